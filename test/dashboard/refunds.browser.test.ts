@@ -49,18 +49,26 @@ describe("Refunds in the dashboard", () => {
 
   const sent = (amount: bigint) => shop.transfer(amount, { from: person.receiver, to: buyer })
 
-  const opened = async (width: number, colorScheme: "light" | "dark" = "light", wallet?: Address) => {
+  const opened = async (
+    width: number,
+    colorScheme: "light" | "dark" = "light",
+    wallet?: Address,
+    send?: () => string
+  ) => {
     const { payment } = await shop.settle()
     const context = await newContext({ width, colorScheme })
     const [name = "", value = ""] = person.cookie.split("=")
     await context.addCookies([{ name, value, url: service.baseUrl }])
     const page = await context.newPage()
     if (wallet !== undefined) {
-      await page.exposeFunction("sendOnChain", (_: string, data: string) =>
-        shop.transfer(BigInt(`0x${data.slice(-64)}`), {
-          from: wallet,
-          to: Address.make(`0x${data.slice(34, 74)}`)
-        })
+      await page.exposeFunction(
+        "sendOnChain",
+        (_: string, data: string) =>
+          send?.() ??
+          shop.transfer(BigInt(`0x${data.slice(-64)}`), {
+            from: wallet,
+            to: Address.make(`0x${data.slice(34, 74)}`)
+          })
       )
       await page.addInitScript(announcedWallet(wallet))
     }
@@ -147,6 +155,41 @@ describe("Refunds in the dashboard", () => {
     await dialog.getByText("The chain shows the transfer.").waitFor()
     await page.context().close()
   })
+
+  browserTest(
+    "what a wallet has sent is remembered, and reported when the refund is opened again",
+    async () => {
+      const asked: Array<string> = []
+      const { page } = await opened(360, "light", person.receiver, () => {
+        // One that no node shows yet.
+        const hash = `0x${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("hex")}`
+        asked.push(hash)
+        return hash
+      })
+      await page.route("**/refunds/*/transaction", (route) => route.abort())
+      await page.getByRole("button", { name: "Continue" }).click()
+      const dialog = page.getByRole("dialog", { name: "Refund $10.00" })
+      await dialog.getByRole("button", { name: "Send with Test Wallet" }).click()
+      await dialog.getByText("The service does not answer.").waitFor()
+      await dialog.getByRole("button", { name: "Close" }).click()
+      await page.reload()
+      await page.getByRole("button", { name: "Send the refund of $10.00" }).click()
+      await dialog.getByText("The service does not answer.").waitFor()
+      expect(await dialog.getByLabel("Transaction hash").inputValue()).toBe(asked[0] ?? "")
+      expect(await dialog.getByRole("button", { name: "Send with Test Wallet" }).count()).toBe(0)
+      await fits(page)
+      await screenshot(page, "refund-remembered-360")
+      await dialog.getByRole("button", { name: "Close" }).click()
+      await page.unroute("**/refunds/*/transaction")
+      await page.getByRole("button", { name: "Send the refund of $10.00" }).click()
+      await dialog.getByText("Waiting for the chain to confirm it.").waitFor()
+      await page.waitForFunction(
+        `Object.keys(localStorage).every((key) => !key.startsWith("quittance-refund:"))`
+      )
+      expect(asked).toHaveLength(1)
+      await page.context().close()
+    }
+  )
 
   browserTest("a wallet with another account is told which one to choose, and sends nothing", async () => {
     const { page } = await opened(1280, "light", buyer)

@@ -3,13 +3,14 @@
 import { useEffect, useState } from "preact/hooks"
 import { discoverWallets, type Wallet, WalletError } from "../../checkout/component/wallets.ts"
 import type { RefundView } from "../../refunds/Api.ts"
-import { call, useAction, usePage } from "./api.ts"
+import { ApiError, call, useAction, usePage } from "./api.ts"
 import { short, usd } from "./format.ts"
 import { Icon } from "./Icon.tsx"
 import { Button, Code, Dialog, Field, fieldsOf, Problem } from "./parts.tsx"
 import { QrCode } from "./QrCode.tsx"
 import { StatusBadge } from "./StatusBadge.tsx"
 import { sendUsdc } from "./sendUsdc.ts"
+import { sentRefund } from "./sentRefund.ts"
 import { useSession } from "./session.ts"
 
 const walletWords = (error: unknown, from: string): string => {
@@ -45,14 +46,33 @@ const Ways = (props: {
   const { api } = useSession()
   const wallets = useWallets()
   const [walletError, setWalletError] = useState<string>()
-  /** The transaction that a wallet has named. */
-  const [sent, setSent] = useState<string>()
+  /** The transaction that a wallet has named, now or before. */
+  const [sent, setSent] = useState(() => sentRefund.get(refund.id))
   const report = useAction(async (transactionId: string) => {
-    await call("POST", `${api}/refunds/${refund.id}/transaction`, { transactionId })
+    await call("POST", `${api}/refunds/${refund.id}/transaction`, { transactionId }).catch((error) => {
+      const isKept = sentRefund.get(refund.id) === transactionId
+      if (isKept && error instanceof ApiError && error.code === "REFUND_NOT_PROVEN")
+        sentRefund.forget(refund.id)
+      throw error
+    })
     await props.onSent()
   })
+  const isKnown = refund.transactionId !== undefined
+  useEffect(() => {
+    if (isKnown) sentRefund.forget(refund.id)
+  }, [isKnown, refund.id])
+  useEffect(() => {
+    if (sent !== undefined && !isKnown) void report.run(sent)
+    // Once, when it is opened.
+  }, [])
   const send = useAction(async (wallet: Wallet) => {
     setWalletError(undefined)
+    // Another tab may have sent it meanwhile.
+    const earlier = sentRefund.get(refund.id)
+    if (earlier !== undefined) {
+      setSent(earlier)
+      return report.run(earlier)
+    }
     const hash = await sendUsdc(wallet.provider, {
       token: refund.token,
       from,
@@ -62,6 +82,7 @@ const Ways = (props: {
       setWalletError(walletWords(error, from))
     })
     if (hash === undefined) return
+    sentRefund.set(refund.id, hash)
     setSent(hash)
     await report.run(hash)
   })

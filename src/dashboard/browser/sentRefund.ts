@@ -1,0 +1,37 @@
+// The transaction that a wallet of this browser has named for a refund, kept until the service knows it: who opens the
+// refund again is not asked to send it once more.
+const prefix = "quittance-refund:"
+const keptMillis = 30 * 24 * 3_600_000
+
+const sweep = (now: number) => {
+  for (const key of Object.keys(localStorage)) {
+    if (!key.startsWith(prefix)) continue
+    if (Number(localStorage.getItem(key)?.split(" ")[1]) < now - keptMillis) localStorage.removeItem(key)
+  }
+}
+
+export const sentRefund = {
+  get: (refundId: string): string | undefined => {
+    try {
+      return localStorage.getItem(prefix + refundId)?.split(" ")[0]
+    } catch {
+      return undefined
+    }
+  },
+  set: (refundId: string, transactionId: string): void => {
+    try {
+      const now = Date.now()
+      sweep(now)
+      localStorage.setItem(prefix + refundId, `${transactionId} ${now}`)
+    } catch {
+      // Without storage it is known for as long as the dialog is open.
+    }
+  },
+  forget: (refundId: string): void => {
+    try {
+      localStorage.removeItem(prefix + refundId)
+    } catch {
+      // Nothing was kept.
+    }
+  }
+}
