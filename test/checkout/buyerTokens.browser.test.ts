@@ -4,6 +4,7 @@ import { describe, expect } from "bun:test"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { createDidToken } from "../../src/buyers/createDidToken.ts"
 import { networks } from "../../src/domain/Chain.ts"
+import { screenshot } from "../support/browser.ts"
 import { checkoutSuite } from "./browserWorld.ts"
 import { press, receiver, toReview, untilState } from "./checkoutWorld.ts"
 
@@ -20,6 +21,57 @@ describe("A merchant with rules for tokens", () => {
     const browser = await context([buyer])
     const page = await open(browser, (await createIntent()).token)
     await toReview(page)
+    await press(page, "Pay $10.00")
+    await untilState(page, "settled")
+    expect(await transfers(buyer)).toBe(1)
+    await browser.close()
+  })
+
+  browserTest("is paid although it has shortened the lifetime since the page was opened", async () => {
+    const { baseUrl, context, createIntent, open, transfers, wallet } = world()
+    const buyer = await wallet()
+    const browser = await context([buyer])
+    // As the shop was when the page was opened.
+    await browser.route(
+      `${baseUrl}/api/v1/checkout-context`,
+      async (route) => {
+        const response = await route.fetch()
+        await route.fulfill({ response, json: { ...(await response.json()), tokenLifetimeSeconds: 7_200 } })
+      },
+      { times: 1 }
+    )
+    const page = await open(browser, (await createIntent()).token)
+    await toReview(page)
+    await press(page, "Pay $10.00")
+    await page.getByText("The shop did not accept this signature, and nothing was charged.").first().waitFor()
+    await screenshot(page, "sign-anew-360")
+    await press(page, "Pay $10.00")
+    await untilState(page, "settled")
+    expect(await transfers(buyer)).toBe(1)
+    await browser.close()
+  })
+
+  browserTest("says what to do where its key has changed since the page was opened", async () => {
+    const { baseUrl, context, createIntent, open, transfers, wallet } = world()
+    const buyer = await wallet()
+    const browser = await context([buyer])
+    const page = await open(browser, (await createIntent()).token)
+    await toReview(page)
+    const error = { code: "INVALID_API_KEY", message: "The API key is missing.", retryable: false }
+    await page.route(`${baseUrl}/api/v1/**`, (route) =>
+      route.fulfill({
+        status: 401,
+        headers: { "access-control-allow-origin": "*" },
+        contentType: "application/json",
+        body: JSON.stringify({ error })
+      })
+    )
+    await press(page, "Pay $10.00")
+    await page.getByText("The shop has changed its checkout since this page was opened.").first().waitFor()
+    await screenshot(page, "key-changed-360")
+    expect(await transfers(buyer)).toBe(0)
+    // Taken once more, as after a reload with the new key.
+    await page.unroute(`${baseUrl}/api/v1/**`)
     await press(page, "Pay $10.00")
     await untilState(page, "settled")
     expect(await transfers(buyer)).toBe(1)

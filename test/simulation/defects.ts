@@ -320,7 +320,7 @@ export const defects: ReadonlyArray<Defect> = [
   {
     name: "the checkout sends although the service does not answer its announcement",
     file: "src/checkout/component/Checkout/Announcements.ts",
-    from: '        default:\n          notSent("noticeUnreachable")',
+    from: "        default:\n          notSent(refusalNotice(error))",
     to: "        default:\n          return attempt"
   },
   {

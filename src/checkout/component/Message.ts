@@ -54,6 +54,8 @@ export type Happening =
       /** This browser has asked for money for it, or shown where to send it. */
       readonly onRecord?: boolean
     }
+  /** What the shop asks for by now. */
+  | { readonly type: "ContextRead"; readonly context: CheckoutContext }
   /** The payment waits no longer for its money. */
   | { readonly type: "TimeOver" }
   | { readonly type: "WalletsFound"; readonly wallets: ReadonlyArray<WalletChoice> }
@@ -102,7 +104,7 @@ export type Happening =
     }
   | { readonly type: "AttemptsUnread" }
   | { readonly type: "AddressRead"; readonly address: PaymentAddress }
-  | { readonly type: "AddressUnread" }
+  | { readonly type: "AddressUnread"; readonly notice?: MessageKey }
   | { readonly type: "ReceiptRead"; readonly url: string }
   /** The service has an attempt of the account open. The wallet was not asked. */
   | { readonly type: "AttemptOpen" }

@@ -28,6 +28,8 @@ export const transition = (model: Model, message: Message): Next => {
       return loaded(model, message)
     case "LoadFailed":
       return loadRefused(model, message)
+    case "ContextRead":
+      return [{ ...model, context: message.context }, []]
     case "TimeOver":
       // What was sent from elsewhere may still be found, and what the wallet was asked for is looked up.
       if (!mayPay(model) || model.panel !== undefined || model.busy === "checking") return [model, []]
@@ -134,7 +136,9 @@ export const transition = (model: Model, message: Message): Next => {
     case "ReceiptRead":
       return [{ ...model, receipt: message.url }, []]
     case "AddressUnread":
-      return [warned(model, "noticeUnreachable"), [after(pollDelay(2), { run: "readAddress" })]]
+      return message.notice === "noticeKeyChanged"
+        ? [warned(model, message.notice), []]
+        : [warned(model, "noticeUnreachable"), [after(pollDelay(2), { run: "readAddress" })]]
     case "ChooseWay":
       if (!mayPay(model)) return [model, []]
       return proceed({ ...model, byTransfer: message.byTransfer, epoch: model.epoch + 1, state: "review" })

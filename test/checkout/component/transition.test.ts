@@ -399,6 +399,23 @@ describe("The flow", () => {
     expect(runs(commands)).toEqual(["save", "inquire"])
   })
 
+  test("what the shop asks for is taken up when it is read again, and a key that was taken before is said to have changed", () => {
+    const [model] = after(loaded, connected)
+    const context = { ...loaded.context, tokenLifetimeSeconds: 60 }
+    expect(transition(model, { type: "ContextRead", context })).toEqual([{ ...model, context }, []])
+    const refused = refusal("INVALID_API_KEY")
+    expect(transition(model, { type: "LoadFailed", refusal: refused })[0].reason).toBe("noticeKeyChanged")
+    const [unread, commands] = transition(model, { type: "AddressUnread", notice: "noticeKeyChanged" })
+    expect([unread.notice?.key, commands]).toEqual(["noticeKeyChanged", []])
+    expect(transition(model, { type: "FundingFailed", refusal: refused })[0].notice?.key).toBe(
+      "noticeKeyChanged"
+    )
+    const token = (reason: string) =>
+      transition(model, { type: "FundingFailed", refusal: refusal("INVALID_BUYER_TOKEN", { reason }) })[0]
+        .notice?.key
+    expect([token("lifetime"), token("signature")]).toEqual(["noticeSignAnew", "noticeOtherSigner"])
+  })
+
   test("a key that is refused after money was asked for does not say that nothing was charged, nor to pay again", () => {
     const refused = refusal("INVALID_API_KEY")
     const signed = { payer: account, validAfter: "0", validBefore: "9", signature: "0x" }

@@ -10,8 +10,10 @@ import {
 } from "../attempt.ts"
 import type { Tell } from "../Message.ts"
 import type { MessageKey } from "../messages/en.ts"
+import { refusalNotice, tokenNotice } from "../refusalNotice.ts"
 import { type CheckoutService, ServiceError } from "../service.ts"
 import type { BuyerIdentity } from "./BuyerIdentity.ts"
+import { readContext } from "./readContext.ts"
 
 export class Announcements {
   readonly #service: CheckoutService
@@ -63,8 +65,10 @@ export class Announcements {
       notSent("failedStorage")
     } catch (error) {
       restoreAttempt(attempt, earlier)
-      const { code, retryable } =
-        error instanceof ServiceError ? error.refusal : { code: "NETWORK", retryable: true }
+      const { code, reason, retryable } =
+        error instanceof ServiceError
+          ? error.refusal
+          : { code: "NETWORK", reason: undefined, retryable: true }
       // The next attempt is another one, but where this one may have arrived.
       if (!retryable) forgetAnnounced(paymentId, from)
       switch (code) {
@@ -85,10 +89,11 @@ export class Announcements {
         }
         case "INVALID_BUYER_TOKEN":
           this.#identity.forget()
-          notSent("noticeOtherSigner")
+          await readContext(this.#service, tell)
+          notSent(tokenNotice({ reason }))
           break
         default:
-          notSent("noticeUnreachable")
+          notSent(refusalNotice(error))
       }
     }
     return undefined

@@ -3,6 +3,7 @@ import type { Tell } from "../Message.ts"
 import { ServiceError } from "../service.ts"
 import { failureOf } from "../wallets.ts"
 import { readTerms } from "./payBySignature.ts"
+import { readContext } from "./readContext.ts"
 import type { Session } from "./Session.ts"
 
 /** With the ways in which the account may pay. */
@@ -31,7 +32,10 @@ export const fund = async ({ identity, model, service, wallet }: Session, tell: 
     if (!(error instanceof ServiceError)) {
       return tell({ type: "FundingDeclined", failure: failureOf(error) })
     }
-    if (error.refusal.code === "INVALID_BUYER_TOKEN") identity.forget()
+    if (error.refusal.code === "INVALID_BUYER_TOKEN") {
+      identity.forget()
+      await readContext(service, tell)
+    }
     tell({ type: "FundingFailed", refusal: error.refusal })
   }
 }

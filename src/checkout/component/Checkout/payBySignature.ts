@@ -3,6 +3,7 @@ import { readAttempt } from "../attempt.ts"
 import { sameHex } from "../erc20.ts"
 import type { Tell } from "../Message.ts"
 import { atomicAmount } from "../Model.ts"
+import { refusalNotice } from "../refusalNotice.ts"
 import type { SigningTerms } from "../service.ts"
 import { type SignedTerms, writeSigned } from "../signed.ts"
 import { askChainId, askSignature, type Eip1193Provider, failureOf } from "../wallets.ts"
@@ -38,8 +39,8 @@ export const sign = async (session: Session, tell: Tell): Promise<void> => {
     if (now.status !== "pending") return tell({ type: "Superseded", payment: now })
     if (terms === undefined || Date.now() - terms.readAt > freshTermsMillis)
       terms = await readTerms(session, account)
-  } catch {
-    return tell({ type: "NotSent", notice: "noticeUnreachable", chainId: undefined })
+  } catch (error) {
+    return tell({ type: "NotSent", notice: refusalNotice(error), chainId: undefined })
   }
   if (terms?.relayed !== true) return tell({ type: "NotRelayed" })
   let provider: Eip1193Provider | undefined

@@ -6,6 +6,7 @@ import { atomicOf, encodeTransfer, sameHex, toQuantity } from "../erc20.ts"
 import type { UnverifiedIntent } from "../intentToken.ts"
 import type { Message, Tell } from "../Message.ts"
 import type { MessageKey } from "../messages/en.ts"
+import { refusalNotice } from "../refusalNotice.ts"
 import { ServiceError } from "../service.ts"
 import {
   accountsOf,
@@ -88,7 +89,7 @@ export const payByTransfer = async (session: Session, again: boolean, tell: Tell
     if (!session.isCurrent(epoch)) return
     if (!writeAttempt(attempt)) return notSent("failedStorage")
   } catch (error) {
-    if (error instanceof ServiceError) return notSent("noticeUnreachable")
+    if (error instanceof ServiceError) return notSent(refusalNotice(error))
     return notSent(nothingSent[failureOf(error)] ?? "noticeNoNetwork")
   }
   const told = await announcements.announce(attempt, earlier, tell)

@@ -1,6 +1,7 @@
 import { noteAddressShown } from "../attempt.ts"
 import { sameHex } from "../erc20.ts"
 import type { Tell } from "../Message.ts"
+import { refusalNotice } from "../refusalNotice.ts"
 import type { Session } from "./Session.ts"
 
 /** Asks the service where to send the amount from anywhere. */
@@ -14,7 +15,7 @@ export const readAddress = async ({ claims, model, service }: Session, tell: Tel
     if (receiver === undefined || !sameHex(address.address, receiver)) return tell({ type: "AddressUnread" })
     noteAddressShown(payment.id)
     tell({ type: "AddressRead", address })
-  } catch {
-    tell({ type: "AddressUnread" })
+  } catch (error) {
+    tell({ type: "AddressUnread", notice: refusalNotice(error) })
   }
 }

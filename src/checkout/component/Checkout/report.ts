@@ -5,6 +5,7 @@ import { atomicAmount } from "../Model.ts"
 import { type ReportAnswer, ServiceError } from "../service.ts"
 import type { SignedTerms } from "../signed.ts"
 import { failureOf, WalletError } from "../wallets.ts"
+import { readContext } from "./readContext.ts"
 import type { Session } from "./Session.ts"
 
 const messageOf = (answer: ReportAnswer): Message =>
@@ -47,11 +48,13 @@ export const relay = async ({ claims, service }: Session, signed: SignedTerms, t
 
 /** Has the connected account sign a token anew, for what was sent already. */
 export const prove = async (session: Session, attempt: Attempt, tell: Tell): Promise<void> => {
-  const { identity, wallet } = session
-  const { account, context } = session.model()
+  const { identity, service, wallet } = session
+  const { account, context: known } = session.model()
   try {
     if (account === undefined) throw new WalletError("unauthorized", "no wallet is connected")
     identity.forget()
+    // The token of before may have been refused for what the shop asks since.
+    const context = (await readContext(service, tell)) ?? known
     const buyerToken = await identity.token(account, wallet, context)
     const proven: Attempt = { ...attempt, buyerToken }
     writeAttempt(proven)

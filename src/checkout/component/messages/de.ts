@@ -170,6 +170,10 @@ export const de: Messages = {
   noticeRelayDown:
     "Der Dienst kann die Netzwerkgebühr jetzt nicht zahlen. Senden Sie stattdessen eine Überweisung; deren Gebühr zahlen Sie.",
   noticeSignAgain: "Die Unterschrift war zu alt, es wurde nichts abgebucht. Unterschreiben Sie erneut.",
+  noticeSignAnew:
+    "Der Shop hat diese Unterschrift nicht angenommen, es wurde nichts abgebucht. Versuchen Sie es noch einmal und unterschreiben Sie neu.",
+  noticeKeyChanged:
+    "Der Shop hat seine Kasse geändert, seit diese Seite geöffnet wurde. Es wurde nichts abgebucht. Laden Sie die Seite neu; hilft das nicht, beginnen Sie im Shop von vorn.",
   noticeOtherPayer:
     "Die Überweisung kam von {account}. Wählen Sie dieses Konto in Ihrer Wallet und signieren Sie.",
   noticeReplaced: "Ihre Wallet hat die Transaktion ersetzt. Wir folgen der neuen."

@@ -1,7 +1,8 @@
 // Whether the account has what it takes.
 import type { Next } from "../Command.ts"
 import { atomicAmount, type Model, maySend, type Notice, pays } from "../Model.ts"
-import type { Refusal, TestBalance } from "../service.ts"
+import { tokenNotice } from "../refusalNotice.ts"
+import { isOfKey, type Refusal, type TestBalance } from "../service.ts"
 import { enter } from "./enter.ts"
 import { warned } from "./notices.ts"
 
@@ -15,7 +16,10 @@ export const judgeBalance = (model: Model, balance: TestBalance, notice?: Notice
   return [enter(model, signs || maySend(model) ? "review" : "wrong-network", changes), []]
 }
 
-export const fundingFailed = (model: Model, { code, retryAfter }: Refusal): Next =>
-  code === "FAUCET_LIMIT_REACHED"
-    ? [warned(model, "noticeFaucetLimit", { minutes: String(Math.ceil((retryAfter ?? 60) / 60)) }), []]
-    : [warned(model, code === "INVALID_BUYER_TOKEN" ? "noticeOtherSigner" : "noticeFaucetDown"), []]
+export const fundingFailed = (model: Model, refusal: Refusal): Next => {
+  const { code, retryAfter } = refusal
+  if (code === "FAUCET_LIMIT_REACHED")
+    return [warned(model, "noticeFaucetLimit", { minutes: String(Math.ceil((retryAfter ?? 60) / 60)) }), []]
+  if (isOfKey(refusal)) return [warned(model, "noticeKeyChanged"), []]
+  return [warned(model, code === "INVALID_BUYER_TOKEN" ? tokenNotice(refusal) : "noticeFaucetDown"), []]
+}

@@ -34,7 +34,10 @@ export const loadRefused = (model: Model, { onRecord, refusal }: MessageOf<"Load
       onRecord === true || mayHaveSent(model)
         ? "failedUnreported"
         : isOfKey(refusal)
-          ? "failedKey"
+          ? // A key that was taken before.
+            model.context === undefined
+            ? "failedKey"
+            : "noticeKeyChanged"
           : "failedInvalid"
     return [leave(model, "failed", { reason, code: refusal.code }), []]
   }
