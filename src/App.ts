@@ -9,6 +9,7 @@ import { Agents } from "./agents/Agents.ts"
 import { Releases } from "./agents/Releases.ts"
 import { Alerts } from "./alerts/Alerts.ts"
 import { layerChainAlerts } from "./alerts/layerChainAlerts.ts"
+import { layerRetiredNodes } from "./alerts/layerRetiredNodes.ts"
 import { AuditLog } from "./audit/AuditLog.ts"
 import { AuditRepo } from "./audit/AuditRepo.ts"
 import { Books } from "./books/Books.ts"
@@ -127,7 +128,11 @@ type Refused = Layer.Error<typeof real | typeof Server.layer | typeof Telemetry.
 /** The service: routes and workers on everything real, listening. Needs the configuration alone. */
 export const layer: Layer.Layer<Layer.Success<typeof real>, Refused, AppConfig> = layerHttp(
   Server.layer
-).pipe(Layer.provide(Layer.provide(x402, services)), Layer.merge(Telemetry.layer), Layer.provideMerge(real))
+).pipe(
+  Layer.provide(Layer.provide(x402, services)),
+  Layer.merge(Layer.merge(Telemetry.layer, layerRetiredNodes)),
+  Layer.provideMerge(real)
+)
 
 /** Services and workers on what the caller has chosen, without the network. */
 export const layerServices = workers.pipe(Layer.provideMerge(services))

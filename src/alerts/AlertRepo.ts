@@ -1,9 +1,11 @@
 // The SQL of alerts.
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { AlertKind } from "../domain/AlertKind.ts"
 import { withFaultPoints } from "../workers/FaultPoints.ts"
 import type { Alert } from "./Alerts.ts"
+
+const decodeSubjects = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ subject: Schema.String })))
 
 export class AlertRepo extends Context.Service<
   AlertRepo,
@@ -12,6 +14,12 @@ export class AlertRepo extends Context.Service<
     readonly insert: (id: string, alert: Alert, at: Date) => Effect.Effect<boolean>
     /** Acknowledges what is open about the subject; false where nothing is. */
     readonly close: (kind: AlertKind, subject: string, at: Date) => Effect.Effect<boolean>
+    /** Acknowledges the operator's alerts of these kinds that are about nothing of `subjects`. What they were about. */
+    readonly closeOthers: (
+      kinds: ReadonlyArray<AlertKind>,
+      subjects: ReadonlyArray<string>,
+      at: Date
+    ) => Effect.Effect<ReadonlyArray<string>>
   }
 >()("quittance/alerts/AlertRepo") {
   static readonly layer: Layer.Layer<AlertRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -39,6 +47,15 @@ export class AlertRepo extends Context.Service<
             UPDATE alerts SET acknowledged_at = ${at}
             WHERE kind = ${kind} AND subject = ${subject} AND acknowledged_at IS NULL RETURNING id`
           return rows.length > 0
+        }, Effect.orDie),
+        closeOthers: Effect.fn("AlertRepo.closeOthers")(function* (kinds, subjects, at) {
+          const rows = yield* decodeSubjects(
+            yield* sql`
+              UPDATE alerts SET acknowledged_at = ${at}
+              WHERE acknowledged_at IS NULL AND merchant_id IS NULL AND kind = ANY(${kinds}::text[])
+                AND subject <> ALL(${subjects}::text[]) RETURNING subject`
+          )
+          return rows.map(({ subject }) => subject)
         }, Effect.orDie)
       })
     }).pipe((make) => withFaultPoints("AlertRepo", make))
@@ -58,7 +75,16 @@ export class AlertRepo extends Context.Service<
           raisedAt.set(key, since !== undefined && since > at ? since : at)
           return true
         }),
-      close: (kind, subject) => Effect.sync(() => open.delete(`${kind} ${subject}`))
+      close: (kind, subject) => Effect.sync(() => open.delete(`${kind} ${subject}`)),
+      closeOthers: (kinds, subjects) =>
+        Effect.sync(() =>
+          [...open].flatMap((key) => {
+            const [kind = "", ...words] = key.split(" ")
+            const subject = words.join(" ")
+            const isOther = kinds.some((one) => one === kind) && !subjects.includes(subject)
+            return isOther && open.delete(key) ? [subject] : []
+          })
+        )
     })
   })
 }

@@ -4,7 +4,7 @@ import { type ChainAlertKind, ChainAlerts, ChainRecoveries } from "../chain/Chai
 import type { AlertKind } from "../domain/AlertKind.ts"
 import { Alerts } from "./Alerts.ts"
 
-const alertKindOf: { readonly [K in ChainAlertKind]: AlertKind } = {
+export const alertKindOf: { readonly [K in ChainAlertKind]: AlertKind } = {
   disagreement: "rpc_disagreement",
   wrong_chain: "wrong_chain",
   malformed_answer: "rpc_malformed",

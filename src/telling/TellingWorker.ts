@@ -114,26 +114,40 @@ export const layer: Layer.Layer<
       return new TextEncoder().encode(JSON.stringify(body))
     }
 
-    const send = Effect.fn("Telling.send")(function* (post: AlertPost) {
-      const sealed = { kid: post.secret_kid, ciphertext: post.secret_ciphertext }
-      const opened = yield* box.open(sealed, hookContext(post.hook_id))
-      const { secret, url } = yield* Effect.orDie(decodeTarget(Redacted.value(opened)))
-      const outcome = yield* sender.send({
-        url,
-        id: post.alert_id,
-        body: bodyOf(post),
-        secret: Redacted.make(secret)
-      })
+    const failed = Effect.fnUntraced(function* (post: AlertPost, error: string) {
       const at = yield* DateTime.nowAsDate
-      if (outcome._tag === "Answered" && outcome.ok)
-        return yield* repo.endPost(post, { sentAt: at, error: null, again: null })
-      const error = outcome._tag === "Answered" ? `status ${outcome.status}` : outcome.failure
       const wait = waits[post.attempts - 1]
       const again = wait === undefined ? null : new Date(at.getTime() + Duration.toMillis(wait))
       yield* repo.endPost(post, { sentAt: null, error, again })
       yield* Effect.logWarning(
         again === null ? "Posting an alert failed permanently" : "Posting an alert failed; retrying"
       ).pipe(Effect.annotateLogs({ hook: post.hook_id, reason: error }))
+    })
+
+    const targetOf = (post: AlertPost) => {
+      const sealed = { kid: post.secret_kid, ciphertext: post.secret_ciphertext }
+      return box.open(sealed, hookContext(post.hook_id)).pipe(
+        Effect.flatMap((opened) => Effect.orDie(decodeTarget(Redacted.value(opened)))),
+        // The key is gone from the configuration: another instance may have it, or it is added back.
+        Effect.catchDefect((cause) =>
+          Effect.as(Effect.logError("The address of an alert hook cannot be decrypted", cause), undefined)
+        )
+      )
+    }
+
+    const send = Effect.fn("Telling.send")(function* (post: AlertPost) {
+      const target = yield* targetOf(post)
+      if (target === undefined) return yield* failed(post, "the address cannot be decrypted; add it again")
+      const { secret, url } = target
+      const outcome = yield* sender.send({
+        url,
+        id: post.alert_id,
+        body: bodyOf(post),
+        secret: Redacted.make(secret)
+      })
+      if (outcome._tag === "Answered" && outcome.ok)
+        return yield* repo.endPost(post, { sentAt: yield* DateTime.nowAsDate, error: null, again: null })
+      yield* failed(post, outcome._tag === "Answered" ? `status ${outcome.status}` : outcome.failure)
     })
 
     yield* supervised("Telling of alerts", due.next("untold alerts", "2 seconds"), tellAlerts)

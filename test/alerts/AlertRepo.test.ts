@@ -58,6 +58,26 @@ const contract = (layer: Layer.Layer<AlertRepo>) => {
   )
 
   contractTest(
+    "of some kinds, what is about something else is closed",
+    Effect.gen(function* () {
+      const kind = "rpc_unreachable" as const
+      for (const subject of ["test kept.example:8545", "test gone.example", "live gone.example"])
+        expect(yield* raise(second(1), { kind, subject })).toBeTrue()
+      expect(yield* raise(second(1), { subject: "test gone.example" })).toBeTrue()
+      const closed = Effect.flatMap(AlertRepo, (repo) =>
+        repo.closeOthers([kind, "wrong_chain"], ["test kept.example:8545", "live other.example"], second(2))
+      )
+      expect((yield* closed).toSorted()).toEqual(["live gone.example", "test gone.example"])
+      expect(yield* closed).toEqual([])
+      expect(yield* raise(second(3), { kind, subject: "test kept.example:8545" })).toBeFalse()
+      expect(yield* raise(second(3), { kind, subject: "test gone.example" })).toBeTrue()
+      expect(yield* raise(second(3), { subject: "test gone.example" })).toBeFalse()
+      const none = Effect.flatMap(AlertRepo, (repo) => repo.closeOthers([kind], [], second(4)))
+      expect((yield* none).toSorted()).toEqual(["test gone.example", "test kept.example:8545"])
+    })
+  )
+
+  contractTest(
     "by a clock that is behind, what was raised is raised once as well",
     Effect.gen(function* () {
       const since = second(10)

@@ -160,6 +160,50 @@ describe("Telling people", () => {
       })
   )
 
+  liveEffect(
+    "a post whose key is gone is given up like any other that fails, and goes out if it comes back",
+    () =>
+      Effect.gen(function* () {
+        const { port } = yield* smtpServer(() => undefined)
+        const { instance, services } = world(port)
+        yield* Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const hooks = yield* AlertHooks
+          const sender = yield* WebhookSenderMemory
+          const merchant = yield* shop("Keyless", [])
+          const tenant = { merchantId: merchant, env: "test" as const }
+          const { id } = yield* hooks.add(tenant, "plain", "https://ops.example.com/alerts")
+          const [kept] = yield* sql`SELECT secret_kid FROM alert_hooks WHERE id = ${id}`
+          yield* sql`UPDATE alert_hooks SET secret_kid = 'gone' WHERE id = ${id}`
+          yield* raise(merchant, "test", "A delivery failed.")
+          yield* instance
+          const noted = (attempt: number, due: string) =>
+            until(
+              `attempt ${attempt} was noted`,
+              Effect.map(
+                sql`SELECT 1 FROM alert_posts WHERE error LIKE 'the address cannot be decrypted%'
+                AND attempts = ${attempt} AND (due_at IS NULL) = ${due === "never"}`,
+                (found) => found.length === 1
+              )
+            )
+          for (let attempt = 1; attempt <= 4; attempt++) {
+            yield* noted(attempt, "later")
+            yield* sql`UPDATE alert_posts SET due_at = now()`
+          }
+          yield* noted(5, "never")
+          const [shown] = yield* hooks.list(tenant)
+          expect(shown?.error).toContain("add it again")
+          expect(yield* sender.sent).toHaveLength(0)
+          yield* sql`UPDATE alert_hooks SET secret_kid = ${kept?.["secret_kid"]} WHERE id = ${id}`
+          yield* sql`UPDATE alert_posts SET due_at = now(), attempts = 1`
+          yield* until(
+            "it went out",
+            Effect.map(sender.sent, (sent) => sent.length === 1)
+          )
+        }).pipe(Effect.scoped, Effect.provide(services))
+      })
+  )
+
   liveEffect("over real sockets: signed, in both shapes, and never to a private address", () =>
     Effect.gen(function* () {
       const { port } = yield* smtpServer(() => undefined)
