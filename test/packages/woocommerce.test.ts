@@ -139,6 +139,33 @@ describe("The WooCommerce plugin", () => {
     }
   )
 
+  testPhp("of deliveries of one event at the same moment, one completes the order", async () => {
+    const token = tokenOf((await gateway("seven", "pay")).said)
+    const { body, headers, transactionId } = await paid(token, 42_500_000n)
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, () => gateway("seven", "webhook", { body, headers }, { SLOW: "700" }))
+    )
+    expect(answers.map(({ said }) => said)).toContainEqual([200, "paid"])
+    expect(answers.filter(({ said }) => JSON.stringify(said) === '[200,"paid already"]')).toHaveLength(3)
+    expect(await Bun.file(join(directory, "seven.json.completed")).text()).toBe(`${transactionId}\n`)
+    expect(await Bun.file(join(directory, "seven.json.options")).text()).toBe("[]")
+
+    // What a process that died has left is waited for, and then taken over.
+    const later = await paid(tokenOf((await gateway("eight", "pay")).said), 42_500_000n)
+    const held = (secondsAgo: number) =>
+      Bun.write(
+        join(directory, "eight.json.options"),
+        JSON.stringify({ quittance_order_1042: `${Math.floor(Date.now() / 1000) - secondsAgo}-1` })
+      )
+    await held(0)
+    expect((await gateway("eight", "webhook", later)).said).toEqual([
+      503,
+      "another delivery for this order is being handled"
+    ])
+    await held(600)
+    expect((await gateway("eight", "webhook", later)).said).toEqual([200, "paid"])
+  })
+
   testPhp("a refund is done once the chain has proven it", async () => {
     const asked = (await gateway("one", "refund", { amount: "2.50" })).said
     expect(asked).toMatchObject({

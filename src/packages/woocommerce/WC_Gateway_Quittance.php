@@ -84,7 +84,31 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
         parse_str((string) parse_url($named['intentUrl'] ?? '', PHP_URL_QUERY), $query);
         $key = $query['key'] ?? '';
         // A payment link's page has none: orders that were imported may have an empty one.
-        $order = is_string($key) && $key !== '' ? wc_get_order(wc_get_order_id_by_order_key($key)) : false;
+        $id = is_string($key) && $key !== '' ? (int) wc_get_order_id_by_order_key($key) : 0;
+        if ($id === 0) {
+            return [404, 'no such order'];
+        }
+        $lock = Quittance_Order_Lock::take($id);
+        if ($lock === null) {
+            return [503, 'another delivery for this order is being handled'];
+        }
+        try {
+            return $this->pay($id, $event, $named['paymentId'] ?? '');
+        } finally {
+            $lock->release();
+        }
+    }
+
+    /**
+     * One process at a time comes here for an order, and reads it then: of two deliveries of one event at the same
+     * moment, the second one finds the order paid.
+     *
+     * @param array<string, mixed> $event
+     * @return array{int, string} status and body
+     */
+    private function pay(int $id, array $event, string $payment): array
+    {
+        $order = wc_get_order($id);
         if (!$order) {
             return [404, 'no such order'];
         }
@@ -100,7 +124,7 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
             return [200, 'paid already'];
         }
         $paid = array_sum(array_map(fn (array $change): int => (int) $change['amountAtomic'], $event['tokenChanges']));
-        $order->update_meta_data('_quittance_payment_id', $named['paymentId']);
+        $order->update_meta_data('_quittance_payment_id', $payment);
         $order->save();
         if ($paid !== $this->atomic_of($order)) {
             $order->update_status('on-hold', "Transaction $transaction paid another amount than the order's present total.");

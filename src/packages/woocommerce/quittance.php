@@ -26,6 +26,7 @@ add_action('plugins_loaded', static function (): void {
     if (!class_exists('WC_Payment_Gateway')) {
         return;
     }
+    require_once __DIR__ . '/Quittance_Order_Lock.php';
     require_once __DIR__ . '/WC_Gateway_Quittance.php';
     add_filter('woocommerce_payment_gateways', static fn (array $all): array => [...$all, 'WC_Gateway_Quittance']);
 });

@@ -9,16 +9,75 @@ const ABSPATH = '/';
 [, $plugin, $file, $action, $given] = $argv;
 $given = json_decode($given, true);
 $hooks = [];
-$kept = is_file($file) ? json_decode(file_get_contents($file), true) : [];
+$kept = kept();
 
 function add_action(string $name, callable $run): void { $GLOBALS['hooks'][$name][] = $run; }
 function add_filter(string $name, callable $run): void { $GLOBALS['hooks'][$name][] = $run; }
 function get_woocommerce_currency(): string { return getenv('CURRENCY') ?: 'USD'; }
 function wc_add_notice(string $text, string $kind): void { fwrite(STDERR, "$kind: $text\n"); }
-function wc_get_order(int|false|null $id): WC_Order|false { return $id === 1042 ? new WC_Order() : false; }
+function wc_get_order(int|false|null $id): WC_Order|false { $GLOBALS['kept'] = kept(); return $id === 1042 ? new WC_Order() : false; }
 function wc_get_order_id_by_order_key(string $key): int { return in_array($key, ['wc_order_abc', ''], true) ? 1042 : 0; }
 function wc_get_logger(): object { return new class { public function error(string $text, array $context): void {} }; }
 function WC(): object { return new class { public function api_request_url(string $name): string { return "https://shop.example.com/wc-api/$name/"; } }; }
+
+/** As the database has it, for every process. */
+function kept(): array { return is_file($GLOBALS['file']) ? json_decode(file_get_contents($GLOBALS['file']), true) : []; }
+function keep(): void
+{
+    $written = $GLOBALS['file'] . getmypid();
+    file_put_contents($written, json_encode($GLOBALS['kept']));
+    rename($written, $GLOBALS['file']);
+}
+
+/** The table of options, for every process: one statement at a time. */
+final class wpdb
+{
+    public string $options = 'wp_options';
+    public function prepare(string $statement, string ...$values): array { return [$statement, $values]; }
+    public function get_var(array $prepared): ?string { return $this->table(fn (array &$rows): ?string => $rows[$prepared[1][0]] ?? null); }
+    public function query(array $prepared): int
+    {
+        [$statement, $values] = $prepared;
+        return $this->table(function (array &$rows) use ($statement, $values): int {
+            switch (strtok($statement, ' ')) {
+                case 'INSERT':
+                    [$name, $value] = $values;
+                    $changes = !isset($rows[$name]);
+                    if ($changes) {
+                        $rows[$name] = $value;
+                    }
+                    return (int) $changes;
+                case 'UPDATE':
+                    [$value, $name, $before] = $values;
+                    $changes = ($rows[$name] ?? null) === $before;
+                    if ($changes) {
+                        $rows[$name] = $value;
+                    }
+                    return (int) $changes;
+                default:
+                    [$name, $value] = $values;
+                    $changes = ($rows[$name] ?? null) === $value;
+                    if ($changes) {
+                        unset($rows[$name]);
+                    }
+                    return (int) $changes;
+            }
+        });
+    }
+    private function table(callable $run): mixed
+    {
+        $open = fopen("{$GLOBALS['file']}.options", 'c+');
+        flock($open, LOCK_EX);
+        $rows = json_decode(stream_get_contents($open) ?: '[]', true);
+        $said = $run($rows);
+        ftruncate($open, 0);
+        rewind($open);
+        fwrite($open, json_encode($rows));
+        fclose($open);
+        return $said;
+    }
+}
+$wpdb = new wpdb();
 
 final class WP_Error
 {
@@ -30,11 +89,11 @@ final class WC_Order
     public function get_total(): string { return $GLOBALS['kept']['total'] ?? '42.50'; }
     public function get_meta(string $name): string { return $GLOBALS['kept']['meta'][$name] ?? ''; }
     public function update_meta_data(string $name, string $value): void { $GLOBALS['kept']['meta'][$name] = $value; }
-    public function save(): void {}
+    public function save(): void { keep(); }
     public function is_paid(): bool { return in_array($GLOBALS['kept']['status'] ?? 'pending', ['processing', 'completed'], true); }
     public function has_status(string $status): bool { return ($GLOBALS['kept']['status'] ?? 'pending') === $status; }
     public function get_transaction_id(): string { return $GLOBALS['kept']['transaction'] ?? ''; }
-    public function add_order_note(string $note): void { $GLOBALS['kept']['notes'][] = $note; }
+    public function add_order_note(string $note): void { $GLOBALS['kept']['notes'][] = $note; keep(); }
     public function update_status(string $status, string $note): void { $GLOBALS['kept']['status'] = $status; $this->add_order_note($note); }
     public function payment_complete(string $transaction): void
     {
@@ -42,9 +101,13 @@ final class WC_Order
         if (!in_array($GLOBALS['kept']['status'] ?? 'pending', ['pending', 'on-hold', 'failed', 'cancelled'], true)) {
             return;
         }
+        // What mails and stock take, as WooCommerce completes a payment.
+        usleep((int) getenv('SLOW') * 1000);
         $GLOBALS['kept']['status'] = 'processing';
         $GLOBALS['kept']['transaction'] = $transaction;
         $GLOBALS['kept']['completed'] = ($GLOBALS['kept']['completed'] ?? 0) + 1;
+        file_put_contents("{$GLOBALS['file']}.completed", "$transaction\n", FILE_APPEND);
+        keep();
     }
 }
 
@@ -75,5 +138,5 @@ $said = match ($action) {
     'total' => $kept['total'] = $given['total'],
     'status' => $kept['status'] = $given['status'],
 };
-file_put_contents($file, json_encode($kept));
+keep();
 echo json_encode(['said' => $said, 'order' => (object) $kept], JSON_THROW_ON_ERROR);
