@@ -30,9 +30,11 @@ export interface MockQuittance {
   }
   /** Signs what `settle` gives. */
   readonly webhookSecret: string
+  /** A buyer opens a payment whose intent was created here: before that, the service knows of none. */
+  readonly open: (paymentId: string) => Payment
   /**
-   * Settles a payment whose intent was created here; give the delivery to the shop's receiver. One that is settled
-   * stays as it is, and its event is delivered once more.
+   * A buyer pays; give the delivery to the shop's receiver. A payment that nobody has opened is opened first. One that
+   * is settled stays as it is, and its event is delivered once more.
    */
   readonly settle: (paymentId: string) => Promise<MockDelivery>
   /** A buyer opens a payment link and pays; `amount` is what they choose, where the link has none. */
@@ -57,17 +59,31 @@ const isIntent = (value: unknown): value is { readonly amount: string; readonly 
   isOrderUrl(value.intentUrl)
 
 export const mockQuittance = (): MockQuittance => {
+  /** By the ids that their payments will have. */
+  const intents = new Map<string, { readonly amount: string; readonly intentUrl: string }>()
+  /** Opened. */
   const payments = new Map<string, Payment>()
   const events: Array<Event> = []
   const links = mockLinks(baseUrl)
   /** Of settled payments, by their ids. */
   const told = new Map<string, WebhookEvent>()
 
-  const open = (asked: string, intentUrl: string): Payment => {
+  const promise = (amount: string, intentUrl: string) => {
     const id = crypto.randomUUID()
+    intents.set(id, { amount: shown(amount), intentUrl })
+    return id
+  }
+
+  /** Once: opened again, it is the same payment. */
+  const open = (id: string): Payment => {
+    const opened = payments.get(id)
+    if (opened !== undefined) return opened
+    const intent = intents.get(id)
+    if (intent === undefined) throw new Error(`The mock has no payment ${id}: create its intent first.`)
+    const { amount, intentUrl } = intent
     const payment: Payment = {
       id,
-      amount: shown(asked),
+      amount,
       currency: "USD",
       env: "test",
       livemode: false,
@@ -85,7 +101,8 @@ export const mockQuittance = (): MockQuittance => {
   const createIntent = (text: string) => {
     const body: unknown = JSON.parse(text)
     if (!isIntent(body)) return refuse(400, "INVALID_REQUEST", "`amount` or `intentUrl` is invalid.")
-    const { id, amount } = open(body.amount, body.intentUrl)
+    const id = promise(body.amount, body.intentUrl)
+    const amount = shown(body.amount)
     const claims = base64url(JSON.stringify({ jti: id, amount }))
     const intent = { amount, currency: "USD", mode: "test", receiver, token }
     return json(201, { intent, intentToken: `${base64url('{"alg":"none"}')}.${claims}.mock` })
@@ -133,9 +150,7 @@ export const mockQuittance = (): MockQuittance => {
   }
 
   const settle = async (paymentId: string): Promise<MockDelivery> => {
-    const payment = payments.get(paymentId)
-    if (payment === undefined)
-      throw new Error(`The mock has no payment ${paymentId}: create its intent first.`)
+    const payment = open(paymentId)
     const order = { paymentId, intentUrl: payment.intentUrl }
     const known = told.get(paymentId)
     if (known !== undefined)
@@ -185,10 +200,11 @@ export const mockQuittance = (): MockQuittance => {
       }
     },
     webhookSecret,
+    open,
     settle,
     settleLink: async (linkId, chosen) => {
       const { amount, intentUrl } = links.pay(linkId, chosen)
-      return settle(open(amount, intentUrl).id)
+      return settle(promise(amount, intentUrl))
     }
   }
 }

@@ -25,6 +25,26 @@ describe("The mock", () => {
     expect(await quittance.payments.retrieve(paymentId)).toEqual(settled)
     expect((await quittance.events.list()).events.map((one) => one.event.id)).toEqual([first.event.id])
   })
+  test("knows a payment once a buyer has opened it, as the service does", async () => {
+    const { mock, quittance } = shop()
+    const { paymentId } = await quittance.paymentIntents.create({ amount: "10", intentUrl })
+    const unknown = { code: "PAYMENT_NOT_FOUND", status: 404 }
+    await expect(quittance.payments.retrieve(paymentId)).rejects.toMatchObject(unknown)
+    expect((await quittance.payments.list({ intentUrl })).payments).toEqual([])
+    const opened = mock.open(paymentId)
+    expect(opened).toMatchObject({ id: paymentId, status: "pending", amount: "10.00", intentUrl })
+    expect(mock.open(paymentId)).toEqual(opened)
+    expect(await quittance.payments.retrieve(paymentId)).toEqual(opened)
+    expect((await quittance.payments.list({ intentUrl })).payments).toEqual([opened])
+    await mock.settle(paymentId)
+    expect(mock.open(paymentId).status).toBe("settled")
+    // Paid at once, it was opened as well.
+    const other = await quittance.paymentIntents.create({ amount: "3", intentUrl })
+    await mock.settle(other.paymentId)
+    const { payments } = await quittance.payments.list({ intentUrl })
+    expect(payments.map(({ id }) => id)).toEqual([other.paymentId, paymentId])
+    expect(() => mock.open("none")).toThrow("create its intent first")
+  })
   test("refuses the amounts, orders and cursors that the service refuses", async () => {
     const { mock, quittance } = shop()
     const invalid = { code: "INVALID_REQUEST", status: 400 }
