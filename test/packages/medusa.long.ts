@@ -144,6 +144,15 @@ export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one
     throw new Error("no delivery")
   }
 
+  /** A delivery once more. */
+  const paidBefore = async (paymentId: string) => {
+    const sent = (await Effect.runPromise(service.sender.sent)).find(
+      ({ headers }) => headers["quittance-payment-id"] === paymentId
+    )
+    if (sent === undefined) throw new Error("no delivery")
+    return { rawData: new TextDecoder().decode(sent.body), headers: sent.headers, data: {} }
+  }
+
   test("fits the types of Medusa", () => {
     const flags =
       "--noEmit --strict --skipLibCheck --module nodenext --moduleResolution nodenext --types node"
@@ -256,6 +265,57 @@ export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one
       (await call("authorizePaymentSession", session.id, {})).answer
     )
     expect(payment.captured_at).not.toBeNull()
+  })
+
+  test("what completes no order is given back, and asked for once", async () => {
+    const client = new Quittance({ key: shop.keys.full, baseUrl: service.baseUrl })
+    const told = async (payload: unknown) =>
+      (await call("getWebhookActionAndData", { provider: "quittance_quittance", payload })).answer
+    const refundsOf = async (paymentId: string) => Array.fromAsync(client.refunds.list({ paymentId }))
+    const update = (id: string, amount: number, data: unknown) =>
+      call("updatePaymentSession", { id, currency_code: "usd", amount, data })
+
+    // The cart was changed after the buyer had opened the payment.
+    const changed = await sessionIn(await collection(8), 8)
+    await update(changed.id, 9, changed.data)
+    const late = await paid(changed.data.intentToken, 8_000_000n)
+    for (let times = 0; times < 2; times++) {
+      expect(await told(late)).toEqual({ action: "not_supported" })
+      expect(await refundsOf(changed.data.paymentId)).toMatchObject([
+        {
+          status: "pending",
+          amount: "8.00",
+          reason: "No order in Medusa: its payment session asks for 9.00 USD by now."
+        }
+      ])
+    }
+
+    // The session was deleted while the page was open.
+    const deleted = await sessionIn(await collection(5), 5)
+    expect((await call("deletePaymentSession", deleted.id)).error).toBeUndefined()
+    expect(await told(await paid(deleted.data.intentToken, 5_000_000n))).toEqual({ action: "not_supported" })
+    expect(await refundsOf(deleted.data.paymentId)).toMatchObject([{ status: "pending", amount: "5.00" }])
+    // What the merchant has decided otherwise stays so.
+    await client.refunds.cancel(deleted.data.paymentId)
+    expect(await told(await paidBefore(deleted.data.paymentId))).toEqual({ action: "not_supported" })
+    expect(await refundsOf(deleted.data.paymentId)).toMatchObject([{ status: "cancelled" }])
+
+    // Another intent of the same amount, after the session was paid.
+    const twice = await sessionIn(await collection(4), 4)
+    await update(twice.id, 4, twice.data)
+    const first = await paid(twice.data.intentToken, 4_000_000n)
+    await call("authorizePaymentSession", twice.id, {})
+    expect(await told(first)).toMatchObject({ action: "captured" })
+    const [{ data }] = Schema.decodeUnknownSync(Schema.NonEmptyArray(Session))(
+      (await call("listPaymentSessions", { id: twice.id })).answer
+    )
+    const second = await client.paymentIntents.create({
+      amount: "4.00",
+      intentUrl: `https://shop.example.com/checkout/return?quittance_session=${twice.id}`
+    })
+    expect(second.paymentId).not.toBe(data.paymentId)
+    expect(await told(await paid(second.intentToken, 4_000_000n))).toEqual({ action: "not_supported" })
+    expect(await refundsOf(second.paymentId)).toMatchObject([{ status: "pending", amount: "4.00" }])
   })
 
   test("a total that changes makes a new intent; another currency is refused", async () => {

@@ -17,6 +17,7 @@ import { Quittance } from "../../client/Quittance.ts"
 import { QuittanceError } from "../../client/QuittanceError.ts"
 import type { Payment, Refund } from "../../client/resources.ts"
 import { verifyDelivery } from "../../client/verifyWebhook.ts"
+import { type PaymentModule, paymentModule } from "./paymentModule.ts"
 
 export interface QuittanceProviderOptions {
   /** Origin of the service, for example `https://pay.example.com`. */
@@ -53,6 +54,7 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
   static override readonly identifier = "quittance"
   readonly #options: QuittanceProviderOptions
   readonly #quittance: Quittance
+  readonly #module: PaymentModule
 
   static override validateOptions(options: Record<string, unknown>): void {
     const missing = optionNames.filter((name) => typeof options[name] !== "string" || options[name] === "")
@@ -62,6 +64,7 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
   constructor(cradle: Record<string, unknown>, options: QuittanceProviderOptions) {
     super(cradle, options)
     this.#options = options
+    this.#module = paymentModule(cradle)
     this.#quittance = new Quittance({ key: options.secretKey, baseUrl: options.baseUrl })
   }
 
@@ -147,7 +150,7 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
     return { data: { ...data, ...(payment === undefined ? {} : { payment }) } }
   }
 
-  /** Nothing is reserved: an intent that nobody pays ends by itself. */
+  /** Nothing is reserved: an intent that nobody pays ends by itself. One that is paid later is given back. */
   async cancelPayment({ data }: PaymentProviderInput): Promise<PaymentProviderOutput> {
     return { ...(data === undefined ? {} : { data }) }
   }
@@ -167,11 +170,47 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
     const body = typeof rawData === "string" ? rawData : new Uint8Array(rawData)
     const { event, order } = await verifyDelivery(body, given, this.#options.signingSecret)
     const session = order === null ? null : new URL(order.intentUrl).searchParams.get(sessionParameter)
-    if (event.type !== "payment.settled" || session === null) return { action: "not_supported" }
+    if (event.type !== "payment.settled" || order === null || session === null)
+      return { action: "not_supported" }
     const atomic = event.tokenChanges.reduce((sum, change) => sum + BigInt(change.amountAtomic), 0n)
     const digits = atomic.toString().padStart(7, "0")
     const amount = Number(`${digits.slice(0, -6)}.${digits.slice(-6)}`)
+    // Of another shop of the same merchant, nothing is known here.
+    const isOwn = order.intentUrl === this.#returnUrlOf(session)
+    const why = isOwn ? await this.#whyUseless(session, order.paymentId, amount) : undefined
+    if (why !== undefined) {
+      await this.#giveBack(order.paymentId, amount, why)
+      return { action: "not_supported" }
+    }
     return { action: "captured", data: { session_id: session, amount } }
+  }
+
+  /** Why a payment completes no order; undefined where it may, or where Medusa does not say what the session is. */
+  async #whyUseless(sessionId: string, paymentId: string, amount: number): Promise<string | undefined> {
+    const found = await this.#module.sessions(sessionId)
+    if (found === undefined) return undefined
+    const [session] = found
+    if (session === undefined) return "its payment session was deleted before it was paid"
+    if (session.paidBy === paymentId) return undefined
+    if (session.paidBy !== undefined) return "its payment session was paid already"
+    const asked = session.amount.toFixed(2)
+    return asked === amount.toFixed(2) ? undefined : `its payment session asks for ${asked} USD by now`
+  }
+
+  /**
+   * Asks for a refund, which waits in the merchant's dashboard until their wallet has sent it. Its id is the payment's:
+   * a delivery that comes again asks for no other one. Where the service does not answer, Medusa tries again.
+   */
+  async #giveBack(paymentId: string, amount: number, why: string): Promise<void> {
+    if (!(await this.#isRefunded(paymentId)))
+      await this.#quittance.refunds.create({
+        id: paymentId,
+        paymentId,
+        reason: `No order in Medusa: ${why}.`
+      })
+    this.#module.logError(
+      `Quittance payment ${paymentId} of ${amount.toFixed(2)} USD completes no order: ${why}. Its refund waits in your Quittance dashboard: send it, or cancel it there where you take the order by hand.`
+    )
   }
 
   #returnUrlOf(session: string): string {

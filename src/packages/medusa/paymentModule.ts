@@ -1,0 +1,60 @@
+// What a provider finds of Medusa's payment module, which holds it. All of it is asked for when it is needed: a release
+// of Medusa that has something else there is served as one that says nothing.
+
+export interface FoundSession {
+  /** USD. */
+  readonly amount: number
+  /** Our payment that the session was authorized with. */
+  readonly paidBy: string | undefined
+}
+
+export interface PaymentModule {
+  /** None where the session was deleted; undefined where Medusa does not say. */
+  readonly sessions: (id: string) => Promise<ReadonlyArray<FoundSession> | undefined>
+  readonly logError: (text: string) => void
+}
+
+interface Lister {
+  readonly list: (filter: object, options: object) => Promise<unknown>
+}
+
+const isLister = (value: unknown): value is Lister =>
+  typeof value === "object" && value !== null && "list" in value && typeof value.list === "function"
+
+const isLogger = (value: unknown): value is { readonly error: (text: string) => void } =>
+  typeof value === "object" && value !== null && "error" in value && typeof value.error === "function"
+
+const fieldOf = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined
+
+const foundSession = (session: unknown): FoundSession => {
+  const paidBy = fieldOf(fieldOf(fieldOf(session, "payment"), "data"), "paymentId")
+  return {
+    amount: Number(fieldOf(session, "amount")),
+    paidBy: typeof paidBy === "string" ? paidBy : undefined
+  }
+}
+
+export const paymentModule = (cradle: Readonly<Record<string, unknown>>): PaymentModule => {
+  const resolved = (name: string): unknown => {
+    try {
+      return cradle[name]
+    } catch {
+      // The container throws where it has no such thing.
+      return undefined
+    }
+  }
+  return {
+    sessions: async (id) => {
+      const service = resolved("paymentSessionService")
+      if (!isLister(service)) return undefined
+      const found = await service.list({ id }, { relations: ["payment"], take: 1 })
+      return Array.isArray(found) ? found.map(foundSession) : undefined
+    },
+    logError: (text) => {
+      const logger = resolved("logger")
+      if (isLogger(logger)) logger.error(text)
+      else console.error(text)
+    }
+  }
+}
