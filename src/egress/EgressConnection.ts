@@ -4,7 +4,7 @@ import { createConnection, isIP, type Socket } from "node:net"
 import { connect as connectTls } from "node:tls"
 import { Effect } from "effect"
 import type { EgressBudgets, EgressPolicy } from "./EgressPolicy.ts"
-import { canonicalAddress } from "./PublicAddress.ts"
+import { canonicalAddress, isPublicAddress } from "./PublicAddress.ts"
 import { ResponseReader } from "./ResponseReader.ts"
 
 /** Where to connect: the address that was checked, and the name that its certificate must carry. */
@@ -23,12 +23,15 @@ type Peer = { readonly onData: (chunk: Buffer) => void; readonly onClose: () => 
 /** An open socket to a checked address, between or in exchanges. */
 export class EgressConnection {
   readonly address: string
+  /** What answers there may be shown. */
+  readonly isPublic: boolean
   #closed = false
   #peer: Peer | undefined
   readonly #socket: Socket
 
   constructor(address: string, socket: Socket) {
     this.address = address
+    this.isPublic = isPublicAddress(address)
     this.#socket = socket
     const closed = (): void => {
       this.close()

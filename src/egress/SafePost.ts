@@ -7,7 +7,6 @@ import { makeDialler } from "./Dialler.ts"
 import type { EgressPolicy } from "./EgressPolicy.ts"
 import { checkEgressUrl, originOf } from "./EgressUrl.ts"
 import type { PostFailure } from "./PostFailure.ts"
-import { isPublicAddress } from "./PublicAddress.ts"
 import type { Resolver } from "./Resolver.ts"
 
 export interface Post {
@@ -126,7 +125,7 @@ export const makeSafePost = (
 
         const { status } = response
         const answer = { status, ok: status >= 200 && status < 300 }
-        return isPublicAddress(connection.address) ? { ...answer, body: response.body } : answer
+        return connection.isPublic ? { ...answer, body: response.body } : answer
       })
       return Effect.onExit(attempt, (exit) =>
         Exit.isSuccess(exit) ? Effect.void : Effect.sync(() => abandon())

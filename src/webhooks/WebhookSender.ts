@@ -9,6 +9,8 @@ import { maxWindow } from "./DeliveryWorker/EndpointPacing.ts"
 import { type SignatureHeaders, signatureHeaders } from "./Signature.ts"
 import { answered, type SendOutcome, type SendRequest } from "./WebhookSender/SendOutcome.ts"
 
+const headerSafe = /^[\x21-\x7e]+$/
+
 /** A request as the in-memory sender saw it. */
 export interface SentRequest extends Omit<SendRequest, "secret"> {
   readonly headers: SignatureHeaders
@@ -46,7 +48,7 @@ export class WebhookSender extends Context.Service<
 
       const send = ({ url, id, body, order, secret }: SendRequest) =>
         Effect.clockWith((clock) => {
-          if (!/^[\x21-\x7e]+$/.test(id)) return Effect.die(new TypeError("delivery id is not header-safe"))
+          if (!headerSafe.test(id)) return Effect.die(new TypeError("delivery id is not header-safe"))
           const started = clock.monotonicTimeNanosUnsafe()
           const passed = () => Number((clock.monotonicTimeNanosUnsafe() - started) / 1_000_000n)
           let sent: { readonly requestHead: string } | undefined
