@@ -1,6 +1,6 @@
 // One POST to a URL that a stranger chose: check it, resolve the name, refuse unless all of its addresses
 // are public, dial one of those, send once (docs/threats.md 1).
-import { Effect, Exit, Result } from "effect"
+import { type Clock, Effect, Exit, Result } from "effect"
 import { BoundedMap } from "../domain/BoundedMap.ts"
 import type { ConnectionPool } from "./ConnectionPool.ts"
 import { makeDialler } from "./Dialler.ts"
@@ -87,47 +87,54 @@ export const makeSafePost = (
     return destination
   }
 
+  /** `hold` gets what ends the socket that is in use. */
+  const attempt = Effect.fnUntraced(function* (
+    post: Post,
+    onHead: (head: string) => void,
+    clock: Clock.Clock,
+    hold: (abandon: () => void) => void
+  ) {
+    const started = clock.monotonicTimeNanosUnsafe()
+    const destination = destinationOf(post.url)
+    if (destination === undefined) return yield* Effect.fail("blocked" as const)
+    const { url, allowed, origin, commonHead } = destination
+    const addresses = yield* locate(url, allowed)
+
+    const pooled = pool.take(origin, addresses, clock.currentTimeMillisUnsafe())
+    if (pooled !== undefined) hold(() => pooled.close())
+    const connection =
+      pooled ?? (yield* dialFirst(url, addresses, (socket) => hold(() => void socket.destroy())))
+
+    const now = clock.currentTimeMillisUnsafe()
+    const head = requestHeadOf(commonHead, post.headersAt(Math.floor(now / 1000)), post.body)
+    onHead(head)
+    // Resolving and connecting have budgets of their own, which end no later.
+    const elapsed = Number(clock.monotonicTimeNanosUnsafe() - started) / 1e6
+    const left = Math.max(1, policy.budgets.totalMillis - elapsed)
+    const response = yield* connection
+      .exchange(requestBytes(head, post.body), policy.budgets, left)
+      .pipe(
+        Effect.tapError((failure) =>
+          pooled === undefined || failure === "timeout"
+            ? Effect.void
+            : Effect.sync(() => pool.distrust(origin, clock.currentTimeMillisUnsafe()))
+        )
+      )
+    if (!connection.closed) pool.put(origin, connection, clock.currentTimeMillisUnsafe())
+
+    const { status } = response
+    const answer = { status, ok: status >= 200 && status < 300 }
+    return connection.isPublic ? { ...answer, body: response.body } : answer
+  })
+
   // The clock is asked for once: each reading of it as an effect costs a step of the fiber.
   return (post, onHead) =>
     Effect.clockWith((clock) => {
       let abandon = (): void => {}
-      const attempt = Effect.gen(function* () {
-        const started = clock.monotonicTimeNanosUnsafe()
-        const destination = destinationOf(post.url)
-        if (destination === undefined) return yield* Effect.fail("blocked" as const)
-        const { url, allowed, origin, commonHead } = destination
-        const addresses = yield* locate(url, allowed)
-
-        const pooled = pool.take(origin, addresses, clock.currentTimeMillisUnsafe())
-        if (pooled !== undefined) abandon = () => pooled.close()
-        const connection =
-          pooled ??
-          (yield* dialFirst(url, addresses, (socket) => {
-            abandon = () => socket.destroy()
-          }))
-
-        const now = clock.currentTimeMillisUnsafe()
-        const head = requestHeadOf(commonHead, post.headersAt(Math.floor(now / 1000)), post.body)
-        onHead(head)
-        // Resolving and connecting have budgets of their own, which end no later.
-        const elapsed = Number(clock.monotonicTimeNanosUnsafe() - started) / 1e6
-        const left = Math.max(1, policy.budgets.totalMillis - elapsed)
-        const response = yield* connection
-          .exchange(requestBytes(head, post.body), policy.budgets, left)
-          .pipe(
-            Effect.tapError((failure) =>
-              pooled === undefined || failure === "timeout"
-                ? Effect.void
-                : Effect.sync(() => pool.distrust(origin, clock.currentTimeMillisUnsafe()))
-            )
-          )
-        if (!connection.closed) pool.put(origin, connection, clock.currentTimeMillisUnsafe())
-
-        const { status } = response
-        const answer = { status, ok: status >= 200 && status < 300 }
-        return connection.isPublic ? { ...answer, body: response.body } : answer
+      const held = attempt(post, onHead, clock, (how) => {
+        abandon = how
       })
-      return Effect.onExit(attempt, (exit) =>
+      return Effect.onExit(held, (exit) =>
         Exit.isSuccess(exit) ? Effect.void : Effect.sync(() => abandon())
       )
     })

@@ -67,12 +67,11 @@ const make = Effect.gen(function* () {
         const durationMs = clock.currentTimeMillisUnsafe() - sentFrom
         return pacing.leave(endpointId, { ok, durationMs }) ? wake.nudge : Effect.void
       }
-      const giveBack = Effect.gen(function* () {
+      const giveBack = () => {
         left = true
         pacing.leave(endpointId, undefined)
-        yield* release([claimed])
-        return false
-      })
+        return Effect.as(release([claimed]), false)
+      }
       const send = attempts.make(claimed, leave)
       const inTurn =
         turn === undefined
@@ -80,7 +79,7 @@ const make = Effect.gen(function* () {
           : Effect.flatMap(turn, () => {
               sentFrom = clock.currentTimeMillisUnsafe()
               const isLate = sentFrom > started + mostAheadMillis
-              return isLate || stopped || stopping() || !pacing.isFast(endpointId) ? giveBack : send
+              return isLate || stopped || stopping() || !pacing.isFast(endpointId) ? giveBack() : send
             })
       return Effect.onExit(inTurn, (exit) => {
         // Claims that found no capacity in the process wait for this.
