@@ -1,15 +1,19 @@
-// Transfers that fall short, and whose rest is asked for by an open link: their merchant counts them to the payment
-// that they were meant for.
+// Transfers that fall short, and whose rest is asked for by link: their merchant counts them to the payment that they
+// were meant for.
 import type { SqlClient, Statement } from "effect/sql"
 
 /**
- * Whether the transfer `t` pays nothing of the payment because of that: by itself it pays none, and the one that
- * asks for its rest not by a person's word either.
+ * Whether the transfer `t` pays nothing of the payment because of that: by itself it pays none while its link is open,
+ * and the one that asks for its rest not by a person's word either. That one it never pays by itself: whoever has
+ * opened the link goes on where it was closed since. Its URL ends in the link's id.
  */
 export const isShort = (
   sql: SqlClient.SqlClient,
   paymentId: string | Statement.Fragment
-): Statement.Fragment => sql`
+): Statement.Fragment => sql`(
   EXISTS (
     SELECT 1 FROM payment_links l WHERE l.rest_of = t.id AND l.closed_at IS NULL
-      AND (l.payment_id = ${paymentId}::uuid OR t.attached_to IS DISTINCT FROM ${paymentId}::uuid))`
+      AND (l.payment_id = ${paymentId}::uuid OR t.attached_to IS DISTINCT FROM ${paymentId}::uuid))
+  OR EXISTS (
+    SELECT 1 FROM payments q JOIN payment_links l ON l.id = substring(q.intent_url FROM '/link/([A-Za-z0-9_-]+)$')
+    WHERE q.id = ${paymentId}::uuid AND l.rest_of = t.id AND t.attached_to IS DISTINCT FROM q.id))`

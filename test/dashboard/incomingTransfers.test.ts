@@ -166,6 +166,44 @@ describe("Incoming transfers on Postgres", () => {
     expect([paid.status, paid.body.payment.reportedTransactionId]).toEqual([200, second])
   })
 
+  test("a transfer pays nothing of its rest either where the link was closed meanwhile and its page is still open", async () => {
+    const { payment } = (await shop.open("35.00")).body
+    const half = await shop.transfer(17_500_000n)
+    await shop.report(payment.id, half, 35_000_000n)
+    const { id } = await listed(half)
+    const links = `/merchants/${person.merchantId}/test/links`
+    const asked = { description: "Rest", amount: "17.50", once: true, restOf: id }
+    const { url } = (await person.call("POST", links, asked)).body
+    const opened = await shop.call({
+      method: "POST",
+      path: `/api/v1/links/${new URL(url).pathname.split("/").at(-1)}`,
+      body: {}
+    })
+    const body = { intentToken: opened.body.intentToken }
+    const key = shop.keys.publishable
+    const rest = (await shop.call({ method: "POST", path: "/api/v1/payments", key, body })).body.payment
+    // The transfer was to be given back, and is kept after all.
+    const by = { method: "POST" as const, key: shop.keys.full }
+    const refund = await shop.call({
+      ...by,
+      path: "/api/v1/refunds",
+      body: { incomingTransferId: id, amount: "17.50" }
+    })
+    await shop.call({ ...by, path: `/api/v1/refunds/${refund.body.refund.id}/cancel` })
+    const again = await shop.report(rest.id, half, 17_500_000n)
+    expect([again.status, again.body.error?.reason]).toEqual([422, "already_used"])
+    const announced = await shop.call({
+      method: "POST",
+      path: `/api/v1/payments/${rest.id}/attempts`,
+      key,
+      body: { buyerDidToken: `buyer:${buyer}:${rest.id}`, method: "transfer" }
+    })
+    expect(announced.status).toBe(201)
+    // A person may say so.
+    const attached = await person.call("POST", `${at}/${id}/attach`, { paymentId: rest.id })
+    expect([attached.status, attached.body.payment?.reportedTransactionId]).toEqual([200, half])
+  })
+
   test("a transfer whose rest is asked for pays another payment by a person's word alone, and its rest is then asked for no more", async () => {
     const large = (await shop.open("37.00")).body.payment
     const small = (await shop.open("18.50")).body.payment
