@@ -39,6 +39,9 @@ const Row = Schema.Struct({
   closed_at: Schema.NullOr(Schema.Date)
 })
 const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
+const decodeAsked = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ payment_id: Schema.NullOr(PaymentId) }))
+)
 
 const toLink = (row: typeof Row.Type): KeptLink => ({
   id: row.id,
@@ -65,8 +68,8 @@ export interface LinkPage {
 export type RestAsked =
   | { readonly _tag: "Asked"; readonly link: KeptLink }
   | { readonly _tag: "Unknown" }
-  /** The merchant gives the transfer back, or has. */
-  | { readonly _tag: "GivenBack" }
+  /** It has paid a payment, or the merchant gives it back, or has. */
+  | { readonly _tag: "Explained" }
 
 export class LinkRepo extends Context.Service<
   LinkRepo,
@@ -120,12 +123,15 @@ export class LinkRepo extends Context.Service<
         }, Effect.orDie),
         insertRest: Effect.fn("LinkRepo.insertRest")(
           function* (link, incomingTransferId): Effect.fn.Return<RestAsked, unknown> {
-            // A refund holds this lock as well: what is asked after it sees every one that came before.
-            const known = yield* sql`
-              SELECT 1 FROM incoming_transfers
-              WHERE id = ${incomingTransferId} AND merchant_id = ${link.merchantId} AND env = ${link.env}
-              FOR SHARE`
-            if (known.length === 0) return { _tag: "Unknown" }
+            // A refund and a settlement hold this lock as well: what is asked after it sees every one that came before.
+            const [known] = yield* decodeAsked(
+              yield* sql`
+                SELECT payment_id FROM incoming_transfers
+                WHERE id = ${incomingTransferId} AND merchant_id = ${link.merchantId} AND env = ${link.env}
+                FOR SHARE`
+            )
+            if (known === undefined) return { _tag: "Unknown" }
+            if (known.payment_id !== null) return { _tag: "Explained" }
             yield* sql`
               INSERT INTO payment_links (${names}) SELECT ${valuesOf(link)}, ${incomingTransferId}::uuid
               WHERE NOT EXISTS (
@@ -136,7 +142,7 @@ export class LinkRepo extends Context.Service<
               SELECT ${columns} FROM payment_links
               WHERE rest_of = ${incomingTransferId} AND closed_at IS NULL
                 AND merchant_id = ${link.merchantId} AND env = ${link.env}`)
-            return standing === undefined ? { _tag: "GivenBack" } : { _tag: "Asked", link: standing }
+            return standing === undefined ? { _tag: "Explained" } : { _tag: "Asked", link: standing }
           },
           (effect) => sql.withTransaction(effect),
           Effect.orDie

@@ -210,7 +210,7 @@ export class Links extends Context.Service<
             return yield* viewOf(asked.link, owner.merchant.name)
           case "Unknown":
             return yield* new PaymentLinkNotFound()
-          case "GivenBack":
+          case "Explained":
             return yield* new IncomingTransferExplained()
         }
       })

@@ -202,6 +202,8 @@ describe("Incoming transfers on Postgres", () => {
     // A person may say so.
     const attached = await person.call("POST", `${at}/${id}/attach`, { paymentId: rest.id })
     expect([attached.status, attached.body.payment?.reportedTransactionId]).toEqual([200, half])
+    // Of what has paid a payment nobody is asked for a rest.
+    expect(code(await person.call("POST", links, asked))).toBe("409 INCOMING_TRANSFER_EXPLAINED")
   })
 
   test("a transfer whose rest is asked for pays another payment by a person's word alone, and its rest is then asked for no more", async () => {
