@@ -5,7 +5,7 @@ import type { Message } from "./Message.ts"
 import { beforePayment, finals, type Model, mayPay, maySend, pays } from "./Model.ts"
 import type { MessageKey } from "./messages/en.ts"
 import { accountsChanged, chainChanged, connected, freshWay } from "./transition/account.ts"
-import { decided, forgetting } from "./transition/decided.ts"
+import { decided, forgetting, keyChanged } from "./transition/decided.ts"
 import { announced, attemptSeen, attemptsRead, attemptsUnread } from "./transition/elsewhere.ts"
 import { enter, leave } from "./transition/enter.ts"
 import { fundingFailed, judgeBalance } from "./transition/funds.ts"
@@ -137,7 +137,7 @@ export const transition = (model: Model, message: Message): Next => {
       return [{ ...model, receipt: message.url }, []]
     case "AddressUnread":
       return message.notice === "noticeKeyChanged"
-        ? [warned(model, message.notice), []]
+        ? [warned(model, keyChanged(model)), []]
         : [warned(model, "noticeUnreachable"), [after(pollDelay(2), { run: "readAddress" })]]
     case "ChooseWay":
       if (!mayPay(model)) return [model, []]

@@ -425,6 +425,14 @@ describe("The flow", () => {
     expect(commands).toEqual([])
     const unread = (onRecord: boolean) => after({ type: "LoadFailed", refusal: refused, onRecord })[0].reason
     expect([unread(false), unread(true)]).toEqual(["failedKey", "failedUnreported"])
+    // The buyer has seen where to send it, and may have.
+    const shown = { ...after(loaded, connected)[0], addressShown: true }
+    const told: ReadonlyArray<Message> = [
+      { type: "AddressUnread", notice: "noticeKeyChanged" },
+      { type: "NotSent", notice: "noticeKeyChanged", chainId: undefined },
+      { type: "FundingFailed", refusal: refused }
+    ]
+    for (const message of told) expect(transition(shown, message)[0].notice?.key).toBe("failedUnreported")
   })
 
   test("retry-after is honoured, and polls grow apart up to ten seconds", () => {

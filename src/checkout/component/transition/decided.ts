@@ -1,5 +1,6 @@
 import type { Command, Next } from "../Command.ts"
 import type { Model } from "../Model.ts"
+import type { MessageKey } from "../messages/en.ts"
 import type { CheckoutPayment } from "../service.ts"
 import { leave } from "./enter.ts"
 
@@ -14,6 +15,10 @@ export const forgetting = (
 /** Money may have been sent for it, by this browser or from elsewhere. */
 export const mayHaveSent = ({ addressShown, attempt, signed }: Model): boolean =>
   attempt !== undefined || signed !== undefined || addressShown
+
+/** The shop's key was taken when the page was opened, and is refused now. */
+export const keyChanged = (model: Model): MessageKey =>
+  mayHaveSent(model) ? "failedUnreported" : "noticeKeyChanged"
 
 /** The state of a payment that is not pending any more; undefined where it is. */
 export const decided = (model: Model, payment: CheckoutPayment): Next | undefined => {

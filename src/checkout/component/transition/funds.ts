@@ -3,6 +3,7 @@ import type { Next } from "../Command.ts"
 import { atomicAmount, type Model, maySend, type Notice, pays } from "../Model.ts"
 import { tokenNotice } from "../refusalNotice.ts"
 import { isOfKey, type Refusal, type TestBalance } from "../service.ts"
+import { keyChanged } from "./decided.ts"
 import { enter } from "./enter.ts"
 import { warned } from "./notices.ts"
 
@@ -20,6 +21,6 @@ export const fundingFailed = (model: Model, refusal: Refusal): Next => {
   const { code, retryAfter } = refusal
   if (code === "FAUCET_LIMIT_REACHED")
     return [warned(model, "noticeFaucetLimit", { minutes: String(Math.ceil((retryAfter ?? 60) / 60)) }), []]
-  if (isOfKey(refusal)) return [warned(model, "noticeKeyChanged"), []]
+  if (isOfKey(refusal)) return [warned(model, keyChanged(model)), []]
   return [warned(model, code === "INVALID_BUYER_TOKEN" ? tokenNotice(refusal) : "noticeFaucetDown"), []]
 }

@@ -2,6 +2,7 @@
 import type { Next } from "../Command.ts"
 import type { MessageOf } from "../Message.ts"
 import { finals, type Model, maySend, type Notice } from "../Model.ts"
+import { keyChanged } from "./decided.ts"
 import { leave } from "./enter.ts"
 import { proceed } from "./proceed.ts"
 
@@ -18,7 +19,8 @@ export const notSent = (model: Model, message: MessageOf<"NotSent">): Next => {
     // A wallet that refuses calls is asked for a transaction.
     byCalls: model.byCalls && message.notice !== "noticeUnauthorized"
   }
-  const notice: Notice = { key: message.notice, tone: "warning" }
+  const key = message.notice === "noticeKeyChanged" ? keyChanged(model) : message.notice
+  const notice: Notice = { key, tone: "warning" }
   // An account that has come meanwhile is not known yet, and one whose balance has changed no more.
   const isKnown = next.balance !== undefined && message.notice !== "fundsTitle"
   if (isKnown && maySend(next)) return [leave(next, "review", { notice }), []]
