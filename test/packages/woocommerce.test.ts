@@ -272,18 +272,18 @@ describe("The WooCommerce plugin", () => {
   })
 
   testPhp("an event that comes after its payment was given back ships nothing", async () => {
-    const { body, headers } = await paid(tokenOf((await gateway("eight", "pay")).said), 42_500_000n)
+    const { body, headers } = await paid(tokenOf((await gateway("nine", "pay")).said), 42_500_000n)
     const paymentId = headers["quittance-payment-id"]
     const refund = { method: "POST" as const, path: "/api/v1/refunds", key: shop.keys.full }
     expect((await shop.call({ ...refund, body: { paymentId } })).status).toBe(201)
     // As long as the service does not say, the event is sent again.
     const away = { WC_SECRET_KEY: "sk_test_wrong" }
-    expect((await gateway("eight", "webhook", { body, headers }, away)).said).toEqual([
+    expect((await gateway("nine", "webhook", { body, headers }, away)).said).toEqual([
       503,
       "INVALID_API_KEY"
     ])
     for (const said of ["given back", "paid already"]) {
-      const answer = await gateway("eight", "webhook", { body, headers })
+      const answer = await gateway("nine", "webhook", { body, headers })
       expect(answer.said).toEqual([200, said])
       expect(answer.order.status).toBe("on-hold")
       expect(answer.order.completed).toBeUndefined()

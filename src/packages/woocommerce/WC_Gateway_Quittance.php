@@ -132,7 +132,7 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
             return [200, 'on hold'];
         }
         try {
-            $returned = $this->is_given_back($named['paymentId']);
+            $returned = $this->is_given_back($payment);
         } catch (QuittanceException $error) {
             // The service sends the event again.
             return [503, $error->errorCode];
