@@ -316,6 +316,12 @@ export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one
     expect(second.paymentId).not.toBe(data.paymentId)
     expect(await told(await paid(second.intentToken, 4_000_000n))).toEqual({ action: "not_supported" })
     expect(await refundsOf(second.paymentId)).toMatchObject([{ status: "pending", amount: "4.00" }])
+
+    // Taxes leave parts of a cent: what the buyer was asked for counts.
+    const taxed = await sessionIn(await collection(1.005), 1.005)
+    expect(taxed.data.amount).toBe("1.01")
+    expect(await told(await paid(taxed.data.intentToken, 1_010_000n))).toMatchObject({ action: "captured" })
+    expect(await refundsOf(taxed.data.paymentId)).toEqual([])
   })
 
   test("a total that changes makes a new intent; another currency is refused", async () => {

@@ -278,10 +278,7 @@ describe("The WooCommerce plugin", () => {
     expect((await shop.call({ ...refund, body: { paymentId } })).status).toBe(201)
     // As long as the service does not say, the event is sent again.
     const away = { WC_SECRET_KEY: "sk_test_wrong" }
-    expect((await gateway("nine", "webhook", { body, headers }, away)).said).toEqual([
-      503,
-      "INVALID_API_KEY"
-    ])
+    expect((await gateway("nine", "webhook", { body, headers }, away)).said).toEqual([503, "INVALID_API_KEY"])
     for (const said of ["given back", "paid already"]) {
       const answer = await gateway("nine", "webhook", { body, headers })
       expect(answer.said).toEqual([200, said])

@@ -193,8 +193,12 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
     if (session === undefined) return "its payment session was deleted before it was paid"
     if (session.paidBy === paymentId) return undefined
     if (session.paidBy !== undefined) return "its payment session was paid already"
-    const asked = session.amount.toFixed(2)
-    return asked === amount.toFixed(2) ? undefined : `its payment session asks for ${asked} USD by now`
+    const { amount: asked } = session.data
+    if (typeof asked !== "string") return undefined
+    if (Number(asked) !== amount) return `its payment session asks for ${asked} USD by now`
+    if (await this.#isPaidByAnother(session.data, paymentId))
+      return "another payment pays its payment session"
+    return undefined
   }
 
   /**

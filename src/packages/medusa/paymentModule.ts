@@ -2,8 +2,8 @@
 // of Medusa that has something else there is served as one that says nothing.
 
 export interface FoundSession {
-  /** USD. */
-  readonly amount: number
+  /** As the provider keeps it there: `amount` is what the buyer is asked for, in USD. */
+  readonly data: Readonly<Record<string, unknown>>
   /** Our payment that the session was authorized with. */
   readonly paidBy: string | undefined
 }
@@ -29,8 +29,9 @@ const fieldOf = (value: unknown, name: string): unknown =>
 
 const foundSession = (session: unknown): FoundSession => {
   const paidBy = fieldOf(fieldOf(fieldOf(session, "payment"), "data"), "paymentId")
+  const data = fieldOf(session, "data")
   return {
-    amount: Number(fieldOf(session, "amount")),
+    data: typeof data === "object" && data !== null ? { ...data } : {},
     paidBy: typeof paidBy === "string" ? paidBy : undefined
   }
 }
