@@ -324,6 +324,33 @@ export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one
     expect(await refundsOf(taxed.data.paymentId)).toEqual([])
   })
 
+  test("of two payments of a session that Medusa is told of after both have settled, the other one is given back", async () => {
+    const client = new Quittance({ key: shop.keys.full, baseUrl: service.baseUrl })
+    const told = async (payload: unknown) =>
+      (await call("getWebhookActionAndData", { provider: "quittance_quittance", payload })).answer
+    const before = await sessionIn(await collection(6), 6)
+    const { answer } = await call("updatePaymentSession", {
+      id: before.id,
+      currency_code: "usd",
+      amount: 6,
+      data: before.data
+    })
+    const { data } = Schema.decodeUnknownSync(Session)(answer)
+    expect(data.paymentId).not.toBe(before.data.paymentId)
+    const events = [await paid(before.data.intentToken, 6_000_000n), await paid(data.intentToken, 6_000_000n)]
+    const actions = await Promise.all(events.map(told))
+    expect(actions).toMatchObject([{ action: "not_supported" }, { action: "captured" }])
+    expect(await Array.fromAsync(client.refunds.list({ paymentId: before.data.paymentId }))).toMatchObject([
+      { status: "pending", reason: "No order in Medusa: another payment pays its payment session." }
+    ])
+    expect(await Array.fromAsync(client.refunds.list({ paymentId: data.paymentId }))).toEqual([])
+    await call("authorizePaymentSession", before.id, {})
+    const [session] = Schema.decodeUnknownSync(Schema.NonEmptyArray(Session))(
+      (await call("listPaymentSessions", { id: before.id })).answer
+    )
+    expect(session.data.paymentId).toBe(data.paymentId)
+  })
+
   test("a total that changes makes a new intent; another currency is refused", async () => {
     const id = await collection(10)
     const session = await sessionIn(id, 10)

@@ -201,6 +201,12 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
     return undefined
   }
 
+  /** Of several payments that have settled before Medusa heard of one, the session is authorized with one alone. */
+  async #isPaidByAnother(data: Readonly<Record<string, unknown>>, paymentId: string): Promise<boolean> {
+    const { payment, isReturned } = await this.#standingOf(data)
+    return payment?.status === "settled" && !isReturned && payment.id !== paymentId
+  }
+
   /**
    * Asks for a refund, which waits in the merchant's dashboard until their wallet has sent it. Its id is the payment's:
    * a delivery that comes again asks for no other one. Where the service does not answer, Medusa tries again.
