@@ -216,6 +216,54 @@ describe("The WooCommerce plugin", () => {
     expect(said).toBe(true)
   })
 
+  testPhp("of two refunds of one amount at the same moment, one transfer does one", async () => {
+    const event = await paid(tokenOf((await gateway("eleven", "pay")).said), 42_500_000n)
+    expect((await gateway("eleven", "webhook", event)).said).toEqual([200, "paid"])
+    const refunds = [{ id: crypto.randomUUID(), amount: "4.00", status: "proven" }]
+    const recipient = buyer
+    const slow = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: async ({ method }) => {
+        await Bun.sleep(500)
+        return method === "GET"
+          ? Response.json({ refunds, hasMore: false })
+          : Response.json({
+              refund: { id: crypto.randomUUID(), amount: "4.00", status: "pending", recipient }
+            })
+      }
+    })
+    const env = { WC_BASE_URL: slow.url.origin }
+    const answers = await Promise.all(
+      [1, 2].map(() => gateway("eleven", "refund", { amount: "4.00" }, env).then(({ said }) => said))
+    )
+    await slow.stop(true)
+    expect(answers.filter((said) => said === true)).toHaveLength(1)
+    expect(answers).toContainEqual(
+      expect.objectContaining({ message: expect.stringContaining("Send 4.00 USDC") })
+    )
+  })
+
+  testPhp(
+    "a service that is away keeps no order: the delivery is answered at once, and comes again",
+    async () => {
+      const { body, headers } = await paid(tokenOf((await gateway("ten", "pay")).said), 42_500_000n)
+      let asked = 0
+      const away = Bun.serve({
+        port: 0,
+        hostname: "127.0.0.1",
+        fetch: () => {
+          asked += 1
+          return new Response("", { status: 503 })
+        }
+      })
+      const { said } = await gateway("ten", "webhook", { body, headers }, { WC_BASE_URL: away.url.origin })
+      await away.stop(true)
+      expect([said, asked]).toEqual([[503, "UNKNOWN_ANSWER"], 1])
+      expect((await gateway("ten", "webhook", { body, headers })).said).toEqual([200, "paid"])
+    }
+  )
+
   testPhp("an event that comes again ships no order that was cancelled since", async () => {
     const { body, headers, transactionId } = await paid(
       tokenOf((await gateway("four", "pay")).said),

@@ -155,7 +155,21 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
      */
     public function process_refund($order_id, $amount = null, $reason = '')
     {
-        $order = wc_get_order($order_id);
+        $lock = Quittance_Order_Lock::take((int) $order_id);
+        if ($lock === null) {
+            return new WP_Error('quittance', 'Another refund or payment of this order is being handled. Try again in a moment.');
+        }
+        try {
+            return $this->refund((int) $order_id, (string) $amount, (string) $reason);
+        } finally {
+            $lock->release();
+        }
+    }
+
+    /** Of two at the same moment, the second one sees which transfers the first one has counted. */
+    private function refund(int $id, string $amount, string $reason): true|WP_Error
+    {
+        $order = wc_get_order($id);
         $payment = (string) $order->get_meta('_quittance_payment_id');
         $asked = number_format((float) $amount, 2, '.', '');
         if ($payment === '' || (float) $asked <= 0) {
@@ -163,7 +177,7 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
         }
         try {
             $counted = array_filter(explode(' ', (string) $order->get_meta('_quittance_refunds')));
-            foreach ($this->refunds_of($payment) as $refund) {
+            foreach ($this->refunds_of($payment, $this->quittance()) as $refund) {
                 if ($refund['amount'] !== $asked || in_array($refund['id'], $counted, true)) {
                     continue;
                 }
@@ -189,7 +203,8 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
     /** Whether the merchant gives the payment back by hand, or some of it, or has. */
     private function is_given_back(string $payment): bool
     {
-        foreach ($this->refunds_of($payment) as $refund) {
+        // Asked once: the order is kept meanwhile, and the service sends the event again.
+        foreach ($this->refunds_of($payment, $this->quittance(10.0, 0)) as $refund) {
             if ($refund['status'] === 'pending' || $refund['status'] === 'proven') {
                 return true;
             }
@@ -202,11 +217,11 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
      *
      * @return iterable<array<string, mixed>>
      */
-    private function refunds_of(string $payment): iterable
+    private function refunds_of(string $payment, Quittance $quittance): iterable
     {
         $last = null;
         do {
-            $page = $this->quittance()->refunds->list(paymentId: $payment, limit: 100, startingAfter: $last);
+            $page = $quittance->refunds->list(paymentId: $payment, limit: 100, startingAfter: $last);
             foreach ($page['refunds'] as $refund) {
                 $last = $refund['id'];
                 yield $refund;
@@ -279,8 +294,8 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
         return rtrim((string) $this->get_option('base_url'), '/');
     }
 
-    private function quittance(): Quittance
+    private function quittance(float $timeout = 20.0, int $retries = 2): Quittance
     {
-        return new Quittance((string) $this->get_option('secret_key'), $this->base_url());
+        return new Quittance((string) $this->get_option('secret_key'), $this->base_url(), $timeout, $retries);
     }
 }
