@@ -334,6 +334,11 @@ describe("The WooCommerce plugin", () => {
       expect(answer.order.completed).toBeUndefined()
       expect(answer.order.notes).toHaveLength(1)
     }
+    // Once the shop asks for it again, the order is paid anew.
+    await gateway("nine", "status", { status: "pending" })
+    const anew = await paid(tokenOf((await gateway("nine", "pay")).said), 42_500_000n)
+    const { order, said } = await gateway("nine", "webhook", anew)
+    expect([said, order.transaction]).toEqual([[200, "paid"], anew.transactionId])
   })
 
   testPhp("a second payment of an order is noted once, also where the order was refunded", async () => {

@@ -247,14 +247,14 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
             . ' (your Quittance dashboard shows the refund with its QR code), then refund here once more.');
     }
 
-    /** Null where the order is paid already. One payment for each order and amount, however often it is tried. */
+    /** Null where the order is paid already. One payment for each order and amount, however often it is tried, unless it was given back. */
     private function token_of(WC_Order $order): ?string
     {
         $amount = number_format((float) $order->get_total(), 2, '.', '');
         $kept = json_decode((string) $order->get_meta('_quittance_intent'), true);
         if (is_array($kept) && $kept['amount'] === $amount) {
             $status = $this->status_of($kept['paymentId']);
-            if ($status === 'settled') {
+            if ($status === 'settled' && !$this->is_given_back($kept['paymentId'])) {
                 return null;
             }
             if ($status === 'pending' || ($status === null && time() - $kept['at'] < self::TOKEN_SECONDS)) {
