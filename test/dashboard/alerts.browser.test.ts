@@ -26,14 +26,15 @@ describe("More alerts than a page holds", () => {
   afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
 
   /** Some of one moment. */
-  const raise = (merchantId: string, count: number) =>
+  const raise = (merchantId: string, count: number, minutesLater = 0) =>
     Effect.runPromise(
       Effect.flatMap(
         SqlClient.SqlClient,
         (sql) => sql`
           INSERT INTO alerts (id, merchant_id, env, kind, subject, message, created_at)
           SELECT gen_random_uuid(), ${merchantId}, 'test', 'refund_unproven', gen_random_uuid()::text,
-            'Alert ' || number, date_trunc('second', now()) - (number / 3)::integer * interval '1 minute'
+            'Alert ' || number,
+            date_trunc('second', now()) - ((number / 3)::integer - ${minutesLater}::integer) * interval '1 minute'
           FROM generate_series(1, ${count}::integer) number`
       ).pipe(Effect.provide(database))
     )
@@ -83,6 +84,16 @@ describe("More alerts than a page holds", () => {
     await last.getByRole("button", { name: "Acknowledge" }).click()
     await last.getByText(`Acknowledged by ${person.email}`).waitFor()
     expect(await last.count()).toBe(1)
+    // So many come that nobody has read all of those between.
+    await raise(person.merchantId, 150, 100)
+    await page.getByText("There are older ones than these.").waitFor()
+    await more.click()
+    await page.getByText("Alert 150", { exact: true }).waitFor()
+    const numbers = await page
+      .getByRole("listitem")
+      .getByText(/^Alert \d+$/)
+      .allInnerTexts()
+    expect(new Set(numbers.slice(0, 150)).size).toBe(150)
     await context.close()
   })
 })

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { continued } from "../../src/dashboard/browser/continued.ts"
+import { continued, meets } from "../../src/dashboard/browser/continued.ts"
 
 const one = (at: number, id = `${at}`) => ({ id, at: `2026-01-01T00:00:0${at}.000Z` })
 const ids = (list: ReadonlyArray<{ readonly id: string }>) => list.map(({ id }) => id).join(" ")
@@ -10,6 +10,23 @@ test("what was read on stays behind the newest page, also what newer ones have p
   expect(ids(continued(pageOf(5, 4, 3), []))).toBe("5 4 3")
   expect(ids(continued(pageOf(5, 4, 3), before))).toBe("5 4 3 2 1")
   expect(ids(continued(pageOf(7, 6, 5), before))).toBe("7 6 5 4 3 2 1")
+})
+
+test("where more have come than a page holds, what was read before does not pass for what follows", () => {
+  const before = [3, 2, 1].map((at) => one(at))
+  expect(
+    meets(
+      [5, 4, 3].map((at) => one(at)),
+      before
+    )
+  ).toBe(true)
+  // Who knows what has come between 3 and 7.
+  expect(
+    meets(
+      [9, 8, 7].map((at) => one(at)),
+      before
+    )
+  ).toBe(false)
 })
 
 test("what the page reaches past and has no more is gone, and of one moment each is listed once", () => {

@@ -6,6 +6,15 @@ interface Listed {
 const isAfter = (one: Listed, last: Listed) => one.at < last.at || (one.at === last.at && one.id < last.id)
 
 /**
+ * Whether the newest page reaches what was read before. Where more have come than a page holds, as to a tab that was
+ * asleep, some lie between them that nobody has read.
+ */
+export const meets = (newest: ReadonlyArray<Listed>, before: ReadonlyArray<Listed>): boolean => {
+  const known = new Set(before.map(({ id }) => id))
+  return newest.some(({ id }) => known.has(id))
+}
+
+/**
  * The newest page and what was read beyond it, newest first. What the page reaches past and no longer has is not of
  * the list any more.
  */

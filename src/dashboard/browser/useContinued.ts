@@ -1,7 +1,7 @@
 // A list whose newest page is asked for again and again, and of which a person reads on.
 import { useState } from "preact/hooks"
 import { useAction } from "./api.ts"
-import { continued } from "./continued.ts"
+import { continued, meets } from "./continued.ts"
 
 export interface ListPage<A> {
   readonly items: ReadonlyArray<A>
@@ -22,7 +22,7 @@ export const useContinued = <A extends { readonly id: string; readonly at: strin
   after: (id: string) => Promise<ListPage<A>>
 ): Continued<A> => {
   const [read, setRead] = useState<ListPage<A> & { readonly of: string }>()
-  const older = read?.of === of ? read : undefined
+  const older = read?.of === of && meets(newest.items, read.items) ? read : undefined
   const items = continued(newest, older?.items ?? [])
   const more = useAction(async () => {
     const last = items.at(-1)
