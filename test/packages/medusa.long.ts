@@ -122,7 +122,7 @@ export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one
         })
       ).answer
     )
-  const paid = async (intentToken: string, atomic: bigint) => {
+  const paid = async (intentToken: string, atomic: bigint, from = buyer) => {
     const { payment } = (
       await shop.call({
         method: "POST",
@@ -131,8 +131,8 @@ export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one
         body: { intentToken }
       })
     ).body
-    const transactionId = await shop.transfer(atomic)
-    await shop.report(payment.id, transactionId, atomic)
+    const transactionId = await shop.transfer(atomic, { from })
+    await shop.report(payment.id, transactionId, atomic, { buyerDidToken: `buyer:${from}` })
     for (let tries = 0; tries < 100; tries++) {
       const sent = (await Effect.runPromise(service.sender.sent)).find(({ body }) =>
         new TextDecoder().decode(body).includes(transactionId)
@@ -316,6 +316,15 @@ export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one
     expect(second.paymentId).not.toBe(data.paymentId)
     expect(await told(await paid(second.intentToken, 4_000_000n))).toEqual({ action: "not_supported" })
     expect(await refundsOf(second.paymentId)).toMatchObject([{ status: "pending", amount: "4.00" }])
+
+    // What the service refuses to refund, as to a receiving address, it would refuse each time.
+    const { receiver } = await Effect.runPromise(service.newMerchant)
+    const odd = await sessionIn(await collection(3), 3)
+    await call("deletePaymentSession", odd.id)
+    expect(await told(await paid(odd.data.intentToken, 3_000_000n, receiver))).toEqual({
+      action: "not_supported"
+    })
+    expect(await refundsOf(odd.data.paymentId)).toEqual([])
 
     // Taxes leave parts of a cent: what the buyer was asked for counts.
     const taxed = await sessionIn(await collection(1.005), 1.005)

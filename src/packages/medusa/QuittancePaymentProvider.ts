@@ -212,15 +212,29 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
    * a delivery that comes again asks for no other one. Where the service does not answer, Medusa tries again.
    */
   async #giveBack(paymentId: string, amount: number, why: string): Promise<void> {
-    if (!(await this.#isRefunded(paymentId)))
+    const refused = (await this.#isRefunded(paymentId)) ? undefined : await this.#askForRefund(paymentId, why)
+    const next =
+      refused === undefined
+        ? "Its refund waits in your Quittance dashboard: send it, or cancel it there where you take the order by hand."
+        : `No refund of it could be made (${refused.message}): make one at the payment in your Quittance dashboard.`
+    this.#module.logError(
+      `Quittance payment ${paymentId} of ${amount.toFixed(2)} USD completes no order: ${why}. ${next}`
+    )
+  }
+
+  /** Why the service makes none, where it would say the same each time. */
+  async #askForRefund(paymentId: string, why: string): Promise<QuittanceError | undefined> {
+    try {
       await this.#quittance.refunds.create({
         id: paymentId,
         paymentId,
         reason: `No order in Medusa: ${why}.`
       })
-    this.#module.logError(
-      `Quittance payment ${paymentId} of ${amount.toFixed(2)} USD completes no order: ${why}. Its refund waits in your Quittance dashboard: send it, or cancel it there where you take the order by hand.`
-    )
+      return undefined
+    } catch (error) {
+      if (error instanceof QuittanceError && !error.retryable) return error
+      throw error
+    }
   }
 
   #returnUrlOf(session: string): string {
