@@ -29,7 +29,7 @@ export {
   type QuittanceErrorCode,
   type QuittanceErrorDetail
 } from "../client/QuittanceError.ts"
-export type { CreateRefund, ListRefunds, RefundCalls } from "../client/refunds.ts"
+export type { CreateRefund, ListRefunds, RefundCalls, RefundList, RefundPage } from "../client/refunds.ts"
 export type {
   BookSum,
   BookTransfer,
