@@ -115,6 +115,26 @@ describe("Two people with the same form", () => {
     await page.getByText("It is now: Theirs again.").waitFor({ state: "detached" })
     expect((await settings()).profile.name).toBe("Mine")
 
+    // What is typed while another field is being saved stays, and is saved next.
+    const audience = page.getByLabel("Identity audience (advanced)")
+    await page.route("**/settings", async (route) => {
+      if (route.request().method() === "PATCH") await audience.fill("https://typed.example")
+      await route.continue()
+    })
+    for (const value of ["Slowly", "Slowly"]) {
+      await name.fill(value)
+      const answer = page.waitForResponse((one) => one.request().method() === "PATCH")
+      await page.getByRole("button", { name: "Save profile" }).click()
+      expect((await answer).status()).toBe(200)
+      await Bun.sleep(1_000)
+      expect(await audience.inputValue()).toBe("https://typed.example")
+    }
+    await page.unroute("**/settings")
+    expect((await settings()).profile).toMatchObject({
+      name: "Slowly",
+      identityAudience: "https://typed.example"
+    })
+
     // The face: the colour of the other stays where only the contact is edited.
     await patch("/face", { accentColor: null, support: null })
     await page.reload()

@@ -61,8 +61,9 @@ export const Face = ({
     })
     edits.saved()
     toast("Saved")
-    setLogo(undefined)
+    setLogo((chosen) => (chosen === logo ? undefined : chosen))
     await Promise.all([reload(), refresh()])
+    if (edits.isEdited()) return
     setColored(undefined)
     form.current?.reset()
   })

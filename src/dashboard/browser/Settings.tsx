@@ -58,7 +58,7 @@ const Profile = ({ data, reload }: Part) => {
     edits.saved()
     toast("Saved")
     await Promise.all([reload(), refresh()])
-    form.current?.reset()
+    if (!edits.isEdited()) form.current?.reset()
   })
   const of = (field: string) => save.error?.of(field)
   return (

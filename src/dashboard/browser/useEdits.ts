@@ -13,6 +13,9 @@ export const useEdits = <T extends object>(shown: T) => {
   const began = useRef(new Map<string, T>())
   /** What was shown when the person was told of another's change, until the page has that change. */
   const told = useRef<T | undefined>(undefined)
+  /** What was touched since the edits were taken to be saved. */
+  const later = useRef(new Set<string>())
+  const sent = useRef<Partial<T>>({})
   const beginAnew = () => {
     for (const name of began.current.keys()) began.current.set(name, shown)
   }
@@ -21,6 +24,7 @@ export const useEdits = <T extends object>(shown: T) => {
     beginAnew()
   }
   const touch = (name: string) => {
+    later.current.add(name)
     if (!began.current.has(name)) began.current.set(name, shown)
   }
   return {
@@ -30,6 +34,7 @@ export const useEdits = <T extends object>(shown: T) => {
     },
     editsOf: (typed: T): Edits<T> => {
       told.current = undefined
+      later.current.clear()
       const changes: Partial<T> = {}
       const was: Partial<T> = {}
       for (const name in typed) {
@@ -38,9 +43,16 @@ export const useEdits = <T extends object>(shown: T) => {
         changes[name] = typed[name]
         was[name] = before[name]
       }
+      sent.current = changes
       return { ...changes, was }
     },
-    saved: () => began.current.clear(),
+    /** What was typed meanwhile is edited still, over what was saved. */
+    saved: (): void => {
+      for (const [name, before] of began.current)
+        if (later.current.has(name)) began.current.set(name, { ...before, ...sent.current })
+        else began.current.delete(name)
+    },
+    isEdited: (): boolean => began.current.size > 0,
     /** Where the failure tells of another's change, the person goes on from that: true. */
     failed: (error: unknown): boolean => {
       if (!(error instanceof ApiError) || error.code !== "CHANGED_MEANWHILE") return false
