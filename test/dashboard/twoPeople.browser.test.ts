@@ -173,6 +173,17 @@ describe("Two people with the same form", () => {
     await dialog.getByRole("button", { name: "Save" }).click()
     await dialog.waitFor({ state: "detached" })
     expect(await read()).toEqual({ perPayment: "0.50", perDay: "50.00" })
+
+    // A second change is told of as well, also where the page had the first one before the person was told.
+    await page.getByRole("button", { name: "Change" }).click()
+    await dialog.getByLabel("Limit per 24 hours, in USD").fill("60.00")
+    for (const capPerDay of ["7.00", "8.00"]) {
+      await patch(`/agents/${id}`, { capPerDay })
+      await Bun.sleep(2_500)
+      await dialog.getByRole("button", { name: "Save" }).click()
+      await dialog.getByText(`It is now: ${capPerDay}.`).waitFor()
+      expect(await read()).toEqual({ perPayment: "0.50", perDay: capPerDay })
+    }
     await page.context().close()
   })
 })

@@ -15,7 +15,7 @@ export const useEdits = <T extends object>(shown: T) => {
   const told = useRef<T | undefined>(undefined)
   /** What was touched since the edits were taken to be saved. */
   const later = useRef(new Set<string>())
-  const sent = useRef<Partial<T>>({})
+  const sent = useRef<{ readonly changes: Partial<T>; readonly was: Partial<T> }>({ changes: {}, was: {} })
   const beginAnew = () => {
     for (const name of began.current.keys()) began.current.set(name, shown)
   }
@@ -43,13 +43,13 @@ export const useEdits = <T extends object>(shown: T) => {
         changes[name] = typed[name]
         was[name] = before[name]
       }
-      sent.current = changes
+      sent.current = { changes, was }
       return { ...changes, was }
     },
     /** What was typed meanwhile is edited still, over what was saved. */
     saved: (): void => {
       for (const [name, before] of began.current)
-        if (later.current.has(name)) began.current.set(name, { ...before, ...sent.current })
+        if (later.current.has(name)) began.current.set(name, { ...before, ...sent.current.changes })
         else began.current.delete(name)
     },
     isEdited: (): boolean => began.current.size > 0,
@@ -57,7 +57,10 @@ export const useEdits = <T extends object>(shown: T) => {
     failed: (error: unknown): boolean => {
       if (!(error instanceof ApiError) || error.code !== "CHANGED_MEANWHILE") return false
       beginAnew()
-      told.current = shown
+      const isUnseen = Object.entries(sent.current.was).some(([name, before]) =>
+        isSame(Reflect.get(shown, name), before)
+      )
+      told.current = isUnseen ? shown : undefined
       return true
     }
   }
