@@ -338,8 +338,8 @@ export const defects: ReadonlyArray<Defect> = [
   {
     name: "a webhook is signed with a part of the secret",
     file: "src/webhooks/Signature.ts",
-    from: 'const hmac = hmacSha256(secret)',
-    to: 'const hmac = hmacSha256(secret.slice(1))'
+    from: "const hmac = hmacSha256(secret)",
+    to: "const hmac = hmacSha256(secret.slice(1))"
   },
   {
     name: "a report is answered as settled although nothing was stored",
