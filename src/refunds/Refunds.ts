@@ -144,14 +144,6 @@ const make = Effect.gen(function* () {
     return refund.status === "proven" ? refund : yield* error
   })
 
-  /** As `check`, where a person has just named the transaction: what it does not prove is an error. */
-  const checkNow = Effect.fnUntraced(function* (refund: Refund, transactionId: TransactionHash) {
-    const checked = yield* check(refund, transactionId)
-    return checked._tag === "Refused"
-      ? yield* refused(refund, transactionId, checked.error)
-      : yield* standing(refund, refund.id, transactionId)
-  })
-
   /** Adds a refund, proven where its transaction is named and proves it by now. What proves nothing is not kept. */
   const add = Effect.fnUntraced(function* (
     refund: NewRefund,
@@ -183,13 +175,14 @@ const make = Effect.gen(function* () {
   ) {
     const refund = yield* standing(tenant, id, transactionId)
     if (refund.status === "proven") return refund
-    const verification = yield* verify(refund, transactionId)
-    if (verification._tag === "Mismatch")
-      return yield* refused(refund, transactionId, refundNotProven(verification))
-    const at = yield* DateTime.nowAsDate
-    yield* repo.nameRefundTransaction(id, transactionId, at, after(at, firstCheckMillis))
-    const named = yield* standing(tenant, id, transactionId)
-    return named.status === "proven" ? named : yield* checkNow(named, transactionId)
+    const checked = yield* check(refund, transactionId)
+    if (checked._tag === "Refused") return yield* refused(refund, transactionId, checked.error)
+    // Proven, it is named in the same step; what the chain has not decided is looked at again under its name.
+    if (checked._tag === "Pending") {
+      const at = yield* DateTime.nowAsDate
+      yield* repo.nameRefundTransaction(id, transactionId, at, after(at, firstCheckMillis))
+    }
+    return yield* standing(tenant, id, transactionId)
   })
 
   /** The newest that is meant, however many the thing has. */

@@ -104,11 +104,11 @@ const raced = (
   )
 
 /** So many equal transfers back to the payer, in one transaction. */
-const sent = Effect.fnUntraced(function* (times: number) {
+const sent = Effect.fnUntraced(function* (times: number, confirmations = 2) {
   const chain = yield* MemoryChain
   const back = { from: receiver, to: payer, amount: 1_000_000n }
   const transactionId = yield* chain.batch(Array.from({ length: times }, () => back))
-  yield* chain.mine(2)
+  yield* chain.mine(confirmations)
   return transactionId
 })
 
@@ -213,6 +213,8 @@ for (const [moment, when] of [
   ["beforeNaming", "before it is named"],
   ["beforeProof", "before its proof"]
 ] as const) {
+  // What is proven is named with its proof: named alone is what the chain has not decided.
+  const reported = Effect.suspend(() => sent(1, moment === "beforeNaming" ? 0 : 2))
   const announced = Effect.fnUntraced(function* ({ elsewhere, one, tenant }: World) {
     const { refund } = yield* elsewhere.create(tenant, { of: { paymentId: one }, by: "API" })
     return refund.id
@@ -220,16 +222,20 @@ for (const [moment, when] of [
   raced(`a transaction that proves the refund elsewhere just ${when} is reported well`, (world) =>
     Effect.gen(function* () {
       const { elsewhere, moments, refunds, tenant } = world
-      const [id, transactionId] = [yield* announced(world), yield* sent(1)]
-      moments[moment] = elsewhere.report(tenant, id, transactionId)
-      const reported = yield* refunds.report(tenant, id, transactionId)
-      expect(reported).toMatchObject({ id, status: "proven", transactionId })
+      const [id, transactionId] = [yield* announced(world), yield* reported]
+      const { mine } = yield* MemoryChain
+      moments[moment] = Effect.andThen(mine(2), elsewhere.report(tenant, id, transactionId))
+      expect(yield* refunds.report(tenant, id, transactionId)).toMatchObject({
+        id,
+        status: "proven",
+        transactionId
+      })
     })
   )
   raced(`one where another has proven it just ${when} is told that it has ended`, (world) =>
     Effect.gen(function* () {
       const { elsewhere, moments, refunds, tenant } = world
-      const [id, first, second] = [yield* announced(world), yield* sent(1), yield* sent(1)]
+      const [id, first, second] = [yield* announced(world), yield* sent(1), yield* reported]
       moments[moment] = elsewhere.report(tenant, id, first)
       expect(yield* Effect.flip(refunds.report(tenant, id, second))).toBeInstanceOf(RefundEnded)
     })
@@ -237,12 +243,28 @@ for (const [moment, when] of [
   raced(`so is one where it is cancelled just ${when}`, (world) =>
     Effect.gen(function* () {
       const { elsewhere, moments, refunds, tenant } = world
-      const [id, transactionId] = [yield* announced(world), yield* sent(1)]
+      const [id, transactionId] = [yield* announced(world), yield* reported]
       moments[moment] = elsewhere.cancel(tenant, id)
       expect(yield* Effect.flip(refunds.report(tenant, id, transactionId))).toBeInstanceOf(RefundEnded)
     })
   )
 }
+
+raced(
+  "a transaction whose transfer another refund takes just before its proof is refused, and names nothing",
+  ({ elsewhere, moments, one, other, refunds, tenant }) =>
+    Effect.gen(function* () {
+      const { refund } = yield* elsewhere.create(tenant, { of: { paymentId: one }, by: "API" })
+      const { refund: second } = yield* elsewhere.create(tenant, { of: { paymentId: other }, by: "API" })
+      const transactionId = yield* sent(1)
+      moments.beforeProof = elsewhere.report(tenant, second.id, transactionId)
+      const error = yield* Effect.flip(refunds.report(tenant, refund.id, transactionId))
+      expect(error).toMatchObject({ _tag: "RefundNotProven", reason: "already_used" })
+      expect(yield* kept(tenant, one)).toMatchObject([{ status: "pending", transactionId: null }])
+      const next = yield* sent(1)
+      expect(yield* refunds.report(tenant, refund.id, next)).toMatchObject({ status: "proven" })
+    })
+)
 
 raced(
   "cancelled twice at once, it is cancelled to both; cancelled as it is proven, it is not",
