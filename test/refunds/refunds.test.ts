@@ -122,6 +122,35 @@ describe("Refunds on Postgres", () => {
     expect((await ask("GET", `?paymentId=${payment.id}`)).body.refunds).toEqual([])
   })
 
+  test("a recipient that becomes a receiving address after the refund was announced has it all the same", async () => {
+    const { payment } = await shop.settle("3.27", 3_270_000n)
+    const recipient = freshAddress()
+    const { body } = await create({ paymentId: payment.id, recipient })
+    await Effect.runPromise(
+      Effect.flatMap(
+        SqlClient.SqlClient,
+        (sql) => sql`
+          INSERT INTO merchant_receivers (env, address, merchant_id, since, watched_since)
+          VALUES ('test', ${toBytes(recipient)}, ${shop.merchant.id}, now(), now())`
+      ).pipe(Effect.orDie, Effect.provide(database))
+    )
+    const transactionId = await sent(3_270_000n, { to: recipient })
+    expect(await until(body.refund.id, "proven")).toMatchObject({ transactionId, recipient })
+    const [from, to] = [-1, 1].map((days) =>
+      new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
+    )
+    const { text } = await shop.call({
+      method: "GET",
+      path: `/api/v1/exports/transfers?from=${from}&to=${to}`,
+      key: shop.keys.full
+    })
+    const moved = text.split("\r\n").filter((row) => row.includes(transactionId))
+    expect(moved.flatMap((row) => row.match(/payment|unexplained|refund|other/) ?? []).toSorted()).toEqual([
+      "refund",
+      "unexplained"
+    ])
+  })
+
   test("announced first, it is found on the chain when the transfer comes, without anybody's word", async () => {
     const { payment } = await shop.settle("3.21", 3_210_000n)
     const { body } = await create({ paymentId: payment.id })

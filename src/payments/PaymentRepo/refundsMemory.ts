@@ -81,11 +81,8 @@ export const makeRefundsMemory = (known: {
       (createdBlock === null || blockNumber >= createdBlock - BigInt(blockTolerance)))
 
   type Claimant = Pick<Refund, "id" | "env" | "recipient" | "amount">
-  /** `barred`: what comes to a receiver may pay a payment, and proves no refund. */
-  const claim = ({ amount, env, id, recipient }: Claimant, proof: RefundProof) =>
-    [...known.payments()].some((one) => one.env === env && one.receiver === recipient)
-      ? "barred"
-      : known.claim({ ...proof, refundId: id, recipient, amount })
+  const claim = ({ amount, id, recipient }: Claimant, proof: RefundProof) =>
+    known.claim({ ...proof, refundId: id, recipient, amount })
   /** Whether a payment or another refund has the log, in whichever block. */
   const isTaken = ({ amount, env, recipient }: Claimant, proof: RefundProof) =>
     known.isClaimed(env, { ...proof, payer: proof.sender, receiver: recipient, amount })

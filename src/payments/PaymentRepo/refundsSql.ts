@@ -176,10 +176,7 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
             transaction_id = ${toBytes(proof.transactionId)}, sender = ${toBytes(proof.sender)},
             ordinal = ${proof.ordinal}::integer, block_number = ${proof.blockNumber.toString()}::bigint,
             block_hash = ${toBytes(proof.blockHash)}
-          -- What comes to a receiver may pay a payment: it proves no refund.
           WHERE r.id = ${id} AND r.status = 'pending' AND NOT EXISTS (
-            SELECT 1 FROM merchant_receivers m WHERE m.env = r.env AND m.address = r.recipient)
-          AND NOT EXISTS (
             SELECT 1 FROM claimed_transfers c
             WHERE c.chain_id = ${proof.chainId} AND c.transaction_id = ${toBytes(proof.transactionId)}
               AND c.block_hash <> ${toBytes(proof.blockHash)})
