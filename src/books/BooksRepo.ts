@@ -5,6 +5,7 @@ import { AddressBytes, toBytes } from "../chain/ChainBytes.ts"
 import { type Address, networks } from "../domain/Chain.ts"
 import type { MerchantId, Tenant } from "../domain/Merchant.ts"
 import { type Period, TimeZone } from "../domain/Period.ts"
+import { isReceived } from "../payments/isReceivedSql.ts"
 
 export type ExportKind = "payments" | "refunds" | "transfers"
 
@@ -115,7 +116,7 @@ const make = Effect.gen(function* () {
   const pages = {
     payments: (tenant: Tenant, period: Period, after: PageEnd | undefined, limit: number) => sql`
       SELECT p.settled_at AS at, p.id::text AS key, ${text(paymentCells)} AS cells FROM payments p
-      WHERE ${ofTenant("p", tenant)} AND p.status = 'settled'
+      WHERE ${ofTenant("p", tenant)} AND p.status = 'settled' AND ${isReceived(sql)}
         AND ${within("p.settled_at", "p.id::text", period, after)}
       ORDER BY p.settled_at, p.id::text LIMIT ${limit}`,
     refunds: (tenant: Tenant, period: Period, after: PageEnd | undefined, limit: number) => sql`

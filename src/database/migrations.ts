@@ -28,6 +28,7 @@ import * as payersTransfers from "../../migrations/0033_payers_transfers.ts"
 import * as refundsBlock from "../../migrations/0034_refunds_block.ts"
 import * as payersReports from "../../migrations/0035_payers_reports.ts"
 import * as settlementsTransaction from "../../migrations/0036_settlements_transaction.ts"
+import * as droppedClaims from "../../migrations/0037_dropped_claims.ts"
 import type { Migration } from "./migrate.ts"
 
 /** Each runs once, in the order of its number. */
@@ -59,7 +60,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0033_payers_transfers": payersTransfers,
   "0034_refunds_block": refundsBlock,
   "0035_payers_reports": payersReports,
-  "0036_settlements_transaction": settlementsTransaction
+  "0036_settlements_transaction": settlementsTransaction,
+  "0037_dropped_claims": droppedClaims
 }
 
 /** Every table that the migrations make. */

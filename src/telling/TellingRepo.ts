@@ -5,6 +5,7 @@ import { Env } from "../domain/Chain.ts"
 import { Locale } from "../domain/Locale.ts"
 import { MerchantId, Uuid } from "../domain/Merchant.ts"
 import type { Sealed } from "../keys/SecretBox.ts"
+import { isReceived } from "../payments/isReceivedSql.ts"
 
 const AlertRow = Schema.Struct({
   id: Uuid,
@@ -195,9 +196,9 @@ const make = Effect.gen(function* () {
                             AND t.dropped_at IS NULL AND t.handled_at IS NULL AND t.kind IS NOT NULL) AS alerts
                     FROM (VALUES ('live'), ('test')) e (env)
                     LEFT JOIN LATERAL (
-                      SELECT sum(amount) AS volume, count(*) AS count FROM payments
+                      SELECT sum(amount) AS volume, count(*) AS count FROM payments p
                       WHERE merchant_id = ${merchant_id} AND env = e.env AND status = 'settled'
-                        AND settled_at >= ${started} AND settled_at < ${ended}
+                        AND settled_at >= ${started} AND settled_at < ${ended} AND ${isReceived(sql)}
                     ) p ON true
                     LEFT JOIN LATERAL (
                       SELECT sum(amount) AS volume, count(*) AS count FROM refunds

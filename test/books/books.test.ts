@@ -111,6 +111,27 @@ describe("Books on Postgres", () => {
     expect(balances).toEqual({ opening: "5.00", closing: "12.50", change: "7.50", difference: "0.00" })
   })
 
+  test("a payment whose transfer the chain has lost is in no export, as in no statement", async () => {
+    const one = await makeShop(service, await Effect.runPromise(service.newMerchant))
+    const { books } = new Quittance({ key: one.keys.readOnly, baseUrl: service.baseUrl })
+    const [from, to] = [yesterday(), tomorrow()]
+    const received = async () => {
+      const text = await textOf(await books.export("payments", { from, to, format: "json" }))
+      const { statement } = await books.statement({ from, to })
+      return [JSON.parse(text).payments.map(({ amount }: { amount: string }) => amount), statement.payments]
+    }
+    await one.settle("4.00", 4_000_000n)
+    const { payment } = await one.settle("5.00", 5_000_000n)
+    const both = [["4.00", "5.00"], { amount: "9.00", count: 2 }]
+    expect(await until(received, (found) => Bun.deepEquals(found, both))).toEqual(both)
+    await sql(
+      (run) => run`
+        WITH moved AS (UPDATE incoming_transfers SET dropped_at = now() WHERE payment_id = ${payment.id})
+        UPDATE claimed_transfers SET dropped_at = now(), watch_at = NULL WHERE payment_id = ${payment.id}`
+    )
+    expect(await received()).toEqual([["4.00"], { amount: "4.00", count: 1 }])
+  })
+
   test("days begin in the time zone, also where the clocks change", async () => {
     const { payment } = await shop.settle("3.00", 3_000_000n)
     const settledAt = (at: string) =>

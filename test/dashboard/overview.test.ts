@@ -85,6 +85,27 @@ describe("The overview on Postgres", () => {
     expect(await refunded()).toEqual([{ count: 0, volume: "0.00" }, "0.00"])
   })
 
+  test("what the chain no longer shows is not received, as in the books", async () => {
+    const other = await signUp(service.baseUrl)
+    const own = await makeShop(service, { ...other, id: other.merchantId })
+    const received = async () => {
+      const { days, settled } = (await other.call("GET", `/merchants/${other.merchantId}/test/overview`)).body
+      return [settled, days.at(-1)?.count, days.at(-1)?.volume]
+    }
+    await own.settle("4.00", 4_000_000n)
+    const { payment } = await own.settle("5.00", 5_000_000n)
+    expect(await received()).toEqual([{ count: 2, volume: "9.00" }, 2, "9.00"])
+    const shown = (at: Date | null) =>
+      run(
+        (sql) => sql`
+          UPDATE claimed_transfers SET dropped_at = ${at}, watch_at = NULL WHERE payment_id = ${payment.id}`
+      )
+    await shown(new Date())
+    expect(await received()).toEqual([{ count: 1, volume: "4.00" }, 1, "4.00"])
+    await shown(null)
+    expect(await received()).toEqual([{ count: 2, volume: "9.00" }, 2, "9.00"])
+  })
+
   test("counts by day and sums exactly, in the merchant's days", async () => {
     await shop.settle("0.000001", 1n)
     const one = await shop.settle("99999999.50", 99_999_999_500_000n)

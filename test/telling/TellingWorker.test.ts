@@ -266,6 +266,7 @@ describe("Telling people", () => {
           for (const [merchant, offset] of [
             [known, -1],
             [known, -3_600_000],
+            [known, -7_200_000],
             [known, 0],
             [fresh, -1]
           ] as const)
@@ -276,6 +277,12 @@ describe("Telling people", () => {
               'PAY-' || upper(substr(md5(random()::text), 1, 8)), 'https://shop.example.com/1',
               decode(repeat('11', 20), 'hex'), 'human', now(), now(), ${new Date(start + offset)},
               decode(md5(random()::text) || md5(random()::text), 'hex'), decode(repeat('33', 20), 'hex'), '[]')`
+          // Of the three of the week, the chain shows one no more.
+          yield* sql`
+            INSERT INTO claimed_transfers (chain_id, transaction_id, log_position, payer, receiver, amount, ordinal,
+              payment_id, block_number, block_hash, dropped_at)
+            SELECT 84532, transaction_id, 0, payer_address, receiver, amount, 0, id, 1, transaction_id, now()
+            FROM payments WHERE merchant_id = ${known} AND settled_at = ${new Date(start - 7_200_000)}`
           // One that the chain shows, and one that it shows no more.
           for (const [amount, droppedAt] of [
             [1_250_000, null],

@@ -5,6 +5,7 @@ import { SqlClient } from "effect/sql"
 import { Replica } from "../../database/Replica.ts"
 import { BoundedMap } from "../../domain/BoundedMap.ts"
 import type { Tenant } from "../../domain/Merchant.ts"
+import { isReceived } from "../../payments/isReceivedSql.ts"
 
 /** A day of the merchant's calendar. */
 export interface DayBounds {
@@ -15,7 +16,7 @@ export interface DayBounds {
 
 /** What happened within the day: final once it is over. */
 const Happened = Schema.Struct({
-  /** Payments that settled in the day, and their sum in atomic USDC. */
+  /** Payments that settled in the day, less those that the chain no longer shows, and their sum in atomic USDC. */
   settled: Schema.Int,
   volume: Schema.BigIntFromString,
   /** Refunds that were proven in the day, less those that the chain no longer shows. */
@@ -60,8 +61,9 @@ const make = (sql: SqlClient.SqlClient) => ({
         FROM unnest(${starts}::timestamptz[], ${ends}::timestamptz[], ${known}::boolean[])
           WITH ORDINALITY AS d (start_at, end_at, is_known, number)
         CROSS JOIN LATERAL (
-          SELECT count(*)::int AS count, coalesce(sum(amount), 0)::text AS volume FROM payments
-          WHERE NOT is_known AND ${ofTenant} AND status = 'settled' AND settled_at >= start_at AND settled_at < end_at) settled
+          SELECT count(*)::int AS count, coalesce(sum(amount), 0)::text AS volume FROM payments p
+          WHERE NOT is_known AND ${ofTenant} AND status = 'settled' AND settled_at >= start_at AND settled_at < end_at
+            AND ${isReceived(sql)}) settled
         CROSS JOIN LATERAL (
           SELECT count(*)::int AS count, coalesce(sum(amount), 0)::text AS volume FROM refunds
           WHERE NOT is_known AND ${ofTenant} AND status = 'proven' AND dropped_at IS NULL
