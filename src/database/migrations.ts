@@ -29,6 +29,7 @@ import * as refundsBlock from "../../migrations/0034_refunds_block.ts"
 import * as payersReports from "../../migrations/0035_payers_reports.ts"
 import * as settlementsTransaction from "../../migrations/0036_settlements_transaction.ts"
 import * as droppedClaims from "../../migrations/0037_dropped_claims.ts"
+import * as restsPayment from "../../migrations/0038_rests_payment.ts"
 import type { Migration } from "./migrate.ts"
 
 /** Each runs once, in the order of its number. */
@@ -61,7 +62,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0034_refunds_block": refundsBlock,
   "0035_payers_reports": payersReports,
   "0036_settlements_transaction": settlementsTransaction,
-  "0037_dropped_claims": droppedClaims
+  "0037_dropped_claims": droppedClaims,
+  "0038_rests_payment": restsPayment
 }
 
 /** Every table that the migrations make. */
@@ -131,6 +133,7 @@ export const addedColumns = [
   "merchants.time_zone",
   "merchants.token_lifetime_seconds",
   "one_time_links.invited_by",
+  "payment_links.rest_for",
   "payment_reports.payer_type",
   "payments.failed_earlier_at",
   "refunds.created_block",

@@ -39,9 +39,6 @@ const Row = Schema.Struct({
   closed_at: Schema.NullOr(Schema.Date)
 })
 const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
-const decodeAsked = Schema.decodeUnknownEffect(
-  Schema.Array(Schema.Struct({ payment_id: Schema.NullOr(PaymentId) }))
-)
 
 const toLink = (row: typeof Row.Type): KeptLink => ({
   id: row.id,
@@ -64,19 +61,26 @@ export interface LinkPage {
   readonly before?: KeptLink | undefined
 }
 
+/** What a link asks for the rest of. */
+export interface Short {
+  readonly incomingTransferId: string
+  /** The payment that the transfer fell short of. */
+  readonly paymentId: PaymentId | undefined
+}
+
 /** What asking for the rest of an incoming transfer came to. */
 export type RestAsked =
   | { readonly _tag: "Asked"; readonly link: KeptLink }
   | { readonly _tag: "Unknown" }
-  /** It has paid a payment, or the merchant gives it back, or has. */
-  | { readonly _tag: "Explained" }
+  /** The transfer pays a payment, is given back, or has left the chain; or its payment is paid otherwise. */
+  | { readonly _tag: "NotOwed" }
 
 export class LinkRepo extends Context.Service<
   LinkRepo,
   {
     readonly insert: (link: KeptLink) => Effect.Effect<void>
     /** Of a link that asks for the rest of an incoming transfer: the open one that there is, or this one. */
-    readonly insertRest: (link: KeptLink, incomingTransferId: string) => Effect.Effect<RestAsked>
+    readonly insertRest: (link: KeptLink, short: Short) => Effect.Effect<RestAsked>
     readonly find: (id: string) => Effect.Effect<Option.Option<KeptLink>>
     /** The newest first; those before one of them where it is named. */
     readonly list: (tenant: Tenant, page: LinkPage) => Effect.Effect<ReadonlyArray<KeptLink>>
@@ -95,8 +99,15 @@ export class LinkRepo extends Context.Service<
     LinkRepo,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      // Since when a link asks for no rest: its payment is paid, its transfer pays another one, or, until it returns,
+      // has left the chain. Read off them, it misses none that ends as the link is made.
+      const ended = sql`coalesce(
+        (SELECT p.settled_at FROM payments p WHERE p.id = rest_for),
+        (SELECT coalesce(t.dropped_at, p.settled_at) FROM incoming_transfers t
+          LEFT JOIN payments p ON p.id = t.payment_id WHERE t.id = rest_of))`
       const columns = sql`id, merchant_id, env, publishable_key, description, amount::text AS amount,
-        least::text AS least, most::text AS most, once, payment_id, created_at, expires_at, closed_at`
+        least::text AS least, most::text AS most, once, payment_id, created_at, expires_at,
+        coalesce(closed_at, ${ended}) AS closed_at`
       const all = (statement: Effect.Effect<ReadonlyArray<unknown>, unknown>) =>
         Effect.map(Effect.flatMap(statement, decodeRows), (rows) => rows.map(toLink))
       const text = (amount: AtomicUsdc | null) => amount?.toString() ?? null
@@ -111,7 +122,7 @@ export class LinkRepo extends Context.Service<
         AND NOT EXISTS (SELECT 1 FROM x402_settlements s WHERE s.payment_id = ${paymentId}::uuid))`
 
       const names = sql`id, merchant_id, env, publishable_key, description, amount, least, most, once, payment_id,
-        created_at, expires_at, closed_at, rest_of`
+        created_at, expires_at, closed_at, rest_of, rest_for`
       const valuesOf = (link: KeptLink) => sql`${link.id}::text, ${link.merchantId}::uuid, ${link.env}::text,
         ${link.publishableKey}::text, ${link.description}::text, ${text(link.amount)}::numeric,
         ${text(link.least)}::numeric, ${text(link.most)}::numeric, ${link.once}::boolean, ${link.paymentId}::uuid,
@@ -119,30 +130,43 @@ export class LinkRepo extends Context.Service<
 
       return LinkRepo.of({
         insert: Effect.fn("LinkRepo.insert")(function* (link) {
-          yield* sql`INSERT INTO payment_links (${names}) SELECT ${valuesOf(link)}, NULL::uuid`
+          yield* sql`INSERT INTO payment_links (${names}) SELECT ${valuesOf(link)}, NULL::uuid, NULL::uuid`
         }, Effect.orDie),
         insertRest: Effect.fn("LinkRepo.insertRest")(
-          function* (link, incomingTransferId): Effect.fn.Return<RestAsked, unknown> {
-            // A refund and a settlement hold this lock as well: what is asked after it sees every one that came before.
-            const [known] = yield* decodeAsked(
-              yield* sql`
-                SELECT payment_id FROM incoming_transfers
-                WHERE id = ${incomingTransferId} AND merchant_id = ${link.merchantId} AND env = ${link.env}
-                FOR SHARE`
-            )
-            if (known === undefined) return { _tag: "Unknown" }
-            if (known.payment_id !== null) return { _tag: "Explained" }
+          function* (link, { incomingTransferId, paymentId = null }): Effect.fn.Return<RestAsked, unknown> {
+            const payment = yield* sql`
+              SELECT 1 FROM payments
+              WHERE id = ${paymentId}::uuid AND merchant_id = ${link.merchantId} AND env = ${link.env}`
+            // A refund holds this lock as well: what is asked after it sees every one that came before.
+            const transfer = yield* sql`
+              SELECT 1 FROM incoming_transfers
+              WHERE id = ${incomingTransferId} AND merchant_id = ${link.merchantId} AND env = ${link.env}
+              FOR SHARE`
+            if (transfer.length === 0 || (paymentId !== null && payment.length === 0))
+              return { _tag: "Unknown" }
+            // One of a payment that is paid now makes room for one of another.
             yield* sql`
-              INSERT INTO payment_links (${names}) SELECT ${valuesOf(link)}, ${incomingTransferId}::uuid
+              UPDATE payment_links SET closed_at = ${ended}
+              WHERE rest_of = ${incomingTransferId} AND closed_at IS NULL AND EXISTS (
+                SELECT 1 FROM payments p WHERE p.id = rest_for AND p.status = 'settled')`
+            yield* sql`
+              INSERT INTO payment_links (${names})
+              SELECT ${valuesOf(link)}, ${incomingTransferId}::uuid, ${paymentId}::uuid
               WHERE NOT EXISTS (
                 SELECT 1 FROM refunds
                 WHERE transfer_id = ${incomingTransferId} AND status IN ('pending', 'proven'))
+                AND NOT EXISTS (SELECT 1 FROM payments WHERE id = ${paymentId}::uuid AND status = 'settled')
+                AND NOT EXISTS (
+                  SELECT 1 FROM incoming_transfers
+                  WHERE id = ${incomingTransferId} AND (dropped_at IS NOT NULL OR payment_id IS NOT NULL))
               ON CONFLICT (rest_of) WHERE rest_of IS NOT NULL AND closed_at IS NULL DO NOTHING`
             const [standing] = yield* all(sql`
               SELECT ${columns} FROM payment_links
               WHERE rest_of = ${incomingTransferId} AND closed_at IS NULL
                 AND merchant_id = ${link.merchantId} AND env = ${link.env}`)
-            return standing === undefined ? { _tag: "Explained" } : { _tag: "Asked", link: standing }
+            return standing === undefined || standing.closedAt !== null
+              ? { _tag: "NotOwed" }
+              : { _tag: "Asked", link: standing }
           },
           (effect) => sql.withTransaction(effect),
           Effect.orDie
@@ -191,7 +215,7 @@ export class LinkRepo extends Context.Service<
       link.merchantId === tenant.merchantId && link.env === tenant.env
     return LinkRepo.of({
       insert: (link) => Effect.sync(() => void links.set(link.id, link)),
-      insertRest: (link, incomingTransferId) =>
+      insertRest: (link, { incomingTransferId }) =>
         Effect.sync(() => {
           const standing = links.get(rests.get(incomingTransferId) ?? "")
           if (standing !== undefined && standing.closedAt === null)

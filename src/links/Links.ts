@@ -17,7 +17,7 @@ import { PaymentIntents } from "../intents/PaymentIntents.ts"
 import { KeyAuth } from "../keys/KeyAuth.ts"
 import { PaymentRepo } from "../payments/PaymentRepo.ts"
 import type { NewLink, OpenedLink, PaymentLink } from "./Api.ts"
-import { type KeptLink, LinkRepo } from "./LinkRepo.ts"
+import { type KeptLink, LinkRepo, type Short } from "./LinkRepo.ts"
 
 type LinkView = typeof PaymentLink.Encoded
 
@@ -57,7 +57,7 @@ export class Links extends Context.Service<
     readonly createRest: (
       owner: Owner,
       input: typeof NewLink.Type,
-      incomingTransferId: string
+      short: Short
     ) => Effect.Effect<
       LinkView,
       InvalidRequest | LiveModeGated | PaymentLinkNotFound | IncomingTransferExplained
@@ -202,15 +202,15 @@ export class Links extends Context.Service<
       const createRest = Effect.fn("Links.createRest")(function* (
         owner: Owner,
         input: typeof NewLink.Type,
-        incomingTransferId: string
+        short: Short
       ) {
-        const asked = yield* repo.insertRest(yield* newLink(owner, input), incomingTransferId)
+        const asked = yield* repo.insertRest(yield* newLink(owner, input), short)
         switch (asked._tag) {
           case "Asked":
             return yield* viewOf(asked.link, owner.merchant.name)
           case "Unknown":
             return yield* new PaymentLinkNotFound()
-          case "Explained":
+          case "NotOwed":
             return yield* new IncomingTransferExplained()
         }
       })

@@ -13,6 +13,7 @@ export const isShort = (
 ): Statement.Fragment => sql`(
   EXISTS (
     SELECT 1 FROM payment_links l WHERE l.rest_of = t.id AND l.closed_at IS NULL
+      AND NOT EXISTS (SELECT 1 FROM payments o WHERE o.id = l.rest_for AND o.status = 'settled')
       AND (l.payment_id = ${paymentId}::uuid OR t.attached_to IS DISTINCT FROM ${paymentId}::uuid))
   OR EXISTS (
     SELECT 1 FROM payments q JOIN payment_links l ON l.id = substring(q.intent_url FROM '/link/([A-Za-z0-9_-]+)$')

@@ -4,6 +4,10 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { Effect, Exit, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { Address } from "../../src/domain/Chain.ts"
+import { MerchantId } from "../../src/domain/Merchant.ts"
+import { AtomicUsdc } from "../../src/domain/Money.ts"
+import { PaymentId } from "../../src/domain/Payment.ts"
+import { LinkRepo } from "../../src/links/LinkRepo.ts"
 import { buyer, makeShop, type Shop, stranger } from "../http/shop.ts"
 import { testDatabase } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
@@ -229,6 +233,102 @@ describe("Incoming transfers on Postgres", () => {
     const attached = await person.call("POST", `${at}/${id}/attach`, { paymentId: small.id })
     expect([attached.status, attached.body.payment.reportedTransactionId]).toEqual([200, half])
     expect(await stateOf()).toBe("closed")
+  })
+
+  /** A transfer of half a payment, and the link that asks for the other half. */
+  const askedForRest = async (amount: string, half: string, atomic: bigint) => {
+    const { payment } = (await shop.open(amount)).body
+    const { id } = await listed(await shop.transfer(atomic))
+    const links = `/merchants/${person.merchantId}/test/links`
+    const asked = { description: "Rest", amount: half, once: true, restOf: id }
+    const ask = (restFor = payment.id) => person.call("POST", links, { ...asked, restFor })
+    const { url } = (await ask()).body
+    const stateOf = async () =>
+      (await person.call("GET", links)).body.links.find((one: { url: string }) => one.url === url)?.state
+    return { id, payment, ask, stateOf }
+  }
+
+  test("nobody is asked for the rest of a payment that is paid in full, before or after", async () => {
+    const { ask, payment, stateOf } = await askedForRest("43.00", "21.50", 21_500_000n)
+    expect(await stateOf()).toBe("open")
+    const paid = await shop.report(payment.id, await shop.transfer(43_000_000n), 43_000_000n)
+    expect(paid.status).toBe(200)
+    expect(await stateOf()).toBe("closed")
+    expect(code(await ask())).toBe("409 INCOMING_TRANSFER_EXPLAINED")
+    // Of another payment that the transfer fell short of, the rest is asked for anew.
+    expect((await ask((await shop.open("44.50")).body.payment.id)).status).toBe(201)
+  })
+
+  /** Makes the link while it holds what others wait for, who go on once it is there. */
+  const askedBefore = async (
+    amount: bigint,
+    short: { readonly incomingTransferId: string; readonly paymentId: PaymentId | undefined },
+    others: () => Promise<unknown>
+  ) => {
+    const id = `rest-${crypto.randomUUID().slice(0, 23)}`
+    const began = await Effect.runPromise(
+      Effect.gen(function* () {
+        const [sql, repo] = [yield* SqlClient.SqlClient, yield* LinkRepo]
+        return yield* sql.withTransaction(
+          Effect.gen(function* () {
+            if (short.paymentId !== undefined)
+              yield* sql`SELECT 1 FROM payments WHERE id = ${short.paymentId} FOR SHARE`
+            const asked = yield* repo.insertRest(
+              {
+                ...{ id, merchantId: MerchantId.make(person.merchantId), env: "test" },
+                ...{ publishableKey: shop.keys.publishable, description: "Rest", once: true },
+                ...{ amount: AtomicUsdc.make(amount), least: null, most: null, paymentId: null },
+                ...{ createdAt: new Date(), expiresAt: null, closedAt: null }
+              },
+              short
+            )
+            expect(asked._tag).toBe("Asked")
+            const waiting = others()
+            yield* Effect.sleep("400 millis")
+            return { waiting }
+          })
+        )
+      }).pipe(Effect.provide(LinkRepo.layer), Effect.provideContext(service.context), Effect.orDie)
+    )
+    await began.waiting
+    return (await shop.call({ method: "GET", path: `/api/v1/links/${id}` })).body.link.state
+  }
+
+  test("a link that is made as its payment is being paid asks nobody", async () => {
+    const { payment } = (await shop.open("44.00")).body
+    const { id } = await listed(await shop.transfer(22_000_000n))
+    const hash = await shop.transfer(44_000_000n)
+    const short = { incomingTransferId: id, paymentId: PaymentId.make(payment.id) }
+    const state = await askedBefore(22_000_000n, short, async () => {
+      expect((await shop.report(payment.id, hash, 44_000_000n)).status).toBe(200)
+    })
+    expect(state).toBe("closed")
+  })
+
+  test("a link that is made as its transfer pays another payment asks nobody", async () => {
+    const small = (await shop.open("22.50")).body.payment
+    const hash = await shop.transfer(22_500_000n)
+    const { id } = await listed(hash)
+    const short = { incomingTransferId: id, paymentId: undefined }
+    const state = await askedBefore(22_500_000n, short, () => shop.report(small.id, hash, 22_500_000n))
+    expect(state).toBe("closed")
+  })
+
+  test("the rest of a transfer that has left the chain is asked of nobody until it returns", async () => {
+    const { ask, id, stateOf } = await askedForRest("47.00", "23.50", 23_500_000n)
+    const shown = (droppedAt: Date | null) =>
+      Effect.runPromise(
+        Effect.flatMap(
+          SqlClient.SqlClient,
+          (sql) => sql`UPDATE incoming_transfers SET dropped_at = ${droppedAt} WHERE id = ${id}`
+        ).pipe(Effect.provideContext(service.context), Effect.orDie)
+      )
+    await shown(new Date())
+    expect(await stateOf()).toBe("closed")
+    expect(code(await ask())).toBe("409 INCOMING_TRANSFER_EXPLAINED")
+    await shown(null)
+    expect(await stateOf()).toBe("open")
+    expect((await ask()).status).toBe(201)
   })
 
   test("a payment of another amount, a settled one and another merchant's are refused, and nothing changes", async () => {

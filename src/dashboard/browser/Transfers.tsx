@@ -34,6 +34,7 @@ const reasonWords: Readonly<Record<LikelyReason, string>> = {
 /** A link for what is missing of a payment, to send to its buyer. */
 const AskForRest = (props: {
   readonly transferId: string
+  readonly paymentId: string
   readonly refCode: string
   readonly rest: string
 }) => {
@@ -45,7 +46,8 @@ const AskForRest = (props: {
         description: `Rest of ${props.refCode}`,
         amount: props.rest,
         once: true,
-        restOf: props.transferId
+        restOf: props.transferId,
+        restFor: props.paymentId
       })
     )
   })
@@ -129,7 +131,12 @@ const Detail = (props: { readonly id: string; readonly onResolved: () => Promise
                       </Button>
                     ) : null}
                     {rest === undefined || transfer.handledAt !== null || !may ? null : (
-                      <AskForRest transferId={transfer.id} refCode={payment.refCode} rest={rest} />
+                      <AskForRest
+                        transferId={transfer.id}
+                        paymentId={payment.id}
+                        refCode={payment.refCode}
+                        rest={rest}
+                      />
                     )}
                   </li>
                 )

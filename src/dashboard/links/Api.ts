@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { IncomingTransferExplained, LiveModeGated, PaymentLinkNotFound } from "../../domain/Errors.ts"
 import { Uuid } from "../../domain/Merchant.ts"
+import { PaymentId } from "../../domain/Payment.ts"
 import { everyRole, handlers } from "../../domain/roleSets.ts"
 import { allow, endpointGroup } from "../../http/Access.ts"
 import { errorResponse } from "../../http/Envelope.ts"
@@ -37,7 +38,9 @@ export class LinkPagesApi extends endpointGroup("linkPages")(
       payload: Schema.Struct({
         ...NewLink.fields,
         /** An incoming transfer that is too little: there is one open link for its rest, whoever asks. */
-        restOf: Schema.optionalKey(Uuid)
+        restOf: Schema.optionalKey(Uuid),
+        /** The payment that it fell short of: once that is paid, nobody is asked for the rest. */
+        restFor: Schema.optionalKey(PaymentId)
       }),
       success: Schema.Struct({ url: Schema.String, amount: Schema.NullOr(Schema.String) }).pipe(
         HttpApiSchema.status(201)

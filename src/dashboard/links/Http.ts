@@ -29,11 +29,11 @@ export const layer = HttpApiBuilder.group(
         }
         return page
       }),
-      create: Effect.fnUntraced(function* ({ payload: { restOf, ...asked } }) {
+      create: Effect.fnUntraced(function* ({ payload: { restFor, restOf, ...asked } }) {
         const { amount = null, url } =
           restOf === undefined
             ? yield* links.create(yield* owner, asked)
-            : yield* links.createRest(yield* owner, asked, restOf)
+            : yield* links.createRest(yield* owner, asked, { incomingTransferId: restOf, paymentId: restFor })
         return { url, amount }
       }),
       close: Effect.fnUntraced(function* ({ params }) {
