@@ -167,7 +167,7 @@ export class PublicLinksApi extends endpointGroup("publicLinks")(
       OpenApi.annotations({
         summary: "Open a payment link",
         description:
-          "Mints an intent whose `intentUrl` is the link's page. A link that is paid once leads everybody to one payment."
+          "Mints an intent whose `intentUrl` is the link's page. A link that is paid once leads everybody to one payment; another amount takes its place while nobody has begun to pay."
       })
     )
   )

@@ -89,10 +89,15 @@ export class LinkRepo extends Context.Service<
     /** Whether nobody has tried to pay it: its money can no longer come by itself. */
     readonly isUntried: (paymentId: PaymentId) => Effect.Effect<boolean>
     /**
-     * Gives the link its one payment in place of `before`; the payment that it has then. One that anybody has
-     * tried to pay stays: another payment beside it might be paid a second time.
+     * Gives the link its one payment in place of `before`, which fails; the payment that it has then. One that anybody
+     * has tried to pay stays: another payment beside it might be paid a second time.
      */
-    readonly settleOn: (id: string, before: PaymentId | null, next: PaymentId) => Effect.Effect<PaymentId>
+    readonly settleOn: (
+      id: string,
+      before: PaymentId | null,
+      next: PaymentId,
+      at: Date
+    ) => Effect.Effect<PaymentId>
   }
 >()("quittance/links/LinkRepo") {
   static readonly layer: Layer.Layer<LinkRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -194,14 +199,25 @@ export class LinkRepo extends Context.Service<
         isUntried: Effect.fn("LinkRepo.isUntried")(function* (paymentId) {
           return (yield* sql`SELECT 1 WHERE ${untried(paymentId)}`).length > 0
         }, Effect.orDie),
-        settleOn: Effect.fn("LinkRepo.settleOn")(function* (id, before, next) {
-          yield* sql`
-            UPDATE payment_links SET payment_id = ${next}
-            WHERE id = ${id} AND payment_id IS NOT DISTINCT FROM ${before}::uuid
-              AND ${untried(before)}`
-          const [link] = yield* all(sql`SELECT ${columns} FROM payment_links WHERE id = ${id}`)
-          return link?.paymentId ?? next
-        }, Effect.orDie)
+        settleOn: Effect.fn("LinkRepo.settleOn")(
+          function* (id, before, next, at) {
+            // Whoever begins to pay it holds this lock as well: what is asked after it sees every try that came before.
+            yield* sql`SELECT 1 FROM payments WHERE id = ${before}::uuid FOR NO KEY UPDATE`
+            yield* sql`
+              WITH moved AS (
+                UPDATE payment_links SET payment_id = ${next}
+                WHERE id = ${id} AND payment_id IS NOT DISTINCT FROM ${before}::uuid AND ${untried(before)}
+                  AND NOT EXISTS (SELECT 1 FROM payments WHERE id = ${before}::uuid AND status = 'settled')
+                RETURNING id
+              )
+              UPDATE payments SET status = 'failed', failed_at = ${at}, failure_reason = 'expired'
+              WHERE id = ${before}::uuid AND status = 'pending' AND EXISTS (SELECT 1 FROM moved)`
+            const [link] = yield* all(sql`SELECT ${columns} FROM payment_links WHERE id = ${id}`)
+            return link?.paymentId ?? next
+          },
+          (effect) => sql.withTransaction(effect),
+          Effect.orDie
+        )
       })
     })
   )

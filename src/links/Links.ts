@@ -290,14 +290,25 @@ export class Links extends Context.Service<
           })
           if (!link.once) return yield* mint()
           const payment = yield* paymentOf(link)
+          const isOther =
+            link.amount === null &&
+            chosen !== undefined &&
+            Option.exists(payment, (known) => known.amount !== chosen)
           // The payment keeps its terms; a later visitor gets the same payment.
-          if (Option.isSome(payment) && payment.value.status !== "failed")
+          if (Option.isSome(payment) && payment.value.status !== "failed" && !isOther)
             return { intentToken: yield* intents.renew(payment.value), publishableKey }
           if (link.paymentId !== null && Option.isNone(payment)) return yield* mint(link.paymentId)
+          yield* amountOf(link, chosen)
           const next = PaymentId.make(yield* random.uuidV7())
-          const settledOn = yield* repo.settleOn(id, link.paymentId, next)
-          if (settledOn === link.paymentId) return yield* new PaymentLinkClosed({ reason: "expired" })
-          return yield* mint(settledOn)
+          const settledOn = yield* repo.settleOn(id, link.paymentId, next, yield* DateTime.nowAsDate)
+          if (settledOn !== link.paymentId) return yield* mint(settledOn)
+          // Somebody has begun to pay the one that there is: no other amount is asked beside it.
+          const kept = yield* paymentOf(link)
+          return Option.isSome(kept) && kept.value.status === "pending"
+            ? { intentToken: yield* intents.renew(kept.value), publishableKey }
+            : yield* new PaymentLinkClosed({
+                reason: Option.exists(kept, ({ status }) => status === "settled") ? "paid" : "expired"
+              })
         })
       })
     })
