@@ -15,3 +15,13 @@ export const authorizationNonceOf = (paymentId: string, cancelled = 0): `0x${str
       `quittance:payment:${paymentId.toLowerCase()}${cancelled === 0 ? "" : `:${cancelled.toString()}`}`
     )
   )
+
+/** More authorizations for one payment than any wallet has cancelled. */
+const mostCancelled = 32
+
+/** Whether an authorization with the nonce is for the payment alone, whoever hands it in. */
+export const isAuthorizationNonceOf = (nonce: string, paymentId: string): boolean => {
+  for (let cancelled = 0; cancelled <= mostCancelled; cancelled++)
+    if (authorizationNonceOf(paymentId, cancelled) === nonce.toLowerCase()) return true
+  return false
+}

@@ -1,6 +1,7 @@
 // Whether an authorization is good for what is asked: by its terms, its signature, its payment and the chain.
 import { DateTime, Effect, Option } from "effect"
 import type { RpcUnavailable } from "../../chain/Verification.ts"
+import { isAuthorizationNonceOf } from "../../domain/authorizationNonce.ts"
 import { networks } from "../../domain/Chain.ts"
 import type { Merchant, Principal } from "../../domain/Merchant.ts"
 import type { PayerType, Payment } from "../../domain/Payment.ts"
@@ -129,15 +130,16 @@ export const makeJudgements = ({
   })
 
   /**
-   * Whether what a buyer has signed for this payment is on the chain already, brought there by anybody: also
-   * where it is handed in once it is over, and was used while it was good.
+   * Whether what was signed for this payment is on the chain already, brought there by anybody: also where it is
+   * handed in once it is over, and was used while it was good. By its nonce alone it is for this payment: what the
+   * chain shows of any other, whoever reads it could hand in for a payment of theirs.
    */
   const isThere = Effect.fnUntraced(function* (
-    { payerType }: Account,
+    { payment }: Account,
     { authorization: { from, nonce, validBefore } }: ExactPayment,
     { reason }: Obstacle
   ): Effect.fn.Return<boolean, RpcUnavailable> {
-    if (payerType !== "human") return false
+    if (payment === undefined || !isAuthorizationNonceOf(nonce, payment.id)) return false
     if (reason === used.reason) return true
     if (reason !== "invalid_exact_evm_payload_authorization_valid_before") return false
     return (yield* chain.standing(from, nonce, validBefore)) === "used"

@@ -1,0 +1,92 @@
+// An agent's authorization that is on the chain, and of which the service knows nothing, as after its database was
+// restored from before the settlement.
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect } from "effect"
+import { authorizationNonceOf } from "../../src/domain/authorizationNonce.ts"
+import { Address, TransactionHash } from "../../src/domain/Chain.ts"
+import {
+  broadcasts,
+  cancel,
+  headerV1,
+  openPayment,
+  payPath,
+  relayElsewhere,
+  rowsOf,
+  until
+} from "./payloads.ts"
+import { startX402World, type X402World } from "./x402World.ts"
+
+setDefaultTimeout(90_000)
+let world: X402World
+beforeAll(async () => {
+  world = await startX402World()
+}, 120_000)
+afterAll(() => world.close(), 120_000)
+
+const price = 10_000_000n
+const nonceOf = (id: string, cancelled = 0) => TransactionHash.make(authorizationNonceOf(id, cancelled))
+const validBefore = () => BigInt(Math.floor(Date.now() / 1000)) + 800n
+const send = (id: string, payload: Parameters<typeof headerV1>[0]) =>
+  world.call("GET", payPath(world, id), undefined, undefined, headerV1(payload))
+/** The reader of the chain has found nothing that it would pay. */
+const unexplained = (transactionId: string) =>
+  until(async () => {
+    const [found] = await rowsOf(
+      world,
+      `SELECT kind FROM incoming_transfers WHERE transaction_id = '\\x${transactionId.slice(2)}'`
+    )
+    return found !== undefined && found["kind"] !== null
+  })
+
+test("what an agent has signed for the payment and was used pays it as it is handed in again, and nothing is sent", async () => {
+  const id = await openPayment(world, "10")
+  const agent = await world.payer(price)
+  const signed = await world.authorize(agent, price, { validBefore: validBefore(), nonce: nonceOf(id) })
+  const used = await relayElsewhere(world, signed)
+  await Effect.runPromise(world.chain.mine(1))
+  await unexplained(used)
+  const sent = broadcasts(world)
+  // Signed anew, as an agent does whose own reservation was lost as well.
+  const again = await world.authorize(agent, price, { validBefore: validBefore() + 5n, nonce: nonceOf(id) })
+  const answer = await send(id, again)
+  expect<unknown>([answer.status, answer.body.payment?.status, answer.body.payment?.payerType]).toEqual([
+    200,
+    "settled",
+    "agent"
+  ])
+  expect(answer.body.payment?.reportedTransactionId).toBe(used)
+  expect(broadcasts(world)).toBe(sent)
+})
+
+test("so does the one that follows a cancelled one, and the cancelled one pays nothing", async () => {
+  const id = await openPayment(world, "10")
+  const agent = await world.payer(price)
+  const first = await world.authorize(agent, price, { validBefore: validBefore(), nonce: nonceOf(id) })
+  await cancel(world, agent, first)
+  const second = await world.authorize(agent, price, { validBefore: validBefore(), nonce: nonceOf(id, 1) })
+  const used = await relayElsewhere(world, second)
+  await Effect.runPromise(world.chain.mine(1))
+  const refused = await send(id, first)
+  expect<unknown>([refused.status, refused.body.error]).toEqual([402, "invalid_exact_evm_nonce_already_used"])
+  const answer = await send(id, second)
+  expect<unknown>([answer.status, answer.body.payment?.reportedTransactionId]).toEqual([200, used])
+})
+
+test("one of any other nonce pays nothing: whoever reads the chain could hand it in", async () => {
+  const agent = await world.payer(price)
+  const [paid, id] = [await openPayment(world, "10"), await openPayment(world, "10")]
+  for (const nonce of [undefined, nonceOf(paid)]) {
+    await Effect.runPromise(world.chain.mint(Address.make(agent.address), price))
+    const signed = await world.authorize(agent, price, {
+      validBefore: validBefore(),
+      ...(nonce === undefined ? {} : { nonce })
+    })
+    await relayElsewhere(world, signed)
+    await Effect.runPromise(world.chain.mine(1))
+    const refused = await send(id, signed)
+    expect<unknown>([refused.status, refused.body.error]).toEqual([
+      402,
+      "invalid_exact_evm_nonce_already_used"
+    ])
+  }
+})
