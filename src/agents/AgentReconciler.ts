@@ -1,6 +1,6 @@
 // Ends reservations by what the chain shows: used, released by a cancellation, or expired in a
 // block after their time. Until then they count toward the cap.
-import { DateTime, Effect, Layer, Option } from "effect"
+import { DateTime, Duration, Effect, Layer, Option } from "effect"
 import type { SqlClient } from "effect/sql"
 import { AppConfig } from "../AppConfig.ts"
 import type { ContractSignatures } from "../chain/ContractSignatures.ts"
@@ -20,7 +20,8 @@ const settledSeconds = 60n
 const make = Effect.gen(function* () {
   const repo = yield* AgentRepo
   const due = yield* DueWork
-  const releasedBlocks = BigInt((yield* AppConfig).testnetConfirmations)
+  const { paymentExpiry, testnetConfirmations } = yield* AppConfig
+  const releasedBlocks = BigInt(testnetConfirmations)
   const chain = yield* AuthorizationChain
 
   const check = Effect.fn("AgentReconciler.check")(function* ({
@@ -36,7 +37,9 @@ const make = Effect.gen(function* () {
     const again = repo.checkAgain(payment.id, new Date(at.getTime() + againMillis))
     switch (standing) {
       case "used": {
-        const use = yield* chain.findUse(agent.address, nonce, payment.createdAt)
+        // Where the database was restored, it was reserved anew after its use: since what it pays was opened.
+        const since = new Date(payment.createdAt.getTime() - Duration.toMillis(paymentExpiry))
+        const use = yield* chain.findUse(agent.address, nonce, since)
         if (Option.isNone(use)) return yield* again
         // A cancellation spends the nonce too, and then nothing has moved.
         if (use.value.cancelled)
