@@ -18,9 +18,7 @@ export type WaitingChange = typeof WaitingRow.Type
 const decodeWaiting = Schema.decodeUnknownEffect(Schema.Array(WaitingRow))
 const { address, env, merchantId } = WaitingRow.fields
 const decodeWithdrawn = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ merchantId, env, address })))
-const decodePresent = Schema.decodeUnknownEffect(
-  Schema.Array(Schema.Struct({ before: AddressBytes, owned: Schema.Boolean }))
-)
+const decodePresent = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ before: AddressBytes })))
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -70,19 +68,19 @@ const make = Effect.gen(function* () {
         .withTransaction(
           Effect.gen(function* () {
             const column = sql.literal(env === "test" ? "receiver_test" : "receiver_live")
-            // As every change of it, under the merchant's lock.
+            // As every change of it, under the merchant's lock; then under that of whoever takes the address.
             const [present] = yield* decodePresent(
-              yield* sql`
-                SELECT m.${column} AS before, EXISTS (
-                  SELECT 1 FROM merchant_receivers r
-                  WHERE r.env = ${env} AND r.address = ${toBytes(address)} AND r.merchant_id = m.id) AS owned
-                FROM merchants m WHERE m.id = ${merchantId} FOR UPDATE`
+              yield* sql`SELECT ${column} AS before FROM merchants WHERE id = ${merchantId} FOR UPDATE`
             )
+            const owned = yield* sql`
+              SELECT 1 FROM merchant_receivers
+              WHERE env = ${env} AND address = ${toBytes(address)} AND merchant_id = ${merchantId} FOR SHARE`
+            const isOwned = owned.length > 0
             const ended = yield* sql`
-              UPDATE receiver_changes SET ended_at = ${at}, outcome = ${present?.owned ? "applied" : "lost"}
+              UPDATE receiver_changes SET ended_at = ${at}, outcome = ${isOwned ? "applied" : "lost"}
               WHERE id = ${id} AND ended_at IS NULL RETURNING id`
             if (ended.length === 0 || present === undefined) return { _tag: "Gone" } as const
-            if (!present.owned) return { _tag: "Lost" } as const
+            if (!isOwned) return { _tag: "Lost" } as const
             yield* sql`
               UPDATE merchants SET ${column} = ${toBytes(address)},
                 moved_receivers = array_remove(moved_receivers, ${env}::text)

@@ -34,11 +34,12 @@ export const makeReceiverRepo = Effect.gen(function* () {
       yield* sql`
         INSERT INTO merchant_receivers (env, address, merchant_id, since, watched_since)
         VALUES (${env}, ${bytes}, ${merchantId}, ${at}, ${at}) ON CONFLICT DO NOTHING`
-      // A statement of its own: it sees what the one before waited for.
+      // A statement of its own: it sees what the one before waited for. Under the lock of whoever takes the address:
+      // that comes before, and is seen, or finds it in use.
       const [holder] = yield* decodeHolders(
         yield* sql`
           SELECT merchant_id AS "merchantId", since FROM merchant_receivers
-          WHERE env = ${env} AND address = ${bytes}`
+          WHERE env = ${env} AND address = ${bytes} FOR SHARE`
       )
       return holder.merchantId === merchantId ? Option.none() : Option.some<ReceiverHolder>(holder)
     }),
