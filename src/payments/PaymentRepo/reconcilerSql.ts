@@ -185,6 +185,8 @@ export const makeReconcilerSql = (
           ORDER BY o.reported_at LIMIT ${limit}
         ) ended
         WHERE r.payment_id = ended.payment_id AND r.evidence = ended.evidence
+          -- Reported again meanwhile, it is to be checked.
+          AND r.next_check_at IS NULL AND r.reported_at < ${reportedBefore}
         RETURNING r.payment_id`
     return rows.length
   }, Effect.orDie),
