@@ -3,7 +3,7 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AddressBytes, toBytes } from "../chain/ChainBytes.ts"
 import type { Address } from "../domain/Chain.ts"
-import type { Merchant, MerchantId } from "../domain/Merchant.ts"
+import { type Merchant, MerchantId } from "../domain/Merchant.ts"
 import { makeReceiverRepo, type ReceiverHolder, type ReceiverPlace } from "./ReceiverRepo.ts"
 
 export type Profile = Pick<
@@ -37,7 +37,9 @@ export type ReceiverOutcome =
   | { readonly _tag: "Taken"; readonly holder: ReceiverHolder }
   | { readonly _tag: "Unknown" }
 
-const decodeReceivers = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ before: AddressBytes })))
+const decodeReceivers = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ id: MerchantId, before: AddressBytes }))
+)
 
 const decodeEnded = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ address: AddressBytes })))
 
@@ -119,10 +121,13 @@ const make = Effect.gen(function* () {
           Effect.gen(function* (): Effect.fn.Return<ReceiverOutcome, unknown> {
             const { merchantId, env, address } = place
             const column = sql.literal(env === "test" ? "receiver_test" : "receiver_live")
-            const [row] = yield* decodeReceivers(
+            // In one order, as two may take each other's address at once.
+            const rows = yield* decodeReceivers(
               yield* sql`
-                SELECT ${column} AS before FROM merchants WHERE id = ${merchantId} FOR UPDATE`
+                SELECT id, ${column} AS before FROM merchants
+                WHERE id = ANY (${[merchantId, holder?.merchantId ?? merchantId]}::uuid[]) ORDER BY id FOR UPDATE`
             )
+            const row = rows.find(({ id }) => id === merchantId)
             if (row === undefined) return { _tag: "Unknown" }
             if (holder === undefined || !(yield* claims.take(place, holder))) {
               const other = yield* claims.claim(place)

@@ -114,3 +114,41 @@ for (const way of ["change", "apply"] as const) {
     })
   )
 }
+
+liveEffect("two merchants that take each other's address at once both have it", () =>
+  Effect.gen(function* () {
+    const context = yield* Layer.build(layer)
+    const [keys, merchants] = [Context.get(context, KeyAuth), Context.get(context, MerchantRepo)]
+    const sql = Context.get(context, SqlClient.SqlClient)
+    for (let round = 0; round < 8; round++) {
+      const made = yield* Effect.forEach([freshAddress(), freshAddress()], (address) =>
+        Effect.map(
+          keys.createMerchant({ name: "Shop", receivers: { test: address, live: address } }),
+          ({ merchant }) => ({ address, id: merchant.id })
+        )
+      )
+      const since = new Date("2026-05-01T12:00:00.000Z")
+      yield* sql`
+        UPDATE merchant_receivers SET since = ${since}
+        WHERE address = ANY (${made.map(({ address }) => toBytes(address))}::bytea[])`
+      const outcomes = yield* Effect.forEach(
+        made,
+        ({ id }, index) => {
+          const other = made[1 - index]
+          return other === undefined
+            ? Effect.die("there are two")
+            : merchants.changeReceiver(
+                { merchantId: id, env: "test", address: other.address },
+                { wait: Option.none(), holder: { merchantId: other.id, since } }
+              )
+        },
+        { concurrency: "unbounded" }
+      )
+      expect(outcomes.map(({ _tag }) => _tag)).toEqual(["Changed", "Changed"])
+      const moved = yield* sql`
+        SELECT id FROM merchants
+        WHERE id = ANY (${made.map(({ id }) => id)}::uuid[]) AND 'test' = ANY (coalesce(moved_receivers, '{}'))`
+      expect(moved).toEqual([])
+    }
+  })
+)
