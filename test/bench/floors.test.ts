@@ -40,9 +40,7 @@ describe("floors", () => {
 
   test("a rate at its floor is met, below it is not", () => {
     expect(below({ http: http(72) })).toEqual([])
-    expect(below({ http: http(71) })).toEqual(
-      ["retrieve", "list of 20", "report, replayed", "open payment"].map((name) => `${name}, of the limit`)
-    )
+    expect(below({ http: http(71) })).toEqual(loadNames.map((name) => `${name}, of the limit`))
     expect(below({ http: http(20) }).length).toBe(10)
   })
 
