@@ -9,12 +9,12 @@ import type { SqlClient, Statement } from "effect/sql"
  */
 export const isShort = (
   sql: SqlClient.SqlClient,
-  paymentId: string | Statement.Fragment
-): Statement.Fragment => sql`(
+  paymentId: string | Statement.Fragment,
+  intentUrl: Statement.Fragment
+): Statement.Fragment => sql`
   EXISTS (
-    SELECT 1 FROM payment_links l WHERE l.rest_of = t.id AND l.closed_at IS NULL
-      AND NOT EXISTS (SELECT 1 FROM payments o WHERE o.id = l.rest_for AND o.status = 'settled')
-      AND (l.payment_id = ${paymentId}::uuid OR t.attached_to IS DISTINCT FROM ${paymentId}::uuid))
-  OR EXISTS (
-    SELECT 1 FROM payments q JOIN payment_links l ON l.id = substring(q.intent_url FROM '/link/([A-Za-z0-9_-]+)$')
-    WHERE q.id = ${paymentId}::uuid AND l.rest_of = t.id AND t.attached_to IS DISTINCT FROM q.id))`
+    SELECT 1 FROM payment_links l WHERE l.rest_of = t.id AND (
+      (l.closed_at IS NULL
+        AND (l.payment_id = ${paymentId}::uuid OR t.attached_to IS DISTINCT FROM ${paymentId}::uuid))
+      OR (t.attached_to IS DISTINCT FROM ${paymentId}::uuid
+        AND l.id = substring(${intentUrl} FROM '/link/([A-Za-z0-9_-]+)$'))))`

@@ -11,4 +11,4 @@ import { blockTolerance } from "./PaymentRepo/AttemptStore.ts"
 export const sinceOpened = (sql: SqlClient.SqlClient): Statement.Fragment => sql`
   (t.block_number > p.opened_block OR (t.block_time > p.created_at - interval '1 minute'
     AND coalesce(t.block_number >= p.opened_block - ${blockTolerance}, true)))
-  AND NOT ${isShort(sql, sql`p.id`)}`
+  AND NOT ${isShort(sql, sql`p.id`, sql`p.intent_url`)}`

@@ -212,6 +212,7 @@ export const makePaymentRepoSql: Effect.Effect<
     paymentId,
     receiver
   }) {
+    const id = paymentId ?? sql`NULL`
     const rows = yield* sql`
       SELECT ordinal, block_hash FROM claimed_transfers
       WHERE chain_id = ${chainId} AND transaction_id = ${toBytes(evidence.transactionId)}
@@ -224,17 +225,17 @@ export const makePaymentRepoSql: Effect.Effect<
         AND payer = ${toBytes(evidence.payer)} AND receiver = ${toBytes(receiver)}
         AND amount = ${amount.toString()}::numeric
         AND payment_id IS NULL AND ((handled_at IS NOT NULL AND attached_to IS NULL)
-          OR ${isShort(sql, paymentId ?? sql`NULL`)})`
+          OR ${isShort(sql, id, sql`(SELECT p.intent_url FROM payments p WHERE p.id = ${id}::uuid)`)})`
     return (yield* decodeTaken(rows)).map((row) => ({ ordinal: row.ordinal, blockHash: row.block_hash }))
   }, Effect.orDie)
 
   const settleStatement = ({ paymentId, evidence, transfer, delivery, ...times }: PaymentSettlement) => sql`
     WITH held AS (
-      SELECT p.receiver AS held_receiver, p.amount AS held_amount FROM payments p
+      SELECT p.receiver AS held_receiver, p.amount AS held_amount, p.intent_url AS held_url FROM payments p
       WHERE p.id = ${paymentId} AND p.status IN ('pending', 'failed') FOR NO KEY UPDATE
     ), arrived AS (
       -- Under its lock: a person handles it before, or no more.
-      SELECT t.payment_id, t.handled_at, t.attached_to, ${isShort(sql, paymentId)} AS is_short
+      SELECT t.payment_id, t.handled_at, t.attached_to, ${isShort(sql, paymentId, sql`held_url`)} AS is_short
       FROM held JOIN incoming_transfers t ON t.receiver = held_receiver AND t.amount = held_amount
       WHERE t.chain_id = ${transfer.chainId} AND t.transaction_id = ${toBytes(transfer.transactionId)}
         AND t.payer = ${toBytes(evidence.payer)} AND t.ordinal = ${transfer.ordinal}

@@ -139,7 +139,7 @@ export const makeAttemptsSql = (sql: SqlClient.SqlClient): AttemptStore => {
               SELECT t.transaction_id FROM incoming_transfers t
               WHERE ${unclaimed(tenant)} AND t.payer = a.payer_address AND t.receiver = p.receiver
                 AND t.amount = p.amount AND t.block_number > a.block_number - ${blockTolerance}
-                AND NOT ${isShort(sql, sql`p.id`)}
+                AND NOT ${isShort(sql, sql`p.id`, sql`p.intent_url`)}
               ORDER BY t.block_number LIMIT 1
             ), (
               SELECT r.transaction_id FROM payment_reports r
