@@ -230,18 +230,17 @@ const make = Effect.gen(function* () {
           message: "A receiving address of this service takes payments, not refunds. Name another recipient.",
           details: [{ path: "body.recipient", message: "Not an address that a merchant receives at." }]
         })
-      const earlier = firstOf(
-        tenant,
-        of,
-        (one) =>
-          one.recipient === recipient &&
-          (input.amount === undefined || one.amount === input.amount) &&
-          (input.id === undefined
-            ? transactionId !== undefined &&
-              one.transactionId === transactionId &&
-              (one.status === "pending" || one.status === "proven")
-            : one.id === input.id)
-      )
+      const isMeant = (one: Refund) =>
+        one.recipient === recipient &&
+        (input.amount === undefined || one.amount === input.amount) &&
+        (input.id === undefined
+          ? one.transactionId === transactionId && (one.status === "pending" || one.status === "proven")
+          : one.id === input.id)
+      // With neither an id nor a transaction each request is a refund of its own.
+      const earlier =
+        input.id === undefined && transactionId === undefined
+          ? Effect.undefined
+          : firstOf(tenant, of, isMeant)
       const same = yield* earlier
       if (same !== undefined) return yield* again(same, transactionId)
       const at = yield* DateTime.nowAsDate

@@ -43,7 +43,7 @@ describe("A merchant with rules for tokens", () => {
     const page = await open(browser, (await createIntent()).token)
     await toReview(page)
     await press(page, "Pay $10.00")
-    await page.getByText("The shop did not accept this signature, and nothing was charged.").first().waitFor()
+    await page.getByText("The shop did not accept this signature.").first().waitFor()
     await screenshot(page, "sign-anew-360")
     await press(page, "Pay $10.00")
     await untilState(page, "settled")

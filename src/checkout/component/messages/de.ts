@@ -171,7 +171,7 @@ export const de: Messages = {
     "Der Dienst kann die Netzwerkgebühr jetzt nicht zahlen. Senden Sie stattdessen eine Überweisung; deren Gebühr zahlen Sie.",
   noticeSignAgain: "Die Unterschrift war zu alt, es wurde nichts abgebucht. Unterschreiben Sie erneut.",
   noticeSignAnew:
-    "Der Shop hat diese Unterschrift nicht angenommen, es wurde nichts abgebucht. Versuchen Sie es noch einmal und unterschreiben Sie neu.",
+    "Der Shop hat diese Unterschrift nicht angenommen. Versuchen Sie es noch einmal und unterschreiben Sie neu.",
   noticeKeyChanged:
     "Der Shop hat seine Kasse geändert, seit diese Seite geöffnet wurde. Es wurde nichts abgebucht. Laden Sie die Seite neu; hilft das nicht, beginnen Sie im Shop von vorn.",
   noticeOtherPayer:

@@ -169,8 +169,7 @@ export const en = {
   noticeCannotSign: "This wallet cannot pay by a signature here. Send a transfer instead; you pay its fee.",
   noticeRelayDown: "The service cannot pay the network fee now. Send a transfer instead; you pay its fee.",
   noticeSignAgain: "The signature was too old, and nothing was charged. Sign again.",
-  noticeSignAnew:
-    "The shop did not accept this signature, and nothing was charged. Try again and sign a new one.",
+  noticeSignAnew: "The shop did not accept this signature. Try again and sign a new one.",
   noticeKeyChanged:
     "The shop has changed its checkout since this page was opened. Nothing was charged. Reload the page; if that does not help, go back to the shop and start again.",
   noticeOtherPayer: "The transfer came from {account}. Choose that account in your wallet and sign.",

@@ -158,7 +158,7 @@ export const es: Messages = {
   noticeRelayDown:
     "El servicio no puede pagar la comisión de red ahora. Envíe una transferencia; usted paga su comisión.",
   noticeSignAgain: "La firma era demasiado antigua y no se cobró nada. Firme de nuevo.",
-  noticeSignAnew: "La tienda no aceptó esta firma y no se cobró nada. Inténtelo de nuevo y firme otra vez.",
+  noticeSignAnew: "La tienda no aceptó esta firma. Inténtelo de nuevo y firme otra vez.",
   noticeKeyChanged:
     "La tienda cambió su caja desde que se abrió esta página. No se cobró nada. Recargue la página; si no ayuda, vuelva a la tienda y empiece de nuevo.",
   noticeOtherPayer: "La transferencia vino de {account}. Elige esa cuenta en tu billetera y firma.",

@@ -165,8 +165,7 @@ export const fr: Messages = {
   noticeRelayDown:
     "Le service ne peut pas payer les frais de réseau pour le moment. Envoyez un transfert ; ses frais sont à votre charge.",
   noticeSignAgain: "La signature était trop ancienne, rien n’a été débité. Signez à nouveau.",
-  noticeSignAnew:
-    "La boutique n’a pas accepté cette signature, rien n’a été débité. Réessayez et signez à nouveau.",
+  noticeSignAnew: "La boutique n’a pas accepté cette signature. Réessayez et signez à nouveau.",
   noticeKeyChanged:
     "La boutique a modifié son paiement depuis l’ouverture de cette page. Rien n’a été débité. Rechargez la page ; si cela ne suffit pas, retournez à la boutique et recommencez.",
   noticeOtherPayer:

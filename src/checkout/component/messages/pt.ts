@@ -163,7 +163,7 @@ export const pt: Messages = {
   noticeRelayDown:
     "O serviço não pode pagar a taxa de rede agora. Envie uma transferência; você paga a taxa.",
   noticeSignAgain: "A assinatura era antiga demais e nada foi cobrado. Assine novamente.",
-  noticeSignAnew: "A loja não aceitou esta assinatura e nada foi cobrado. Tente de novo e assine outra vez.",
+  noticeSignAnew: "A loja não aceitou esta assinatura. Tente de novo e assine outra vez.",
   noticeKeyChanged:
     "A loja mudou o pagamento desde que esta página foi aberta. Nada foi cobrado. Recarregue a página; se não resolver, volte à loja e comece de novo.",
   noticeOtherPayer: "A transferência veio de {account}. Escolha essa conta na carteira e assine.",

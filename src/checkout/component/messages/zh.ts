@@ -147,7 +147,7 @@ export const zh: Messages = {
   noticeCannotSign: "此钱包在这里无法通过签名付款。请改为转账，费用由您支付。",
   noticeRelayDown: "服务目前无法支付网络费用。请改为转账，费用由您支付。",
   noticeSignAgain: "签名已过时，未产生任何扣款。请重新签名。",
-  noticeSignAnew: "商店未接受此签名，未产生任何扣款。请重试并重新签名。",
+  noticeSignAnew: "商店未接受此签名。请重试并重新签名。",
   noticeKeyChanged:
     "打开此页面后，商店更改了结账设置。未产生任何扣款。请刷新页面；如仍无效，请返回商店重新开始。",
   noticeOtherPayer: "转账来自 {account}。请在钱包中选择该账户并签名。",
