@@ -58,19 +58,26 @@ test("what an agent has signed for the payment and was used pays it as it is han
   expect(broadcasts(world)).toBe(sent)
 })
 
-test("so does the one that follows a cancelled one, and the cancelled one pays nothing", async () => {
-  const id = await openPayment(world, "10")
-  const agent = await world.payer(price)
-  const first = await world.authorize(agent, price, { validBefore: validBefore(), nonce: nonceOf(id) })
-  await cancel(world, agent, first)
-  const second = await world.authorize(agent, price, { validBefore: validBefore(), nonce: nonceOf(id, 1) })
-  const used = await relayElsewhere(world, second)
-  await Effect.runPromise(world.chain.mine(1))
-  const refused = await send(id, first)
-  expect<unknown>([refused.status, refused.body.error]).toEqual([402, "invalid_exact_evm_nonce_already_used"])
-  const answer = await send(id, second)
-  expect<unknown>([answer.status, answer.body.payment?.reportedTransactionId]).toEqual([200, used])
-})
+test.each(["before", "after"])(
+  "so does the one that follows a cancelled one, and the cancelled one pays nothing, %s the reader of the chain has found it",
+  async (moment) => {
+    const id = await openPayment(world, "10")
+    const agent = await world.payer(price)
+    const first = await world.authorize(agent, price, { validBefore: validBefore(), nonce: nonceOf(id) })
+    await cancel(world, agent, first)
+    const second = await world.authorize(agent, price, { validBefore: validBefore(), nonce: nonceOf(id, 1) })
+    const used = await relayElsewhere(world, second)
+    await Effect.runPromise(world.chain.mine(1))
+    if (moment === "after") await unexplained(used)
+    const refused = await send(id, first)
+    expect<unknown>([refused.status, refused.body.error]).toEqual([
+      402,
+      "invalid_exact_evm_nonce_already_used"
+    ])
+    const answer = await send(id, second)
+    expect<unknown>([answer.status, answer.body.payment?.reportedTransactionId]).toEqual([200, used])
+  }
+)
 
 test("one of any other nonce pays nothing: whoever reads the chain could hand it in", async () => {
   const agent = await world.payer(price)

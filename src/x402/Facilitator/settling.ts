@@ -2,7 +2,7 @@
 import { DateTime, Effect, Option } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import type { RpcUnavailable } from "../../chain/Verification.ts"
-import { networks } from "../../domain/Chain.ts"
+import { networks, type TransactionHash } from "../../domain/Chain.ts"
 import { PaymentId } from "../../domain/Payment.ts"
 import type { AuthorizationChain } from "../AuthorizationChain.ts"
 import type { PaymentTaken, SettlementRepo, X402Settlement } from "../Settlements/SettlementRepo.ts"
@@ -71,6 +71,12 @@ export const makeSettling = (
     return Option.isSome(use) && !use.value.cancelled ? use.value.transactionId : null
   })
 
+  /** An authorization that is spent on nothing is told so, whatever else pays the payment. */
+  const spentOr =
+    (obstacle: Obstacle | undefined, movedBy: TransactionHash | null) =>
+    (taken: PaymentTaken): Effect.Effect<Obstacle, PaymentTaken> =>
+      obstacle === undefined || movedBy !== null ? Effect.fail(taken) : Effect.succeed(obstacle)
+
   const settleKnown = Effect.fnUntraced(function* (
     given: X402Settlement,
     account: Account,
@@ -95,8 +101,10 @@ export const makeSettling = (
     const movedBy =
       obstacle === undefined ? null : yield* moverOf(exact, account.payment?.createdAt ?? known.createdAt)
     const now = yield* DateTime.nowAsDate
-    yield* repo.revive(known, exact.authorization, movedBy, new Date(now.getTime() + firstCheckMillis))
-    return yield* settlements.settle(known)
+    const spent = yield* repo
+      .revive(known, exact.authorization, movedBy, new Date(now.getTime() + firstCheckMillis))
+      .pipe(Effect.catchTag("PaymentTaken", spentOr(obstacle, movedBy)))
+    return spent ?? (yield* settlements.settle(known))
   })
 
   const settleFor = Effect.fn("Facilitator.settle")(
@@ -123,7 +131,7 @@ export const makeSettling = (
           : yield* moverOf(exact, account.payment.createdAt)
       const id = yield* random.uuidV7()
       const at = yield* DateTime.nowAsDate
-      const { settlement } = yield* repo.register({
+      const registering = repo.register({
         id,
         merchantId: account.merchant.id,
         env: account.env,
@@ -138,6 +146,9 @@ export const makeSettling = (
         at,
         nextCheckAt: new Date(at.getTime() + firstCheckMillis)
       })
+      const registered = yield* Effect.catchTag(registering, "PaymentTaken", spentOr(obstacle, movedBy))
+      if ("reason" in registered) return refused(exact, registered)
+      const { settlement } = registered
       if (!isSame(settlement, account, exact, requirements)) return refused(exact, used)
       return yield* answerOf(exact, yield* settlements.settle(settlement), identity)
     },
