@@ -18,7 +18,7 @@ const maxInFlight = 1024
 const maxUnproven = 512
 /** From here on an endpoint gets no second one beside its first. */
 const crowded = 768
-/** Up to here there is room for what is claimed ahead. */
+/** With fewer than these unanswered there is room for what is claimed ahead. */
 const ample = 512
 /** What has waited for longer is given back: its lease runs, and its endpoint may have changed. */
 const mostAheadMillis = 2_000
@@ -37,6 +37,7 @@ const make = Effect.gen(function* () {
   const heartbeat = yield* WorkerHeartbeat
   const running = new Map<string, ClaimedDelivery>()
   let unproven = 0
+  let unanswered = 0
   const pacing = makeEndpointPacing()
   const queueStarts = makeQueueStarts()
   const { stopping } = yield* Readiness
@@ -55,6 +56,7 @@ const make = Effect.gen(function* () {
     running.set(claimed.claimId + claimed.id, claimed)
     const isProven = pacing.accepts(endpointId) ?? claimed.isProven
     if (!isProven) unproven++
+    unanswered++
     const turn = pacing.enter(endpointId)
     return Effect.suspend(() => {
       const started = clock.currentTimeMillisUnsafe()
@@ -64,11 +66,13 @@ const make = Effect.gen(function* () {
       const leave = (ok: boolean) => {
         if (left) return Effect.void
         left = true
+        unanswered--
         const durationMs = clock.currentTimeMillisUnsafe() - sentFrom
         return pacing.leave(endpointId, { ok, durationMs }) ? wake.nudge : Effect.void
       }
       const giveBack = () => {
         left = true
+        unanswered--
         pacing.leave(endpointId, undefined)
         return Effect.as(release([claimed]), false)
       }
@@ -98,7 +102,7 @@ const make = Effect.gen(function* () {
     if (limit <= 0 || stopped || stopping()) return false
     const at = yield* DateTime.nowAsDate
     const begun = yield* monotonicMillis
-    const room = running.size >= crowded ? "none" : running.size >= ample ? "some" : "ample"
+    const room = running.size >= crowded ? "none" : unanswered >= ample ? "some" : "ample"
     const capacities = pacing.capacities(room)
     const claimed = yield* repo
       .claimDue({

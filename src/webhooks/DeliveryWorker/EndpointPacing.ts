@@ -1,6 +1,6 @@
 // How many attempts may run against one endpoint: one at first, more while it accepts
 // quickly, a few while it accepts slowly, one when it fails. A receiver that hangs holds
-// little of what all share; a slow one is still served side by side. For one that takes the most there are, as
+// little of what all share; a slow one is still served side by side. For one that takes the most there are, twice as
 // many are claimed ahead, so that sending does not wait for the database.
 import { Deferred, Effect } from "effect"
 import type { EndpointCapacity } from "../WebhookRepo.ts"
@@ -13,6 +13,10 @@ const slowWindow = 4
 export const maxWindow = 128
 /** A slower success is no reason to send more at once, nor less. */
 const promptMillis = 1_000
+/** For a slower one nothing is claimed ahead: it would wait for long, and the database is fast enough. */
+const fastMillis = 500
+/** Windows that are claimed of a fast endpoint, sent or ahead. */
+const claimedWindows = 3
 
 /** An endpoint that nothing was sent to for so long is forgotten. */
 const forgetMillis = 60_000
@@ -25,7 +29,7 @@ interface Endpoint {
   readonly ahead: Array<Deferred.Deferred<void>>
   usedAt: number
   accepts: boolean | null
-  /** Whether it accepted promptly what it was sent last, with the widest window. */
+  /** Whether it accepted at once what it was sent last, with the widest window. */
   isFast: boolean
 }
 
@@ -37,8 +41,7 @@ export interface EndpointPacing {
   /** Whether so much is free beside what is claimed ahead that the next claim is worth it. */
   readonly takesMore: (endpointId: string) => boolean
   /**
-   * True once half of the endpoint's window is free: claims of a few at a time would cost more than they send.
-   * Without an attempt where nothing was sent.
+   * True once so much is free that the next claim is worth it. Without an attempt where nothing was sent.
    */
   readonly leave: (
     endpointId: string,
@@ -61,8 +64,10 @@ export const makeEndpointPacing = (now = () => performance.now()): EndpointPacin
   const runsAhead = ({ isFast }: Endpoint) => isAmple && isFast
   /** How many more may be claimed of it. */
   const free = (endpoint: Endpoint) =>
-    (runsAhead(endpoint) ? 2 * endpoint.window : endpoint.window) - endpoint.running
-  const hasHalf = (endpoint: Endpoint) => free(endpoint) * 2 >= endpoint.window
+    (runsAhead(endpoint) ? claimedWindows : 1) * endpoint.window - endpoint.running
+  /** Claims of a few at a time would cost more than they send. */
+  const isWorthClaiming = (endpoint: Endpoint) =>
+    free(endpoint) * (runsAhead(endpoint) ? 1 : 2) >= endpoint.window
   return {
     enter: (endpointId) => {
       const endpoint = endpoints.get(endpointId) ?? {
@@ -83,7 +88,7 @@ export const makeEndpointPacing = (now = () => performance.now()): EndpointPacin
     isFast: (endpointId) => endpoints.get(endpointId)?.isFast === true,
     takesMore: (endpointId) => {
       const endpoint = endpoints.get(endpointId)
-      return endpoint !== undefined && runsAhead(endpoint) && hasHalf(endpoint)
+      return endpoint !== undefined && runsAhead(endpoint) && isWorthClaiming(endpoint)
     },
     leave: (endpointId, attempt) => {
       const endpoint = endpoints.get(endpointId)
@@ -98,8 +103,8 @@ export const makeEndpointPacing = (now = () => performance.now()): EndpointPacin
       if (!ok) endpoint.window = Math.max(1, endpoint.window >> 1)
       else if (durationMs <= promptMillis) endpoint.window = Math.min(maxWindow, endpoint.window + 1)
       else endpoint.window = Math.max(slowWindow, endpoint.window)
-      endpoint.isFast = ok && durationMs <= promptMillis && endpoint.window === maxWindow
-      return hasHalf(endpoint)
+      endpoint.isFast = ok && durationMs <= fastMillis && endpoint.window === maxWindow
+      return isWorthClaiming(endpoint)
     },
     accepts: (endpointId) => endpoints.get(endpointId)?.accepts ?? null,
     capacities: (room) => {
@@ -113,7 +118,7 @@ export const makeEndpointPacing = (now = () => performance.now()): EndpointPacin
           continue
         }
         // Ahead of what is sent there is no hurry for a few.
-        const isFull = room === "none" ? running > 0 : runsAhead(endpoint) && !hasHalf(endpoint)
+        const isFull = room === "none" ? running > 0 : runsAhead(endpoint) && !isWorthClaiming(endpoint)
         capacities.push({ endpointId, accepts, capacity: isFull ? 0 : Math.max(0, free(endpoint)) })
       }
       return capacities

@@ -85,7 +85,7 @@ export const claimsSql = Effect.gen(function* () {
 
   const claimDue: WebhookRepo["Service"]["claimDue"] = Effect.fnUntraced(function* (claim) {
     // A lease that ran out is due again with its old claim id still on it. An array of
-    // ids is looked up in the primary key by every plan.
+    // ids is looked up in a primary key by every plan.
     const provenSince = new Date(claim.at.getTime() - provenMillis)
     const long = claim.queueStarts.map(({ endpointId }) => endpointId)
     const rows = yield* sql`
@@ -127,8 +127,8 @@ export const claimsSql = Effect.gen(function* () {
         WHERE id = ANY (ARRAY(SELECT id FROM picked WHERE gone))
         RETURNING id
       ), interrupted AS (
-        UPDATE webhook_attempts a SET failure = 'interrupted' FROM cancelled
-        WHERE a.delivery_id = cancelled.id AND a.duration_ms IS NULL
+        UPDATE webhook_attempts SET failure = 'interrupted'
+        WHERE delivery_id = ANY (ARRAY(SELECT id FROM cancelled)) AND duration_ms IS NULL
       ), d AS (
         UPDATE webhook_deliveries SET due_at = ${claim.leaseUntil}, claimed_by = ${claim.claimedBy},
           interruptions = interruptions + (claim_id IS NOT NULL)::integer, claim_id = ${claim.claimId}
@@ -150,7 +150,7 @@ export const claimsSql = Effect.gen(function* () {
     // to a former url gave says nothing about the present one.
     const rows = yield* sql`
       WITH r AS (
-        SELECT * FROM jsonb_to_recordset(${JSON.stringify(results.map(toRecord))}::text::jsonb) AS r (
+        SELECT * FROM json_to_recordset(${JSON.stringify(results.map(toRecord))}::text::json) AS r (
           id uuid, claim_id uuid, attempt integer, url text, at timestamptz, duration_ms integer,
           response_status integer, failure text, response_body text, request_head text, status text, due_at timestamptz)
       ), d AS (

@@ -76,18 +76,18 @@ const fast = () => {
   const capacity = (room: "some" | "ample") => pacing.capacities(room)[0]?.capacity
   return { pacing, capacity }
 }
-test("of a fast endpoint as many are claimed ahead as are sent, where there is ample room", () => {
+test("of a fast endpoint twice as many are claimed ahead as are sent, where there is ample room", () => {
   const { capacity, pacing } = fast()
-  expect([capacity("some"), capacity("ample")]).toEqual([maxWindow, 2 * maxWindow])
-  for (let claimed = 0; claimed < maxWindow + maxWindow / 2; claimed++) pacing.enter("a")
-  expect([capacity("some"), capacity("ample"), pacing.takesMore("a")]).toEqual([0, maxWindow / 2, true])
+  expect([capacity("some"), capacity("ample")]).toEqual([maxWindow, 3 * maxWindow])
+  for (let claimed = 0; claimed < 2 * maxWindow; claimed++) pacing.enter("a")
+  expect([capacity("some"), capacity("ample"), pacing.takesMore("a")]).toEqual([0, maxWindow, true])
   pacing.enter("a")
   // For a few there is no hurry.
   expect([capacity("ample"), pacing.takesMore("a")]).toEqual([0, false])
 })
-test("where there is no room ahead, the next claim of a fast endpoint is worth it at half of its window", () => {
+test("the next claim of a fast endpoint is worth it once a window is free; where there is no room ahead, half of one", () => {
   for (const [room, most] of [
-    ["ample", maxWindow + maxWindow / 2],
+    ["ample", 2 * maxWindow],
     ["some", maxWindow / 2]
   ] as const) {
     const { capacity, pacing } = fast()
@@ -96,6 +96,12 @@ test("where there is no room ahead, the next claim of a fast endpoint is worth i
     expect([pacing.leave("a", prompt), pacing.leave("a", prompt)]).toEqual([false, true])
     expect(pacing.takesMore("a")).toBe(room === "ample")
   }
+})
+test("nothing is claimed ahead of one that accepts promptly, but would have it wait", () => {
+  const { capacity, pacing } = fast()
+  pacing.enter("a")
+  pacing.leave("a", { ok: true, durationMs: 600 })
+  expect([capacity("ample"), pacing.isFast("a")]).toEqual([maxWindow, false])
 })
 test("what is claimed ahead is sent in order, each when another has been answered", async () => {
   const { pacing } = fast()
