@@ -58,7 +58,8 @@ const make = (sql: SqlClient.SqlClient) => ({
           CASE WHEN NOT is_known THEN jsonb_build_object('settled', settled.count, 'volume', settled.volume,
             'refunds', back.count, 'refunded', back.volume, 'opened', opened.count,
             'seconds', coalesce(times.seconds, '{}')) END AS happened
-        FROM unnest(${starts}::timestamptz[], ${ends}::timestamptz[], ${known}::boolean[])
+        -- By SELECT: a plan that saw how many days there are would be made anew for each request.
+        FROM unnest((SELECT ${starts}::timestamptz[]), (SELECT ${ends}::timestamptz[]), (SELECT ${known}::boolean[]))
           WITH ORDINALITY AS d (start_at, end_at, is_known, number)
         CROSS JOIN LATERAL (
           SELECT count(*)::int AS count, coalesce(sum(amount), 0)::text AS volume FROM payments p
