@@ -86,6 +86,8 @@ export class LinkRepo extends Context.Service<
     readonly list: (tenant: Tenant, page: LinkPage) => Effect.Effect<ReadonlyArray<KeptLink>>
     /** Closes an open link of the tenant; false where there is none. */
     readonly close: (tenant: Tenant, id: string, at: Date) => Effect.Effect<boolean>
+    /** Whether any payment that was opened from the link's page has settled, the present one or an earlier one. */
+    readonly isPaid: (link: KeptLink, page: string) => Effect.Effect<boolean>
     /** Whether nobody has tried to pay it: its money can no longer come by itself. */
     readonly isUntried: (paymentId: PaymentId) => Effect.Effect<boolean>
     /**
@@ -196,6 +198,14 @@ export class LinkRepo extends Context.Service<
             WHERE id = ${id} AND merchant_id = ${tenant.merchantId} AND env = ${tenant.env} RETURNING id`
           return rows.length > 0
         }, Effect.orDie),
+        isPaid: Effect.fn("LinkRepo.isPaid")(function* ({ env, merchantId }, page) {
+          const paid = yield* sql`
+            SELECT 1 FROM payments
+            WHERE merchant_id = ${merchantId} AND env = ${env}
+              AND hashtextextended(intent_url, 0) = hashtextextended(${page}, 0) AND intent_url = ${page}
+              AND status = 'settled' LIMIT 1`
+          return paid.length > 0
+        }, Effect.orDie),
         isUntried: Effect.fn("LinkRepo.isUntried")(function* (paymentId) {
           return (yield* sql`SELECT 1 WHERE ${untried(paymentId)}`).length > 0
         }, Effect.orDie),
@@ -255,6 +265,7 @@ export class LinkRepo extends Context.Service<
           links.set(id, { ...link, closedAt: link.closedAt ?? at })
           return true
         }),
+      isPaid: () => Effect.succeed(false),
       // Nothing is announced on memory.
       isUntried: () => Effect.succeed(true),
       settleOn: (id, before, next) =>

@@ -117,6 +117,8 @@ export class Links extends Context.Service<
       const stateOf = Effect.fnUntraced(function* (link: KeptLink): Effect.fn.Return<LinkView["state"]> {
         const payment = yield* paymentOf(link)
         if (Option.isSome(payment) && payment.value.status === "settled") return "paid"
+        // One that another has replaced may be paid late, or by a person's word.
+        if (link.once && link.paymentId !== null && (yield* repo.isPaid(link, pageOf(link.id)))) return "paid"
         if (link.closedAt !== null) return "closed"
         if (link.once && Option.isSome(payment) && payment.value.status === "failed") {
           // The money of one that somebody tried to pay may still come.

@@ -93,4 +93,19 @@ describe("a link that is paid once, of an amount that the buyer chooses", () => 
       else expect(present.id).not.toBe(first.id)
     }
   })
+
+  test("nobody is asked again where the payment that another amount has replaced is paid late", async () => {
+    const link = await newLink()
+    const first = await opened(link, "10.00")
+    const second = await opened(link, "20.00")
+    expect([await statusOf(first.id), second.status]).toEqual(["failed", "pending"])
+    // Sent, and told of, by a wallet that has announced nothing.
+    const paid = await shop.report(first.id, await shop.transfer(10_000_000n), 10_000_000n)
+    expect([paid.status, paid.body.payment.status]).toEqual([200, "settled"])
+    for (const amount of ["20.00", "30.00"]) {
+      const again = await asked(link, amount)
+      expect([again.status, again.body.error?.reason]).toEqual([409, "paid"])
+    }
+    expect((await shop.call({ method: "GET", path: link })).body.link.state).toBe("paid")
+  })
 })
