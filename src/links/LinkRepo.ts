@@ -1,6 +1,6 @@
 // Payment links at rest.
 import { Context, Effect, Layer, Option, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import { Env } from "../domain/Chain.ts"
 import { MerchantId, type Tenant } from "../domain/Merchant.ts"
 import { AtomicUsdc } from "../domain/Money.ts"
@@ -120,7 +120,7 @@ export class LinkRepo extends Context.Service<
       const text = (amount: AtomicUsdc | null) => amount?.toString() ?? null
 
       /** What the wallet declined, or the chain shows to be void, is no try. */
-      const untried = (paymentId: PaymentId | null) => sql`(
+      const untried = (paymentId: PaymentId | Statement.Fragment | null) => sql`(
         NOT EXISTS (
           SELECT 1 FROM payment_attempts a WHERE a.payment_id = ${paymentId}::uuid
             AND coalesce(a.closed_reason, '') NOT IN ('declined', 'nonce_used'))
@@ -156,6 +156,14 @@ export class LinkRepo extends Context.Service<
               UPDATE payment_links SET closed_at = ${ended}
               WHERE rest_of = ${incomingTransferId} AND closed_at IS NULL AND EXISTS (
                 SELECT 1 FROM payments p WHERE p.id = rest_for AND p.status = 'settled')`
+            // So does one by which nobody can pay any more: its time is over, or its payment was tried and has failed.
+            yield* sql`
+              UPDATE payment_links l SET closed_at = ${link.createdAt}
+              WHERE l.rest_of = ${incomingTransferId} AND l.closed_at IS NULL
+                AND NOT EXISTS (SELECT 1 FROM payments p WHERE p.id = l.payment_id AND p.status = 'settled')
+                AND (l.expires_at <= ${link.createdAt} OR (
+                  EXISTS (SELECT 1 FROM payments p WHERE p.id = l.payment_id AND p.status = 'failed')
+                  AND NOT ${untried(sql`l.payment_id`)}))`
             yield* sql`
               INSERT INTO payment_links (${names})
               SELECT ${valuesOf(link)}, ${incomingTransferId}::uuid, ${paymentId}::uuid

@@ -259,6 +259,56 @@ describe("Incoming transfers on Postgres", () => {
     expect((await ask((await shop.open("44.50")).body.payment.id)).status).toBe(201)
   })
 
+  test("the rest is asked for anew where the payment of its link was tried and has failed, and by the same link where nobody has tried", async () => {
+    const { payment } = (await shop.open("47.00")).body
+    const { id } = await listed(await shop.transfer(23_500_000n))
+    const links = `/merchants/${person.merchantId}/test/links`
+    const asked = { description: "Rest", amount: "23.50", once: true, restOf: id, restFor: payment.id }
+    const ask = async () =>
+      new URL((await person.call("POST", links, asked)).body.url).pathname.split("/").at(-1)
+    const stateOf = async (link: string | undefined) =>
+      (await shop.call({ method: "GET", path: `/api/v1/links/${link}` })).body.link.state
+    const key = shop.keys.publishable
+    const link = await ask()
+    const { intentToken } = (await shop.call({ method: "POST", path: `/api/v1/links/${link}`, body: {} }))
+      .body
+    const rest = (await shop.call({ method: "POST", path: "/api/v1/payments", key, body: { intentToken } }))
+      .body.payment
+    const fail = Effect.flatMap(
+      SqlClient.SqlClient,
+      (sql) => sql`
+        UPDATE payments SET status = 'failed', failed_at = now(), failure_reason = 'expired'
+        WHERE id = ${rest.id}`
+    ).pipe(Effect.provideContext(service.context), Effect.orDie)
+    await Effect.runPromise(fail)
+    expect([await ask(), await stateOf(link)]).toEqual([link, "open"])
+    const tried = Effect.flatMap(
+      SqlClient.SqlClient,
+      (sql) => sql`INSERT INTO shown_addresses (payment_id, shown_at) VALUES (${rest.id}, now())`
+    ).pipe(Effect.provideContext(service.context), Effect.orDie)
+    await Effect.runPromise(tried)
+    expect(await stateOf(link)).toBe("expired")
+    const next = await ask()
+    expect([next === link, await stateOf(next)]).toEqual([false, "open"])
+    expect(await ask()).toBe(next)
+  })
+
+  test("the rest is asked for anew where the time of its link is over", async () => {
+    const { payment } = (await shop.open("48.00")).body
+    const { id } = await listed(await shop.transfer(24_500_000n))
+    const links = `/merchants/${person.merchantId}/test/links`
+    const asked = { description: "Rest", amount: "23.50", once: true, restOf: id, restFor: payment.id }
+    const ask = async (more: object = {}) =>
+      new URL((await person.call("POST", links, { ...asked, ...more })).body.url).pathname.split("/").at(-1)
+    const soon = new Date(Date.now() + 1_000).toISOString()
+    const link = await ask({ expiresAt: soon })
+    expect(await ask()).toBe(link)
+    await Bun.sleep(1_100)
+    const next = await ask()
+    const state = (await shop.call({ method: "GET", path: `/api/v1/links/${next}` })).body.link.state
+    expect([next === link, state]).toEqual([false, "open"])
+  })
+
   /** Makes the link while it holds what others wait for, who go on once it is there. */
   const askedBefore = async (
     amount: bigint,
