@@ -309,6 +309,30 @@ describe("Incoming transfers on Postgres", () => {
     expect([next === link, state]).toEqual([false, "open"])
   })
 
+  test("a transfer whose rest was paid pays no other payment by itself, though the link was closed before", async () => {
+    const large = (await shop.open("51.00")).body.payment
+    const small = (await shop.open("25.50")).body.payment
+    const half = await shop.transfer(25_500_000n)
+    await shop.report(large.id, half, 51_000_000n)
+    const { id } = await listed(half)
+    const links = `/merchants/${person.merchantId}/test/links`
+    const asked = { description: "Rest", amount: "25.50", once: true, restOf: id, restFor: large.id }
+    const { url } = (await person.call("POST", links, asked)).body
+    const link = new URL(url).pathname.split("/").at(-1)
+    const key = shop.keys.publishable
+    const { intentToken } = (await shop.call({ method: "POST", path: `/api/v1/links/${link}`, body: {} }))
+      .body
+    const rest = (await shop.call({ method: "POST", path: "/api/v1/payments", key, body: { intentToken } }))
+      .body.payment
+    await person.call("POST", `${links}/${link}/close`)
+    // Who has the page open pays all the same.
+    expect((await shop.report(rest.id, await shop.transfer(25_500_000n), 25_500_000n)).status).toBe(200)
+    const again = await shop.report(small.id, half, 25_500_000n)
+    expect([again.status, again.body.error?.reason]).toEqual([422, "already_used"])
+    const attached = await person.call("POST", `${at}/${id}/attach`, { paymentId: small.id })
+    expect([attached.status, attached.body.payment?.reportedTransactionId]).toEqual([200, half])
+  })
+
   /** Makes the link while it holds what others wait for, who go on once it is there. */
   const askedBefore = async (
     amount: bigint,
