@@ -171,6 +171,12 @@ export class LinkRepo extends Context.Service<
                 SELECT 1 FROM refunds
                 WHERE transfer_id = ${incomingTransferId} AND status IN ('pending', 'proven'))
                 AND NOT EXISTS (SELECT 1 FROM payments WHERE id = ${paymentId}::uuid AND status = 'settled')
+                -- Paid by a link that was closed meanwhile, and not given back.
+                AND NOT EXISTS (
+                  SELECT 1 FROM payment_links l JOIN payments p ON p.id = l.payment_id AND p.status = 'settled'
+                  WHERE l.rest_of = ${incomingTransferId} AND l.closed_at IS NOT NULL
+                    AND l.rest_for IS NOT DISTINCT FROM ${paymentId}::uuid AND NOT EXISTS (
+                      SELECT 1 FROM refunds r WHERE r.payment_id = p.id AND r.status IN ('pending', 'proven')))
                 AND NOT EXISTS (
                   SELECT 1 FROM incoming_transfers
                   WHERE id = ${incomingTransferId} AND (dropped_at IS NOT NULL OR payment_id IS NOT NULL))

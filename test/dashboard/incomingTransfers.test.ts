@@ -329,6 +329,8 @@ describe("Incoming transfers on Postgres", () => {
     expect((await shop.report(rest.id, await shop.transfer(25_500_000n), 25_500_000n)).status).toBe(200)
     const again = await shop.report(small.id, half, 25_500_000n)
     expect([again.status, again.body.error?.reason]).toEqual([422, "already_used"])
+    // Nor is anybody asked for the same rest again.
+    expect(code(await person.call("POST", links, asked))).toBe("409 INCOMING_TRANSFER_EXPLAINED")
     const attached = await person.call("POST", `${at}/${id}/attach`, { paymentId: small.id })
     expect([attached.status, attached.body.payment?.reportedTransactionId]).toEqual([200, half])
   })
