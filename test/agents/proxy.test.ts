@@ -89,6 +89,25 @@ describe("agent proxy", () => {
     onUpstream = () => new Response("ok")
   })
 
+  test("a repeated request id whose payment ended without being used is told so, and not that it was paid", async () => {
+    onUpstream = paymentRequired
+    const agentPayment = { id: "p1", amount: "0.25", payTo: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8" }
+    const header = { name: "PAYMENT-SIGNATURE", value: "c2lnbmVk" }
+    const outcomeOf = async (status: string) => {
+      onService = () => Response.json({ agentPayment: { ...agentPayment, status }, header })
+      const answer = await fetch(`${proxy}/${upstream}/`, { headers: { "quittance-request-id": "r1" } })
+      const { headers } = answer
+      return [
+        await answer.text(),
+        headers.get("quittance-payment-refused"),
+        headers.get("quittance-payment-amount")
+      ]
+    }
+    expect(await outcomeOf("used")).toEqual(["pay me", "PAYMENT_ALREADY_MADE", "0.25"])
+    expect(await outcomeOf("expired")).toEqual(["pay me", "PAYMENT_ENDED", null])
+    expect(await outcomeOf("released")).toEqual(["pay me", "PAYMENT_ENDED", null])
+  })
+
   test("passes method, headers, body, status and stream through, and keeps hop headers and its own to itself", async () => {
     onUpstream = () =>
       new Response(

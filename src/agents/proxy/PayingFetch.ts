@@ -46,7 +46,12 @@ const PaymentRequired = Schema.Struct({
 const decodePaymentRequired = Schema.decodeUnknownOption(PaymentRequired)
 
 const Signed = Schema.Struct({
-  agentPayment: Schema.Struct({ id: Schema.String, amount: Schema.String, payTo: Schema.String }),
+  agentPayment: Schema.Struct({
+    id: Schema.String,
+    amount: Schema.String,
+    payTo: Schema.String,
+    status: Schema.optionalKey(Schema.String)
+  }),
   header: Schema.Struct({ name: Schema.String, value: Schema.String })
 })
 const decodeSigned = Schema.decodeUnknownOption(Signed)
@@ -200,8 +205,13 @@ export const makePayingFetch = ({ serviceUrl, agentKey, log }: PayingFetchOption
       }
       const result = await sign(request, required.value)
       if (result._tag === "Refused") return refuse(result.code, result.message)
-      await beginning.cancel()
       const { agentPayment: payment, header } = result.signed
+      if (payment.status === "expired" || payment.status === "released")
+        return refuse(
+          "PAYMENT_ENDED",
+          `The payment of this request id was ${payment.status === "expired" ? "not used while it was good" : "cancelled"}: it paid nothing, and never will. Use a new quittance-request-id to pay.`
+        )
+      await beginning.cancel()
       const paid = {
         [outcomeHeaders.paymentId]: payment.id,
         [outcomeHeaders.requestId]: request.requestId,
