@@ -104,7 +104,12 @@ export class WebhookPagesApi extends endpointGroup("webhookPages")(
     HttpApiEndpoint.post("resend", "/deliveries/:deliveryId/resend", {
       params: { ...memberParams, deliveryId: Uuid },
       success: Delivered,
-      error: [errorResponse(NotFound), errorResponse(DeliveryPending), errorResponse(RateLimited)]
+      error: [
+        errorResponse(NotFound),
+        errorResponse(WebhookEndpointNotFound),
+        errorResponse(DeliveryPending),
+        errorResponse(RateLimited)
+      ]
     })
   ),
   allow(

@@ -2,7 +2,7 @@
 import { Effect, Option, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { AuditLog } from "../../audit/AuditLog.ts"
-import { DeliveryPending, NotFound } from "../../domain/Errors.ts"
+import { DeliveryPending, NotFound, WebhookEndpointNotFound } from "../../domain/Errors.ts"
 import { endpointView } from "../../webhooks/Http.ts"
 import { type CreatedEndpoint, WebhookEndpoints } from "../../webhooks/WebhookEndpoints.ts"
 import { DashboardApi } from "../Api.ts"
@@ -99,6 +99,7 @@ export const layer = HttpApiBuilder.group(
         const of = yield* tenant
         if (Option.isNone(yield* deliveries.find(of, params.deliveryId)))
           return yield* new NotFound({ message: unknownObject })
+        if (Option.isNone(yield* endpoints.find(of))) return yield* new WebhookEndpointNotFound()
         const sent = yield* endpoints.resend(of, params.deliveryId)
         if (Option.isNone(sent)) return yield* new DeliveryPending()
         return { deliveryId: params.deliveryId }
