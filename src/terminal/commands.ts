@@ -86,14 +86,19 @@ const replay: Command = {
     // Ten a minute are taken: the client waits as long as the service says.
     const quittance = new Quittance({ ...readSettings(flags), retries: 8 })
     let count = 0
+    let failed = 0
     const from = flags["after"] === undefined ? {} : { after: flags["after"] }
     for await (const { event, delivery } of quittance.events.list({ limit: 100, ...from })) {
       if (event.type === "test" || (delivery !== "failed" && delivery !== "cancelled")) continue
       const status = await resent(quittance, event.id)
-      if (status !== "under way") count += 1
+      if (status === "delivered") count += 1
+      else if (status !== "under way") failed += 1
       print({ id: event.id, status }, `${event.id}  ${status}`)
     }
-    print({ count }, `${count} events delivered once more.`)
+    print(
+      { count, ...(failed === 0 ? {} : { failed }) },
+      `${count} events delivered once more.${failed === 0 ? "" : ` ${failed} were not taken.`}`
+    )
   }
 }
 

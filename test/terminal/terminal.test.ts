@@ -238,6 +238,30 @@ describe("quittance", () => {
     })
   })
 
+  test("counts as delivered what the receiver has taken alone", async () => {
+    const ids = [crypto.randomUUID(), crypto.randomUUID()]
+    const statusOf = (id: string) => (id === ids[0] ? "failed" : "delivered")
+    const event = (id: string) => ({
+      event: { id, type: "payment.settled" },
+      payment: null,
+      delivery: "failed"
+    })
+    const service = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      routes: {
+        "/api/v1/events": () => Response.json({ events: ids.map(event), hasMore: false }),
+        "/api/v1/events/:id/resend": ({ params: { id } }) =>
+          Response.json({ delivery: { id, status: statusOf(id), attempts: [] } })
+      }
+    })
+    const replay = ["webhooks", "replay", "--url", service.url.origin]
+    const [text, json] = [await run(...replay), await run(...replay, "--json")]
+    await service.stop(true)
+    expect(text.output).toEndWith("1 events delivered once more. 1 were not taken.\n")
+    expect(json.output).toEndWith('{"count":1,"failed":1}\n')
+  })
+
   test("says what is wrong with a command, and how it is written", async () => {
     for (const [words, told] of [
       [["listen"], "needs --forward-to"],
