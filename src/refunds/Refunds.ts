@@ -1,11 +1,12 @@
 // Refunds: a merchant's own wallet sends USDC back, and the chain proves it. Nothing here moves money.
 import { Context, DateTime, Effect, Layer, Option, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { zeroAddress } from "viem"
 import { Alerts } from "../alerts/Alerts.ts"
 import { ChainReach } from "../chain/ChainReach.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import type { Verification } from "../chain/Verification.ts"
-import type { Address, TransactionHash } from "../domain/Chain.ts"
+import { Address, type TransactionHash } from "../domain/Chain.ts"
 import {
   IncomingTransferExplained,
   IncomingTransferNotFound,
@@ -51,6 +52,8 @@ export type RefundCheck =
 const firstCheckMillis = 2_500
 /** How long after the proof the block is first checked for a reorganisation. */
 const firstWatchMillis = 60_000
+
+const nobody = Address.make(zeroAddress)
 
 /** How many refunds of one thing are looked through at a time. */
 const pageSize = 100
@@ -229,6 +232,13 @@ const make = Effect.gen(function* () {
           reason: "receiver",
           message: "A receiving address of this service takes payments, not refunds. Name another recipient.",
           details: [{ path: "body.recipient", message: "Not an address that a merchant receives at." }]
+        })
+      // What came from another chain was minted: nobody is its payer, and USDC sends nothing there.
+      if (recipient === nobody)
+        return yield* new RefundNotProven({
+          reason: "receiver",
+          message: "Nothing can be sent to the zero address, from which minted USDC comes. Name a recipient.",
+          details: [{ path: "body.recipient", message: "Not the zero address." }]
         })
       const isMeant = (one: Refund) =>
         one.recipient === recipient &&

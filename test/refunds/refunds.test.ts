@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { Effect, Exit, Layer, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { toBytes } from "../../src/chain/ChainBytes.ts"
-import type { Address } from "../../src/domain/Chain.ts"
+import { Address } from "../../src/domain/Chain.ts"
 import { buyer, makeShop, type Shop, stranger, tokenChangesOf } from "../http/shop.ts"
 import type { Answer } from "../support/contractCheck.ts"
 import { testDatabase } from "../support/database.ts"
@@ -328,6 +328,27 @@ describe("Refunds on Postgres", () => {
     const third = { id: crypto.randomUUID(), paymentId: payment.id, amount: "3", transactionId }
     expect(code(await create(third))).toBe("422 REFUND_NOT_PROVEN already_used")
     expect((await create({ paymentId: payment.id })).body.refund.amount).toBe("4.00")
+  })
+
+  test("what was minted to the receiver goes back to a named recipient alone: nobody can send to its payer", async () => {
+    const minted = await shop.transfer(3_000_000n, { from: Address.make(`0x${"0".repeat(40)}`) })
+    const find = Effect.flatMap(
+      SqlClient.SqlClient,
+      (sql) => sql<{ readonly id: string }>`
+        SELECT id FROM incoming_transfers WHERE transaction_id = ${toBytes(minted)}`
+    ).pipe(Effect.provide(database), Effect.orDie)
+    let incomingTransferId: string | undefined
+    while (incomingTransferId === undefined) {
+      await Bun.sleep(100)
+      incomingTransferId = (await Effect.runPromise(find))[0]?.id
+    }
+    const refused = await create({ incomingTransferId })
+    expect([code(refused), refused.body.error.details?.[0]?.path]).toEqual([
+      "422 REFUND_NOT_PROVEN receiver",
+      "body.recipient"
+    ])
+    const named = await create({ incomingTransferId, recipient: buyer })
+    expect([named.status, named.body.refund.recipient]).toEqual([201, buyer])
   })
 
   test("another merchant's transfer proves nothing, and another merchant's refund is unknown", async () => {
