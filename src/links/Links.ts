@@ -300,9 +300,11 @@ export class Links extends Context.Service<
           if (Option.isSome(payment) && payment.value.status !== "failed" && !isOther)
             return { intentToken: yield* intents.renew(payment.value), publishableKey }
           if (link.paymentId !== null && Option.isNone(payment)) return yield* mint(link.paymentId)
-          yield* amountOf(link, chosen)
+          // Minted first: where that is refused, the payment that there is stays.
           const next = PaymentId.make(yield* random.uuidV7())
+          const minted = yield* mint(next)
           const settledOn = yield* repo.settleOn(id, link.paymentId, next, yield* DateTime.nowAsDate)
+          if (settledOn === next) return minted
           if (settledOn !== link.paymentId) return yield* mint(settledOn)
           // Somebody has begun to pay the one that there is: no other amount is asked beside it.
           const kept = yield* paymentOf(link)

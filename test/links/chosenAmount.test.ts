@@ -2,6 +2,7 @@
 // begun to pay the one that there is.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
+import { SqlClient } from "effect/sql"
 import { buyer, makeShop, type Shop } from "../http/shop.ts"
 import { testDatabase } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
@@ -107,5 +108,25 @@ describe("a link that is paid once, of an amount that the buyer chooses", () => 
       expect([again.status, again.body.error?.reason]).toEqual([409, "paid"])
     }
     expect((await shop.call({ method: "GET", path: link })).body.link.state).toBe("paid")
+  })
+
+  test("the payment that there is stays where the merchant can take no other one", async () => {
+    const link = await newLink()
+    const first = await opened(link, "10.00")
+    const moved = (places: string) =>
+      Effect.runPromise(
+        Effect.flatMap(
+          SqlClient.SqlClient,
+          (sql) =>
+            sql`UPDATE merchants SET moved_receivers = ${places}::text[] WHERE id = ${shop.merchant.id}`
+        ).pipe(Effect.provideContext(service.context), Effect.orDie)
+      )
+    // Its receiving address has become another merchant's.
+    await moved("{test}")
+    const refused = await asked(link, "20.00")
+    expect([refused.status, refused.body.error?.code]).toEqual([409, "RECEIVER_TAKEN"])
+    expect(await statusOf(first.id)).toBe("pending")
+    await moved("{}")
+    expect((await opened(link, "10.00")).id).toBe(first.id)
   })
 })
