@@ -106,9 +106,20 @@ export class LinkRepo extends Context.Service<
     LinkRepo,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      // Since when a link asks for no rest: its payment is paid, its transfer pays another one, or, until it returns,
-      // has left the chain. Read off them, it misses none that ends as the link is made.
+      // Paid by another link for the same rest, such as one that was closed meanwhile, and not given back.
+      const paidBefore = (
+        restOf: string | Statement.Fragment,
+        restFor: PaymentId | Statement.Fragment | null
+      ) => sql`
+        SELECT min(p.settled_at) AS settled_at FROM payment_links l JOIN payments p ON p.id = l.payment_id
+        WHERE l.rest_of = ${restOf}::uuid AND l.closed_at IS NOT NULL AND p.status = 'settled'
+          AND l.rest_for IS NOT DISTINCT FROM ${restFor}::uuid AND NOT EXISTS (
+            SELECT 1 FROM refunds r WHERE r.payment_id = p.id AND r.status IN ('pending', 'proven'))
+        HAVING count(*) > 0`
+      // Since when a link asks for no rest: that or its payment is paid, its transfer pays another one or, until it
+      // returns, has left the chain. Read off them, it misses none that ends as the link is made.
       const ended = sql`coalesce(
+        (${paidBefore(sql`payment_links.rest_of`, sql`payment_links.rest_for`)}),
         (SELECT p.settled_at FROM payments p WHERE p.id = rest_for),
         (SELECT coalesce(t.dropped_at, p.settled_at) FROM incoming_transfers t
           LEFT JOIN payments p ON p.id = t.payment_id WHERE t.id = rest_of))`
@@ -171,12 +182,7 @@ export class LinkRepo extends Context.Service<
                 SELECT 1 FROM refunds
                 WHERE transfer_id = ${incomingTransferId} AND status IN ('pending', 'proven'))
                 AND NOT EXISTS (SELECT 1 FROM payments WHERE id = ${paymentId}::uuid AND status = 'settled')
-                -- Paid by a link that was closed meanwhile, and not given back.
-                AND NOT EXISTS (
-                  SELECT 1 FROM payment_links l JOIN payments p ON p.id = l.payment_id AND p.status = 'settled'
-                  WHERE l.rest_of = ${incomingTransferId} AND l.closed_at IS NOT NULL
-                    AND l.rest_for IS NOT DISTINCT FROM ${paymentId}::uuid AND NOT EXISTS (
-                      SELECT 1 FROM refunds r WHERE r.payment_id = p.id AND r.status IN ('pending', 'proven')))
+                AND NOT EXISTS (${paidBefore(incomingTransferId, paymentId)})
                 AND NOT EXISTS (
                   SELECT 1 FROM incoming_transfers
                   WHERE id = ${incomingTransferId} AND (dropped_at IS NOT NULL OR payment_id IS NOT NULL))

@@ -291,6 +291,9 @@ describe("Incoming transfers on Postgres", () => {
     const next = await ask()
     expect([next === link, await stateOf(next)]).toEqual([false, "open"])
     expect(await ask()).toBe(next)
+    // The money that was on its way comes after all: nobody is asked for it by the new link.
+    expect((await shop.report(rest.id, await shop.transfer(23_500_000n), 23_500_000n)).status).toBe(200)
+    expect(await stateOf(next)).toBe("closed")
   })
 
   test("the rest is asked for anew where the time of its link is over", async () => {
