@@ -1,18 +1,21 @@
 // Request limits shared by instances through Redis: the same GCRA as in memory, as
 // one atomic script. Without Redis each instance limits by itself, and no request waits for it.
 import { RedisClient } from "bun"
-import { Clock, Effect, Metric, Redacted, Schema } from "effect"
+import { Effect, Metric, Redacted, Schema } from "effect"
 import type { RateLimiter } from "../RateLimiter.ts"
 
-// KEYS[1]; ARGV: now, interval and burst tolerance in milliseconds. Answers the wait in milliseconds.
+// KEYS[1]; ARGV: interval and burst tolerance in milliseconds. Answers the wait in milliseconds. Times are by Redis'
+// own clock: instances whose clocks differ by more than a burst would each find the other's requests in the future.
 const script = `
-local now, interval, tolerance = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000 + tonumber(time[2]) / 1000
+local interval, tolerance = tonumber(ARGV[1]), tonumber(ARGV[2])
 local known = tonumber(redis.call('GET', KEYS[1]) or now)
 local arrival = math.min(math.max(known, now), now + interval + tolerance)
 local wait = arrival - now - tolerance
 local next = wait > 0 and arrival or arrival + interval
 if wait <= 0 or arrival < known then
-  redis.call('SET', KEYS[1], tostring(next), 'PX', math.ceil(next - now) + 1000)
+  redis.call('SET', KEYS[1], string.format('%.17g', next), 'PX', math.ceil(next - now) + 1000)
 end
 if wait > 0 then return tostring(wait) end
 return '0'
@@ -84,14 +87,12 @@ export const makeRateLimiterRedis = (url: Redacted.Redacted<string>, local: Shap
     const shape: Shape = {
       take: Effect.fnUntraced(function* (key, limit) {
         if (down) return yield* local.take(key, limit)
-        const now = yield* Clock.currentTimeMillis
         const interval = (limit.perSeconds * 1000) / limit.rate
         return yield* Effect.tryPromise(() =>
           client.send("EVAL", [
             script,
             "1",
             `quittance:limit:${key}`,
-            String(now),
             String(interval),
             String(interval * (limit.burst - 1))
           ])
