@@ -2,10 +2,12 @@
 
 import { describe, expect, test } from "bun:test"
 import { RedisClient } from "bun"
-import { Clock, Duration, Effect, Layer, Redacted } from "effect"
+import { Clock, Duration, Effect, Layer, Redacted, Schedule } from "effect"
+import { PrometheusMetrics } from "effect/observability"
 import { TestClock } from "effect/testing"
+import { freePort } from "../../src/dev/freePort.ts"
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
-import { redisMissing, startRedis } from "../support/redis.ts"
+import { redisMissing, startRedis, startRedisAt } from "../support/redis.ts"
 import { liveEffect, testEffect } from "../support/run.ts"
 
 const limit = { rate: 10, perSeconds: 60, burst: 10 }
@@ -14,6 +16,12 @@ const takeMany = (key: string, count: number) =>
   Effect.flatMap(RateLimiter, (limiter) =>
     Effect.forEach(Array.from({ length: count }), () => limiter.take(key, limit))
   )
+
+/** As an operator reads it. */
+const limitsShared = Effect.map(
+  PrometheusMetrics.format(),
+  (text) => /^quittance_limits_shared (\d)/m.exec(text)?.[1]
+)
 
 describe("RateLimiter in memory", () => {
   testEffect("lets the burst pass, then says how long to wait, truthfully", () =>
@@ -131,6 +139,28 @@ describe.skipIf(redisMissing !== undefined)(
         yield* kill
         yield* Effect.sleep("100 millis")
         const answers = yield* Effect.provideContext(takeMany("x", 12), context)
+        expect(answers.filter((wait) => wait === 0)).toHaveLength(10)
+      })
+    )
+
+    liveEffect("an instance starts while Redis is away, limits by itself, and shares once it has come", () =>
+      Effect.gen(function* () {
+        const port = yield* freePort(0)
+        const instance = Layer.build(RateLimiter.layerRedis(Redacted.make(`redis://127.0.0.1:${port}`)))
+        const [started, [one, two]] = yield* Effect.timed(
+          Effect.all([instance, instance], { concurrency: 2 })
+        )
+        expect(Duration.toMillis(started)).toBeLessThan(2_000)
+        expect(yield* Effect.provideContext(takeMany("alone", 11), one)).toContain(6)
+        expect(yield* limitsShared).toBe("0")
+        yield* startRedisAt(port)
+        yield* limitsShared.pipe(
+          Effect.repeat({ until: (said) => said === "1", schedule: Schedule.spaced("100 millis") }),
+          Effect.timeout("10 seconds")
+        )
+        yield* Effect.sleep("2 seconds")
+        const both = [one, two].map((context) => Effect.provideContext(takeMany("shared", 20), context))
+        const answers = (yield* Effect.all(both, { concurrency: 2 })).flat()
         expect(answers.filter((wait) => wait === 0)).toHaveLength(10)
       })
     )

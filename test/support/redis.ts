@@ -8,9 +8,8 @@ const binary = "/usr/bin/redis-server"
 /** Why tests on Redis cannot run here, or undefined. */
 export const redisMissing = existsSync(binary) ? undefined : "redis-server is not installed"
 
-/** Starts Redis and answers its URL; it ends with the scope. */
-export const startRedis = Effect.gen(function* () {
-  const port = yield* freePort(0)
+/** Starts Redis on a port and answers its URL; it ends with the scope. */
+export const startRedisAt = Effect.fnUntraced(function* (port: number) {
   const child = yield* Effect.acquireRelease(
     Effect.sync(() =>
       Bun.spawn([binary, "--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"], {
@@ -32,3 +31,5 @@ export const startRedis = Effect.gen(function* () {
   const signal = (name: NodeJS.Signals) => Effect.sync(() => child.kill(name))
   return { url, kill: signal("SIGKILL"), freeze: signal("SIGSTOP"), thaw: signal("SIGCONT") }
 })
+
+export const startRedis = Effect.flatMap(freePort(0), startRedisAt)

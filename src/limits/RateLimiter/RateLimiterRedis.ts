@@ -49,7 +49,10 @@ export const makeRateLimiterRedis = (url: Redacted.Redacted<string>, local: Shap
       ),
       (open) => Effect.sync(() => open.close())
     )
-    yield* Effect.promise(() => client.connect().catch(() => undefined))
+    // It tries for as long as it takes, and what is limited meanwhile is limited here.
+    yield* Effect.promise(() => client.connect().catch(() => undefined)).pipe(
+      Effect.timeoutOption(askedPatience)
+    )
     const decode = Schema.decodeUnknownEffect(Wait)
     let down = false
 
