@@ -143,6 +143,29 @@ describe.skipIf(redisMissing !== undefined)(
       })
     )
 
+    liveEffect("a Redis that answers and takes no writes is not said to share limits", () =>
+      Effect.gen(function* () {
+        const { url } = yield* startRedis
+        const client = yield* Effect.acquireRelease(
+          Effect.sync(() => new RedisClient(url)),
+          (open) => Effect.sync(() => open.close())
+        )
+        // As one that has become a replica in a failover, or is full.
+        yield* Effect.promise(() => client.send("REPLICAOF", ["127.0.0.1", "1"]))
+        const context = yield* Layer.build(RateLimiter.layerRedis(Redacted.make(url)))
+        yield* Effect.provideContext(takeMany("x", 1), context)
+        const seen: Array<string | undefined> = []
+        for (let look = 0; look < 15; look++) {
+          seen.push(yield* limitsShared)
+          yield* Effect.sleep("100 millis")
+        }
+        expect(new Set(seen)).toEqual(new Set(["0"]))
+        yield* Effect.promise(() => client.send("REPLICAOF", ["NO", "ONE"]))
+        yield* Effect.sleep("1500 millis")
+        expect(yield* limitsShared).toBe("1")
+      })
+    )
+
     liveEffect("an instance starts while Redis is away, limits by itself, and shares once it has come", () =>
       Effect.gen(function* () {
         const port = yield* freePort(0)

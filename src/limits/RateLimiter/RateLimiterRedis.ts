@@ -56,9 +56,15 @@ export const makeRateLimiterRedis = (url: Redacted.Redacted<string>, local: Shap
     const decode = Schema.decodeUnknownEffect(Wait)
     let down = false
 
-    /** Pings Redis until it responds; until then requests are limited locally. */
-    const recover = Effect.tryPromise(() => client.send("PING", [])).pipe(
-      Effect.timeout(askedPatience),
+    const ask = (key: string, interval: number, tolerance: number) =>
+      Effect.tryPromise(() =>
+        client.send("EVAL", [script, "1", `quittance:limit:${key}`, String(interval), String(tolerance)])
+      )
+    /** Always writes: a replica, or one that is full, answers a PING. */
+    const probe = Effect.timeout(ask("probe", 1, 60_000), askedPatience)
+
+    /** Asks Redis until it limits again; until then requests are limited locally. */
+    const recover = probe.pipe(
       Effect.delay(askAgainEvery),
       Effect.eventually,
       Effect.andThen(
@@ -77,7 +83,7 @@ export const makeRateLimiterRedis = (url: Redacted.Redacted<string>, local: Shap
         if (down) return Effect.void
         down = true
         return Effect.logWarning(
-          "Redis at REDIS_URL is unreachable; rate limits apply per instance until it recovers",
+          "Redis at REDIS_URL is unreachable, or takes no writes; rate limits apply per instance until it recovers",
           error
         ).pipe(
           Effect.andThen(Metric.update(shared, 0)),
@@ -86,20 +92,13 @@ export const makeRateLimiterRedis = (url: Redacted.Redacted<string>, local: Shap
         )
       })
     yield* Metric.update(shared, 1)
+    yield* Effect.catch(probe, lose)
 
     const shape: Shape = {
       take: Effect.fnUntraced(function* (key, limit) {
         if (down) return yield* local.take(key, limit)
         const interval = (limit.perSeconds * 1000) / limit.rate
-        return yield* Effect.tryPromise(() =>
-          client.send("EVAL", [
-            script,
-            "1",
-            `quittance:limit:${key}`,
-            String(interval),
-            String(interval * (limit.burst - 1))
-          ])
-        ).pipe(
+        return yield* ask(key, interval, interval * (limit.burst - 1)).pipe(
           Effect.timeout(patience),
           Effect.flatMap(decode),
           Effect.map((wait) => Math.ceil(wait / 1000)),
