@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs"
 import type { RefusedSetting } from "./ConfigRefusal.ts"
 
 /** Each has a `_FILE` of its own. */
-const secretVariables = [
+export const secretVariables = [
   "DATABASE_URL",
   "DATABASE_REPLICA_URL",
   "INTENT_TOKEN_SECRETS",

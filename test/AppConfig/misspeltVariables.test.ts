@@ -21,3 +21,14 @@ test("a misspelt variable is named with the one that is meant", () => {
     "ENCRYPTON_KEYS_FILE is no setting, and nothing reads it. Is ENCRYPTION_KEYS_FILE meant?"
   ])
 })
+
+test("a file for a setting that is read from none is named: nothing reads it", () => {
+  const env = {
+    BASE_SEPOLIA_RPC_URLS_FILE: "/run/secrets/nodes",
+    DATABASE_URL_FILE: "x",
+    POSTGRES_PASSWORD_FILE: "x"
+  }
+  expect(misspeltVariables(env, variables)).toEqual([
+    "BASE_SEPOLIA_RPC_URLS_FILE is no setting, and nothing reads it. Is BASE_SEPOLIA_RPC_URLS meant?"
+  ])
+})
