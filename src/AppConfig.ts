@@ -7,13 +7,15 @@ import { SecureRandom } from "effect/crypto"
 import { ConfigRefusal, type RefusedSetting } from "./AppConfig/ConfigRefusal.ts"
 import { headersOf, type KeyedSecret, toKeyedSecrets } from "./AppConfig/codecs.ts"
 import { developmentMnemonic, developmentSecrets } from "./AppConfig/developmentSecrets.ts"
+import { misspeltVariables } from "./AppConfig/misspeltVariables.ts"
 import { type Sibling, siblingIn, whyAlone, whyTooMany } from "./AppConfig/processCount.ts"
 import {
   baseUrlWants,
   encryptionWants,
   intentTokenWants,
   postgresWants,
-  settings
+  settings,
+  variables
 } from "./AppConfig/settings.ts"
 import { withSecretFiles } from "./AppConfig/withSecretFiles.ts"
 import { whyNotEmbedded, whyNotWithin } from "./database/foreignCluster.ts"
@@ -258,6 +260,17 @@ export class AppConfig extends Context.Service<
     readonly smtp: Option.Option<{ readonly url: Redacted.Redacted<string>; readonly from: string }>
   }
 >()("quittance/AppConfig") {
+  /** A refusal names what is misspelt as well: that may be the setting which is missing. */
   static readonly layer = (env: Environment): Layer.Layer<AppConfig, ConfigRefusal> =>
-    Layer.effect(AppConfig, loadAppConfig(env)).pipe(Layer.provide(SecureRandom.layerWebCrypto))
+    Layer.effect(
+      AppConfig,
+      Effect.mapError(
+        loadAppConfig(env),
+        ({ message, settings: refused }) =>
+          new ConfigRefusal({
+            settings: refused,
+            message: [message, ...misspeltVariables(env, variables)].join("\n")
+          })
+      )
+    ).pipe(Layer.provide(SecureRandom.layerWebCrypto))
 }

@@ -87,6 +87,17 @@ describe("The service as a process", () => {
       { ENVIRONMENT: "production" },
       ["BASE_URL", "DATABASE_URL", "INTENT_TOKEN_SECRETS", "ENCRYPTION_KEYS"]
     ],
+    [
+      "production whose key is misspelt",
+      {
+        ENVIRONMENT: "production",
+        BASE_URL: "https://pay.example.com",
+        DATABASE_URL: "postgres://127.0.0.1:9/none",
+        INTENT_TOKEN_SECRETS: `one:${"x".repeat(32)}`,
+        ENCRYPTION_KEY: "one:x"
+      },
+      ["ENCRYPTION_KEYS must be", "ENCRYPTION_KEY is no setting"]
+    ],
     ["a malformed port", { PORT: "x" }, ["PORT"]],
     ["a database that is not there", { DATABASE_URL: "postgres://127.0.0.1:9/none" }, ["DATABASE_URL"]]
   ] as const) {
