@@ -1,9 +1,12 @@
 // The files that operators deploy by: their settings exist, their ports and paths are the service's.
 import { expect, test } from "bun:test"
-import { readFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Predicate } from "effect"
+import { Effect, Exit, Predicate } from "effect"
+import { SecureRandom } from "effect/crypto"
 import { variables } from "../../src/AppConfig/settings.ts"
+import { loadAppConfig } from "../../src/AppConfig.ts"
 import { systemPaths } from "../../src/http/System.ts"
 
 const ops = join(import.meta.dir, "../../ops")
@@ -69,3 +72,37 @@ test("quittance.service sets what is a setting, and of the runtime's options wha
   expect(names.filter((name) => !isSetting(name) && !Object.hasOwn(image, name))).toEqual([])
   expect(runtimeOptions(text)).toEqual(image)
 })
+
+const compose: unknown = Bun.YAML.parse(readFileSync(join(ops, "../docker-compose.yml"), "utf8"))
+
+/** What compose gives to one of its services, where `given` is in its own environment. */
+const composed = (service: string, given: Readonly<Record<string, string>>) =>
+  Object.fromEntries(
+    Object.entries(Object(childOf(compose, "services", service, "environment"))).map(([name, value]) => [
+      name,
+      String(value).replace(
+        /\$\{(\w+):-([^}]*)\}/,
+        (_, of: string, otherwise: string) => given[of] ?? otherwise
+      )
+    ])
+  )
+
+test.each(["quittance", "backup"])(
+  "compose gives what is needed to %s: no setting is refused",
+  async (service) => {
+    const secrets = mkdtempSync(join(tmpdir(), "quittance-compose-"))
+    const { exitCode } = Bun.spawnSync(["bun", "src/cli/main.ts", "init", "--secrets", secrets], {
+      cwd: join(ops, "..")
+    })
+    expect(exitCode).toBe(0)
+    const env = Object.entries(composed(service, { BASE_URL: "https://pay.example.com" })).map(
+      ([name, value]) => [name, value.replace(/^\/secrets/, secrets)]
+    )
+    const exit = await Effect.runPromiseExit(
+      loadAppConfig({ ...Object.fromEntries(env), DATA_DIR: secrets }).pipe(
+        Effect.provide(SecureRandom.layerWebCrypto)
+      )
+    )
+    expect(Exit.isSuccess(exit) ? "" : String(exit.cause)).toBe("")
+  }
+)
