@@ -106,3 +106,17 @@ test.each(["quittance", "backup"])(
     expect(Exit.isSuccess(exit) ? "" : String(exit.cause)).toBe("")
   }
 )
+
+test("a backup of compose that failed is made again within the hour, and not a day later", () => {
+  const bin = mkdtempSync(join(tmpdir(), "quittance-compose-"))
+  const program = (name: string, text: string) =>
+    writeFileSync(join(bin, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 })
+  program("bun", "exit 1")
+  program("ls", "true")
+  program("sleep", 'echo "$1"; kill $PPID')
+  const script = String(childOf(compose, "services", "backup", "command", 2)).replaceAll("$$", "$")
+  const { stdout } = Bun.spawnSync(["sh", "-c", script], { env: { PATH: `${bin}:${process.env["PATH"]}` } })
+  const [told, slept] = stdout.toString().trim().split("\n")
+  expect(told).toBe("The backup failed.")
+  expect(Number(slept)).toBeLessThanOrEqual(3_600)
+})
