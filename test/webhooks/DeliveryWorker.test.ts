@@ -4,6 +4,7 @@ import { describe, expect } from "bun:test"
 import { DateTime, Deferred, Effect, Exit, Layer, Metric, Option, Redacted, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { verifyWebhook } from "../../src/client/verifyWebhook.ts"
+import { SecretBox } from "../../src/keys/SecretBox.ts"
 import { Attempts } from "../../src/webhooks/DeliveryWorker/Attempts.ts"
 import { exhausted } from "../../src/webhooks/DeliveryWorker/DeliveryMetrics.ts"
 import { maxWindow } from "../../src/webhooks/DeliveryWorker/EndpointPacing.ts"
@@ -227,6 +228,36 @@ describe("crash rules", () => {
         attempts: [{ number: 1, failure: "interrupted", durationMs: null }]
       })
       expect((yield* Metric.value(exhausted)).count).toBe(before + 1)
+    }).pipe(Effect.provide(idle))
+  )
+
+  testEffect("waits, unsent and not given up, while ENCRYPTION_KEYS lacks the key of its secret", () =>
+    Effect.gen(function* () {
+      const sender = yield* WebhookSenderMemory
+      const { tenant } = yield* newShop(yield* now)
+      const { id } = yield* settle(tenant, yield* now)
+      const box = yield* SecretBox
+      let isLacking = true
+      const lacking = SecretBox.of({
+        ...box,
+        open: (sealed, context) =>
+          isLacking ? Effect.die(new Error("ENCRYPTION_KEYS lacks the key `old`")) : box.open(sealed, context)
+      })
+      const worker = DeliveryWorker.layer.pipe(
+        Layer.provide(Layer.fresh(Attempts.layer)),
+        Layer.provide(Layer.succeed(SecretBox, lacking))
+      )
+      yield* Effect.gen(function* () {
+        yield* TestClock.adjust("1 hour")
+        expect(yield* deliveryOf(tenant, id)).toMatchObject({ status: "pending", attempts: [{ number: 1 }] })
+        isLacking = false
+        yield* TestClock.adjust("1 minute")
+        expect(yield* sender.sent).toHaveLength(1)
+        expect(yield* deliveryOf(tenant, id)).toMatchObject({
+          status: "delivered",
+          attempts: [{ number: 1 }]
+        })
+      }).pipe(Effect.provide(worker))
     }).pipe(Effect.provide(idle))
   )
 

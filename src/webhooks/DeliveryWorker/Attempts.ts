@@ -22,7 +22,7 @@ import { periodic } from "../../workers/supervised.ts"
 import { type AttemptResult, type ClaimedDelivery, WebhookRepo } from "../WebhookRepo.ts"
 import type { SendOutcome } from "../WebhookSender/SendOutcome.ts"
 import { WebhookSender } from "../WebhookSender.ts"
-import { countAttempt, countExhausted, noteLag } from "./DeliveryMetrics.ts"
+import { countAttempt, countExhausted, countUnreadable, noteLag } from "./DeliveryMetrics.ts"
 import { delayAfter } from "./RetryPolicy.ts"
 
 /** A crash loop ends here: so many interrupted attempts fail the delivery with an alert. */
@@ -169,25 +169,36 @@ export class Attempts extends Context.Service<
           dueAt: null
         })
 
+      /** No receiver has failed: it waits for the operator, or for another instance that has the key. */
+      const unreadable = (claimed: ClaimedDelivery, cause: Cause.Cause<unknown>) =>
+        Effect.logError("Webhook attempt put off: its signing secret cannot be read", cause).pipe(
+          Effect.annotateLogs({ delivery: claimed.id, merchant: claimed.merchantId, env: claimed.env }),
+          Effect.andThen(countUnreadable),
+          Effect.andThen(repo.release([claimed], new Date(now().getTime() + leaseSeconds * 1000))),
+          Effect.as(false)
+        )
+
       const send = (claimed: ClaimedDelivery, onAnswer: (accepted: boolean) => Effect.Effect<void>) => {
         const { url, secret, endpointId } = claimed.target
-        return Effect.flatMap(secrets.open(secret, endpointId), (opened) =>
-          Effect.flatMap(
-            sender.send({
-              url,
-              id: claimed.id,
-              body: claimed.body,
-              order: claimed.order ?? undefined,
-              secret: opened
-            }),
-            (outcome) => {
-              const accepted = outcome._tag === "Answered" && outcome.ok
-              return Effect.flatMap(onAnswer(accepted), () =>
-                Effect.as(recordOutcome(claimed, outcome), accepted)
-              )
-            }
-          )
-        )
+        return Effect.matchCauseEffect(secrets.open(secret, endpointId), {
+          onFailure: (cause) => unreadable(claimed, cause),
+          onSuccess: (opened) =>
+            Effect.flatMap(
+              sender.send({
+                url,
+                id: claimed.id,
+                body: claimed.body,
+                order: claimed.order ?? undefined,
+                secret: opened
+              }),
+              (outcome) => {
+                const accepted = outcome._tag === "Answered" && outcome.ok
+                return Effect.flatMap(onAnswer(accepted), () =>
+                  Effect.as(recordOutcome(claimed, outcome), accepted)
+                )
+              }
+            )
+        })
       }
 
       const make = (claimed: ClaimedDelivery, onAnswer: (accepted: boolean) => Effect.Effect<void>) =>

@@ -20,6 +20,13 @@ export const exhausted = Metric.counter("quittance_webhook_deliveries_exhausted_
 
 export const countExhausted: Effect.Effect<void> = Metric.update(exhausted, 1)
 
+const unreadable = Metric.counter("quittance_webhook_unreadable_secrets_total", {
+  description: "Webhook attempts put off because ENCRYPTION_KEYS does not open their secret",
+  incremental: true
+})
+
+export const countUnreadable: Effect.Effect<void> = Metric.update(unreadable, 1)
+
 const lag = secondsBy(
   "quittance_webhook_delivery_lag_seconds",
   "From the moment a delivery's first attempt was due to its start"
