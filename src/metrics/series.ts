@@ -2,6 +2,13 @@
 // configuration bounds: never an id, an address or a url.
 import { Context, Effect, Metric } from "effect"
 
+/** A counter without labels, exported from the start: the first increase is one. */
+export const counterOf = (name: string, description: string): Metric.Counter<number> => {
+  const counter = Metric.counter(name, { description, incremental: true })
+  counter.updateUnsafe(0, Context.empty())
+  return counter
+}
+
 /** A counter with one series for each value of its label, exported from the start. */
 export const counterBy = <const V extends string>(
   name: string,

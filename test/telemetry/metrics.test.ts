@@ -24,6 +24,7 @@ const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
   quittance_verifications_total: ["reason"],
   quittance_webhook_attempts_total: ["outcome"],
   quittance_webhook_deliveries_exhausted_total: [],
+  quittance_webhook_unreadable_secrets_total: [],
   quittance_webhook_delivery_lag_seconds: ["le"],
   quittance_webhook_overdue_seconds: [],
   quittance_queue_depth: ["queue"],

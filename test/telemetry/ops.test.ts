@@ -9,7 +9,9 @@ const read = (path: string) => readFileSync(join(root, path), "utf8")
 
 const sources = [...new Glob("src/**/*.ts").scanSync(root)]
   .map(read)
-  .filter((text) => /\b(counterBy|gaugeBy|secondsBy|Metric\.(counter|gauge|histogram))\(/.test(text))
+  .filter((text) =>
+    /\b(counterBy|counterOf|gaugeBy|secondsBy|Metric\.(counter|gauge|histogram))\(/.test(text)
+  )
   .join("\n")
 /** Names as the code declares them, and with what a histogram makes of them. */
 const exported = new Set(

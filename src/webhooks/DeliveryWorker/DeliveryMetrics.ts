@@ -2,7 +2,7 @@
 // and those given up.
 import { type Effect, Metric } from "effect"
 import { AttemptFailure } from "../../domain/Webhook.ts"
-import { counterBy, secondsBy } from "../../metrics/series.ts"
+import { counterBy, counterOf, secondsBy } from "../../metrics/series.ts"
 
 /** Counts a finished attempt. */
 export const countAttempt = counterBy(
@@ -13,17 +13,17 @@ export const countAttempt = counterBy(
 )
 
 /** Deliveries that failed permanently, each with an alert. */
-export const exhausted = Metric.counter("quittance_webhook_deliveries_exhausted_total", {
-  description: "Webhook deliveries that failed permanently",
-  incremental: true
-})
+export const exhausted = counterOf(
+  "quittance_webhook_deliveries_exhausted_total",
+  "Webhook deliveries that failed permanently"
+)
 
 export const countExhausted: Effect.Effect<void> = Metric.update(exhausted, 1)
 
-const unreadable = Metric.counter("quittance_webhook_unreadable_secrets_total", {
-  description: "Webhook attempts put off because ENCRYPTION_KEYS does not open their secret",
-  incremental: true
-})
+const unreadable = counterOf(
+  "quittance_webhook_unreadable_secrets_total",
+  "Webhook attempts put off because ENCRYPTION_KEYS does not open their secret"
+)
 
 export const countUnreadable: Effect.Effect<void> = Metric.update(unreadable, 1)
 
