@@ -4,6 +4,7 @@ import { Command, Flag } from "effect/cli"
 import { ReplayRepo } from "../webhooks/ReplayRepo.ts"
 import { reencryptSecrets } from "../webhooks/reencryptSecrets.ts"
 import { regenerateSecret } from "../webhooks/regenerateSecret.ts"
+import type { LostSecrets } from "../webhooks/WebhookRepo/SealedSecretRepo.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import { env, json, merchantId, print } from "./flags.ts"
 import { requireMerchant } from "./requireMerchant.ts"
@@ -32,11 +33,21 @@ const regenerate = Command.make(
   })
 ).pipe(Command.withDescription("Give an endpoint a new signing secret"))
 
+const anew: { readonly [O in LostSecrets["owner"]]: string } = {
+  endpoint: "of webhook endpoints: bun run cli webhook regenerate-secret",
+  authenticator: "of authenticator apps: bun run cli user remove-authenticator",
+  alert_hook: "of addresses that alerts are posted to: set them anew in the dashboard",
+  receipt_key: "of receipts"
+}
+
+const theKeys = (lost: ReadonlyArray<LostSecrets>) =>
+  [...new Set(lost.map(({ kid }) => `the key \`${kid}\``))].join(" and ")
+
 const reencrypt = Command.make(
   "reencrypt",
   { json },
   Effect.fn("webhook reencrypt")(function* (input) {
-    const { count, kid, retiredReceiptKeys } = yield* reencryptSecrets().pipe(
+    const { count, kid, lost, retiredReceiptKeys } = yield* reencryptSecrets().pipe(
       // The defect says which key is missing, and nothing secret.
       Effect.catchDefect((defect) =>
         Effect.fail(
@@ -46,6 +57,14 @@ const reencrypt = Command.make(
         )
       )
     )
+    // What can be re-encrypted is, before that is told.
+    if (lost.length > 0)
+      return yield* new CommandFailed({
+        message: [
+          `${count} secrets re-encrypted, and not all: ENCRYPTION_KEYS lacks ${theKeys(lost)}. Add it back and run this again; where it is lost, make these secrets anew:`,
+          ...lost.map((one) => `  ${one.count} ${anew[one.owner]}`)
+        ].join("\n")
+      })
     yield* print(input.json, { count, kid, retiredReceiptKeys }, [
       `${count} secrets re-encrypted; all use the key ${kid} now.`,
       ...(retiredReceiptKeys === 0

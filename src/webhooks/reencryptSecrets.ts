@@ -21,7 +21,7 @@ const contextOf = ({ id, owner }: SealedSecret): string => {
   }
 }
 
-/** How many were re-encrypted, and how many keys of receipts no key of ENCRYPTION_KEYS opens any more. */
+/** How many were re-encrypted, and what no key of ENCRYPTION_KEYS opens any more: keys of receipts, and what is used. */
 export const reencryptSecrets = Effect.fn("reencryptSecrets")(function* () {
   const { encryptionKeys } = yield* AppConfig
   const box = yield* SecretBox
@@ -37,6 +37,11 @@ export const reencryptSecrets = Effect.fn("reencryptSecrets")(function* () {
       if (yield* repo.replace(one, yield* box.seal(secret, context))) count += 1
     }
     if (batch.length < batchSize)
-      return { count, kid: newest, retiredReceiptKeys: yield* repo.retiredReceiptKeys(kids) }
+      return {
+        count,
+        kid: newest,
+        retiredReceiptKeys: yield* repo.retiredReceiptKeys(kids),
+        lost: yield* repo.lost(kids)
+      }
   }
 })

@@ -2,13 +2,18 @@
 import { expect } from "bun:test"
 import { Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { KeyAuth } from "../../src/keys/KeyAuth.ts"
 import { SecretBox } from "../../src/keys/SecretBox.ts"
 import { Receipts } from "../../src/receipts/Receipts.ts"
 import { reencryptSecrets } from "../../src/webhooks/reencryptSecrets.ts"
+import { regenerateSecret } from "../../src/webhooks/regenerateSecret.ts"
 import { SealedSecretRepo } from "../../src/webhooks/WebhookRepo/SealedSecretRepo.ts"
+import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { testDatabase } from "../support/database.ts"
 import { testConfig } from "../support/memory.ts"
 import { liveEffect } from "../support/run.ts"
+import { newShop } from "./deliveries.ts"
 
 const keyOf = (kid: string) => ({
   kid,
@@ -38,7 +43,8 @@ liveEffect("the key that signs receipts outlives the key that it was sealed unde
     expect(yield* reencryptSecrets().pipe(Effect.provide(under("next", "old")))).toEqual({
       count: 1,
       kid: "next",
-      retiredReceiptKeys: 0
+      retiredReceiptKeys: 0,
+      lost: []
     })
     expect(yield* signingKid.pipe(Effect.provide(under("next")))).toBe(kid)
   }).pipe(Effect.provide(Layer.merge(testDatabase.layer, SecureRandom.layerWebCrypto)))
@@ -50,12 +56,38 @@ liveEffect("one that no key opens any more hinders nothing, still verifies and i
     const kid = yield* signingKid.pipe(Effect.provide(under("old")))
     expect(kid).not.toBe(lost)
     const rotate = reencryptSecrets().pipe(Effect.provide(under("next", "old")))
-    expect(yield* rotate).toEqual({ count: 1, kid: "next", retiredReceiptKeys: 1 })
-    expect(yield* rotate).toEqual({ count: 0, kid: "next", retiredReceiptKeys: 1 })
+    expect(yield* rotate).toEqual({ count: 1, kid: "next", retiredReceiptKeys: 1, lost: [] })
+    expect(yield* rotate).toEqual({ count: 0, kid: "next", retiredReceiptKeys: 1, lost: [] })
     const jwks = yield* Effect.flatMap(Receipts, (receipts) => receipts.jwks).pipe(
       Effect.provide(under("next"))
     )
     expect(jwks).toContain(lost.split("#")[1] ?? "none")
     expect(yield* signingKid.pipe(Effect.provide(under("next")))).toBe(kid)
   }).pipe(Effect.provide(Layer.merge(testDatabase.layer, SecureRandom.layerWebCrypto)))
+)
+
+liveEffect(
+  "secrets of a key that is lost keep no other from the newest one, and are told while they are used",
+  () =>
+    Effect.gen(function* () {
+      const at = new Date()
+      const lost = yield* newShop(at).pipe(Effect.provide(under("lost")))
+      const ended = yield* newShop(at).pipe(Effect.provide(under("lost")))
+      yield* (yield* WebhookRepo).deleteEndpoint(ended.tenant, at)
+      const kept = yield* newShop(at).pipe(Effect.provide(under("old")))
+      const rotate = reencryptSecrets().pipe(Effect.provide(under("next", "old")))
+      expect(yield* rotate).toMatchObject({ count: 1, lost: [{ owner: "endpoint", kid: "lost", count: 1 }] })
+      const sql = yield* SqlClient.SqlClient
+      expect(yield* sql`SELECT secret_kid FROM webhook_endpoints WHERE id = ${kept.endpoint.id}`).toEqual([
+        { secret_kid: "next" }
+      ])
+      yield* regenerateSecret(lost.tenant).pipe(Effect.provide(under("next", "old")))
+      expect(yield* rotate).toMatchObject({ count: 0, lost: [] })
+    }).pipe(
+      Effect.provide(
+        Layer.mergeAll(KeyAuth.layer, WebhookRepo.layer).pipe(
+          Layer.provideMerge(Layer.merge(testDatabase.layer, SecureRandom.layerWebCrypto))
+        )
+      )
+    )
 )

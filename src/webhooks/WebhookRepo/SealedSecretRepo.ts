@@ -3,10 +3,12 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Sealed } from "../../keys/SecretBox.ts"
 
+const Owner = Schema.Literals(["endpoint", "authenticator", "alert_hook", "receipt_key"])
+
 const decodeRows = Schema.decodeUnknownEffect(
   Schema.Array(
     Schema.Struct({
-      owner: Schema.Literals(["endpoint", "authenticator", "alert_hook", "receipt_key"]),
+      owner: Owner,
       id: Schema.String,
       secret_kid: Schema.String,
       secret_ciphertext: Schema.Uint8Array
@@ -14,11 +16,16 @@ const decodeRows = Schema.decodeUnknownEffect(
   )
 )
 
+const LostSecrets = Schema.Struct({ owner: Owner, kid: Schema.String, count: Schema.Int })
+/** So many secrets that are used, sealed under a key that is not among those given. */
+export type LostSecrets = typeof LostSecrets.Type
+const decodeLost = Schema.decodeUnknownEffect(Schema.Array(LostSecrets))
+
 const decodeCounts = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ count: Schema.Int })))
 
 export interface SealedSecret {
   /** Whose: an endpoint's, a person's authenticator's, that of an address alerts are posted to, or a key that signs receipts. */
-  readonly owner: "endpoint" | "authenticator" | "alert_hook" | "receipt_key"
+  readonly owner: typeof Owner.Type
   readonly id: string
   readonly sealed: Sealed
 }
@@ -27,13 +34,15 @@ export class SealedSecretRepo extends Context.Service<
   SealedSecretRepo,
   {
     /**
-     * Secrets sealed under another key than the newest, also those of deleted endpoints. Of the keys that sign
-     * receipts only those that `kids` (the newest first) open: another has long been replaced by a new one.
+     * Secrets sealed under another key than the newest, also those of deleted endpoints: those that `kids` (the
+     * newest first) open.
      */
     readonly underOtherKeys: (
       kids: ReadonlyArray<string>,
       limit: number
     ) => Effect.Effect<ReadonlyArray<SealedSecret>>
+    /** Those that `kids` do not open: none of deleted endpoints, nor of receipts' keys, which new ones have replaced. */
+    readonly lost: (kids: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<LostSecrets>>
     /** How many keys that sign receipts none of `kids` opens: what they signed still verifies. */
     readonly retiredReceiptKeys: (kids: ReadonlyArray<string>) => Effect.Effect<number>
     /** False if the secret was regenerated in between: the new one uses the current key. */
@@ -46,20 +55,20 @@ export class SealedSecretRepo extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       return SealedSecretRepo.of({
         underOtherKeys: Effect.fn("SealedSecretRepo.underOtherKeys")(function* (kids, limit) {
-          const kid = kids[0] ?? ""
+          const others = sql.in(kids.slice(1))
           const rows = yield* decodeRows(
             yield* sql`
               SELECT 'endpoint' AS owner, id::text, secret_kid, secret_ciphertext FROM webhook_endpoints
-              WHERE secret_kid <> ${kid}
+              WHERE secret_kid IN ${others}
               UNION ALL
               SELECT 'authenticator', user_id::text, secret_kid, secret_ciphertext FROM authenticators
-              WHERE secret_kid <> ${kid}
+              WHERE secret_kid IN ${others}
               UNION ALL
               SELECT 'alert_hook', id::text, secret_kid, secret_ciphertext FROM alert_hooks
-              WHERE secret_kid <> ${kid}
+              WHERE secret_kid IN ${others}
               UNION ALL
               SELECT 'receipt_key', kid, private_kid, private_sealed FROM receipt_keys
-              WHERE private_kid <> ${kid} AND private_kid IN ${sql.in(kids)}
+              WHERE private_kid IN ${others}
               LIMIT ${limit}`
           )
           return rows.map((row) => ({
@@ -67,6 +76,19 @@ export class SealedSecretRepo extends Context.Service<
             id: row.id,
             sealed: { kid: row.secret_kid, ciphertext: row.secret_ciphertext }
           }))
+        }, Effect.orDie),
+        lost: Effect.fn("SealedSecretRepo.lost")(function* (kids) {
+          return yield* decodeLost(
+            yield* sql`
+              SELECT 'endpoint' AS owner, secret_kid AS kid, count(*)::int AS count FROM webhook_endpoints
+              WHERE deleted_at IS NULL AND NOT (secret_kid IN ${sql.in(kids)}) GROUP BY secret_kid
+              UNION ALL
+              SELECT 'authenticator', secret_kid, count(*)::int FROM authenticators
+              WHERE NOT (secret_kid IN ${sql.in(kids)}) GROUP BY secret_kid
+              UNION ALL
+              SELECT 'alert_hook', secret_kid, count(*)::int FROM alert_hooks
+              WHERE NOT (secret_kid IN ${sql.in(kids)}) GROUP BY secret_kid`
+          )
         }, Effect.orDie),
         retiredReceiptKeys: Effect.fn("SealedSecretRepo.retiredReceiptKeys")(function* (kids) {
           const [row] = yield* decodeCounts(
