@@ -23,13 +23,14 @@ export const writeBackup = Effect.fn("BackupFile.write")(function* <A, E, R>(
   path: string,
   source: (sink: Sink) => Effect.Effect<A, E, R>
 ) {
-  const partial = `${path}.partial`
+  // Of this backup alone: another one may be on its way to the same file.
+  const partial = `${path}.${crypto.randomUUID().slice(0, 8)}.partial`
   const fails = because(`${path} cannot be written`)
   return yield* Effect.acquireUseRelease(
     Effect.try({
       try: () => {
         const zip = createGzip()
-        const file = createWriteStream(partial, { mode: 0o600, flags: "w" })
+        const file = createWriteStream(partial, { mode: 0o600, flags: "wx" })
         const written = pipeline(zip, file)
         // Awaited at the end, or by the write that fails.
         written.catch(() => undefined)
