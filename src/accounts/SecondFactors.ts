@@ -4,7 +4,7 @@ import { Clock, Context, DateTime, Effect, Layer, Option, Redacted } from "effec
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
 import { SecondFactorActive, SecondFactorFailed, SecondFactorRequired } from "../domain/Errors.ts"
-import { SecretBox } from "../keys/SecretBox.ts"
+import { type Sealed, SecretBox } from "../keys/SecretBox.ts"
 import { authenticatorContext } from "./authenticatorContext.ts"
 import { SecondFactorRepo } from "./SecondFactors/SecondFactorRepo.ts"
 import { base32, stepOf } from "./SecondFactors/totp.ts"
@@ -61,19 +61,12 @@ export class SecondFactors extends Context.Service<
             return `${text.slice(0, 5)}-${text.slice(5)}`
           })
       )
-      const secretOf = (userId: string) =>
-        Effect.flatMap(
-          repo.findSecret(userId),
-          Option.match({
-            onNone: () => Effect.succeed(undefined),
-            onSome: ({ confirmedAt, sealed }) =>
-              Effect.map(box.open(sealed, authenticatorContext(userId)), (secret) => ({
-                confirmedAt,
-                sealed,
-                secret: Buffer.from(Redacted.value(secret), "base64")
-              }))
-          })
-        )
+      const keptOf = (userId: string) => Effect.map(repo.findSecret(userId), Option.getOrUndefined)
+      /** Opened for a code of the app alone: who gives none needs no key that may be lost. */
+      const stepIn = Effect.fnUntraced(function* (userId: string, sealed: Sealed, code: string) {
+        const secret = yield* box.open(sealed, authenticatorContext(userId))
+        return stepOf(Buffer.from(Redacted.value(secret), "base64"), code, yield* Clock.currentTimeMillis)
+      })
 
       return SecondFactors.of({
         isActive: (userId) =>
@@ -82,12 +75,12 @@ export class SecondFactors extends Context.Service<
             Option.match({ onNone: () => false, onSome: ({ confirmedAt }) => confirmedAt !== null })
           ),
         verify: Effect.fn("SecondFactors.verify")(function* (userId, code) {
-          const found = yield* secretOf(userId)
+          const found = yield* keptOf(userId)
           if (found === undefined || found.confirmedAt === null) return null
           if (code === undefined) return yield* new SecondFactorRequired()
           const given = normal(code)
           const isCode = /^\d{6}$/u.test(given)
-          const step = isCode ? stepOf(found.secret, given, yield* Clock.currentTimeMillis) : undefined
+          const step = isCode ? yield* stepIn(userId, found.sealed, given) : undefined
           const taken = isCode
             ? step !== undefined && (yield* repo.useStep(userId, step))
             : yield* repo.useCode(userId, hashOf(given), yield* DateTime.nowAsDate)
@@ -103,11 +96,11 @@ export class SecondFactors extends Context.Service<
           return base32(secret)
         }),
         confirm: Effect.fn("SecondFactors.confirm")(function* (userId, code) {
-          const found = yield* secretOf(userId)
+          const found = yield* keptOf(userId)
           const step =
             found === undefined || found.confirmedAt !== null
               ? undefined
-              : stepOf(found.secret, normal(code), yield* Clock.currentTimeMillis)
+              : yield* stepIn(userId, found.sealed, normal(code))
           if (found === undefined || step === undefined) return yield* new SecondFactorFailed()
           const codes = yield* newCodes
           const at = yield* DateTime.nowAsDate
