@@ -29,8 +29,11 @@ export const whyTooMany = (workers: "auto" | number, connections: number): strin
     ? undefined
     : `DATABASE_CONNECTIONS must be ${workers * leastConnections} or more for WORKERS=${workers}: each process needs ${leastConnections}. Set it, and see that the database takes so many (max_connections), or set fewer WORKERS`
 
-const wholeNumber = (text: string | undefined): number | undefined =>
-  text !== undefined && /^\d{1,6}$/.test(text.trim()) ? Number(text) : undefined
+/** As the service reads it: a number that it takes must not be another one here. */
+const wholeNumber = (text: string): number | undefined => {
+  const number = Number(text)
+  return text !== "" && Number.isInteger(number) && number >= 0 ? number : undefined
+}
 
 /** How many processes to supervise; 1 also for what the service itself refuses, in its own words. */
 export const processesAsked = (

@@ -22,6 +22,10 @@ describe("How many processes serve", () => {
     [{ WORKERS: "auto" }, { ...linux, cores: 32 }, 4],
     [{ WORKERS: "auto", DATABASE_CONNECTIONS: "128" }, { ...linux, cores: 32 }, 32],
     [{ WORKERS: "8", DATABASE_CONNECTIONS: "32" }, linux, 8],
+    // As the service reads them.
+    [{ WORKERS: "2.0" }, linux, 2],
+    [{ WORKERS: "0x2" }, linux, 2],
+    [{ WORKERS: "8", DATABASE_CONNECTIONS: "1e2" }, linux, 8],
     [{ WORKERS: "auto" }, mac, 1]
   ])("%j on %j is %d", (env, machine, count) => expect(processesAsked(env, machine)).toBe(count))
 
