@@ -153,7 +153,7 @@ export const layerRoutes = Layer.merge(Routes.layer, workers).pipe(
   Layer.provide([EgressPolicy.layer, SecretBox.layer])
 )
 
-/** For the operator's commands: the database and what is kept in it. */
+/** For the operator's commands: the database, its time, and what is kept in it. */
 export const layerOperator = Layer.mergeAll(
   Accounts.layer,
   // A contract wallet's owner signs in the dashboard: commands ask no chain.
@@ -162,7 +162,7 @@ export const layerOperator = Layer.mergeAll(
   WebhookOperator.layer,
   AuditRepo.layer,
   Links.layer.pipe(Layer.provide(PaymentIntents.layer))
-).pipe(Layer.provideMerge(kept), Layer.provideMerge(database))
+).pipe(Layer.provideMerge(kept), Layer.provideMerge(DatabaseClock.layer), Layer.provideMerge(database))
 
 /** As `layerOperator`, with agents and what funds them. */
 export const layerFaucetOperator = Layer.merge(Agents.layer, Faucet.layer).pipe(

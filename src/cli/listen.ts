@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { Clock, Console, DateTime, Effect, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { AppConfig } from "../AppConfig.ts"
+import * as DatabaseClock from "../database/DatabaseClock.ts"
 import type { MerchantId } from "../domain/Merchant.ts"
 import { SecretBox } from "../keys/SecretBox.ts"
 import { ForwardRepo, type ForwardRow } from "../webhooks/ForwardRepo.ts"
@@ -112,7 +113,9 @@ export const listen = Command.make(
       const status = yield* patiently(
         Effect.gen(function* () {
           const secret = yield* secretOf(input.merchant)
-          const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+          // By this machine's clock: that of a receiver which runs here.
+          const now = yield* Effect.provide(Clock.currentTimeMillis, DatabaseClock.layerMachine)
+          const timestamp = Math.floor(now / 1000)
           const { id, body, payment_id: paymentId, intent_url: intentUrl } = delivery
           const order = paymentId === null || intentUrl === null ? undefined : { paymentId, intentUrl }
           return yield* post(input.forwardTo, body, {
