@@ -56,6 +56,14 @@ describe("AppConfig", () => {
     expect(config.faucet.usdcAtomic).toBe(10_000_000n)
   })
 
+  test("a node that is named twice has one vote, and decides no majority by itself", async () => {
+    const { rpcUrls } = await loaded({
+      DATA_DIR: freshDir(),
+      BASE_SEPOLIA_RPC_URLS: "https://one.example.com,https://two.example.com/v2, https://One.example.com/"
+    })
+    expect(rpcUrls.test).toEqual(["https://one.example.com", "https://two.example.com/v2"])
+  })
+
   test("development secrets are generated once, readable by their owner alone", async () => {
     const dataDir = freshDir()
     const all = await Promise.all(Array.from({ length: 8 }, () => loaded({ DATA_DIR: dataDir })))

@@ -55,7 +55,13 @@ const isHttpUrl = (given: string) => {
   return url !== null && (url.protocol === "http:" || url.protocol === "https:")
 }
 export const httpUrl = text(isHttpUrl)
-export const httpUrls = list((all) => all.length > 0 && all.every(isHttpUrl))
+/** Each once, however it is written: nodes vote, and one that is named twice would outvote another. */
+export const httpUrls = readAs(Schema.Array(Schema.String), (given) => {
+  const parts = partsOf(given)
+  if (parts.length === 0 || !parts.every(isHttpUrl)) return undefined
+  const hrefs = parts.map((one) => new URL(one).href)
+  return parts.filter((_, index) => hrefs.indexOf(hrefs[index] ?? "") === index)
+})
 
 /** An origin, without a trailing slash. */
 export const origin = readAs(Schema.String, (given) => {
