@@ -7,7 +7,7 @@ import { SqlClient, SqlError } from "effect/sql"
 import { AuditAction } from "../domain/AuditAction.ts"
 import type { Env } from "../domain/Chain.ts"
 import { Locale } from "../domain/Locale.ts"
-import { type MerchantId, Uuid } from "../domain/Merchant.ts"
+import { MerchantId, Uuid } from "../domain/Merchant.ts"
 import { orUnknown } from "../domain/orUnknown.ts"
 import type { Role } from "../domain/Role.ts"
 
@@ -31,6 +31,8 @@ const decodeRecipients = Schema.decodeUnknownEffect(Schema.Array(Recipient))
 
 const EntryRow = Schema.Struct({
   position: Schema.Int,
+  /** Null for what concerns the whole service. */
+  merchantId: Schema.NullOr(MerchantId),
   at: Schema.Date,
   env: Schema.NullOr(Schema.Literals(["test", "live"])),
   actor: Schema.String,
@@ -107,7 +109,7 @@ const make = Effect.gen(function* () {
     ) {
       return yield* decodeEntries(
         yield* sql`
-          SELECT position::int, at, env, actor, action, summary FROM audit_entries
+          SELECT position::int, merchant_id AS "merchantId", at, env, actor, action, summary FROM audit_entries
           WHERE (${merchantId}::uuid IS NULL OR merchant_id = ${merchantId}::uuid)
             AND position < ${before ?? Number.MAX_SAFE_INTEGER}
           ORDER BY position DESC LIMIT ${limit}`

@@ -25,14 +25,15 @@ const list = Command.make(
       ...Option.match(input.before, { onNone: () => ({}), onSome: (before) => ({ before }) })
     })
     const last = entries.at(-1)
+    const ofMerchant = Option.match(input.merchant, { onNone: () => "", onSome: (id) => ` --merchant ${id}` })
     yield* print(input.json, { entries }, [
       ...(entries.length === 0 ? ["No changes of addresses, keys or members are written down."] : []),
       ...entries.map(
-        ({ actor, at, env, position, summary }) =>
-          `${position}  ${at.toISOString()}  ${env ?? "both"}  ${actor} ${summary}`
+        ({ actor, at, env, merchantId: of, position, summary }) =>
+          `${position}  ${at.toISOString()}  ${env ?? "both"}  ${of ?? "the service"}  ${actor} ${summary}`
       ),
       ...(last !== undefined && entries.length === shown
-        ? [`Earlier ones: bun run cli audit list --before ${last.position}`]
+        ? [`Earlier ones: bun run cli audit list${ofMerchant} --before ${last.position}`]
         : [])
     ])
   })

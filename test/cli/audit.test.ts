@@ -6,6 +6,7 @@ import { PgClient } from "@effect/sql-pg"
 import { SQL } from "bun"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { AuditRepo } from "../../src/audit/AuditRepo.ts"
+import { MerchantId } from "../../src/domain/Merchant.ts"
 import { ownDatabase, postgresUrl } from "../support/ownDatabase.ts"
 import { spawnProgram, spawnService, untilReady } from "../support/process.ts"
 import { liveEffect } from "../support/run.ts"
@@ -239,3 +240,35 @@ describe("audit verify", () => {
       })
   )
 })
+
+liveEffect("audit list says whose each change is, and where the earlier ones of the same merchant are", () =>
+  Effect.gen(function* () {
+    const { repo, sql, url } = yield* withEntries
+    const merchantId = MerchantId.make(Bun.randomUUIDv7())
+    yield* Effect.promise(
+      () => sql`
+        INSERT INTO merchants (id, name, receiver_test, receiver_live, created_at)
+        VALUES (${merchantId}, 'Shop', ${Buffer.alloc(20, 1)}, ${Buffer.alloc(20, 1)}, now())`
+    )
+    for (let number = 0; number < 101; number++)
+      yield* repo.insert(
+        {
+          merchantId,
+          env: "test",
+          actorId: null,
+          actor: "operator",
+          action: "key.created",
+          summary: "made a key"
+        },
+        new Date()
+      )
+    const all = yield* cli(url, "audit", "list")
+    expect(all.output.split("\n")[0]).toContain(`test  ${merchantId}  operator made a key`)
+    const own = yield* cli(url, "audit", "list", "--merchant", merchantId)
+    expect(own.output.trim().split("\n").at(-1)).toEndWith(`audit list --merchant ${merchantId} --before 5`)
+    const [newest] = JSON.parse((yield* cli(url, "audit", "list", "--json")).output).entries
+    expect(newest.merchantId).toBe(merchantId)
+    const { entries } = JSON.parse((yield* cli(url, "audit", "list", "--before", "4", "--json")).output)
+    expect(entries[0].merchantId).toBeNull()
+  })
+)

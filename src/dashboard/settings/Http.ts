@@ -154,7 +154,9 @@ export const layer = HttpApiBuilder.group(
         const { merchant } = yield* CurrentMember
         const found = yield* entries.list(merchant.id, { ...query, limit: auditPageSize + 1 })
         const page: AuditPage = {
-          entries: found.slice(0, auditPageSize).map((entry) => ({ ...entry, at: entry.at.toISOString() })),
+          entries: found
+            .slice(0, auditPageSize)
+            .map(({ at, merchantId: _, ...entry }) => ({ ...entry, at: at.toISOString() })),
           hasMore: found.length > auditPageSize
         }
         return page
