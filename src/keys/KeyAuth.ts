@@ -77,6 +77,8 @@ export class KeyAuth extends Context.Service<
           used.clear()
           yield* repo.touchKeys(ids, yield* DateTime.nowAsDate)
         })
+        // A stop keeps what was gathered since: a key that is used seldom would look as if nobody needed it.
+        yield* Effect.addFinalizer(() => flushUsed.pipe(Effect.timeout("1 second"), Effect.ignoreCause))
         yield* periodic("Storing last-used times of keys", Effect.sleep("30 seconds"), flushUsed, "Warn")
 
         const authenticate = (key: string) => {
