@@ -13,7 +13,7 @@ export const waitingEndpoints = (sql: SqlClient.SqlClient, except: ReadonlyArray
   return sql`
   waiting AS (
     (SELECT d.endpoint_id, d.due_at, gap.before
-     FROM unnest((SELECT ${[first, ...bounds]}::uuid[]), (SELECT ${[...bounds, last]}::uuid[])) AS gap (after, before)
+     FROM unnest(${[first, ...bounds]}::uuid[], ${[...bounds, last]}::uuid[]) AS gap (after, before)
      CROSS JOIN LATERAL (
        SELECT endpoint_id, due_at FROM webhook_deliveries
        WHERE due_at IS NOT NULL AND endpoint_id > gap.after AND endpoint_id < gap.before

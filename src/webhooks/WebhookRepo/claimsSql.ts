@@ -85,8 +85,8 @@ export const claimsSql = Effect.gen(function* () {
 
   const claimDue: WebhookRepo["Service"]["claimDue"] = Effect.fnUntraced(function* (claim) {
     // A lease that ran out is due again with its old claim id still on it. An array of
-    // ids is looked up in a primary key by every plan. Other arrays come by SELECT: a plan that saw how many
-    // they hold would be made anew for each claim.
+    // ids is looked up in a primary key by every plan. The planner sees how many elements the other arrays have,
+    // and makes a plan for each claim: one that was kept from when the table was small would read it whole.
     const provenSince = new Date(claim.at.getTime() - provenMillis)
     const long = claim.queueStarts.map(({ endpointId }) => endpointId)
     const rows = yield* sql`
@@ -94,8 +94,7 @@ export const claimsSql = Effect.gen(function* () {
         SELECT endpoint_id, due_at, '-infinity'::timestamptz AS start FROM waiting
         UNION ALL
         SELECT long.id, d.due_at, long.start
-        FROM unnest((SELECT ${long}::uuid[]),
-          (SELECT ${claim.queueStarts.map(({ from }) => from.toISOString())}::text[]::timestamptz[])) AS long (id, start)
+        FROM unnest(${long}::uuid[], ${claim.queueStarts.map(({ from }) => from.toISOString())}::text[]::timestamptz[]) AS long (id, start)
         CROSS JOIN LATERAL (
           SELECT due_at FROM webhook_deliveries
           WHERE endpoint_id = long.id AND due_at >= long.start ORDER BY due_at LIMIT 1
@@ -107,9 +106,9 @@ export const claimsSql = Effect.gen(function* () {
           CASE WHEN e.deleted_at IS NULL THEN coalesce(capacities.capacity, ${claim.perEndpoint}::integer)
             ELSE ${mostCancelled}::integer END AS capacity
         FROM queues JOIN webhook_endpoints e ON e.id = queues.endpoint_id
-        LEFT JOIN unnest((SELECT ${claim.capacities.map((one) => one.endpointId)}::uuid[]),
-          (SELECT ${claim.capacities.map((one) => one.capacity)}::integer[]),
-          (SELECT ${claim.capacities.map(({ accepts }) => (accepts === null ? -1 : Number(accepts)))}::integer[])) AS capacities (id, capacity, accepts) ON capacities.id = e.id
+        LEFT JOIN unnest(${claim.capacities.map((one) => one.endpointId)}::uuid[],
+          ${claim.capacities.map((one) => one.capacity)}::integer[],
+          ${claim.capacities.map(({ accepts }) => (accepts === null ? -1 : Number(accepts)))}::integer[]) AS capacities (id, capacity, accepts) ON capacities.id = e.id
         WHERE queues.due_at <= ${claim.at}
       ), picked AS (
         SELECT open.id, open.due_at, ready.gone, ready.proven FROM ready CROSS JOIN LATERAL (
