@@ -2,6 +2,7 @@
 // Defaults are the budgets of docs/threats.md 1.5; tests shorten them.
 import { Context, Effect, Layer } from "effect"
 import { AppConfig } from "../AppConfig.ts"
+import { hostOf } from "./EgressUrl.ts"
 
 /** Limits of one attempt. Times in milliseconds, sizes in bytes. */
 export interface EgressBudgets {
@@ -55,7 +56,7 @@ export class EgressPolicy extends Context.Service<
   /** Keeps away from BASE_URL's host; WEBHOOK_ALLOWED_HOSTS may be private. */
   static readonly layer: Layer.Layer<EgressPolicy, never, AppConfig> = Layer.unwrap(
     Effect.map(AppConfig, ({ baseUrl, webhookAllowedHosts }) =>
-      EgressPolicy.layerOf({ ownHosts: [new URL(baseUrl).hostname], allowedHosts: webhookAllowedHosts })
+      EgressPolicy.layerOf({ ownHosts: [hostOf(new URL(baseUrl))], allowedHosts: webhookAllowedHosts })
     )
   )
 }
