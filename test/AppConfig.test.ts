@@ -166,6 +166,8 @@ describe("AppConfig", () => {
     ["WEBHOOK_ALLOWED_HOSTS", "localhost"],
     ["PAYMENT_EXPIRY", "soon"],
     ["PAYMENT_EXPIRY", "0s"],
+    ["PAYMENT_EXPIRY", "999999d"],
+    ["WEBHOOK_ATTEMPT_RETENTION", "999999d"],
     ["RATE_LIMIT_PER_KEY", "0"],
     ["REDIS_URL", "hunter2"],
     ["METRICS_PORT", "0"],

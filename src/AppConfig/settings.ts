@@ -39,7 +39,9 @@ const nodesWant = "comma-separated http(s) addresses of JSON-RPC nodes"
 const gasWants = "an amount of gas a day"
 
 const gas = codecs.integer(1, Number.MAX_SAFE_INTEGER)
-const lasting = codecs.duration(Duration.seconds(1), Duration.infinity)
+/** So long ago has a year that Postgres reads. */
+const lasting = codecs.duration(Duration.seconds(1), Duration.days(365_000))
+const lastingWants = "a duration in d, h, m or s, from 1s to 365000d"
 
 /** Coinbase Smart Wallet's factory, and Safe's proxy factory 1.4.1. */
 const knownFactories = [
@@ -135,18 +137,8 @@ export const settings = {
     "an https address, with {address} and {amount} where they belong"
   ),
   trustedProxyHops: setting("TRUSTED_PROXY_HOPS", codecs.integer(0, 16), "a number from 0 to 16", 0),
-  paymentExpiry: setting(
-    "PAYMENT_EXPIRY",
-    lasting,
-    "a duration in d, h, m or s, from 1s",
-    Duration.hours(24)
-  ),
-  webhookAttemptRetention: setting(
-    "WEBHOOK_ATTEMPT_RETENTION",
-    lasting,
-    "a duration in d, h, m or s, from 1s",
-    Duration.days(30)
-  ),
+  paymentExpiry: setting("PAYMENT_EXPIRY", lasting, lastingWants, Duration.hours(24)),
+  webhookAttemptRetention: setting("WEBHOOK_ATTEMPT_RETENTION", lasting, lastingWants, Duration.days(30)),
   rateLimitPerKey: setting(
     "RATE_LIMIT_PER_KEY",
     codecs.integer(1, 1_000_000),
