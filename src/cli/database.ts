@@ -36,7 +36,7 @@ const lines = ({ tables }: Manifest) => [
 ]
 
 const secrets =
-  "Secrets are not in it: keep INTENT_TOKEN_SECRETS, ENCRYPTION_KEYS and AGENT_WALLET_MNEMONIC, or in development secrets.json and agent-wallet.json of DATA_DIR."
+  "Secrets are not in it: keep INTENT_TOKEN_SECRETS, ENCRYPTION_KEYS, AGENT_WALLET_MNEMONIC and FAUCET_PRIVATE_KEY (in development secrets.json and agent-wallet.json of DATA_DIR, and FAUCET_PRIVATE_KEY)."
 
 /** Says on standard error which table is on its way. */
 const telling = (sink: Sink): Sink => {

@@ -113,6 +113,9 @@ describe("the database as a file", () => {
           0,
           expect.stringContaining("bun run cli restore --from")
         ])
+        // What docs/operating.md says to keep.
+        for (const kept of ["ENCRYPTION_KEYS", "AGENT_WALLET_MNEMONIC", "FAUCET_PRIVATE_KEY"])
+          expect(written.output).toContain(kept)
         const before = acknowledged.filter(({ at }) => at < began)
         expect(before.length).toBeGreaterThan(leastWritten)
         expect(acknowledged.length).toBeGreaterThan(before.length)
