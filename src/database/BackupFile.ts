@@ -1,7 +1,8 @@
 // A backup: gzipped lines of text. The first names the format, `#begin` the migrations; rows follow the
 // name of their table, one JSON object a line; `#end` has the count and checksum of each table.
 import { createReadStream, createWriteStream } from "node:fs"
-import { open, rename, rm } from "node:fs/promises"
+import { open, readdir, rename, rm, stat } from "node:fs/promises"
+import { basename, dirname, join } from "node:path"
 import { pipeline } from "node:stream/promises"
 import { createGunzip, createGzip } from "node:zlib"
 import { Effect, Schema } from "effect"
@@ -18,6 +19,20 @@ const because = (what: string) => (error: unknown) =>
     ? error
     : new CopyFailed({ message: `${what}: ${error instanceof Error ? error.message : String(error)}` })
 
+/** A backup that runs has written something since: each write and each read ends in time. */
+const abandonedMillis = 3_600_000
+
+/** Removes what killed backups to this path have left. */
+const sweep = async (path: string) => {
+  const directory = dirname(path)
+  for (const name of await readdir(directory)) {
+    const [own, rest] = [name.slice(0, basename(path).length), name.slice(basename(path).length)]
+    if (own !== basename(path) || !/^\.[0-9a-f]{8}\.partial$/.test(rest)) continue
+    const left = join(directory, name)
+    if (Date.now() - (await stat(left)).mtimeMs > abandonedMillis) await rm(left, { force: true })
+  }
+}
+
 /** Writes the file whole or not at all; only its owner reads it. */
 export const writeBackup = Effect.fn("BackupFile.write")(function* <A, E, R>(
   path: string,
@@ -26,6 +41,8 @@ export const writeBackup = Effect.fn("BackupFile.write")(function* <A, E, R>(
   // Of this backup alone: another one may be on its way to the same file.
   const partial = `${path}.${crypto.randomUUID().slice(0, 8)}.partial`
   const fails = because(`${path} cannot be written`)
+  // A directory that cannot be read hinders no backup, nor does another one that sweeps it too.
+  yield* Effect.ignore(Effect.tryPromise(() => sweep(path)))
   return yield* Effect.acquireUseRelease(
     Effect.try({
       try: () => {

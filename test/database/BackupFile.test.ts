@@ -1,6 +1,6 @@
 // A backup's file, apart from any database.
 import { expect } from "bun:test"
-import { readdirSync } from "node:fs"
+import { readdirSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect, Exit } from "effect"
 import { readBackup, writeBackup } from "../../src/database/BackupFile.ts"
@@ -43,4 +43,28 @@ liveEffect("two backups that are written to one file at once are each whole, and
     expect(rows).toBe(8_000)
     expect(readdirSync(directory)).toEqual(["quittance.backup.gz"])
   })
+)
+
+liveEffect(
+  "what a killed backup left goes with the next one to the same file; one that may still run stays",
+  () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const left = (name: string, hoursAgo: number) => {
+        const seconds = Date.now() / 1000 - hoursAgo * 3_600
+        writeFileSync(join(directory, name), "")
+        utimesSync(join(directory, name), seconds, seconds)
+      }
+      left("shop.gz.0a1b2c3d.partial", 30)
+      left("shop.gz.1a1b2c3d.partial", 0.5)
+      left("other.gz.0a1b2c3d.partial", 30)
+      left("shop.gz.mine.partial", 30)
+      yield* written(join(directory, "shop.gz"), 1)
+      expect(readdirSync(directory).toSorted()).toEqual([
+        "other.gz.0a1b2c3d.partial",
+        "shop.gz",
+        "shop.gz.1a1b2c3d.partial",
+        "shop.gz.mine.partial"
+      ])
+    })
 )
