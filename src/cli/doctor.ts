@@ -17,6 +17,7 @@ import { CommandFailed } from "./CommandFailed.ts"
 import { askNode } from "./doctor/askNode.ts"
 import { type Finding, failure, ok, warning } from "./doctor/Finding.ts"
 import { receiverFindings } from "./doctor/receiverFindings.ts"
+import { secretFindings } from "./doctor/secretFindings.ts"
 import { walletFinding } from "./doctor/walletFinding.ts"
 import { json, print } from "./flags.ts"
 
@@ -80,13 +81,14 @@ const writingFindings = Effect.gen(function* () {
     : []
 })
 
-/** The database, and the receivers that it names. */
+/** The database, and the secrets and receivers that it holds. */
 const databaseFindings = Effect.gen(function* () {
   const clock = yield* clockFinding
   const closed = yield* writingFindings
-  // A database that no service has started on yet names none.
+  // A database that no service has started on yet holds none.
+  const secrets = yield* Effect.catchCause(secretFindings, () => Effect.succeed([]))
   const receivers = yield* Effect.catchCause(receiverFindings, () => Effect.succeed([]))
-  return [clock, ...closed, ...receivers]
+  return [clock, ...closed, ...secrets, ...receivers]
 }).pipe(
   Effect.provide(
     Layer.mergeAll(ClockRepo.layer, EndpointUrlRepo.layer).pipe(Layer.provideMerge(Database.layerCopy))
@@ -157,6 +159,12 @@ export const doctor = Command.make(
         [
           databaseFindings,
           ...rpcUrls.test.map((url) => Effect.map(nodeFinding("test", url), Array.of)),
+          // No live payment settles yet: what is wrong there stops none.
+          ...rpcUrls.live.map((url) =>
+            Effect.map(nodeFinding("live", url), (found) => [
+              found.level === "failure" ? warning(found.about, found.told) : found
+            ])
+          ),
           ...keys.map(([about, key]) => Effect.map(walletFinding(about, key, rpcUrls.test[0]), Array.of)),
           Effect.map(publicFinding(baseUrl), Array.of)
         ],

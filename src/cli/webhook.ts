@@ -5,6 +5,7 @@ import { ReplayRepo } from "../webhooks/ReplayRepo.ts"
 import { reencryptSecrets } from "../webhooks/reencryptSecrets.ts"
 import { regenerateSecret } from "../webhooks/regenerateSecret.ts"
 import type { LostSecrets } from "../webhooks/WebhookRepo/SealedSecretRepo.ts"
+import { anew } from "./anew.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import { env, json, merchantId, print } from "./flags.ts"
 import { requireMerchant } from "./requireMerchant.ts"
@@ -32,13 +33,6 @@ const regenerate = Command.make(
     )
   })
 ).pipe(Command.withDescription("Give an endpoint a new signing secret"))
-
-const anew: { readonly [O in LostSecrets["owner"]]: string } = {
-  endpoint: "of webhook endpoints: bun run cli webhook regenerate-secret",
-  authenticator: "of authenticator apps: bun run cli user remove-authenticator",
-  alert_hook: "of addresses that alerts are posted to: set them anew in the dashboard",
-  receipt_key: "of receipts"
-}
 
 const theKeys = (lost: ReadonlyArray<LostSecrets>) =>
   [...new Set(lost.map(({ kid }) => `the key \`${kid}\``))].join(" and ")

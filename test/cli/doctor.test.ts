@@ -3,9 +3,10 @@ import { describe, expect } from "bun:test"
 import { SQL } from "bun"
 import { Effect } from "effect"
 import { freePort } from "../../src/dev/freePort.ts"
-import { ownDatabase } from "../support/ownDatabase.ts"
+import { ownDatabase, postgresUrl } from "../support/ownDatabase.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
 import { liveEffect } from "../support/run.ts"
+import { templateDatabase } from "../support/testPostgres.ts"
 
 /** A node that says what it is told to. */
 const node = (chainId: number, ageSeconds: number) =>
@@ -74,6 +75,7 @@ describe("cli doctor", () => {
       const well = yield* spawnProgram(["src/cli/main.ts", "doctor", "--json"], {
         ...env,
         BASE_SEPOLIA_RPC_URLS: good,
+        ARBITRUM_RPC_URLS: `http://127.0.0.1:${(yield* node(42161, 2)).port}`,
         HOST: "127.0.0.1"
       })
       expect([yield* well.exited, well.output()]).toEqual([0, expect.anything()])
@@ -83,9 +85,11 @@ describe("cli doctor", () => {
         "receiver 127.0.0.1 warning",
         "receiver 127.0.0.1 ok",
         "node 127.0.0.1 ok",
+        "node 127.0.0.1 ok",
         "relayer warning",
         "address ok"
       ])
+      expect(well.output()).toContain("Arbitrum One, newest block")
       expect(well.output()).toContain("takes no connection")
 
       const wrongChain = `http://127.0.0.1:${(yield* node(1, 2)).port}`
@@ -97,6 +101,7 @@ describe("cli doctor", () => {
         BASE_URL: `http://127.0.0.1:${dead}`,
         DATABASE_URL: `postgres://quittance@127.0.0.1:${dead}/quittance`,
         BASE_SEPOLIA_RPC_URLS: `${wrongChain},${old},http://127.0.0.1:${dead}`,
+        ARBITRUM_RPC_URLS: `${good},http://127.0.0.1:${dead}`,
         FAUCET_PRIVATE_KEY: `0x${"01".repeat(32)}`,
         TESTNET_CONFIRMATION: "1"
       })
@@ -108,11 +113,19 @@ describe("cli doctor", () => {
         "node 127.0.0.1 failure",
         "node 127.0.0.1 warning",
         "node 127.0.0.1 failure",
+        "node 127.0.0.1 warning",
+        "node 127.0.0.1 warning",
         "faucet warning",
         "relayer warning",
         "address failure"
       ])
-      for (const told of ["TESTNET_CONFIRMATIONS meant", "serves chain 1", "900 s old", "Check DATABASE_URL"])
+      for (const told of [
+        "TESTNET_CONFIRMATIONS meant",
+        "serves chain 1,",
+        "serves chain 84532, not Arbitrum One",
+        "900 s old",
+        "Check DATABASE_URL"
+      ])
         expect(ill.output()).toContain(told)
     })
   )
@@ -131,11 +144,44 @@ describe("cli doctor", () => {
         DATA_DIR: dataDir,
         DATABASE_URL,
         HOST: "127.0.0.1",
+        ARBITRUM_RPC_URLS: "http://127.0.0.1:9",
         BASE_SEPOLIA_RPC_URLS: `http://127.0.0.1:${(yield* node(84532, 2)).port}`
       })
       expect(yield* closed.exited).toBe(1)
       expect(findings(closed.output())).toContain("database failure")
       expect(closed.output()).toContain("bun run cli database reopen")
+    })
+  )
+
+  liveEffect("secrets under a key that ENCRYPTION_KEYS lacks are named, with the key", () =>
+    Effect.gen(function* () {
+      const DATABASE_URL = yield* ownDatabase({
+        template: yield* Effect.promise(() => templateDatabase(postgresUrl))
+      })
+      const sql = new SQL(DATABASE_URL, { max: 1 })
+      yield* Effect.promise(async () => {
+        const [merchant, user] = [crypto.randomUUID(), crypto.randomUUID()]
+        await sql`INSERT INTO merchants (id, name, receiver_test, receiver_live, created_at)
+          VALUES (${merchant}, 'Shop', decode(repeat('11', 20), 'hex'), decode(repeat('11', 20), 'hex'), now())`
+        await sql`INSERT INTO webhook_endpoints (id, merchant_id, env, url, secret_kid, secret_ciphertext, secret_last_four, created_at, updated_at)
+          VALUES (${crypto.randomUUID()}, ${merchant}, 'test', 'https://shop.example.com/hook', 'gone', '\\x00', 'abcd', now(), now())`
+        await sql`INSERT INTO users (id, email, created_at) VALUES (${user}, 'a@example.com', now())`
+        await sql`INSERT INTO authenticators (user_id, secret_kid, secret_ciphertext, created_at)
+          VALUES (${user}, 'lost', '\\x00', now())`
+        await sql.close()
+      })
+      const looked = yield* spawnProgram(["src/cli/main.ts", "doctor", "--json"], {
+        DATA_DIR: yield* temporaryDirectory,
+        DATABASE_URL,
+        HOST: "127.0.0.1",
+        ARBITRUM_RPC_URLS: "http://127.0.0.1:9",
+        BASE_SEPOLIA_RPC_URLS: `http://127.0.0.1:${(yield* node(84532, 2)).port}`
+      })
+      yield* looked.exited
+      expect(findings(looked.output())).toContain("secrets failure")
+      expect(findings(looked.output())).toContain("secrets warning")
+      for (const told of ["lacks the key `gone`", "lacks the key `lost`", "webhook regenerate-secret"])
+        expect(looked.output()).toContain(told)
     })
   )
 })
