@@ -12,8 +12,13 @@ export class AlertRepo extends Context.Service<
   {
     /** False where the same kind and subject is open already, or was raised since the alert's `since`. */
     readonly insert: (id: string, alert: Alert, at: Date) => Effect.Effect<boolean>
-    /** Acknowledges what is open about the subject; false where nothing is. */
-    readonly close: (kind: AlertKind, subject: string, at: Date) => Effect.Effect<boolean>
+    /** Acknowledges what is open about the subject, raised before then if that is given; false where nothing is. */
+    readonly close: (
+      kind: AlertKind,
+      subject: string,
+      at: Date,
+      raisedBefore?: Date
+    ) => Effect.Effect<boolean>
     /** Acknowledges the operator's alerts of these kinds that are about nothing of `subjects`. What they were about. */
     readonly closeOthers: (
       kinds: ReadonlyArray<AlertKind>,
@@ -42,10 +47,11 @@ export class AlertRepo extends Context.Service<
             RETURNING id`
           return rows.length > 0
         }, Effect.orDie),
-        close: Effect.fn("AlertRepo.close")(function* (kind, subject, at) {
+        close: Effect.fn("AlertRepo.close")(function* (kind, subject, at, raisedBefore) {
           const rows = yield* sql`
             UPDATE alerts SET acknowledged_at = ${at}
-            WHERE kind = ${kind} AND subject = ${subject} AND acknowledged_at IS NULL RETURNING id`
+            WHERE kind = ${kind} AND subject = ${subject} AND acknowledged_at IS NULL
+              AND created_at < coalesce(${raisedBefore ?? null}::timestamptz, 'infinity') RETURNING id`
           return rows.length > 0
         }, Effect.orDie),
         closeOthers: Effect.fn("AlertRepo.closeOthers")(function* (kinds, subjects, at) {
@@ -75,7 +81,13 @@ export class AlertRepo extends Context.Service<
           raisedAt.set(key, since !== undefined && since > at ? since : at)
           return true
         }),
-      close: (kind, subject) => Effect.sync(() => open.delete(`${kind} ${subject}`)),
+      close: (kind, subject, _at, raisedBefore) =>
+        Effect.sync(() => {
+          const key = `${kind} ${subject}`
+          const last = raisedAt.get(key)
+          if (raisedBefore !== undefined && last !== undefined && last >= raisedBefore) return false
+          return open.delete(key)
+        }),
       closeOthers: (kinds, subjects) =>
         Effect.sync(() =>
           [...open].flatMap((key) => {

@@ -33,8 +33,8 @@ const make = Effect.gen(function* () {
         )
       }
     }),
-    resolve: Effect.fn("Alerts.resolve")(function* (kind, subject) {
-      const closed = yield* repo.close(kind, subject, yield* DateTime.nowAsDate)
+    resolve: Effect.fn("Alerts.resolve")(function* (kind, subject, raisedBefore) {
+      const closed = yield* repo.close(kind, subject, yield* DateTime.nowAsDate, raisedBefore)
       if (closed) {
         yield* Effect.logInfo("Alert resolved").pipe(Effect.annotateLogs({ alert: kind, subject }))
       }
@@ -46,8 +46,8 @@ export class Alerts extends Context.Service<
   Alerts,
   {
     readonly raise: (alert: Alert) => Effect.Effect<void>
-    /** The cause is gone: closes the subject's open alerts. */
-    readonly resolve: (kind: AlertKind, subject: string) => Effect.Effect<void>
+    /** The cause is gone: closes the subject's open alert, where it was raised before `raisedBefore`. */
+    readonly resolve: (kind: AlertKind, subject: string, raisedBefore?: Date) => Effect.Effect<void>
   }
 >()("quittance/alerts/Alerts") {
   static readonly layer: Layer.Layer<Alerts, never, SqlClient.SqlClient | SecureRandom.SecureRandom> =

@@ -1,7 +1,7 @@
 // Compares this machine's clock with the database's and with the chain's newest blocks. A clock that
 // is wrong raises an alert; the service itself uses the database's clock.
 import { Clock, Effect, Layer, Option, Ref } from "effect"
-import { Alerts } from "../alerts/Alerts.ts"
+import { type Alert, Alerts } from "../alerts/Alerts.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import { ClockRepo } from "../database/ClockRepo.ts"
 import { secondsAhead } from "../database/DatabaseClock.ts"
@@ -10,6 +10,13 @@ import { periodic } from "../workers/supervised.ts"
 
 const every = "30 seconds"
 const tolerated = 20
+/**
+ * The alert is shared: one that was raised so long ago is closed by whoever is right, as its instance may have
+ * been replaced, and raised again by one that is still wrong.
+ */
+const renewedMillis = 6 * 3_600_000
+/** How often one that is right looks for such an alert. */
+const checkedMillis = 600_000
 
 const make = Effect.gen(function* () {
   const chain = yield* ChainVerifier
@@ -17,22 +24,49 @@ const make = Effect.gen(function* () {
   const alerts = yield* Alerts
   const seen = yield* Ref.make<{ readonly number: bigint; readonly at: number } | undefined>(undefined)
 
-  /** Subjects whose last reading was right: the alert is resolved once, not at every reading. */
-  const right = new Set<string>()
+  /** When the subject's alert was resolved last, while its readings are right: not at every reading. */
+  const right = new Map<string, number>()
+
+  /** Alerts go by the database's time, as everywhere: a wrong clock of ours would make one look old, or of tomorrow. */
+  const byDatabase = <A>(work: (now: Date) => Effect.Effect<A>) =>
+    Effect.gen(function* () {
+      const machine = yield* Clock.Clock
+      const now = yield* database.now
+      const millis = () => now.getTime()
+      const nanos = () => BigInt(now.getTime()) * 1_000_000n
+      return yield* Effect.provideService(work(now), Clock.Clock, {
+        currentTimeMillisUnsafe: millis,
+        currentTimeMillis: Effect.sync(millis),
+        currentTimeNanosUnsafe: nanos,
+        currentTimeNanos: Effect.sync(nanos),
+        monotonicTimeNanosUnsafe: () => machine.monotonicTimeNanosUnsafe(),
+        monotonicTimeNanos: machine.monotonicTimeNanos,
+        sleep: (duration) => machine.sleep(duration)
+      })
+    })
 
   const judge = Effect.fnUntraced(function* (subject: string, what: string, ahead: number) {
     if (Math.abs(ahead) > tolerated) {
       right.delete(subject)
-      return yield* alerts.raise({
+      const alert: Alert = {
         kind: "clock_skew",
         tenant: Option.none(),
         subject,
         message: `This machine's clock is ${Math.round(Math.abs(ahead))} s ${ahead > 0 ? "ahead of" : "behind"} ${what}. Synchronise both with NTP.`
-      })
+      }
+      return yield* byDatabase(() => alerts.raise(alert))
     }
-    if (right.has(subject)) return
-    yield* alerts.resolve("clock_skew", subject)
-    right.add(subject)
+    const now = yield* Clock.currentTimeMillis
+    const last = right.get(subject)
+    if (last !== undefined && now - last < checkedMillis) return
+    yield* byDatabase((at) =>
+      alerts.resolve(
+        "clock_skew",
+        subject,
+        last === undefined ? undefined : new Date(at.getTime() - renewedMillis)
+      )
+    )
+    right.set(subject, now)
   })
 
   const withDatabase = Effect.gen(function* () {

@@ -35,6 +35,18 @@ const contract = (layer: Layer.Layer<AlertRepo>) => {
   )
 
   contractTest(
+    "one that was raised later than is asked for stays open",
+    Effect.gen(function* () {
+      const closeBefore = (before: Date) =>
+        Effect.flatMap(AlertRepo, (repo) => repo.close(alert.kind, "shared", second(9), before))
+      expect(yield* raise(second(5), { subject: "shared" })).toBeTrue()
+      expect(yield* closeBefore(second(5))).toBeFalse()
+      expect(yield* raise(second(6), { subject: "shared" })).toBeFalse()
+      expect(yield* closeBefore(second(6))).toBeTrue()
+    })
+  )
+
+  contractTest(
     "one of fifty that are raised at once is",
     Effect.gen(function* () {
       const raised = yield* Effect.all(

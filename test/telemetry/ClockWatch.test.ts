@@ -1,7 +1,7 @@
 // A clock that is wrong is told of: against the database's in both directions, against the chain's by its
 // newest blocks, and never because a chain stands still.
 import { describe, expect, test } from "bun:test"
-import { Clock, Effect, Layer } from "effect"
+import { Clock, DateTime, Effect, Exit, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { Alerts } from "../../src/alerts/Alerts.ts"
 import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
@@ -12,14 +12,27 @@ import { testEffect } from "../support/run.ts"
 
 const start = 1_800_000_000
 
-const watch = Effect.fnUntraced(function* (times: { database: number; block: number }) {
+const watch = Effect.fnUntraced(function* (
+  times: { database: number; block: number },
+  raisedAt = new Map<string, Date>()
+) {
   const open = new Map<string, string>()
   let height = 1n
   const verifier = yield* Layer.build(ChainVerifier.layerMemory)
   const services = Layer.mergeAll(
     Layer.succeed(Alerts, {
-      raise: ({ subject, message }) => Effect.sync(() => void open.set(subject, message)),
-      resolve: (_kind, subject) => Effect.sync(() => void open.delete(subject))
+      raise: ({ subject, message }) =>
+        Effect.map(DateTime.nowAsDate, (at) => {
+          open.set(subject, message)
+          if (!raisedAt.has(subject)) raisedAt.set(subject, at)
+        }),
+      resolve: (_kind, subject, before) =>
+        Effect.sync(() => {
+          const at = raisedAt.get(subject)
+          if (at !== undefined && before !== undefined && at >= before) return
+          raisedAt.delete(subject)
+          open.delete(subject)
+        })
     }),
     Layer.succeed(ClockRepo, {
       now: Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis + times.database * 1000))
@@ -74,6 +87,28 @@ describe("clocks", () => {
       yield* look(5n)
       expect(open.has("database")).toBe(false)
     })
+  )
+
+  testEffect(
+    "of two instances that share an alert, one that is right closes what a replaced one has left",
+    () =>
+      Effect.gen(function* () {
+        yield* TestClock.setTime(start * 1000)
+        const shared = new Map<string, Date>()
+        const wrong = yield* Scope.make()
+        yield* Scope.provide(watch({ database: -60, block: 0 }, shared), wrong)
+        const right = yield* watch({ database: 0, block: 0 }, shared)
+        // While it is wrong, no right one hides that: it is raised again within half a minute, four times a day.
+        let closed = 0
+        for (let half = 0; half < 2 * 60 * 24; half++) {
+          yield* right.look(5n)
+          if (!shared.has("database")) closed += 1
+        }
+        expect(closed).toBeLessThanOrEqual(4)
+        yield* Scope.close(wrong, Exit.void)
+        for (let half = 0; half < 2 * 60 * 7; half++) yield* right.look(5n)
+        expect(shared.has("database")).toBeFalse()
+      })
   )
 
   testEffect("new blocks that are old, or of the future; a chain that stands still says nothing", () =>
