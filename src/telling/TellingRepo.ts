@@ -278,8 +278,10 @@ const make = Effect.gen(function* () {
         yield* sql`
           SELECT h.id, h.shape, h.host, h.created_at, last.sent_at AS last_sent_at, last.error FROM alert_hooks h
           LEFT JOIN LATERAL (
-            SELECT sent_at, error FROM alert_posts p WHERE p.hook_id = h.id AND p.attempts > 0
-            ORDER BY coalesce(p.sent_at, p.due_at) DESC NULLS LAST LIMIT 1
+            SELECT p.sent_at, p.error FROM alert_posts p JOIN alerts a ON a.id = p.alert_id
+            WHERE p.hook_id = h.id AND p.attempts > 0
+            -- One that was given up has no other time than its alert's.
+            ORDER BY coalesce(p.sent_at, p.due_at, a.created_at) DESC LIMIT 1
           ) last ON true
           WHERE h.merchant_id = ${merchantId} AND h.env = ${env} ORDER BY h.created_at, h.id`
       )

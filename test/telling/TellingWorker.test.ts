@@ -156,6 +156,16 @@ describe("Telling people", () => {
             )
           )
           expect((yield* sender.sent).filter(({ url }) => !url.includes("ops.example"))).toHaveLength(4)
+          // An alert that got there earlier hides nothing of that.
+          const [earlier, before] = [crypto.randomUUID(), new Date(Date.now() - 86_400_000)]
+          yield* sql`
+            INSERT INTO alerts (id, merchant_id, env, kind, subject, message, created_at, tell_at)
+            VALUES (${earlier}, ${merchant}, 'test', 'webhook_exhausted', ${earlier}, 'Earlier.', ${before}, NULL)`
+          yield* sql`
+            INSERT INTO alert_posts (hook_id, alert_id, attempts, sent_at)
+            VALUES (${plain.id}, ${earlier}, 1, ${before})`
+          const shown = (yield* hooks.list(tenant)).find((one) => one.id === plain.id)
+          expect(shown?.error).toBe("status 500")
         }).pipe(Effect.scoped, Effect.provide(services))
       })
   )
