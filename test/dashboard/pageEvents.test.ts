@@ -65,6 +65,39 @@ describe("Changes on Postgres", () => {
     await Promise.all([own.stop(), strange.stop()])
   })
 
+  test("what is decided elsewhere is told as well: the count of what needs attention is on every page", async () => {
+    const person = await signUp(service.baseUrl)
+    const [alert, ofService, transfer] = [crypto.randomUUID(), crypto.randomUUID(), crypto.randomUUID()]
+    await run(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`
+          INSERT INTO alerts (id, merchant_id, env, kind, subject, message, created_at)
+          VALUES (${alert}, ${person.merchantId}, 'test', 'webhook_exhausted', ${alert}, 'Look.', now()),
+            (${ofService}, NULL, NULL, 'relayer_empty', ${ofService}, 'Fund it.', now())`
+        // Of a chain that nobody watches here: the watch takes back what its own does not have.
+        yield* sql`
+          INSERT INTO incoming_transfers (id, merchant_id, env, chain_id, transaction_id, payer, receiver, amount,
+            ordinal, block_number, block_hash, block_time, kind, created_at)
+          VALUES (${transfer}, ${person.merchantId}, 'test', 1, ${Buffer.from(crypto.getRandomValues(new Uint8Array(32)))},
+            decode(repeat('33', 20), 'hex'), decode(repeat('11', 20), 'hex'), 1000000, 0, 1,
+            decode(repeat('44', 32), 'hex'), now(), 'unknown', now())`
+      })
+    )
+    const page = await listen(person)
+    await until(() => page.messages() === 1)
+    const decided = [
+      `UPDATE alerts SET acknowledged_at = now() WHERE id = '${alert}'`,
+      `UPDATE alerts SET acknowledged_at = now() WHERE id = '${ofService}'`,
+      `UPDATE incoming_transfers SET handled_at = now(), handled_by = 'a@example.com' WHERE id = '${transfer}'`
+    ]
+    for (const [index, statement] of decided.entries()) {
+      await run(Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)))
+      await until(() => page.messages() === index + 2)
+    }
+    await page.stop()
+  })
+
   test("only members hear anything: no session is 401, another's merchant 404", async () => {
     const [person, other] = [await signUp(service.baseUrl), await signUp(service.baseUrl)]
     expect((await listen({ ...person, cookie: "" })).response.status).toBe(401)

@@ -3,6 +3,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Env } from "../../domain/Chain.ts"
 import { MerchantId, type Tenant } from "../../domain/Merchant.ts"
+import { mostOpen } from "../alerts/mostOpen.ts"
 
 export interface Watcher {
   /** The SHA-256 of its token, in hex. */
@@ -50,7 +51,16 @@ export class PageChangesRepo extends Context.Service<
               (SELECT max(settled_at) FROM payments WHERE ${ofTenant} AND status = 'settled'),
               (SELECT max(failed_at) FROM payments WHERE ${ofTenant} AND status = 'failed'),
               (SELECT id FROM alerts WHERE ${ofTenant} ORDER BY created_at DESC LIMIT 1),
+              (SELECT count(*) FROM (
+                SELECT 1 FROM alerts WHERE ${ofTenant} AND acknowledged_at IS NULL LIMIT ${mostOpen}) open),
+              (SELECT concat_ws(' ', count(*), max(created_at)) FROM (
+                SELECT created_at FROM alerts WHERE merchant_id IS NULL AND acknowledged_at IS NULL
+                ORDER BY created_at DESC LIMIT ${mostOpen}) of_service),
               (SELECT max(block_time) FROM incoming_transfers WHERE ${ofTenant}),
+              (SELECT count(*) FILTER (WHERE handled_at IS NULL AND kind IS NOT NULL) FROM (
+                SELECT handled_at, kind FROM incoming_transfers
+                WHERE ${ofTenant} AND payment_id IS NULL AND dropped_at IS NULL
+                ORDER BY block_time DESC, id DESC LIMIT ${mostOpen}) unexplained),
               (SELECT max(created_at) FROM refunds WHERE ${ofTenant}),
               (SELECT max(proven_at) FROM refunds WHERE ${ofTenant} AND status = 'proven'),
               (SELECT id FROM webhook_deliveries WHERE ${ofTenant} ORDER BY created_at DESC, id DESC LIMIT 1),
