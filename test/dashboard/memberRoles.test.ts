@@ -202,6 +202,36 @@ describe("Roles of members", () => {
     expect(alerts.find((one: { readonly id: string }) => one.id === id)).toMatchObject(first ?? {})
   })
 
+  test("what is told to one member alone is acknowledged in any role, and nothing else is", async () => {
+    const owner = await signUp(service.baseUrl)
+    const reader = await colleague(owner, "read_only")
+    const at = `/merchants/${owner.merchantId}/test`
+    // Every member is told of it.
+    const added = await owner.call("POST", `${at}/members`, { email: `x.${owner.email}`, role: "owner" })
+    expect(added.status).toBe(201)
+    const shared = crypto.randomUUID()
+    await run(
+      Effect.flatMap(
+        SqlClient.SqlClient,
+        (sql) => sql`
+          INSERT INTO alerts (id, merchant_id, env, kind, subject, message, created_at)
+          VALUES (${shared}, ${owner.merchantId}, 'test', 'webhook_exhausted', ${shared}, 'Repair it.', now())`
+      )
+    )
+    const page = async (person: Person) => (await person.call("GET", `${at}/alerts`)).body
+    const before = await page(reader)
+    expect(before.openAlerts).toBe(2)
+    const own = before.alerts.find((one: { readonly kind: string }) => one.kind === "account_change")
+    const acknowledge = (id = "") => reader.call("POST", `${at}/alerts/${id}/acknowledge`, {})
+    expect((await acknowledge(own?.id)).body).toMatchObject({ acknowledgedBy: reader.email })
+    expect((await acknowledge(shared)).body.error.code).toBe("ROLE_REQUIRED")
+    const ofOwner = (await page(owner)).alerts.find(
+      (one: { readonly kind: string }) => one.kind === "account_change"
+    )
+    expect((await acknowledge(ofOwner?.id)).body.error.code).toBe("ROLE_REQUIRED")
+    expect((await page(reader)).openAlerts).toBe(1)
+  })
+
   describe("The last owner", () => {
     test("cannot leave, be removed or become less; a second owner makes it possible", async () => {
       const owner = await signUp(service.baseUrl)

@@ -4,10 +4,11 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { AppConfig } from "../../AppConfig.ts"
 import { Accounts } from "../../accounts/Accounts.ts"
 import type { SeenFrom } from "../../accounts/Session.ts"
-import { CrossOriginRefused, NotFound, RoleRequired, SignInRequired } from "../../domain/Errors.ts"
+import { CrossOriginRefused, NotFound, SignInRequired } from "../../domain/Errors.ts"
 import { accessOf } from "../../http/Access.ts"
 import { isLoopback } from "../../http/isLoopback.ts"
 import { clientAddressOf } from "../../http/RequestContext.ts"
+import { roleRequired } from "../roleRequired.ts"
 import { CurrentMember, CurrentSession, MemberRequired, SameOrigin, SessionRequired } from "../Session.ts"
 import { cookieName } from "../sessionCookie.ts"
 
@@ -92,16 +93,7 @@ const memberRequired = Layer.succeed(
     const access = accessOf(endpoint)
     const roles = access.by !== "member" ? [] : env === "live" ? (access.live ?? access.roles) : access.roles
     if (!roles.includes(merchant.role)) {
-      return yield* new RoleRequired({
-        details: [
-          {
-            path: "session",
-            message: "Another role does this.",
-            expected: roles.join(" or "),
-            actual: merchant.role
-          }
-        ]
-      })
+      return yield* roleRequired(roles, merchant.role)
     }
     return yield* Effect.provideService(httpEffect, CurrentMember, {
       user,

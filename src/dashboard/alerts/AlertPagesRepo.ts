@@ -32,7 +32,7 @@ const decodeDone = Schema.decodeUnknownEffect(
 )
 const decodeCount = Schema.decodeUnknownEffect(Schema.Tuple([Schema.Struct({ count: Schema.Int })]))
 const decodeScopes = Schema.decodeUnknownEffect(
-  Schema.Array(Schema.Struct({ merchant_id: Schema.NullOr(MerchantId) }))
+  Schema.Array(Schema.Struct({ merchant_id: Schema.NullOr(MerchantId), is_own: Schema.Boolean }))
 )
 
 const pageLimit = 100
@@ -100,11 +100,13 @@ const make = Effect.gen(function* () {
 
     scopeOf: Effect.fn("AlertPagesRepo.scopeOf")(function* (reader: Reader, id: string) {
       const [row] = yield* decodeScopes(
-        yield* sql`SELECT merchant_id FROM alerts WHERE id = ${id} AND ${visible(reader)}`
+        yield* sql`
+          SELECT merchant_id, user_id IS NOT NULL AS is_own FROM alerts WHERE id = ${id} AND ${visible(reader)}`
       )
-      return Option.map(Option.fromUndefinedOr(row), ({ merchant_id }) =>
-        merchant_id === null ? ("service" as const) : ("merchant" as const)
-      )
+      return Option.map(Option.fromUndefinedOr(row), ({ is_own, merchant_id }) => ({
+        scope: merchant_id === null ? ("service" as const) : ("merchant" as const),
+        isOwn: is_own
+      }))
     }, Effect.orDie),
 
     acknowledge: Effect.fn("AlertPagesRepo.acknowledge")(function* (
@@ -134,8 +136,11 @@ export class AlertPagesRepo extends Context.Service<
     readonly countOpen: Effect.Effect<number, never, CurrentMember>
     /** A page, the newest first; `startingAfter` is the last of the page before. */
     readonly list: (reader: Reader, status: AlertStatus, startingAfter?: string) => Effect.Effect<AlertRows>
-    /** Whose the alert is; none where the tenant does not see it. */
-    readonly scopeOf: (reader: Reader, id: string) => Effect.Effect<Option.Option<"merchant" | "service">>
+    /** Whose the alert is, and whether it is told to the reader alone; none where the tenant does not see it. */
+    readonly scopeOf: (
+      reader: Reader,
+      id: string
+    ) => Effect.Effect<Option.Option<{ readonly scope: "merchant" | "service"; readonly isOwn: boolean }>>
     /** Once; who has done it and why, where somebody was earlier. */
     readonly acknowledge: (
       reader: Reader,

@@ -3,10 +3,10 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"
 import { AlertKind } from "../../domain/AlertKind.ts"
-import { NotFound, OperatorOnly } from "../../domain/Errors.ts"
+import { NotFound, OperatorOnly, RoleRequired } from "../../domain/Errors.ts"
 import { Uuid } from "../../domain/Merchant.ts"
 import { orUnknown } from "../../domain/orUnknown.ts"
-import { everyRole, handlers } from "../../domain/roleSets.ts"
+import { everyRole } from "../../domain/roleSets.ts"
 import { allow, endpointGroup } from "../../http/Access.ts"
 import { errorResponse } from "../../http/Envelope.ts"
 import { BodyRules } from "../../http/RequestRules.ts"
@@ -55,7 +55,8 @@ export class AlertPagesApi extends endpointGroup("alertPages")(
     })
   ),
   allow(
-    { by: "member", roles: handlers },
+    // What is told to one member alone, in any role: nobody else sees it. What concerns all, not by read-only members.
+    { by: "member", roles: everyRole },
     HttpApiEndpoint.post("acknowledge", "/alerts/:alertId/acknowledge", {
       params: { ...memberParams, alertId: Uuid },
       payload: Schema.Struct({
@@ -66,7 +67,7 @@ export class AlertPagesApi extends endpointGroup("alertPages")(
         acknowledgedBy: Schema.NullOr(Schema.String),
         note: Schema.NullOr(Schema.String)
       }),
-      error: [errorResponse(NotFound), errorResponse(OperatorOnly)]
+      error: [errorResponse(NotFound), errorResponse(OperatorOnly), errorResponse(RoleRequired)]
     })
   )
 )

@@ -4,7 +4,9 @@ import { DateTime, Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import type { AlertKind } from "../../domain/AlertKind.ts"
 import { NotFound, OperatorOnly } from "../../domain/Errors.ts"
+import { handlers as mayHandle } from "../../domain/roleSets.ts"
 import { DashboardApi } from "../Api.ts"
+import { roleRequired } from "../roleRequired.ts"
 import { CurrentMember } from "../Session.ts"
 import { unknownObject } from "../unknownObject.ts"
 import { AlertPagesRepo, type AlertRow } from "./AlertPagesRepo.ts"
@@ -77,8 +79,10 @@ export const layer = HttpApiBuilder.group(
       acknowledge: Effect.fnUntraced(function* ({ params, payload }) {
         const member = yield* CurrentMember
         const scope = yield* repo.scopeOf(member, params.alertId)
+        if (!mayHandle.includes(member.role) && !Option.exists(scope, ({ isOwn }) => isOwn))
+          return yield* roleRequired(mayHandle, member.role)
         if (Option.isNone(scope)) return yield* new NotFound({ message: unknownObject })
-        if (scope.value === "service" && !member.user.operator) return yield* new OperatorOnly()
+        if (scope.value.scope === "service" && !member.user.operator) return yield* new OperatorOnly()
         const done = yield* repo.acknowledge(
           member,
           params.alertId,

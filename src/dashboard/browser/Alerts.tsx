@@ -35,7 +35,8 @@ const Row = ({ alert, reload }: { readonly alert: AlertView; readonly reload: ()
     )
     await reload()
   })
-  const may = useMay()(handlers)
+  // A change of the account's is told to each member alone.
+  const may = useMay()(handlers) || alert.kind === "account_change"
   const title = alertWords[alert.kind]
   const open = alert.acknowledgedAt === null
   return (
