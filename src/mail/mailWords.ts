@@ -23,10 +23,12 @@ const english = {
   securityOf: "Of your account {email}: {what}.",
   passkeyAdded: "the passkey “{name}” was added",
   passkeyRemoved: "a passkey was removed",
+  passkeysEnded: "the new password has removed your passkeys: add them again",
   authenticatorAdded: "an authenticator app was added",
   authenticatorRemoved: "the authenticator app was removed",
   codesRenewed: "the recovery codes were renewed",
-  securityNotYou: "If it was not you: change your password and end every other session, under Settings.",
+  securityNotYou:
+    "If it was not you: under Settings, change your password, remove passkeys that are not yours, and end every other session.",
   operatorRemoved:
     "The operator has removed the authenticator app of your account {email}. Ask the operator if you did not want it."
 }
@@ -59,11 +61,12 @@ export const mailWords: Readonly<Record<Locale, MailWords>> = {
     securityOf: "Zu Ihrem Konto {email}: {what}.",
     passkeyAdded: "der Passkey „{name}“ wurde hinzugefügt",
     passkeyRemoved: "ein Passkey wurde entfernt",
+    passkeysEnded: "das neue Passwort hat Ihre Passkeys entfernt: Fügen Sie sie neu hinzu",
     authenticatorAdded: "eine Authenticator-App wurde hinzugefügt",
     authenticatorRemoved: "die Authenticator-App wurde entfernt",
     codesRenewed: "die Wiederherstellungscodes wurden erneuert",
     securityNotYou:
-      "Wenn Sie es nicht waren: Ändern Sie unter Settings Ihr Passwort und beenden Sie alle anderen Sitzungen.",
+      "Wenn Sie es nicht waren: Ändern Sie unter Settings Ihr Passwort, entfernen Sie Passkeys, die nicht Ihre sind, und beenden Sie alle anderen Sitzungen.",
     operatorRemoved:
       "Der Betreiber hat die Authenticator-App Ihres Kontos {email} entfernt. Fragen Sie ihn, wenn Sie das nicht wollten."
   },
@@ -92,11 +95,12 @@ export const mailWords: Readonly<Record<Locale, MailWords>> = {
     securityOf: "Sobre su cuenta {email}: {what}.",
     passkeyAdded: "se ha añadido la llave de acceso «{name}»",
     passkeyRemoved: "se ha eliminado una llave de acceso",
+    passkeysEnded: "la contraseña nueva ha eliminado sus llaves de acceso: añádalas de nuevo",
     authenticatorAdded: "se ha añadido una aplicación de autenticación",
     authenticatorRemoved: "se ha eliminado la aplicación de autenticación",
     codesRenewed: "se han renovado los códigos de recuperación",
     securityNotYou:
-      "Si no ha sido usted: cambie su contraseña y cierre todas las demás sesiones, en Settings.",
+      "Si no ha sido usted: en Settings, cambie su contraseña, elimine las llaves de acceso que no sean suyas y cierre todas las demás sesiones.",
     operatorRemoved:
       "El operador ha eliminado la aplicación de autenticación de su cuenta {email}. Pregúntele si usted no lo quería."
   },
@@ -125,11 +129,12 @@ export const mailWords: Readonly<Record<Locale, MailWords>> = {
     securityOf: "Au sujet de votre compte {email} : {what}.",
     passkeyAdded: "la clé d’accès « {name} » a été ajoutée",
     passkeyRemoved: "une clé d’accès a été supprimée",
+    passkeysEnded: "le nouveau mot de passe a supprimé vos clés d’accès : ajoutez-les de nouveau",
     authenticatorAdded: "une application d’authentification a été ajoutée",
     authenticatorRemoved: "l’application d’authentification a été supprimée",
     codesRenewed: "les codes de récupération ont été renouvelés",
     securityNotYou:
-      "Si ce n’était pas vous : changez votre mot de passe et fermez toutes les autres sessions, sous Settings.",
+      "Si ce n’était pas vous : sous Settings, changez votre mot de passe, supprimez les clés d’accès qui ne sont pas les vôtres et fermez toutes les autres sessions.",
     operatorRemoved:
       "L’opérateur a supprimé l’application d’authentification de votre compte {email}. Demandez-lui si vous ne le souhaitiez pas."
   },
@@ -156,10 +161,12 @@ export const mailWords: Readonly<Record<Locale, MailWords>> = {
     securityOf: "Sobre a sua conta {email}: {what}.",
     passkeyAdded: "a chave de acesso “{name}” foi adicionada",
     passkeyRemoved: "uma chave de acesso foi removida",
+    passkeysEnded: "a nova senha removeu as suas chaves de acesso: adicione-as de novo",
     authenticatorAdded: "um aplicativo autenticador foi adicionado",
     authenticatorRemoved: "o aplicativo autenticador foi removido",
     codesRenewed: "os códigos de recuperação foram renovados",
-    securityNotYou: "Se não foi você: mude a sua senha e encerre todas as outras sessões, em Settings.",
+    securityNotYou:
+      "Se não foi você: em Settings, mude a sua senha, remova as chaves de acesso que não são suas e encerre todas as outras sessões.",
     operatorRemoved:
       "O operador removeu o aplicativo autenticador da sua conta {email}. Pergunte a ele se você não queria isso."
   },
@@ -188,11 +195,12 @@ export const mailWords: Readonly<Record<Locale, MailWords>> = {
     securityOf: "アカウント {email}：{what}。",
     passkeyAdded: "パスキー「{name}」が追加されました",
     passkeyRemoved: "パスキーが削除されました",
+    passkeysEnded: "新しいパスワードの設定により、パスキーが削除されました。もう一度追加してください",
     authenticatorAdded: "認証アプリが追加されました",
     authenticatorRemoved: "認証アプリが削除されました",
     codesRenewed: "リカバリーコードが更新されました",
     securityNotYou:
-      "お心当たりがない場合は、Settings でパスワードを変更し、ほかのセッションをすべて終了してください。",
+      "お心当たりがない場合は、Settings でパスワードを変更し、ご自身のものでないパスキーを削除して、ほかのセッションをすべて終了してください。",
     operatorRemoved:
       "運営者があなたのアカウント {email} の認証アプリを削除しました。ご希望でない場合は運営者にお尋ねください。"
   },
@@ -218,10 +226,11 @@ export const mailWords: Readonly<Record<Locale, MailWords>> = {
     securityOf: "关于您的账户 {email}：{what}。",
     passkeyAdded: "已添加通行密钥“{name}”",
     passkeyRemoved: "已移除一个通行密钥",
+    passkeysEnded: "设置新密码后，您的通行密钥已被移除，请重新添加",
     authenticatorAdded: "已添加身份验证器应用",
     authenticatorRemoved: "已移除身份验证器应用",
     codesRenewed: "恢复代码已更新",
-    securityNotYou: "如果不是您本人：请在 Settings 中更改密码并结束所有其他会话。",
+    securityNotYou: "如果不是您本人：请在 Settings 中更改密码、移除不属于您的通行密钥并结束所有其他会话。",
     operatorRemoved: "运营者已移除您的账户 {email} 的身份验证器应用。如果这不是您的意愿，请联系运营者。"
   },
   ar: {
@@ -246,10 +255,12 @@ export const mailWords: Readonly<Record<Locale, MailWords>> = {
     securityOf: "بشأن حسابك {email}: {what}.",
     passkeyAdded: "أُضيف مفتاح المرور «{name}»",
     passkeyRemoved: "أُزيل مفتاح مرور",
+    passkeysEnded: "أزالت كلمة المرور الجديدة مفاتيح المرور الخاصة بك: أضفها من جديد",
     authenticatorAdded: "أُضيف تطبيق مصادقة",
     authenticatorRemoved: "أُزيل تطبيق المصادقة",
     codesRenewed: "جُدّدت رموز الاسترداد",
-    securityNotYou: "إن لم تكن أنت: غيّر كلمة مرورك وأنهِ كل الجلسات الأخرى، ضمن Settings.",
+    securityNotYou:
+      "إن لم تكن أنت: ضمن Settings، غيّر كلمة مرورك، وأزل مفاتيح المرور التي ليست لك، وأنهِ كل الجلسات الأخرى.",
     operatorRemoved: "أزال المشغّل تطبيق المصادقة من حسابك {email}. اسأله إن لم ترغب في ذلك."
   }
 }

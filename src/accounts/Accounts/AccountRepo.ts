@@ -101,6 +101,11 @@ const make = Effect.gen(function* () {
       return rows.length > 0
     }, Effect.orDie),
 
+    removePasskeys: Effect.fn("AccountRepo.removePasskeys")(function* (userId: string) {
+      const rows = yield* sql`DELETE FROM passkeys WHERE user_id = ${userId} RETURNING id`
+      return rows.length > 0
+    }, Effect.orDie),
+
     makeOperator: Effect.fn("AccountRepo.makeOperator")(function* (userId: string) {
       const rows =
         yield* sql`UPDATE users SET operator = true WHERE id = ${userId} AND NOT operator RETURNING id`
@@ -232,6 +237,8 @@ export class AccountRepo extends Context.Service<
       password: { readonly present: string | null; readonly next: string },
       at: Date
     ) => Effect.Effect<boolean>
+    /** All of the person's; false where there were none. */
+    readonly removePasskeys: (userId: string) => Effect.Effect<boolean>
     /** False where the user is an operator already. */
     readonly makeOperator: (userId: string) => Effect.Effect<boolean>
     /** False where the user is a member already. */

@@ -124,6 +124,15 @@ export const makeOneTimeLinks = Effect.fnUntraced(function* ({
           } else if (isReplaced) {
             const password = { present: existing.value.password_hash, next: proof.hash }
             yield* replacePassword({ id: userId, email }, password, at)
+            // The link proves who has the address. Whoever had the account may have been another, who signed up under it.
+            if (yield* repo.removePasskeys(userId)) {
+              const words = mailWords[existing.value.locale]
+              yield* mails.queue({
+                recipient: email,
+                subject: `Quittance: ${words.passkeysEnded}`,
+                body: filled(words.securityOf, { email, what: words.passkeysEnded })
+              })
+            }
           }
           if (operator && (Option.isNone(existing) || (yield* repo.makeOperator(userId)))) {
             const summary = "became an operator of the service by a link"

@@ -92,6 +92,24 @@ describe("a new password", () => {
     }).pipe(Effect.provide(accounts))
   )
 
+  liveEffect(
+    "by a link leaves no passkey of whoever had the account before, such as a stranger who signed up",
+    () =>
+      Effect.gen(function* () {
+        const { email, id, people, sql } = yield* known
+        const passkey = { id: crypto.randomUUID(), userId: id }
+        yield* sql`
+        INSERT INTO passkeys (id, user_id, credential_id, public_key, counter, transports, name, created_at)
+        VALUES (${passkey.id}, ${id}, ${passkey.id}, '\\x00', 0, '{}', 'The stranger''s', now())`
+        const link = { email, merchantId: null, role: "owner" as const, operator: false, invitedBy: null }
+        // An invitation that the present password has accepted leaves it.
+        yield* people.redeem(yield* people.createLink({ ...link, resetPassword: false }), old)
+        expect((yield* people.signInByPasskey(passkey)).session.user.id).toBe(id)
+        yield* people.redeem(yield* people.createLink({ ...link, resetPassword: true }), fresh)
+        expect(yield* Effect.flip(people.signInByPasskey(passkey))).toEqual(new PasskeyFailed())
+      }).pipe(Effect.provide(accounts))
+  )
+
   liveEffect("keeps a session that it has ended from changing the account's security", () =>
     Effect.gen(function* () {
       const { changing, email, people, person } = yield* known
