@@ -232,6 +232,17 @@ describe("Roles of members", () => {
     expect((await page(reader)).openAlerts).toBe(1)
   })
 
+  test("a member is not invited in another role: the link would change nothing, though it told so", async () => {
+    const owner = await signUp(service.baseUrl)
+    const member = await colleague(owner, "support")
+    const at = `/merchants/${owner.merchantId}/test`
+    const invited = await owner.call("POST", `${at}/members`, { email: member.email, role: "owner" })
+    expect(invited.status).toBe(400)
+    expect(invited.body.error.details).toMatchObject([{ path: "body.email" }])
+    expect((await owner.call("GET", `${at}/settings`)).body.invitations).toEqual([])
+    expect(await roleOf(member)).toBe("support")
+  })
+
   describe("The last owner", () => {
     test("cannot leave, be removed or become less; a second owner makes it possible", async () => {
       const owner = await signUp(service.baseUrl)

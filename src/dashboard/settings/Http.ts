@@ -10,7 +10,7 @@ import { AuditLog } from "../../audit/AuditLog.ts"
 import { AuditRepo } from "../../audit/AuditRepo.ts"
 import { Books } from "../../books/Books.ts"
 import { networks } from "../../domain/Chain.ts"
-import { LastOwner, NotFound, RateLimited, RoleRequired } from "../../domain/Errors.ts"
+import { InvalidRequest, LastOwner, NotFound, RateLimited, RoleRequired } from "../../domain/Errors.ts"
 import type { Role } from "../../domain/Role.ts"
 import { type Limit, RateLimiter } from "../../limits/RateLimiter.ts"
 import type { Face } from "../../merchants/Faces/FaceRepo.ts"
@@ -203,6 +203,11 @@ export const layer = HttpApiBuilder.group(
         const wait = yield* limiter.take(`invite ${merchant.id} ${user.id}`, inviteLimit)
         if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
         const asker = yield* currentAsker
+        // Whoever belongs to the merchant already keeps the role: the link would change nothing.
+        if ((yield* members.members(merchant.id)).some(({ email }) => email === payload.email))
+          return yield* new InvalidRequest({
+            details: [{ path: "body.email", message: "Is a member already. Change the role in the list." }]
+          })
         const inviting = accounts.invite(user, merchant.name, {
           email: payload.email,
           merchantId: merchant.id,
