@@ -124,6 +124,18 @@ const make = Effect.gen(function* () {
       return rows.length > 0
     }, Effect.orDie),
 
+    changeRole: Effect.fn("AccountRepo.changeRole")(function* (
+      merchantId: MerchantId,
+      userId: string,
+      role: Role
+    ) {
+      const rows = yield* sql`
+        UPDATE merchant_members SET role = ${role}
+        WHERE merchant_id = ${merchantId} AND user_id = ${userId} AND role NOT IN ('owner', ${role}::text)
+        RETURNING user_id`
+      return rows.length > 0
+    }, Effect.orDie),
+
     setLocale: Effect.fn("AccountRepo.setLocale")(function* (userId: string, locale: Locale) {
       yield* sql`UPDATE users SET locale = ${locale} WHERE id = ${userId}`
     }, Effect.orDie),
@@ -243,6 +255,8 @@ export class AccountRepo extends Context.Service<
     readonly makeOperator: (userId: string) => Effect.Effect<boolean>
     /** False where the user is a member already. */
     readonly join: (merchantId: MerchantId, userId: string, role: Role, at: Date) => Effect.Effect<boolean>
+    /** Of a member who is no owner; false where nothing is changed. */
+    readonly changeRole: (merchantId: MerchantId, userId: string, role: Role) => Effect.Effect<boolean>
     readonly setLocale: (userId: string, locale: Locale) => Effect.Effect<void>
     /** Open links that set a password are void from now on. */
     readonly endResets: (email: string, at: Date) => Effect.Effect<void>

@@ -95,7 +95,7 @@ export const makeOneTimeLinks = Effect.fnUntraced(function* ({
       const hash = hashOf(token)
       const link = yield* repo.findLink(hash, at)
       if (Option.isNone(link)) return yield* new OneTimeLinkInvalid()
-      const { email, merchantId, resetPassword, operator, role } = link.value
+      const { email, invitedBy, merchantId, resetPassword, operator, role } = link.value
       const existing = yield* repo.findCredentials(email)
       const keeps = !resetPassword && Option.isSome(existing) && existing.value.password_hash !== null
       const noteFailure = () => repo.noteFailure(hash, at, linkFailures)
@@ -140,11 +140,26 @@ export const makeOneTimeLinks = Effect.fnUntraced(function* ({
           }
           if (merchantId !== null) {
             const joining = repo.join(merchantId, userId, role, at)
-            yield* audit.recording(merchantId, actor, joining, (joined) =>
-              joined
+            const joined = yield* audit.recording(merchantId, actor, joining, (isNew) =>
+              isNew
                 ? Option.some({ action: "member.joined", env: null, summary: "joined by a link" })
                 : Option.none()
             )
+            // The way back where the owner is gone: nobody else could make a member one.
+            if (!joined && invitedBy === null)
+              yield* audit.recording(
+                merchantId,
+                actor,
+                repo.changeRole(merchantId, userId, role),
+                (changed) =>
+                  changed
+                    ? Option.some({
+                        action: "member.role_changed",
+                        env: null,
+                        summary: `has the role ${role.replace("_", "-")} now, by a link of the operator`
+                      })
+                    : Option.none()
+              )
           }
           return yield* begin(userId, proof)
         })
