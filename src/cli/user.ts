@@ -43,7 +43,7 @@ const create = Command.make(
     const { baseUrl } = yield* AppConfig
     const accounts = yield* Accounts
     const hasAccount = Option.isSome(yield* accounts.findUser(input.email))
-    const summary = `invited ${input.email}${input.operator ? " as an operator of the service" : ""}`
+    const summary = `invited ${input.email} as ${input.role.replace("_", "-")}${input.operator ? " and an operator of the service" : ""}`
     const token = yield* (yield* AuditLog).recording(
       merchant.id,
       operator,
@@ -59,7 +59,7 @@ const create = Command.make(
     )
     const link = linkUrl(baseUrl, token)
     yield* print(input.json, { email: input.email, link, hasAccount }, [
-      `Hand this link to ${input.email}. It works once, within three days, and leads to ${merchant.name}:`,
+      `Hand this link to ${input.email}. It works once, within three days, and leads to ${merchant.name}, as ${input.role.replace("_", "-")}:`,
       link,
       ...(hasAccount
         ? [
