@@ -5,17 +5,8 @@ import { Command, Flag } from "effect/cli"
 import { AppConfig } from "../AppConfig.ts"
 import * as Database from "../Database.ts"
 import { readBackup, writeBackup } from "../database/BackupFile.ts"
-import {
-  checkClosable,
-  closeToWriting,
-  copyFrom,
-  copyInto,
-  copyLocked,
-  isClosed,
-  type Manifest,
-  openToWriting,
-  type Sink
-} from "../database/Copy.ts"
+import { copyFrom, copyInto, copyLocked, type Manifest, type Sink } from "../database/Copy.ts"
+import { checkClosable, closeToWriting, isClosed, openToWriting } from "../database/closeToWriting.ts"
 import { parseDatabaseUrl } from "../database/DatabaseUrl.ts"
 import { causeOf } from "../database/migrate.ts"
 import { migrations } from "../database/migrations.ts"

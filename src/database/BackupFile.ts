@@ -6,7 +6,8 @@ import { basename, dirname, join } from "node:path"
 import { pipeline } from "node:stream/promises"
 import { createGunzip, createGzip } from "node:zlib"
 import { Effect, Schema } from "effect"
-import { CopyFailed, Manifest, type Sink } from "./Copy.ts"
+import { CopyFailed } from "./Copy/CopyFailed.ts"
+import { Manifest, type Sink } from "./Copy.ts"
 
 const format = "#quittance backup 1"
 const batch = 500

@@ -2,20 +2,23 @@
 // another Postgres. What arrives is counted and summed again before it is kept.
 import { Effect, Schedule, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+import { CopyFailed, failed } from "./Copy/CopyFailed.ts"
+import {
+  batch,
+  history,
+  namesOf,
+  orderedTables,
+  part,
+  plainTexts,
+  SequenceAt,
+  sequences,
+  sumOf,
+  TableSum,
+  tableNames
+} from "./Copy/tables.ts"
 import { endedWithoutSigns, keptAlive } from "./keptAlive.ts"
-import { causeOf, type Migration, migrate } from "./migrate.ts"
+import { type Migration, migrate } from "./migrate.ts"
 import { sqlStateOf } from "./sqlStateOf.ts"
-
-export class CopyFailed extends Schema.TaggedError<CopyFailed>()("CopyFailed", { message: Schema.String }) {}
-
-/** What a table holds: equal rows in any order have equal sums. */
-export class TableSum extends Schema.Class<TableSum>("TableSum")({
-  table: Schema.String,
-  rows: Schema.Int,
-  checksum: Schema.String
-}) {}
-
-const SequenceAt = Schema.Struct({ table: Schema.String, column: Schema.String, last: Schema.String })
 
 export class Manifest extends Schema.Class<Manifest>("Manifest")({
   tables: Schema.Array(TableSum),
@@ -29,99 +32,9 @@ export interface Sink {
   readonly end: (manifest: Manifest) => Effect.Effect<void, CopyFailed>
 }
 
-const batch = 500
-const history = "effect_sql_migrations"
-
-const decodeNames = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ name: Schema.String })))
 const decodeRows = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ row: Schema.String, part: Schema.BigIntFromString }))
 )
-const decodeParts = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ part: Schema.BigIntFromString })))
-const decodeLinks = Schema.decodeUnknownEffect(
-  Schema.Array(Schema.Struct({ child: Schema.String, parent: Schema.String }))
-)
-const decodeSequences = Schema.decodeUnknownEffect(Schema.Array(SequenceAt))
-
-const failed = (what: string) => (error: unknown) =>
-  error instanceof CopyFailed ? error : new CopyFailed({ message: `${what}: ${causeOf(error)}` })
-
-/** So that the same row gives the same text everywhere. */
-const plainTexts = Effect.flatMap(
-  SqlClient.SqlClient,
-  (sql) => sql`
-    SELECT set_config('TimeZone', 'UTC', true), set_config('DateStyle', 'ISO', true),
-      set_config('bytea_output', 'hex', true), set_config('extra_float_digits', '1', true)`
-)
-
-const namesOf = (rows: ReadonlyArray<unknown>) =>
-  Effect.map(decodeNames(rows), (all) => all.map(({ name }) => name))
-
-const tableNames = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  return yield* namesOf(
-    // Partitions are read through their table.
-    yield* sql`
-      SELECT relname::text AS name FROM pg_class
-      WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition ORDER BY 1`
-  )
-})
-
-/** Parents before children. */
-const orderedTables = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const links = yield* decodeLinks(
-    yield* sql`
-      SELECT DISTINCT coalesce(pg_partition_root(conrelid), conrelid)::regclass::text AS child,
-        coalesce(pg_partition_root(confrelid), confrelid)::regclass::text AS parent
-      FROM pg_constraint
-      WHERE contype = 'f' AND conrelid <> confrelid AND connamespace = 'public'::regnamespace`
-  )
-  const waiting = new Set((yield* tableNames).filter((name) => name !== history))
-  const ordered: Array<string> = []
-  while (waiting.size > 0) {
-    const next = [...waiting].filter(
-      (name) => !links.some(({ child, parent }) => child === name && waiting.has(parent))
-    )
-    if (next.length === 0) return yield* new CopyFailed({ message: "Tables refer to each other in a circle" })
-    for (const name of next) {
-      waiting.delete(name)
-      ordered.push(name)
-    }
-  }
-  return ordered
-})
-
-/** What a row adds to its table's checksum. */
-const part = "(('x' || left(md5(row_to_json(t)::text), 15))::bit(60)::bigint)::text AS part"
-
-/** Row by row: no statement is silent for as long as a table is large. */
-const sumOf = Effect.fnUntraced(function* (table: string) {
-  const sql = yield* SqlClient.SqlClient
-  yield* sql`DECLARE summed NO SCROLL CURSOR FOR SELECT ${sql.literal(part)} FROM ${sql(table)} t`
-  let rows = 0
-  let checksum = 0n
-  for (;;) {
-    const parts = yield* decodeParts(yield* sql`FETCH ${sql.literal(String(10 * batch))} FROM summed`)
-    if (parts.length === 0) break
-    rows += parts.length
-    for (const one of parts) checksum += one.part
-  }
-  yield* sql`CLOSE summed`
-  return TableSum.make({ table, rows, checksum: String(checksum) })
-})
-
-const sequences = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  return yield* decodeSequences(
-    yield* sql`
-      SELECT c.relname AS table, a.attname AS column, s.last_value::text AS last
-      FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
-      JOIN pg_sequences s ON s.schemaname = 'public'
-        AND format('%I.%I', s.schemaname, s.sequencename) = pg_get_serial_sequence(c.relname, a.attname)
-      WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND a.attnum > 0
-        AND NOT a.attisdropped AND s.last_value IS NOT NULL`
-  )
-})
 
 const readTables = Effect.fnUntraced(function* (sink: Sink) {
   const sql = yield* SqlClient.SqlClient
@@ -287,84 +200,4 @@ export const copyInto = Effect.fn("Database.copyInto")(
     return yield* sql.withTransaction(Effect.andThen(endedWithoutSigns, keptAlive(source(sink))))
   },
   (writing, _, where) => Effect.mapError(writing, failed(`The database ${where} cannot be written`))
-)
-
-/** The name under which copies connect. */
-export const copyName = "quittance copy"
-
-const decodeSessions = Schema.decodeUnknownEffect(
-  Schema.Array(Schema.Struct({ pid: Schema.Int, role: Schema.String }))
-)
-
-/** Other sessions of this database that this role may not end: those of superusers, and of strangers. */
-const strangers = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const sessions = yield* decodeSessions(
-    yield* sql`
-      SELECT a.pid, a.usename::text AS role FROM pg_stat_activity a JOIN pg_roles r ON r.oid = a.usesysid
-      WHERE a.datname = current_database() AND a.pid <> pg_backend_pid()
-        AND NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
-        AND (r.rolsuper OR NOT (pg_has_role(a.usesysid, 'USAGE') OR pg_has_role('pg_signal_backend', 'USAGE')))`
-  )
-  if (sessions.length > 0)
-    return yield* new CopyFailed({
-      message: `${sessions.map(({ pid, role }) => `process ${pid} of role ${role}`).join(", ")} could go on writing, and this role may not end it. End it, or run this as a superuser`
-    })
-})
-
-const nameOfDatabase = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const [name = "postgres"] = yield* namesOf(yield* sql`SELECT current_database()::text AS name`)
-  return name
-})
-
-const closedNow = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const [row] = yield* sql`SELECT current_setting('default_transaction_read_only') AS closed`
-  return row?.["closed"] === "on"
-})
-
-/** Whether sessions begin read-only, as `closeToWriting` leaves it. */
-export const isClosed = Effect.fn("Database.isClosed")(
-  function* (_where: string) {
-    return yield* closedNow
-  },
-  (work, where) => Effect.mapError(work, failed(`The database ${where} cannot be read`))
-)
-
-/** Whether it is closed already. Fails, before anything is done, where `closeToWriting` would. */
-export const checkClosable = Effect.fn("Database.checkClosable")(
-  function* (_where: string) {
-    yield* strangers
-    return yield* closedNow
-  },
-  (work, where) => Effect.mapError(work, failed(`The database ${where} cannot be closed to writing`))
-)
-
-/**
- * Makes this database read-only: new sessions cannot write, and open ones are terminated,
- * with the statements that wait in them. Its owner can undo it.
- */
-export const closeToWriting = Effect.fn("Database.closeToWriting")(
-  function* (_where: string) {
-    const sql = yield* SqlClient.SqlClient
-    yield* sql`SET default_transaction_read_only = off`
-    yield* sql`ALTER DATABASE ${sql(yield* nameOfDatabase)} SET default_transaction_read_only = on`
-    yield* strangers
-    yield* sql`
-      SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-      WHERE datname = current_database() AND pid <> pg_backend_pid() AND usesysid IS NOT NULL
-        AND application_name <> ${copyName}`
-  },
-  (work, where) => Effect.mapError(work, failed(`The database ${where} cannot be closed to writing`))
-)
-
-/** Undoes `closeToWriting`. */
-export const openToWriting = Effect.fn("Database.openToWriting")(
-  function* (_where: string) {
-    const sql = yield* SqlClient.SqlClient
-    yield* sql`SET default_transaction_read_only = off`
-    yield* sql`ALTER DATABASE ${sql(yield* nameOfDatabase)} RESET default_transaction_read_only`
-  },
-  (work, where) => Effect.mapError(work, failed(`The database ${where} cannot be opened to writing`))
 )
