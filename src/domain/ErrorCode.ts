@@ -358,7 +358,7 @@ export const errorCodes = {
     status: 422,
     retryable: false,
     summary:
-      "The signed authorization cannot pay this payment, and nothing was sent. `reason` says why: `signature`, `payer`, `expired`, `not_yet_valid`, `already_used`, `balance`, `reverts` or `wallet_not_deployed`. Have the buyer sign the terms of `GET /payments/{id}/authorization` again, or pay by a transfer."
+      "The signed authorization cannot pay this payment, and the service has moved nothing by it. `reason` says why: `signature`, `payer`, `expired`, `not_yet_valid`, `already_used`, `balance`, `reverts` or `wallet_not_deployed`; `reverts` also where it was sent and the chain has refused it. Have the buyer sign the terms of `GET /payments/{id}/authorization` again, or pay by a transfer."
   },
   X402_REQUIREMENTS_UNSUPPORTED: {
     status: 422,

@@ -34,7 +34,9 @@ export const SettleReason = Schema.Literals([
   "relay_merchant_budget_exceeded",
   "relay_payer_budget_exceeded",
   "relay_payer_reverts",
-  "relay_reserve_reached"
+  "relay_reserve_reached",
+  "relay_not_configured",
+  "relay_wallet_empty"
 ])
 export type SettleReason = typeof SettleReason.Type
 

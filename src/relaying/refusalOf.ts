@@ -37,7 +37,8 @@ const relayReasons: { readonly [R in SettleReason]?: RelayReason } = {
   relay_payer_budget_exceeded: "payer_budget",
   relay_payer_reverts: "payer_reverts",
   relay_reserve_reached: "reserve",
-  invalid_exact_evm_transaction_failed: "empty"
+  relay_not_configured: "not_configured",
+  relay_wallet_empty: "empty"
 }
 
 export const refusalOf = (reason: SettleReason): Refusal => {

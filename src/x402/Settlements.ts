@@ -196,8 +196,7 @@ const make = Effect.gen(function* () {
 
   const send = Effect.fnUntraced(function* (settlement: X402Settlement) {
     const { authorization, id, merchantId } = settlement
-    if (relayer.address === undefined)
-      return yield* giveUp(settlement, "invalid_exact_evm_transaction_failed")
+    if (relayer.address === undefined) return yield* giveUp(settlement, "relay_not_configured")
     const state = yield* relayer.state
     const plan = yield* chain.plan(authorization, { from: relayer.address, state })
     if (plan._tag === "Refused") {
@@ -217,7 +216,7 @@ const make = Effect.gen(function* () {
     )
     switch (relayed._tag) {
       case "Refused":
-        return yield* giveUp(settlement, "invalid_exact_evm_transaction_failed")
+        return yield* giveUp(settlement, "relay_wallet_empty")
       case "OverBudget":
         return yield* giveUp(settlement, budgetReasons[relayed.limit])
       default:
@@ -227,15 +226,18 @@ const make = Effect.gen(function* () {
 
   /**
    * No transaction of ours will move it: another party may have, or it may be sent again. `notBefore` is the
-   * block of our own receipt: what a node says of an earlier one counts for nothing.
+   * block of our own receipt: what a node says of an earlier one counts for nothing; `reason` is what became of ours.
    */
   const recover = Effect.fnUntraced(function* (
     settlement: X402Settlement,
     mayResend: boolean,
-    notBefore?: bigint
+    ours: {
+      readonly notBefore?: bigint | undefined
+      readonly reason: SettleReason
+    } = { reason: "invalid_exact_evm_transaction_failed" }
   ) {
     const { from, nonce, validBefore } = settlement.authorization
-    switch (yield* chain.standing(from, nonce, validBefore, notBefore)) {
+    switch (yield* chain.standing(from, nonce, validBefore, ours.notBefore)) {
       case "used": {
         const use = yield* findUse(settlement)
         return Option.isNone(use) ? settlement : yield* byUse(settlement, use.value)
@@ -254,7 +256,7 @@ const make = Effect.gen(function* () {
         const reason =
           Option.isSome(payment) && payment.value.status === "settled"
             ? alreadySettled
-            : (settlement.toldReason ?? "invalid_exact_evm_transaction_failed")
+            : (settlement.toldReason ?? ours.reason)
         return yield* giveUp(settlement, reason)
       }
       case "unknown":
@@ -302,7 +304,12 @@ const make = Effect.gen(function* () {
       case "reverted":
       case "filled":
         return ended(
-          yield* recover(settlement, asker === "retrying caller", standing.blockNumber ?? undefined)
+          yield* recover(settlement, asker === "retrying caller", {
+            notBefore: standing.blockNumber ?? undefined,
+            // A node that refuses what is offered says that the wallet cannot pay: its nonce is filled.
+            reason:
+              standing.outcome === "filled" ? "relay_wallet_empty" : "invalid_exact_evm_transaction_failed"
+          })
         )
       case "lost":
         return ended(

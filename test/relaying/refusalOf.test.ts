@@ -20,7 +20,8 @@ describe("refusalOf", () => {
     ["relay_payer_budget_exceeded", "payer_budget"],
     ["relay_payer_reverts", "payer_reverts"],
     ["relay_reserve_reached", "reserve"],
-    ["invalid_exact_evm_transaction_failed", "empty"]
+    ["relay_not_configured", "not_configured"],
+    ["relay_wallet_empty", "empty"]
   ] as const)("%s: the buyer may pay the fee, reason %s", (reason, told) => {
     expect(refusalOf(reason)).toEqual({ _tag: "NotRelayed", reason: told })
   })
@@ -29,7 +30,9 @@ describe("refusalOf", () => {
     ["invalid_exact_evm_signature", "signature"],
     ["invalid_exact_evm_payload_authorization_valid_before", "expired"],
     ["invalid_exact_evm_nonce_already_used", "already_used"],
-    ["invalid_exact_evm_insufficient_balance", "balance"]
+    ["invalid_exact_evm_insufficient_balance", "balance"],
+    // Sent, and refused by the chain.
+    ["invalid_exact_evm_transaction_failed", "reverts"]
   ] as const)("%s: the authorization is refused, reason %s", (reason, told) => {
     expect(refusalOf(reason)).toEqual({ _tag: "Refused", reason: told })
   })

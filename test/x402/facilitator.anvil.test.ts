@@ -514,7 +514,7 @@ describe("x402 facilitator", () => {
     await Effect.runPromise(world.chain.setEth(relayer, 0n))
     expect((await settle(body)).body).toMatchObject({
       success: false,
-      errorReason: "invalid_exact_evm_transaction_failed"
+      errorReason: "relay_wallet_empty"
     })
     await Effect.runPromise(world.chain.setEth(relayer, 10n ** 20n))
     expect((await settle(body)).body.success).toBe(true)

@@ -56,7 +56,7 @@ describe("what has failed", () => {
       const told = answers.filter(({ body }) => !body.success)
       for (const { body } of told) {
         expect([
-          "invalid_exact_evm_transaction_failed",
+          "relay_wallet_empty",
           "settlement_pending",
           "invalid_exact_evm_nonce_already_used"
         ]).toContain(body.errorReason)
@@ -80,7 +80,7 @@ describe("what has failed", () => {
       offered += 1
       return offered === 1 ? { error: { code: -32000, message: "insufficient funds" } } : undefined
     })
-    expect((await settle(payload)).body.errorReason).toBe("invalid_exact_evm_transaction_failed")
+    expect((await settle(payload)).body.errorReason).toBe("relay_wallet_empty")
     const again = await settle(payload)
     expect(again.body.success).toBe(true)
     const rows = await rowsOf(
@@ -222,12 +222,12 @@ describe("what has failed", () => {
       offered += 1
       return offered === 1 ? { error: { code: -32000, message: "insufficient funds" } } : undefined
     })
-    expect((await settle(payload)).body.errorReason).toBe("invalid_exact_evm_transaction_failed")
+    expect((await settle(payload)).body.errorReason).toBe("relay_wallet_empty")
     await Bun.sleep(22_000)
     // Time has passed, but no block says so.
     expect(await settlementOf(account)).toMatchObject({
       status: "pending",
-      told_reason: "invalid_exact_evm_transaction_failed"
+      told_reason: "relay_wallet_empty"
     })
     await world.chain.testClient.increaseTime({ seconds: 60 })
     await Effect.runPromise(world.chain.mine(1))
