@@ -90,6 +90,8 @@ export type RefundCreation =
   /** The payment is not settled. */
   | { readonly _tag: "Unsettled" }
   | { readonly _tag: "Unknown" }
+  /** Another merchant's refund has the id. */
+  | { readonly _tag: "IdTaken" }
 
 export interface RefundStore {
   /**

@@ -55,6 +55,10 @@ const firstWatchMillis = 60_000
 
 const nobody = Address.make(zeroAddress)
 
+const idTaken = new InvalidRequest({
+  details: [{ path: "body.id", message: "Another refund has this id: draw a new one." }]
+})
+
 /** How many refunds of one thing are looked through at a time. */
 const pageSize = 100
 
@@ -293,12 +297,10 @@ const make = Effect.gen(function* () {
             (input.amount === undefined || refund.amount === amount) &&
             refund.recipient === recipient &&
             ("paymentId" in of ? refund.paymentId === of.paymentId : refund.transferId === of.transferId)
-          return isSame
-            ? yield* again(refund, transactionId)
-            : yield* new InvalidRequest({
-                details: [{ path: "body.id", message: "Another refund has this id: draw a new one." }]
-              })
+          return isSame ? yield* again(refund, transactionId) : yield* idTaken
         }
+        case "IdTaken":
+          return yield* idTaken
         case "Created":
           return { refund: made.refund, created: true }
       }

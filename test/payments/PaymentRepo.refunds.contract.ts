@@ -220,7 +220,7 @@ export const refundsContract = (layer: RepoLayer): void => {
       const repo = yield* PaymentRepo
       const [of, other] = [yield* paid, yield* paid]
       const refund = yield* created(of)
-      expect(yield* repo.createRefund(yield* refundOf(other, { id: refund.id }))).toEqual({ _tag: "Unknown" })
+      expect(yield* repo.createRefund(yield* refundOf(other, { id: refund.id }))).toEqual({ _tag: "IdTaken" })
       expect(yield* repo.findRefund(of.tenant, refund.id)).toEqual(Option.some(refund))
       expect(yield* repo.findRefund(other.tenant, refund.id)).toEqual(Option.none())
     }))

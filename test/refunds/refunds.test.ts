@@ -368,7 +368,9 @@ describe("Refunds on Postgres", () => {
     ] as const)
       expect(code(await ask(method, `/${made.body.refund.id}${path}`))).toBe("404 REFUND_NOT_FOUND")
     const taken = await create({ id: made.body.refund.id, paymentId: payment.id })
-    expect(taken.status).toBe(404)
+    // The payment is there: what is not to be had is the id.
+    expect(code(taken)).toBe("400 INVALID_REQUEST")
+    expect(JSON.stringify(taken.body)).not.toContain(theirs.id)
   })
 
   test("it is sent from the present receiving address, however many there were before", async () => {

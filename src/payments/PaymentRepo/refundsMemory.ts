@@ -122,7 +122,7 @@ export const makeRefundsMemory = (known: {
       if (!input.beyondPaid && balance.refunded + input.amount > balance.paid)
         return { _tag: "Exceeds", balance }
       // Another merchant's: an id is one refund's among all.
-      if (refunds.has(input.id)) return { _tag: "Unknown" }
+      if (refunds.has(input.id)) return { _tag: "IdTaken" }
       const claimed = shown && claim(input, shown.proof)
       if (shown !== undefined && claimed !== "claimed" && isTaken(input, shown.proof))
         return yield* new TransferAlreadyUsed()

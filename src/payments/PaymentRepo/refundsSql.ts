@@ -222,9 +222,10 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
           return { _tag: "Exceeds", balance }
         const [created] = yield* decode(insert(refund, thing.since_block))
         if (created === undefined) {
-          // A refund of something else has taken the id meanwhile, which its own lock did not keep waiting.
+          // Another merchant's refund has the id, or one of something else took it meanwhile, which its own lock
+          // did not keep waiting.
           const [other] = yield* decode(known(refund))
-          return other === undefined ? { _tag: "Unknown" } : { _tag: "Known", refund: other }
+          return other === undefined ? { _tag: "IdTaken" } : { _tag: "Known", refund: other }
         }
         if ("transferId" in refund.of && (yield* take(refund.of.transferId, refund)).length > 0)
           yield* sql`UPDATE refunds SET took_transfer = true WHERE id = ${created.id}`
