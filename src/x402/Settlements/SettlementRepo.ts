@@ -167,7 +167,7 @@ export class SettlementRepo extends Context.Service<
      * way for this one, and who holds the signature may still bring it onto the chain.
      */
     readonly release: (id: string, reason: SettleReason) => Effect.Effect<void>
-    /** Notes the transaction by which it is checked. */
+    /** Notes the transaction by which it is checked; what is kept of the one before is looked at no more. */
     readonly noteTransaction: (id: string, transactionId: TransactionHash) => Effect.Effect<void>
     /** Ends a pending settlement; an outcome is never overwritten. Whether it did. */
     readonly finish: (
@@ -344,9 +344,18 @@ export class SettlementRepo extends Context.Service<
         ),
 
         noteTransaction: Effect.fn("SettlementRepo.noteTransaction")(function* (id, transactionId) {
+          const noted = toBytes(transactionId)
           yield* sql`
-            UPDATE x402_settlements SET transaction_id = ${toBytes(transactionId)}
-            WHERE id = ${id} AND status = 'pending'`
+            WITH before AS (
+              SELECT id, payment_id, payer, transaction_id FROM x402_settlements
+              WHERE id = ${id} AND status = 'pending' FOR UPDATE
+            ), noted AS (
+              UPDATE x402_settlements s SET transaction_id = ${noted} FROM before b WHERE s.id = b.id
+            )
+            -- The one before was no transfer of the payer's own either: should it return, the authorization shows it.
+            UPDATE payment_reports r SET next_check_at = NULL FROM before b
+            WHERE r.payment_id = b.payment_id AND r.payer_address = b.payer AND r.next_check_at IS NOT NULL
+              AND r.transaction_id = b.transaction_id AND r.transaction_id <> ${noted}`
         }, Effect.orDie),
 
         finish: Effect.fn("SettlementRepo.finish")(function* (id, outcome, at) {
