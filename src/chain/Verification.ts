@@ -27,6 +27,8 @@ export interface Expectation {
   readonly tokenChanges: ReadonlyArray<TokenChange>
   /** Ordinals, among the transaction's equal transfers, that other payments have claimed. */
   readonly excludeOrdinals?: ReadonlyArray<number>
+  /** A person says what it is for: so pays what was minted, which nobody has sent. */
+  readonly byPerson?: boolean
 }
 
 export type Verification = Data.TaggedEnum<{

@@ -259,7 +259,8 @@ export class Payments extends Context.Service<
             notBefore: payment.createdAt,
             ...since,
             tokenChanges: evidence.tokenChanges,
-            excludeOrdinals
+            excludeOrdinals,
+            byPerson: known.byPerson === true
           })
           yield* countVerification(verification)
           switch (verification._tag) {

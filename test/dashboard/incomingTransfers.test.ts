@@ -89,6 +89,19 @@ describe("Incoming transfers on Postgres", () => {
     )
   })
 
+  test("what was minted to the receiver, as by a bridge, is attached by a person's word alone", async () => {
+    const { body } = await shop.open("22.50")
+    const hash = await shop.transfer(22_500_000n, { from: Address.make(`0x${"0".repeat(40)}`) })
+    const { id, paymentId } = await listed(hash)
+    expect(paymentId).toBeNull()
+    const answer = await person.call("POST", `${at}/${id}/attach`, { paymentId: body.payment.id })
+    expect([answer.status, answer.body.payment?.status, answer.body.payment?.reportedTransactionId]).toEqual([
+      200,
+      "settled",
+      hash
+    ])
+  })
+
   test("attached to a failed payment it settles it, and the history says that it came late", async () => {
     const { body } = await shop.open("23.00")
     await Effect.runPromise(

@@ -56,7 +56,16 @@ export const isPayment = (transfer: TransferLog): boolean =>
 
 /** All transfers of a receipt's logs, by any token, in order. */
 export const readTransferLogs = (logs: ReadonlyArray<RawLog>): ReadonlyArray<TransferLog> =>
+  read(logs, isPayment)
+
+/** With what was minted as well. */
+export const readBroughtLogs = (logs: ReadonlyArray<RawLog>): ReadonlyArray<TransferLog> =>
+  read(logs, (transfer) => isPayment(transfer) || isMint(transfer))
+
+const isMint = ({ from, to, value }: TransferLog) => value > 0n && from === zeroAddress && to !== zeroAddress
+
+const read = (logs: ReadonlyArray<RawLog>, counts: (transfer: TransferLog) => boolean) =>
   logs.flatMap((log, position) => {
     const transfer = readTransferLog(log, position)
-    return transfer !== undefined && isPayment(transfer) ? [transfer] : []
+    return transfer !== undefined && counts(transfer) ? [transfer] : []
   })

@@ -3,7 +3,7 @@ import { type Env, networks } from "../../domain/Chain.ts"
 import { sameAddress } from "../Address.ts"
 import { BlockStatus, type SettledTransfer } from "../Verification.ts"
 import type { TransactionFacts } from "./judgeTransfer.ts"
-import { readTransferLogs } from "./TransferLog.ts"
+import { readBroughtLogs } from "./TransferLog.ts"
 
 /** `facts` are what the chain shows of the transaction now; `finalityDepth` is in blocks. */
 export const judgeBlock = (
@@ -23,7 +23,8 @@ export const judgeBlock = (
   if (facts.status !== "success") return BlockStatus.Dropped({ reason: "reverted" })
   if (settled.transfer === undefined) return BlockStatus.Moved(moved)
   const { amount, ordinal, payer, receiver } = settled.transfer
-  const carried = readTransferLogs(facts.logs).filter(
+  // What was minted may have settled it, by a person's word.
+  const carried = readBroughtLogs(facts.logs).filter(
     ({ from, to, token, value }) =>
       sameAddress(token, networks[env].usdc.address) &&
       sameAddress(from, payer) &&

@@ -6,7 +6,7 @@ import { sameTokenChanges } from "../../domain/TokenChange.ts"
 import type { MismatchReason } from "../../domain/VerdictReason.ts"
 import { sameAddress } from "../Address.ts"
 import { type Expectation, Verification } from "../Verification.ts"
-import { type RawLog, readTransferLogs, type TransferLog } from "./TransferLog.ts"
+import { type RawLog, readBroughtLogs, readTransferLogs, type TransferLog } from "./TransferLog.ts"
 import { usedNonces } from "./usedNonces.ts"
 
 /** What the chain shows of a transaction that is in a block. */
@@ -96,7 +96,7 @@ export const judgeTransfer = (
     Verification.Mismatch({ ...finding, confirmed: confirmations >= required })
   if (facts.status !== "success") return mismatch({ reason: "reverted" })
 
-  const transfers = readTransferLogs(facts.logs)
+  const transfers = expectation.byPerson === true ? readBroughtLogs(facts.logs) : readTransferLogs(facts.logs)
   const matching = transfers.filter(
     (transfer) =>
       sameAddress(transfer.token, usdc.address) &&

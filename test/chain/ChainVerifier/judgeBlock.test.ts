@@ -5,7 +5,7 @@ import { agreementOf, type Observation } from "../../../src/chain/ChainVerifier/
 import { judgeBlock } from "../../../src/chain/ChainVerifier/judgeBlock.ts"
 import type { TransactionFacts } from "../../../src/chain/ChainVerifier/judgeTransfer.ts"
 import { row } from "../../support/attackRows.ts"
-import { amount, facts, hash, log, payer, receiver, thief } from "../../support/rawReceipts.ts"
+import { amount, facts, hash, log, payer, receiver, thief, zero } from "../../support/rawReceipts.ts"
 
 const place = { blockNumber: 100n, blockHash: hash("0b"), transactionId: hash("01") }
 const settled = { ...place, transfer: { payer, receiver, amount, ordinal: 0 } }
@@ -88,4 +88,9 @@ describe(row.rpcLags, () => {
     const open = agreementOf({ agreed: undefined, majority: 2, ballots: [], contradiction: true })
     expect<unknown>(open).toEqual({ _tag: "Open", reason: "disagreement" })
   })
+})
+
+test("what was minted, and settled by a person's word, is followed into another block", () => {
+  const minted = { ...settled, transfer: { ...settled.transfer, payer: zero } }
+  expect(judgeBlock("test", minted, facts({ ...other, logs: [log({ from: zero })] }), 5)._tag).toBe("Moved")
 })

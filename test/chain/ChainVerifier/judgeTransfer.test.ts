@@ -247,6 +247,12 @@ cases(row.emptyMove, [
     { payer: zero },
     "mismatch: no_transfer"
   ],
+  [
+    "mint, and a person says what it is for",
+    { logs: [log({ from: zero })] },
+    { payer: zero, byPerson: true },
+    "verified at 0"
+  ],
   ["burn", { logs: [log({ to: zero })] }, { receiver: zero }, "mismatch: no_transfer"],
   [
     "self transfer of the merchant",
