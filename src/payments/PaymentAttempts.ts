@@ -247,7 +247,7 @@ export class PaymentAttempts extends Context.Service<
         // What is signed for one payment pays no other.
         const nonces = yield* chain.usedAuthorizations(env, sent.value, payer)
         if (nonces === undefined) return true
-        const asked = nonces.length === 0 ? [] : yield* repo.askedBy({ env, receiver, amount }, nonces)
+        const asked = nonces.length === 0 ? [] : yield* repo.askedBy({ env, payer, receiver, amount }, nonces)
         if (asked.some(({ id }) => id !== payment.id)) return false
         const at = yield* DateTime.nowAsDate
         if (asked.length === 0 && (yield* repo.paysAnEqual(payment, payer, sent.value, at))) return false

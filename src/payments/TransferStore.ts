@@ -121,9 +121,9 @@ export interface TransferStore {
   ) => Effect.Effect<boolean>
   /** Whether an authorization, of whomever, is being settled for the payment: another transfer would be a second. */
   readonly isReserved: (paymentId: PaymentId) => Effect.Effect<boolean>
-  /** Payments of the transfer's terms, settled ones as well, for which an authorization with one of these nonces was asked. */
+  /** Payments of the transfer's terms, settled ones as well, for which an authorization with one of these nonces was asked, or reserved by its agent. */
   readonly askedBy: (
-    transfer: Pick<IncomingTransfer, "env" | "receiver" | "amount">,
+    transfer: Pick<IncomingTransfer, "env" | "payer" | "receiver" | "amount">,
     nonces: ReadonlyArray<Hex>
   ) => Effect.Effect<ReadonlyArray<Payment>>
   /** The payment that an authorization of the payer's was asked for, or by which it is being settled. */

@@ -97,3 +97,21 @@ test("one of any other nonce pays nothing: whoever reads the chain could hand it
     ])
   }
 })
+
+test("one that an agent of the service has reserved and that nobody hands in again pays its payment, as an agent's", async () => {
+  const id = await openPayment(world, "10")
+  const { key } = await world.newAgent({ perPayment: price, perDay: price })
+  const { accepts } = (await world.call("GET", payPath(world, id), undefined)).body
+  const signed = await world.call("POST", "/agent/x402/payments", key, {
+    requestId: "restored",
+    resource: `${world.baseUrl}/api/v1${payPath(world, id)}`,
+    paymentRequired: { x402Version: 1, accepts }
+  })
+  const { payload } = JSON.parse(Buffer.from(signed.body.header.value, "base64").toString())
+  const used = await relayElsewhere(world, payload)
+  await Effect.runPromise(world.chain.mine(1))
+  const payment = async () =>
+    (await world.call("GET", `/payments/${id}`, world.keys.test.secret)).body.payment
+  await until(async () => (await payment()).status === "settled")
+  expect(await payment()).toMatchObject({ payerType: "agent", reportedTransactionId: used })
+})

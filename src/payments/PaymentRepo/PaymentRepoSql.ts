@@ -248,7 +248,10 @@ export const makePaymentRepoSql: Effect.Effect<
         payer_type = coalesce((
           SELECT min(r.payer_type) FROM payment_reports r
           WHERE r.payment_id = ${paymentId} AND r.payer_address = ${toBytes(evidence.payer)}
-            AND r.transaction_id = ${toBytes(evidence.transactionId)}), payments.payer_type)
+            AND r.transaction_id = ${toBytes(evidence.transactionId)}), (
+          -- Found on the chain, and reserved by an agent of the service.
+          SELECT 'agent' FROM agents g JOIN agent_payments a ON a.agent_id = g.id
+          WHERE g.address = ${toBytes(evidence.payer)} AND a.payment_id = ${paymentId} LIMIT 1), payments.payer_type)
       FROM held WHERE id = ${paymentId} AND status IN ('pending', 'failed') AND NOT EXISTS (
         SELECT 1 FROM claimed_transfers c
         WHERE c.chain_id = ${transfer.chainId} AND c.transaction_id = ${toBytes(transfer.transactionId)}

@@ -1,8 +1,8 @@
 // Incoming transfers on Postgres: whose they are, and what people do with them.
 import { Effect, Option, Schema } from "effect"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, Statement } from "effect/sql"
 import { AddressBytes, HashBytes, toBytes } from "../../chain/ChainBytes.ts"
-import { Env, networks } from "../../domain/Chain.ts"
+import { type Address, Env, networks } from "../../domain/Chain.ts"
 import { LikelyReason, TransferKind } from "../../domain/IncomingTransfer.ts"
 import { MerchantId, type Tenant, Uuid } from "../../domain/Merchant.ts"
 import { PaymentId } from "../../domain/Payment.ts"
@@ -125,6 +125,12 @@ export const makeTransfersSql = (sql: SqlClient.SqlClient): TransferStore => {
   const signedBy = ({ env, payer }: Pick<IncomingTransfer, "env" | "payer">) => sql`
     chain_id = ${chainOf(env)} AND asset = ${toBytes(networks[env].usdc.address)} AND payer = ${toBytes(payer)}`
 
+  /** What an agent of the service has reserved: it stands also where the settlement was lost to a restore. */
+  const reservedBy = (payer: Address, nonce: Statement.Fragment | Uint8Array) => sql`
+    SELECT a.payment_id FROM agents g JOIN agent_payments a ON a.agent_id = g.id
+    WHERE g.address = ${toBytes(payer)} AND a.nonce = ${nonce} AND a.status <> 'expired'
+      AND a.payment_id IS NOT NULL`
+
   const reserving = (paymentId: PaymentId) => sql`
     SELECT 1 FROM x402_settlements s WHERE s.payment_id = ${paymentId} AND s.status = 'pending' AND s.reserves`
 
@@ -169,10 +175,12 @@ export const makeTransfersSql = (sql: SqlClient.SqlClient): TransferStore => {
     }, Effect.orDie),
 
     askedBy: Effect.fn("PaymentRepo.askedBy")(function* (transfer, nonces) {
+      const used = sql`ANY(${nonces.map((nonce) => Buffer.from(nonce.slice(2), "hex"))}::bytea[])`
       const rows = yield* sql`
-        SELECT ${sql.literal(paymentColumns("p."))}
-        FROM authorization_nonces n JOIN payments p ON p.id = n.payment_id
-        WHERE n.nonce = ANY(${nonces.map((nonce) => Buffer.from(nonce.slice(2), "hex"))}::bytea[])
+        SELECT ${sql.literal(paymentColumns("p."))} FROM payments p
+        WHERE p.id IN (
+            SELECT payment_id FROM authorization_nonces WHERE nonce = ${used}
+            UNION ${reservedBy(transfer.payer, used)})
           AND p.env = ${transfer.env} AND p.receiver = ${toBytes(transfer.receiver)}
           AND p.amount = ${transfer.amount.toString()}::numeric`
       return (yield* decodePayments(rows)).map(toPayment)
@@ -186,6 +194,7 @@ export const makeTransfersSql = (sql: SqlClient.SqlClient): TransferStore => {
           UNION ALL
           SELECT payment_id FROM x402_settlements
           WHERE ${signedBy({ env, payer })} AND nonce = ${bytes} AND status <> 'failed'
+          UNION ALL ${reservedBy(payer, bytes)}
           LIMIT 1`
       )
       return Option.map(Option.fromUndefinedOr(row), ({ payment_id }) => payment_id)
