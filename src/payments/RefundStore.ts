@@ -121,8 +121,11 @@ export interface RefundStore {
   readonly settledBlock: (paymentId: PaymentId) => Effect.Effect<Option.Option<bigint>>
   /** Whether what comes to an address may pay a payment: it has been some merchant's receiver. */
   readonly isReceiver: (env: Env, address: Address) => Effect.Effect<boolean>
-  /** The merchant's receiving addresses, the present one first, then the newest: what leaves them is the merchant's. */
-  readonly ownReceivers: (tenant: Tenant) => Effect.Effect<ReadonlySet<Address>>
+  /**
+   * By which of its receiving addresses the merchant may have sent a transaction: those that were its own as the reader
+   * of the chain saw it, and otherwise the present one, then the newest.
+   */
+  readonly sendersOf: (tenant: Tenant, transactionId: TransactionHash) => Effect.Effect<ReadonlySet<Address>>
   /** Names the transaction of a pending refund; false where it is not pending. */
   readonly nameRefundTransaction: (
     id: string,

@@ -76,7 +76,8 @@ const raced = (
       const watched = Layer.succeed(PaymentRepo, {
         ...repo,
         refundBalance: (...of) => Effect.andThen(once("beforeBalance"), repo.refundBalance(...of)),
-        ownReceivers: (tenant) => Effect.andThen(once("beforeVerification"), repo.ownReceivers(tenant)),
+        sendersOf: (tenant, transactionId) =>
+          Effect.andThen(once("beforeVerification"), repo.sendersOf(tenant, transactionId)),
         nameRefundTransaction: (...named) =>
           Effect.andThen(once("beforeNaming"), repo.nameRefundTransaction(...named)),
         endRefund: (...end) => Effect.andThen(once("beforeEnd"), repo.endRefund(...end)),

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { Effect, Exit, Layer, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { toBytes } from "../../src/chain/ChainBytes.ts"
-import { Address } from "../../src/domain/Chain.ts"
+import { Address, type TransactionHash } from "../../src/domain/Chain.ts"
 import { buyer, makeShop, type Shop, stranger, tokenChangesOf } from "../http/shop.ts"
 import type { Answer } from "../support/contractCheck.ts"
 import { testDatabase } from "../support/database.ts"
@@ -399,6 +399,36 @@ describe("Refunds on Postgres", () => {
       const { body } = await create({ paymentId: payments[index]?.payment.id, transactionId }, many)
       expect(body).toMatchObject({ refund: { status: "proven", sender: from } })
     }
+  })
+
+  test("an address that has become another merchant's: what left it before is the former one's refund, later the new one's", async () => {
+    const [former, next] = [await newShop(), await newShop()]
+    const [{ payment }, { payment: late }] = [await former.settle(), await former.settle()]
+    const theirs = [(await next.settle()).payment, (await next.settle()).payment]
+    const from = former.merchant.receiver
+    const run = <A>(statement: (sql: SqlClient.SqlClient) => Effect.Effect<A, unknown>) =>
+      Effect.runPromise(
+        Effect.flatMap(SqlClient.SqlClient, statement).pipe(Effect.orDie, Effect.provide(database))
+      )
+    const sentBefore = await sent(10_000_000n, { from })
+    const isRead = (id: TransactionHash) =>
+      run((sql) => sql`SELECT 1 FROM outgoing_transfers WHERE transaction_id = ${toBytes(id)}`)
+    while ((await isRead(sentBefore)).length === 0) await Bun.sleep(100)
+    await run(
+      (sql) => sql`
+        UPDATE merchant_receivers SET merchant_id = ${next.merchant.id}, since = now()
+        WHERE address = ${toBytes(from)} AND env = 'test'`
+    )
+    const named = (one: { readonly id: string } | undefined, transactionId: TransactionHash, by: Shop) =>
+      create({ paymentId: one?.id, transactionId }, by)
+    expect(code(await named(theirs[0], sentBefore, next))).toBe("422 REFUND_NOT_PROVEN payer")
+    expect((await named(payment, sentBefore, former)).body).toMatchObject({
+      refund: { status: "proven", sender: from }
+    })
+    const sentAfter = await sent(10_000_000n, { from })
+    while ((await isRead(sentAfter)).length === 0) await Bun.sleep(100)
+    expect(code(await named(late, sentAfter, former))).toBe("422 REFUND_NOT_PROVEN payer")
+    expect((await named(theirs[1], sentAfter, next)).body.refund.status).toBe("proven")
   })
 
   test("asked for again after a hundred others of its payment, it is the same", async () => {

@@ -173,16 +173,20 @@ export const makeRefundsMemory = (known: {
       Effect.sync(() => Option.map(Option.fromUndefinedOr(known.settledBy(paymentId)), ({ block }) => block)),
     isReceiver: (env, address) =>
       Effect.sync(() => [...known.payments()].some((one) => one.env === env && one.receiver === address)),
-    ownReceivers: (tenant) =>
-      Effect.sync(
-        () =>
-          new Set(
-            [...known.payments()]
-              .filter(({ env, merchantId }) => merchantId === tenant.merchantId && env === tenant.env)
-              .map(({ receiver }) => receiver)
-              .toReversed()
-          )
-      ),
+    sendersOf: (tenant, transactionId) =>
+      Effect.sync(() => {
+        const sent = known.transfers
+          .outgoing()
+          .filter((one) => one.env === tenant.env && one.transactionId === transactionId)
+        return new Set([
+          ...sent.filter(({ merchantId }) => merchantId === tenant.merchantId).map(({ payer }) => payer),
+          ...[...known.payments()]
+            .filter(({ env, merchantId }) => merchantId === tenant.merchantId && env === tenant.env)
+            .map(({ receiver }) => receiver)
+            .filter((receiver) => !sent.some(({ payer }) => payer === receiver))
+            .toReversed()
+        ])
+      }),
     nameRefundTransaction: (id, transactionId, at, checkAt) =>
       Effect.sync(() => {
         const one = refunds.get(id)

@@ -301,13 +301,23 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
       return rows.length > 0
     }, Effect.orDie),
 
-    ownReceivers: Effect.fn("PaymentRepo.ownReceivers")(function* (tenant) {
+    sendersOf: Effect.fn("PaymentRepo.sendersOf")(function* ({ env, merchantId }, transactionId) {
       const rows = yield* decodeAddresses(
         yield* sql`
-          SELECT r.address FROM merchant_receivers r JOIN merchants m ON m.id = r.merchant_id
-          WHERE r.merchant_id = ${tenant.merchantId} AND r.env = ${tenant.env}
-          ORDER BY r.address = CASE r.env WHEN 'test' THEN m.receiver_test ELSE m.receiver_live END DESC,
-            r.since DESC, r.address`
+          WITH sent AS (
+            SELECT payer, merchant_id FROM outgoing_transfers
+            WHERE chain_id = ${networks[env].chainId} AND transaction_id = ${toBytes(transactionId)}
+          )
+          SELECT address FROM (
+            SELECT DISTINCT payer AS address, true AS present, NULL::timestamptz AS since FROM sent
+            WHERE merchant_id = ${merchantId}
+            UNION ALL
+            SELECT r.address, r.address = CASE r.env WHEN 'test' THEN m.receiver_test ELSE m.receiver_live END, r.since
+            FROM merchant_receivers r JOIN merchants m ON m.id = r.merchant_id
+            WHERE r.merchant_id = ${merchantId} AND r.env = ${env}
+              AND NOT EXISTS (SELECT 1 FROM sent WHERE sent.payer = r.address)
+          ) senders
+          ORDER BY present DESC, since DESC, address`
       )
       return new Set(rows.map(({ address }) => address))
     }, Effect.orDie),

@@ -53,7 +53,7 @@ export const makeVerifyRefund = (chain: ChainVerifier["Service"], repo: PaymentR
 
   /** By the first of the merchant's addresses that has sent it; otherwise what comes nearest. */
   return Effect.fn("Refunds.verify")(function* (refund: ClaimedRefund, transactionId: TransactionHash) {
-    const own = [...(yield* repo.ownReceivers(refund))].slice(0, askedSenders)
+    const own = [...(yield* repo.sendersOf(refund, transactionId))].slice(0, askedSenders)
     let nearest: Extract<Verification, { _tag: "Mismatch" }> | undefined
     for (const sender of own) {
       const found = yield* from(refund, transactionId, sender)
