@@ -104,7 +104,7 @@ const refusalOf = (
           {
             path: "payTo",
             message:
-              "The agent's first payment at this host went to another payee. Have the agent's merchant list the payees.",
+              "The agent's first payment at this host was made out to another payee. Have the agent's merchant list the payees.",
             expected: reservation.payee,
             actual: payTo
           }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { Effect } from "effect"
 import { authorizationNonceOf } from "../../src/domain/authorizationNonce.ts"
 import { decodeHeader } from "../../src/x402/Wire.ts"
-import { openPayment, payPath, relayElsewhere, until } from "../x402/payloads.ts"
+import { openPayment, payPath, relayElsewhere, rowsOf, until } from "../x402/payloads.ts"
 import { receiver, startX402World, type X402World } from "../x402/x402World.ts"
 
 setDefaultTimeout(60_000)
@@ -195,6 +195,27 @@ describe("allowed hosts", () => {
     })
     expect((await sign(listed.key, "https://api.good.example/x", receiver)).status).toBe(201)
     expect((await sign(listed.key, "https://api.good.example/x", other)).status).toBe(201)
+  })
+
+  test("a first payment that has ended unused holds no payee; one that may still go, and one that went, do", async () => {
+    const { agent, key } = await world.newAgent({ usdc: 0n, allowedHosts: ["api.good.example"] })
+    const pay = async (payTo: string): Promise<string> =>
+      (await sign(key, "https://api.good.example/x", payTo)).body.error?.code ?? "signed"
+    const end = (status: string) =>
+      rowsOf(
+        world,
+        `UPDATE agent_payments SET status = '${status}', finished_at = now(), next_look_at = NULL
+         WHERE agent_id = '${agent.id}' AND status = 'reserved' RETURNING id`
+      )
+    expect(await pay(receiver)).toBe("signed")
+    expect(await pay(other)).toBe("AGENT_PAYEE_NOT_ALLOWED")
+    await end("expired")
+    expect(await pay(other)).toBe("signed")
+    expect(await pay(receiver)).toBe("AGENT_PAYEE_NOT_ALLOWED")
+    await end("used")
+    expect(await pay(other)).toBe("signed")
+    await end("released")
+    expect(await pay(receiver)).toBe("AGENT_PAYEE_NOT_ALLOWED")
   })
 
   test("a resource with control characters or half a character is a 400", async () => {

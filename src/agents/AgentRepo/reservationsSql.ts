@@ -1,12 +1,13 @@
 // What agents spend, in SQL. An amount is reserved under the agent's row lock, so that no number of
 // instances overshoots a cap, and stays reserved until the chain has ended its authorization.
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { AddressBytes, toBytes } from "../../chain/ChainBytes.ts"
 import type { Agent, AgentId } from "../../domain/Agent.ts"
 import { authorizationNonceOf } from "../../domain/authorizationNonce.ts"
-import { TransactionHash } from "../../domain/Chain.ts"
+import { type Address, TransactionHash } from "../../domain/Chain.ts"
 import type { AgentRepo, NewAgentPayment, SpendReservation } from "../AgentRepo.ts"
+import { hostOf } from "../chooseRequirement.ts"
 import { agentColumns, allAgents, allowanceOf, allPayments, paymentColumns } from "./AgentRows.ts"
 import { countedSince, spentSince } from "./spentSql.ts"
 
@@ -19,6 +20,10 @@ const decodeUsage = Schema.decodeUnknownEffect(
 )
 const decodePayee = Schema.decodeUnknownEffect(Schema.Struct({ pay_to: AddressBytes }))
 
+const decodeResources = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ resource: Schema.String })))
+
+/** Addresses that are looked through for one of a host: a payee of more than these stays. */
+const searchedResources = 1_000
 const minuteMillis = 60_000
 /** Signatures of one agent in any minute. */
 const signaturesPerMinute = 60
@@ -57,7 +62,21 @@ export const reservationsSql = (sql: SqlClient.SqlClient) => {
     }
   })
 
-  /** Whom the agent pays at a host: who was paid there first. Under the agent's row lock. */
+  /** Whether a payment to the payee at the host has gone, or may still go. */
+  const hasPaid = Effect.fnUntraced(function* (agent: Agent, host: string, payTo: Address) {
+    const resources = yield* decodeResources(
+      yield* sql`
+        SELECT DISTINCT resource FROM agent_payments
+        WHERE agent_id = ${agent.id} AND pay_to = ${toBytes(payTo)} AND status IN ('reserved', 'used')
+        LIMIT ${searchedResources}`
+    )
+    return (
+      resources.length === searchedResources ||
+      resources.some(({ resource }) => Option.exists(hostOf(resource), ({ owner }) => owner === host))
+    )
+  })
+
+  /** Whom the agent pays at a host: who was paid there first, or will be. Under the agent's row lock. */
   const payeeAt = Effect.fnUntraced(function* (agent: Agent, { createdAt, host, payTo }: NewAgentPayment) {
     yield* sql`
       INSERT INTO agent_payees (agent_id, host, pay_to, created_at)
@@ -65,7 +84,12 @@ export const reservationsSql = (sql: SqlClient.SqlClient) => {
       ON CONFLICT (agent_id, host) DO NOTHING`
     const [row] = yield* sql`
       SELECT pay_to FROM agent_payees WHERE agent_id = ${agent.id} AND host = ${host}`
-    return (yield* decodePayee(row)).pay_to
+    const payee = (yield* decodePayee(row)).pay_to
+    if (payee === payTo || (yield* hasPaid(agent, host, payee))) return payee
+    yield* sql`
+      UPDATE agent_payees SET pay_to = ${toBytes(payTo)}, created_at = ${createdAt}
+      WHERE agent_id = ${agent.id} AND host = ${host}`
+    return payTo
   })
 
   const reserve = Effect.fn("AgentRepo.reserve")(function* (agentId: AgentId, input: NewAgentPayment) {
