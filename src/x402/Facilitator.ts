@@ -19,12 +19,12 @@ import type { Payments } from "../payments/Payments.ts"
 import { typedDataOf } from "./Authorization.ts"
 import { AuthorizationChain } from "./AuthorizationChain.ts"
 import { type Account, makeJudgements } from "./Facilitator/judgements.ts"
-import { messageOf, used } from "./Facilitator/obstacles.ts"
+import { messageOf, type Obstacle, used } from "./Facilitator/obstacles.ts"
 import { makeSettling } from "./Facilitator/settling.ts"
 import { requirementsOf } from "./paymentRequirements.ts"
 import { Relayer, type RelayObstacle } from "./Relayer.ts"
 import { isDeliverable, SettlementRepo, type X402Settlement } from "./Settlements/SettlementRepo.ts"
-import { Settlements } from "./Settlements.ts"
+import { relayReasons, Settlements } from "./Settlements.ts"
 import { type ExactPayment, networkNames, type Requirements } from "./Wire.ts"
 
 type Shape = typeof Facilitator.Service
@@ -99,16 +99,26 @@ const make = Effect.gen(function* () {
       } as const
       const at = yield* DateTime.nowAsDate
       const known = yield* repo.find(network.chainId, network.usdc.address, payer, nonce)
+      // Served before it is settled, the resource would be given for nothing.
+      const judgeAll = Effect.fnUntraced(function* (): Effect.fn.Return<
+        Obstacle | undefined,
+        RpcUnavailable
+      > {
+        const wrong = yield* judgeNew(account, exact, requirements)
+        if (wrong !== undefined) return wrong
+        const held = yield* relayer.obstacle(account.merchant.id, payer)
+        return held === undefined ? undefined : { reason: relayReasons[held] }
+      })
       const judgeOne = Effect.fnUntraced(function* (one: X402Settlement) {
         const wrong = yield* judgeAgain(one, account, exact, requirements)
         if (wrong !== undefined) return wrong
         if (one.status === "settled") return isDeliverable(one, identity, at) ? undefined : used
         // In flight: the call that settles it reports the success.
         if (one.status === "pending" && one.toldReason === null) return undefined
-        return yield* judgeNew(account, exact, requirements)
+        return yield* judgeAll()
       })
       const obstacle = yield* Option.match(known, {
-        onNone: () => judgeNew(account, exact, requirements),
+        onNone: judgeAll,
         onSome: judgeOne
       })
       if (obstacle === undefined) return { isValid: true, payer }

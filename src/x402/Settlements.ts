@@ -20,7 +20,7 @@ import { leased } from "../workers/leased.ts"
 import { supervised } from "../workers/supervised.ts"
 import { AuthorizationChain, type AuthorizationUse } from "./AuthorizationChain.ts"
 import type { RelayLimit } from "./Relayer/RelayerRepo.ts"
-import { Relayer } from "./Relayer.ts"
+import { Relayer, type RelayObstacle } from "./Relayer.ts"
 import { countX402Settlement } from "./Settlements/countX402Settlement.ts"
 import { amountOf, SettlementRepo, type X402Settlement } from "./Settlements/SettlementRepo.ts"
 
@@ -45,6 +45,13 @@ export const budgetReasons: { readonly [L in RelayLimit]: SettleReason } = {
   payer: "relay_payer_budget_exceeded",
   reverts: "relay_payer_reverts",
   reserve: "relay_reserve_reached"
+}
+
+/** Why nothing is relayed, as callers are told. */
+export const relayReasons: { readonly [O in RelayObstacle]: SettleReason } = {
+  ...budgetReasons,
+  not_configured: "relay_not_configured",
+  empty: "relay_wallet_empty"
 }
 
 const make = Effect.gen(function* () {
@@ -196,7 +203,7 @@ const make = Effect.gen(function* () {
 
   const send = Effect.fnUntraced(function* (settlement: X402Settlement) {
     const { authorization, id, merchantId } = settlement
-    if (relayer.address === undefined) return yield* giveUp(settlement, "relay_not_configured")
+    if (relayer.address === undefined) return yield* giveUp(settlement, relayReasons.not_configured)
     const state = yield* relayer.state
     const plan = yield* chain.plan(authorization, { from: relayer.address, state })
     if (plan._tag === "Refused") {
@@ -216,7 +223,7 @@ const make = Effect.gen(function* () {
     )
     switch (relayed._tag) {
       case "Refused":
-        return yield* giveUp(settlement, "relay_wallet_empty")
+        return yield* giveUp(settlement, relayReasons.empty)
       case "OverBudget":
         return yield* giveUp(settlement, budgetReasons[relayed.limit])
       default:

@@ -185,6 +185,35 @@ describe("budgets", () => {
     )
   }, 180_000)
 
+  const verified = async () =>
+    (
+      await world.call(
+        "POST",
+        "/x402/verify",
+        world.keys.test.secret,
+        bodyV2(await world.authorize(await world.payer(), amount), amount)
+      )
+    ).body
+
+  test("what would not be relayed is not verified: no resource is served for what cannot be settled", async () => {
+    world = await startX402World({ RELAY_GAS_PER_MERCHANT: "1000" })
+    expect(await verified()).toMatchObject({
+      isValid: false,
+      invalidReason: "relay_merchant_budget_exceeded"
+    })
+  })
+
+  test("nor where the relaying wallet is empty, until it is funded", async () => {
+    world = await startX402World()
+    const { body } = await world.call("GET", "/x402/supported", world.keys.test.secret)
+    const relayer = Address.make(body.signers["eip155:*"]?.[0] ?? "")
+    await Effect.runPromise(world.chain.setEth(relayer, 0n))
+    expect(await verified()).toMatchObject({ isValid: false, invalidReason: "relay_wallet_empty" })
+    await Effect.runPromise(world.chain.setEth(relayer, 10n ** 20n))
+    await Bun.sleep(2_100)
+    expect((await verified()).isValid).toBe(true)
+  })
+
   test("a wallet of a factory that is not listed is not deployed on the relaying wallet's gas", async () => {
     world = await startX402World({ X402_FACTORIES: "0x0BA5ED0c6AA8c49038F819E587E2633c4A9F428a" })
     const owner = privateKeyToAccount(generatePrivateKey())

@@ -1,6 +1,6 @@
 // Why a payment is not good, and what the caller is told of it.
 import type { SettleReason } from "../../domain/SettleReason.ts"
-import { budgetReasons } from "../Settlements.ts"
+import { budgetReasons, relayReasons } from "../Settlements.ts"
 import type { ExactPayment } from "../Wire.ts"
 
 export interface Obstacle {
@@ -24,6 +24,9 @@ const messages: { readonly [R in SettleReason]?: string } = {
     "The gas that is spent for this payer in 24 hours is used up. Try later, or have the operator raise RELAY_GAS_PER_PAYER.",
   [budgetReasons.reverts]:
     "Three transactions of this payer have reverted within 24 hours. Nothing of it is relayed until that is over.",
+  [relayReasons.not_configured]:
+    "This deployment has no relaying wallet: the operator sets AGENT_WALLET_MNEMONIC.",
+  [relayReasons.empty]: "The relaying wallet has no gas: nothing is sent until the operator has funded it.",
   [budgetReasons.reserve]:
     "The relaying wallet runs low, and what is left is for merchants that have used little of it. The operator has to fund it."
 }
