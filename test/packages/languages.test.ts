@@ -5,8 +5,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Exit, Scope } from "effect"
 import vectors from "../../docs/guides/webhook-vectors.json"
+import { signTestWebhook } from "../../src/client/verifyWebhook.ts"
 import { wheelName } from "../../src/packages/wheelName.ts"
-import { makeShop } from "../http/shop.ts"
+import { makeShop, type Shop } from "../http/shop.ts"
 import { testDatabase } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
 import { buildPackages, root } from "./installed.ts"
@@ -73,6 +74,7 @@ describe("The clients in other languages", () => {
   const scope = Effect.runSync(Scope.make())
   const directory = mkdtempSync(join(tmpdir(), "quittance-languages-"))
   let service: TestService
+  let shop: Shop
   let key = ""
 
   beforeAll(async () => {
@@ -81,7 +83,7 @@ describe("The clients in other languages", () => {
   })
   beforeEach(async () => {
     asked.length = 0
-    const shop = await makeShop(service, await Effect.runPromise(service.newMerchant))
+    shop = await makeShop(service, await Effect.runPromise(service.newMerchant))
     key = shop.keys.full
   })
   afterAll(async () => {
@@ -137,7 +139,18 @@ describe("The clients in other languages", () => {
   /** What calls the guide's receiver: the first vector and a body that is not the service's. */
   const [vector] = vectors
   const receipts =
-    "10.00 test\nhttps://shop.example.com/orders/1042?gr%C3%B6%C3%9Fe=1 is paid: ship it.\n204 204 400\n"
+    "10.00 test\nhttps://shop.example.com/orders/1042?gr%C3%B6%C3%9Fe=1 is paid: ship it.\n204 204 400\n" +
+    "https://shop.example.com/orders/1042 is paid: ship it.\n204 204\n"
+  /** A delivery that names no order, as where its URL is too long for a header. */
+  const unnamed = async () => {
+    await shop.settle()
+    const { body } = await shop.call({ method: "GET", path: "/api/v1/events", key })
+    const [settled] = body.events
+    if (settled === undefined) throw new Error("no event")
+    return JSON.stringify(
+      await signTestWebhook(settled.event, vector?.secret ?? "", { now: vector?.now ?? 0 })
+    )
+  }
 
   const python = Bun.which("python3")
   const pip = python !== null && Bun.spawnSync([python, "-m", "pip", "--version"]).success
@@ -159,10 +172,14 @@ given = json.loads(sys.argv[1])
 time.time = lambda: given["now"]
 body = given["body"].encode()
 print(receive(body, given["headers"]), receive(body, given["headers"]), receive(b"{}", given["headers"]))
+unnamed = json.loads(sys.argv[2])
+print(*(receive(unnamed["body"].encode(), unnamed["headers"]) for _ in range(2)))
 `
     )
     const env = { ...guideEnv(), PYTHONPATH: target, WEBHOOK_SECRET: vector?.secret ?? "" }
-    expect(await succeeded([python ?? "python3", guide, JSON.stringify(vector)], env)).toBe(receipts)
+    expect(await succeeded([python ?? "python3", guide, JSON.stringify(vector), await unnamed()], env)).toBe(
+      receipts
+    )
   })
 
   const mypy = Bun.which("mypy")
@@ -199,10 +216,14 @@ print(receive(body, given["headers"]), receive(body, given["headers"]), receive(
         `${(await guideBlock("php")).replaceAll("Webhook::verify($body, $headers, getenv('WEBHOOK_SECRET'))", "Webhook::verify($body, $headers, getenv('WEBHOOK_SECRET'), (int) getenv('NOW'))")}
 $given = json_decode($argv[1], true);
 echo receive($given['body'], $given['headers']), ' ', receive($given['body'], $given['headers']), ' ', receive('{}', $given['headers']), "\\n";
+$unnamed = json_decode($argv[2], true);
+echo receive($unnamed['body'], $unnamed['headers']), ' ', receive($unnamed['body'], $unnamed['headers']), "\\n";
 `
       )
       const env = { ...guideEnv(), WEBHOOK_SECRET: vector?.secret ?? "", NOW: String(vector?.now) }
-      expect(await succeeded([php ?? "php", guide, JSON.stringify(vector)], env)).toBe(receipts)
+      expect(await succeeded([php ?? "php", guide, JSON.stringify(vector), await unnamed()], env)).toBe(
+        receipts
+      )
     }
   )
 })
