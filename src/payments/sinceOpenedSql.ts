@@ -5,10 +5,12 @@ import { blockTolerance } from "./PaymentRepo/AttemptStore.ts"
 
 /**
  * Whether the transfer `t` came since the payment `p` opened: by height, as our clock and the chain's may differ,
- * or by time within the blocks that a reorganisation may move and where no height is known. One whose rest is asked
- * for never does.
+ * or by time within the blocks that a reorganisation may move and where no height is known.
  */
-export const sinceOpened = (sql: SqlClient.SqlClient): Statement.Fragment => sql`
+export const cameSince = (sql: SqlClient.SqlClient): Statement.Fragment => sql`
   (t.block_number > p.opened_block OR (t.block_time > p.created_at - interval '1 minute'
-    AND coalesce(t.block_number >= p.opened_block - ${blockTolerance}, true)))
-  AND NOT ${isShort(sql, sql`p.id`, sql`p.intent_url`)}`
+    AND coalesce(t.block_number >= p.opened_block - ${blockTolerance}, true)))`
+
+/** As `cameSince`; one whose rest is asked for never does. */
+export const sinceOpened = (sql: SqlClient.SqlClient): Statement.Fragment => sql`
+  ${cameSince(sql)} AND NOT ${isShort(sql, sql`p.id`, sql`p.intent_url`)}`

@@ -6,7 +6,7 @@ import { type Tenant, Uuid } from "../../domain/Merchant.ts"
 import { AttemptMethod } from "../../domain/Payment.ts"
 import { isShort } from "../isShortSql.ts"
 import { ownRows, PaymentRow, paymentColumns, toPayment } from "../PaymentRow.ts"
-import { sinceOpened } from "../sinceOpenedSql.ts"
+import { cameSince, sinceOpened } from "../sinceOpenedSql.ts"
 import {
   type AttemptStore,
   attemptLifeMillis,
@@ -130,23 +130,39 @@ export const makeAttemptsSql = (sql: SqlClient.SqlClient): AttemptStore => {
         SELECT ${sql.literal(paymentColumns())} FROM payments
         WHERE id = ${paymentId} AND merchant_id = ${tenant.merchantId} AND env = ${tenant.env}`
       if (row === undefined) return Option.none()
+      const payment = toPayment(yield* decodePayment(row))
       const payer = by === undefined ? null : toBytes(by.payer)
       const at = yield* DateTime.nowAsDate
       const open = yield* decodeOpen(
         yield* sql`
+          WITH p AS (
+            SELECT ${paymentId}::uuid AS id, ${toBytes(payment.receiver)}::bytea AS receiver,
+              ${payment.amount.toString()}::numeric AS amount, ${payment.intentUrl}::text AS intent_url,
+              ${payment.openedBlock?.toString() ?? null}::bigint AS opened_block, ${payment.createdAt}::timestamptz AS created_at
+          ), sent AS MATERIALIZED (
+            -- By the wallets that are paying, and by the one that is asked about.
+            SELECT t.* FROM p CROSS JOIN (
+              SELECT payer_address FROM payment_attempts WHERE payment_id = ${paymentId} AND closed_at IS NULL
+              UNION SELECT ${payer}::bytea
+            ) wallets (payer) CROSS JOIN LATERAL (
+              SELECT t.payer, t.transaction_id, t.block_number, t.block_time, ${cameSince(sql)} AS is_since
+              FROM incoming_transfers t
+              WHERE ${unclaimed(tenant)} AND t.payer = wallets.payer AND t.receiver = p.receiver
+                AND t.amount = p.amount AND NOT ${isShort(sql, sql`p.id`, sql`p.intent_url`)}
+              OFFSET 0
+            ) t
+          )
           SELECT payer, method, since, seen_id FROM (
             SELECT a.payer_address AS payer, a.method, a.announced_at AS since, coalesce((
-              SELECT t.transaction_id FROM incoming_transfers t
-              WHERE ${unclaimed(tenant)} AND t.payer = a.payer_address AND t.receiver = p.receiver
-                AND t.amount = p.amount AND t.block_number > a.block_number - ${blockTolerance}
-                AND NOT ${isShort(sql, sql`p.id`, sql`p.intent_url`)}
-              ORDER BY t.block_number LIMIT 1
+              SELECT sent.transaction_id FROM sent
+              WHERE sent.payer = a.payer_address AND sent.block_number > a.block_number - ${blockTolerance}
+              ORDER BY sent.block_number LIMIT 1
             ), (
               SELECT r.transaction_id FROM payment_reports r
               WHERE r.payment_id = a.payment_id AND r.payer_address = a.payer_address
               ORDER BY r.reported_at DESC LIMIT 1
             )) AS seen_id
-            FROM payment_attempts a JOIN payments p ON p.id = a.payment_id
+            FROM payment_attempts a
             WHERE a.payment_id = ${paymentId} AND a.closed_at IS NULL
             UNION ALL
             SELECT s.payer, 'authorization', s.created_at, s.transaction_id
@@ -160,19 +176,17 @@ export const makeAttemptsSql = (sql: SqlClient.SqlClient): AttemptStore => {
             ) reported
             UNION ALL
             -- What the wallet has sent since the payment opened, announced or not.
-            SELECT t.payer, 'transfer', t.block_time, t.transaction_id
-            FROM incoming_transfers t JOIN payments p ON p.id = ${paymentId}
-            WHERE ${unclaimed(tenant)} AND t.payer = ${payer}::bytea AND t.receiver = p.receiver
-              AND t.amount = p.amount AND ${sinceOpened(sql)}
+            SELECT sent.payer, 'transfer', sent.block_time, sent.transaction_id FROM sent
+            WHERE sent.payer = ${payer}::bytea AND sent.is_since
               AND NOT EXISTS (
                 SELECT 1 FROM payment_attempts a
-                WHERE a.payment_id = p.id AND a.payer_address = t.payer AND a.closed_at IS NULL)
+                WHERE a.payment_id = ${paymentId} AND a.payer_address = sent.payer AND a.closed_at IS NULL)
           ) known
           WHERE ${by?.only === true ? sql`payer = ${payer}` : sql`true`}
           ORDER BY (payer = ${payer}::bytea) DESC NULLS LAST, since DESC LIMIT ${listed}`
       )
       return Option.some({
-        payment: toPayment(yield* decodePayment(row)),
+        payment,
         attempts: open.map(
           ({ payer: by, method, since, seen_id }): OpenAttempt => ({
             payer: by,
