@@ -157,19 +157,28 @@ const judgePipeline = ({ settledToFirstByte }: PipelineResult): ReadonlyArray<Ju
   })
 ]
 
+type Peer = Exclude<DrainResult["contenders"][number]["name"], "service">
+
+/** As `httpFloors`. */
+const drainFloors: Readonly<Record<Peer, { readonly floor: number; readonly aim: number }>> = {
+  "graphile-worker": { floor: 0.9, aim: 1 },
+  "pg-boss": { floor: 0.9, aim: 1 },
+  "graphile-worker, 128 in flight": { floor: 1.8, aim: 2 },
+  "pg-boss, 128 in flight": { floor: 1, aim: 2 }
+}
+
 const judgeDrain = ({ contenders }: DrainResult): ReadonlyArray<Judged> => {
   const own = contenders.find(({ name }) => name === "service")?.perSecond ?? []
-  return contenders
-    .filter(({ name }) => name !== "service")
-    .map(({ name, perSecond }) =>
-      atLeast({
-        what: `drain, of ${name}`,
-        measured: ratios(own, perSecond).median,
-        floor: name.startsWith("pg-boss") ? 0.5 : 0.9,
-        aim: name.endsWith("in flight") ? 2 : 1,
-        unit: ""
-      })
-    )
+  return contenders.flatMap(({ name, perSecond }) =>
+    name === "service"
+      ? []
+      : atLeast({
+          ...drainFloors[name],
+          what: `drain, of ${name}`,
+          measured: ratios(own, perSecond).median,
+          unit: ""
+        })
+  )
 }
 
 const judgeStartup = ({ postgres, embedded }: StartupResult): ReadonlyArray<Judged> => [
