@@ -14,6 +14,17 @@ export const secondsAhead = (beforeMillis: number, afterMillis: number, otherMil
   return otherMillis < beforeMillis ? (beforeMillis - otherMillis) / 1000 : 0
 }
 
+/** The machine's clock with another time of the day: what passes, and sleeps, are the machine's. */
+export const clockOf = (machine: Clock.Clock, millis: () => number, nanos: () => bigint): Clock.Clock => ({
+  currentTimeMillisUnsafe: millis,
+  currentTimeMillis: Effect.sync(millis),
+  currentTimeNanosUnsafe: nanos,
+  currentTimeNanos: Effect.sync(nanos),
+  monotonicTimeNanosUnsafe: () => machine.monotonicTimeNanosUnsafe(),
+  monotonicTimeNanos: machine.monotonicTimeNanos,
+  sleep: (duration) => machine.sleep(duration)
+})
+
 const make = Effect.gen(function* () {
   const machine = yield* Clock.Clock
   const database = yield* ClockRepo
@@ -30,18 +41,11 @@ const make = Effect.gen(function* () {
   yield* measure
   yield* periodic("Reading the database's clock", Effect.void, Effect.delay(measure, every), "Warn")
 
-  const millis = () => machine.currentTimeMillisUnsafe() - aheadMillis
-  const nanos = () => machine.currentTimeNanosUnsafe() - BigInt(Math.round(aheadMillis)) * 1_000_000n
-  const clock: Clock.Clock = {
-    currentTimeMillisUnsafe: millis,
-    currentTimeMillis: Effect.sync(millis),
-    currentTimeNanosUnsafe: nanos,
-    currentTimeNanos: Effect.sync(nanos),
-    monotonicTimeNanosUnsafe: () => machine.monotonicTimeNanosUnsafe(),
-    monotonicTimeNanos: machine.monotonicTimeNanos,
-    sleep: (duration) => machine.sleep(duration)
-  }
-  return clock
+  return clockOf(
+    machine,
+    () => machine.currentTimeMillisUnsafe() - aheadMillis,
+    () => machine.currentTimeNanosUnsafe() - BigInt(Math.round(aheadMillis)) * 1_000_000n
+  )
 })
 
 /** `Clock` for everything that is built on it. */

@@ -4,7 +4,7 @@ import { Clock, Effect, Layer, Option, Ref } from "effect"
 import { type Alert, Alerts } from "../alerts/Alerts.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import { ClockRepo } from "../database/ClockRepo.ts"
-import { secondsAhead } from "../database/DatabaseClock.ts"
+import { clockOf, secondsAhead } from "../database/DatabaseClock.ts"
 import { networks } from "../domain/Chain.ts"
 import { periodic } from "../workers/supervised.ts"
 
@@ -33,16 +33,8 @@ const make = Effect.gen(function* () {
       const machine = yield* Clock.Clock
       const now = yield* database.now
       const millis = () => now.getTime()
-      const nanos = () => BigInt(now.getTime()) * 1_000_000n
-      return yield* Effect.provideService(work(now), Clock.Clock, {
-        currentTimeMillisUnsafe: millis,
-        currentTimeMillis: Effect.sync(millis),
-        currentTimeNanosUnsafe: nanos,
-        currentTimeNanos: Effect.sync(nanos),
-        monotonicTimeNanosUnsafe: () => machine.monotonicTimeNanosUnsafe(),
-        monotonicTimeNanos: machine.monotonicTimeNanos,
-        sleep: (duration) => machine.sleep(duration)
-      })
+      const clock = clockOf(machine, millis, () => BigInt(millis()) * 1_000_000n)
+      return yield* Effect.provideService(work(now), Clock.Clock, clock)
     })
 
   const judge = Effect.fnUntraced(function* (subject: string, what: string, ahead: number) {
