@@ -10,7 +10,7 @@ const longQueue = 1_000
 /** Of the longest alone: each costs a claim two steps on the index. */
 const mostStarts = 16
 /** What is claimed may have been due so long before what was claimed already: commits and clocks differ. */
-const lateMillis = 5_000
+const lateMillis = 1_000
 /** A queue that nothing was claimed from for so long is forgotten. */
 const forgetMillis = 600_000
 const wholeMillis = 50

@@ -27,23 +27,23 @@ const claimedOf = (endpointId: string, count: number, wasDueAt = due(1)): Readon
     }
   }))
 
-test("a queue is read from five seconds before its latest claim once a thousand deliveries lie behind it", () => {
+test("a queue is read from one second before its latest claim once a thousand deliveries lie behind it", () => {
   const starts = makeQueueStarts()
   starts.note(0, 0, claimedOf("a", 999, due(5)))
   expect(starts.of(1)).toEqual([])
   starts.note(1, 1, claimedOf("a", 1, due(7)))
   starts.note(2, 2, claimedOf("a", 1, due(6)))
   starts.note(3, 3, claimedOf("b", 10))
-  expect(starts.of(4)).toEqual([{ endpointId: "a", from: due(7 - 5) }])
+  expect(starts.of(4)).toEqual([{ endpointId: "a", from: due(7 - 1) }])
 })
 
 test("what a whole reading finds further back is where the queue is read from", () => {
   const starts = makeQueueStarts()
   starts.note(0, 0, claimedOf("a", 1_000, due(500)))
   starts.note(1, 1, claimedOf("a", 1, due(400)))
-  expect(starts.of(2)).toEqual([{ endpointId: "a", from: due(500 - 5) }])
+  expect(starts.of(2)).toEqual([{ endpointId: "a", from: due(500 - 1) }])
   starts.note(1_000, 1_000, claimedOf("a", 1, due(300)))
-  expect(starts.of(1_001)).toEqual([{ endpointId: "a", from: due(300 - 5) }])
+  expect(starts.of(1_001)).toEqual([{ endpointId: "a", from: due(300 - 1) }])
 })
 
 test("the sixteen longest have a start", () => {
