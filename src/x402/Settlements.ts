@@ -22,7 +22,8 @@ import { AuthorizationChain, type AuthorizationUse } from "./AuthorizationChain.
 import type { RelayLimit } from "./Relayer/RelayerRepo.ts"
 import { Relayer, type RelayObstacle } from "./Relayer.ts"
 import { countX402Settlement } from "./Settlements/countX402Settlement.ts"
-import { amountOf, SettlementRepo, type X402Settlement } from "./Settlements/SettlementRepo.ts"
+import { SettlementRepo } from "./Settlements/SettlementRepo.ts"
+import { amountOf, type X402Settlement } from "./Settlements/X402Settlement.ts"
 
 type Shape = typeof Settlements.Service
 

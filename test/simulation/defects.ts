@@ -15,7 +15,7 @@ export interface Defect {
 export const defects: ReadonlyArray<Defect> = [
   {
     name: "a reported payment fails by its age alone, whatever the chain has last shown",
-    file: "src/payments/PaymentRepo/PaymentRepoMemory.ts",
+    file: "src/payments/PaymentRepo/reconcilerMemory.ts",
     from: "if (kept.some((one) => one.reportedAt >= reportedBefore || one.nextCheckAt !== null)) continue",
     to: ""
   },
@@ -87,7 +87,7 @@ export const defects: ReadonlyArray<Defect> = [
   },
   {
     name: "transfers of replaced blocks are not dropped",
-    file: "src/payments/PaymentRepo/transfersMemory.ts",
+    file: "src/payments/PaymentRepo/chainReadingMemory.ts",
     from: "transfers.set(key, { ...one, droppedAt: lease.at, matchAt: null })",
     to: ""
   },
@@ -602,7 +602,7 @@ export const defects: ReadonlyArray<Defect> = [
   {
     name: "on SQL, more may be given back than was paid",
     store: "sql",
-    file: "src/payments/PaymentRepo/refundsSql.ts",
+    file: "src/payments/PaymentRepo/refundCreationSql.ts",
     from: "if (!refund.beyondPaid && balance.refunded + refund.amount > balance.paid)",
     to: "if (refund.amount > balance.paid)"
   },

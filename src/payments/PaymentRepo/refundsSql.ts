@@ -1,260 +1,41 @@
-// Refunds on Postgres.
+// How refunds are found, checked and ended on Postgres.
 import { Effect, Option, Schema } from "effect"
-import { type SqlClient, SqlError } from "effect/sql"
+import type { SqlClient } from "effect/sql"
 import { AddressBytes, HashBytes, toBytes } from "../../chain/ChainBytes.ts"
-import { isUniqueViolation } from "../../database/isUniqueViolation.ts"
-import { Env, networks } from "../../domain/Chain.ts"
-import { MerchantId, type Tenant, Uuid } from "../../domain/Merchant.ts"
-import { AtomicUsdc } from "../../domain/Money.ts"
-import { PaymentId } from "../../domain/Payment.ts"
-import { RefundFailure, RefundStatus } from "../../domain/Refund.ts"
-import type {
-  NewRefund,
-  Refund,
-  RefundBalance,
-  RefundCreation,
-  RefundedThing,
-  RefundProof,
-  RefundStore,
-  ShownProof
-} from "../RefundStore.ts"
-import { attachLeaseMillis } from "../TransferStore.ts"
+import { networks } from "../../domain/Chain.ts"
+import type { Tenant } from "../../domain/Merchant.ts"
+import type { RefundStore } from "../RefundStore.ts"
 import { blockTolerance } from "./AttemptStore.ts"
-import { TransferAlreadyUsed } from "./TransferAlreadyUsed.ts"
+import { decodeRefundRows, refundColumns } from "./RefundRow.ts"
+import { isRefundOf, makeRefundCreationSql } from "./refundCreationSql.ts"
 
-const RefundRow = Schema.Struct({
-  id: Uuid,
-  merchant_id: MerchantId,
-  env: Env,
-  payment_id: Schema.NullOr(PaymentId),
-  transfer_id: Schema.NullOr(Uuid),
-  amount: Schema.BigIntFromString.pipe(Schema.decodeTo(AtomicUsdc)),
-  recipient: AddressBytes,
-  since_block: Schema.BigInt,
-  beyond_paid: Schema.Boolean,
-  reason: Schema.NullOr(Schema.String),
-  created_by: Schema.String,
-  created_at: Schema.Date,
-  created_block: Schema.NullOr(Schema.BigInt),
-  status: RefundStatus,
-  transaction_id: Schema.NullOr(HashBytes),
-  named_at: Schema.NullOr(Schema.Date),
-  sender: Schema.NullOr(AddressBytes),
-  ordinal: Schema.NullOr(Schema.Int),
-  block_number: Schema.NullOr(Schema.BigInt),
-  block_hash: Schema.NullOr(HashBytes),
-  proven_at: Schema.NullOr(Schema.Date),
-  ended_at: Schema.NullOr(Schema.Date),
-  failure_reason: Schema.NullOr(RefundFailure),
-  dropped_at: Schema.NullOr(Schema.Date)
-})
-const columnsOf = (prefix = "") =>
-  Object.keys(RefundRow.fields)
-    .map((column) => prefix + column)
-    .join(", ")
-const decodeRefunds = Schema.decodeUnknownEffect(Schema.Array(RefundRow))
-const decodePaid = Schema.decodeUnknownEffect(
-  Schema.Array(
-    Schema.Struct({
-      standing: Schema.Literals(["open", "explained", "unsettled"]),
-      paid: Schema.BigIntFromString,
-      since_block: Schema.BigInt
-    })
-  )
-)
-const decodeSum = Schema.decodeUnknownEffect(Schema.Tuple([Schema.Struct({ sum: Schema.BigIntFromString })]))
 const decodeBlocks = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ block_number: Schema.BigInt })))
 const decodeAddresses = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ address: AddressBytes })))
 const decodeHashes = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ transaction_id: HashBytes })))
 
-const toRefund = (row: typeof RefundRow.Type): Refund => ({
-  id: row.id,
-  merchantId: row.merchant_id,
-  env: row.env,
-  paymentId: row.payment_id,
-  transferId: row.transfer_id,
-  amount: row.amount,
-  recipient: row.recipient,
-  sinceBlock: row.since_block,
-  beyondPaid: row.beyond_paid,
-  reason: row.reason,
-  createdBy: row.created_by,
-  createdAt: row.created_at,
-  createdBlock: row.created_block,
-  status: row.status,
-  transactionId: row.transaction_id,
-  namedAt: row.named_at,
-  sender: row.sender,
-  ordinal: row.ordinal,
-  blockNumber: row.block_number,
-  blockHash: row.block_hash,
-  provenAt: row.proven_at,
-  endedAt: row.ended_at,
-  failureReason: row.failure_reason,
-  droppedAt: row.dropped_at
-})
-
 export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
-  const columns = sql.literal(columnsOf())
+  const columns = sql.literal(refundColumns())
   const ofTenant = ({ merchantId, env }: Tenant) => sql`merchant_id = ${merchantId} AND env = ${env}`
-  const decode = (statement: Effect.Effect<ReadonlyArray<unknown>, unknown>) =>
-    Effect.flatMap(statement, decodeRefunds).pipe(Effect.map((rows) => rows.map(toRefund)))
-  const isOf = (of: RefundedThing) =>
-    "paymentId" in of ? sql`payment_id = ${of.paymentId}` : sql`transfer_id = ${of.transferId}`
-
-  const equalClaim = sql`
-    SELECT 1 FROM claimed_transfers c WHERE c.chain_id = t.chain_id AND c.transaction_id = t.transaction_id
-      AND c.payer = t.payer AND c.receiver = t.receiver AND c.amount = t.amount AND c.ordinal = t.ordinal
-      AND c.payment_id IS NOT NULL`
-
-  /** What was received, under its lock. */
-  const received = (tenant: Tenant, of: RefundedThing, at: Date) =>
-    "paymentId" in of
-      ? sql`
-          SELECT CASE WHEN p.status = 'settled' THEN 'open' ELSE 'unsettled' END AS standing,
-            CASE WHEN p.status <> 'settled' OR c.dropped_at IS NOT NULL THEN '0' ELSE p.amount::text END AS paid,
-            coalesce(c.block_number, 0) AS since_block
-          FROM payments p LEFT JOIN claimed_transfers c ON c.payment_id = p.id
-          WHERE p.id = ${of.paymentId} AND p.merchant_id = ${tenant.merchantId} AND p.env = ${tenant.env}
-          FOR NO KEY UPDATE OF p`
-      : sql`
-          SELECT CASE WHEN t.payment_id IS NOT NULL OR t.dropped_at IS NOT NULL OR EXISTS (${equalClaim})
-              OR (t.attached_to IS NOT NULL
-                AND t.handled_at > ${new Date(at.getTime() - attachLeaseMillis)}::timestamptz)
-            THEN 'explained' ELSE 'open' END AS standing,
-            CASE WHEN t.dropped_at IS NULL THEN t.amount::text ELSE '0' END AS paid, t.block_number AS since_block
-          FROM incoming_transfers t
-          WHERE t.id = ${of.transferId} AND t.merchant_id = ${tenant.merchantId} AND t.env = ${tenant.env}
-          FOR NO KEY UPDATE OF t`
-
-  const sumOf = Effect.fnUntraced(function* (of: RefundedThing) {
-    const [{ sum }] = yield* decodeSum(
-      yield* sql`
-        SELECT coalesce(sum(amount), 0)::text AS sum FROM refunds
-        WHERE ${isOf(of)} AND status IN ('pending', 'proven')`
-    )
-    return sum
-  })
-
-  const insert = (refund: NewRefund, sinceBlock: bigint) => sql`
-    INSERT INTO refunds (id, merchant_id, env, payment_id, transfer_id, amount, recipient, since_block, beyond_paid,
-      reason, created_by, created_at, created_block, status, transaction_id, named_at, next_look_at)
-    VALUES (${refund.id}, ${refund.merchantId}, ${refund.env},
-      ${"paymentId" in refund.of ? refund.of.paymentId : null}::uuid,
-      ${"transferId" in refund.of ? refund.of.transferId : null}::uuid,
-      ${refund.amount.toString()}::numeric, ${toBytes(refund.recipient)}, ${sinceBlock.toString()}::bigint,
-      ${refund.beyondPaid}, ${refund.reason}, ${refund.createdBy}, ${refund.at},
-      ${refund.createdBlock?.toString() ?? null}::bigint, 'pending',
-      ${refund.transactionId === null ? null : toBytes(refund.transactionId)}::bytea,
-      ${refund.transactionId === null ? null : refund.at}::timestamptz, ${refund.checkAt})
-    ON CONFLICT (id) DO NOTHING RETURNING ${columns}`
-
-  /** The one that the same request made before. */
-  const known = ({ amount, hasOwnId, id, of, recipient, transactionId, ...tenant }: NewRefund) => sql`
-    SELECT ${columns} FROM refunds WHERE id = ${id} AND ${ofTenant(tenant)}
-    UNION
-    SELECT ${columns} FROM refunds
-    WHERE NOT ${hasOwnId}::boolean AND ${isOf(of)} AND ${ofTenant(tenant)} AND status IN ('pending', 'proven')
-      AND transaction_id = ${transactionId === null ? null : toBytes(transactionId)}::bytea
-      AND recipient = ${toBytes(recipient)} AND amount = ${amount.toString()}::numeric`
-
-  /** Nobody is asked for the rest of what is given back. */
-  const take = (transferId: string, { at, createdBy, reason }: NewRefund) => sql`
-    WITH unasked AS (
-      UPDATE payment_links SET closed_at = ${at} WHERE rest_of = ${transferId} AND closed_at IS NULL
-    )
-    UPDATE incoming_transfers SET handled_at = ${at}, handled_by = ${createdBy}, note = ${reason},
-      attached_to = NULL, match_at = NULL
-    WHERE id = ${transferId} AND (handled_at IS NULL OR attached_to IS NOT NULL) RETURNING id`
-
-  /** Both or neither: the refund is proven, and has claimed its log. */
-  const prove = Effect.fnUntraced(
-    function* (id: string, { at, checkAt, proof }: ShownProof) {
-      const [proven] = yield* decode(sql`
-        WITH proven AS (
-          UPDATE refunds r SET status = 'proven', proven_at = ${at}, next_look_at = ${checkAt},
-            transaction_id = ${toBytes(proof.transactionId)}, sender = ${toBytes(proof.sender)},
-            ordinal = ${proof.ordinal}::integer, block_number = ${proof.blockNumber.toString()}::bigint,
-            block_hash = ${toBytes(proof.blockHash)}
-          WHERE r.id = ${id} AND r.status = 'pending' AND NOT EXISTS (
-            SELECT 1 FROM claimed_transfers c
-            WHERE c.chain_id = ${proof.chainId} AND c.transaction_id = ${toBytes(proof.transactionId)}
-              AND c.block_hash <> ${toBytes(proof.blockHash)})
-          RETURNING ${columns}
-        ), claimed AS (
-          INSERT INTO claimed_transfers
-            (chain_id, transaction_id, log_position, payer, receiver, amount, ordinal, refund_id, block_number,
-             block_hash)
-          SELECT ${proof.chainId}::integer, transaction_id, ${proof.logPosition}::integer, sender, recipient,
-            amount, ordinal, id, block_number, block_hash FROM proven
-        )
-        SELECT ${columns} FROM proven`)
-      return proven
-    },
-    Effect.catch((error) =>
-      SqlError.isSqlError(error) && isUniqueViolation(error)
-        ? Effect.fail(new TransferAlreadyUsed())
-        : Effect.die(error)
-    )
-  )
-
-  /** Whether a payment or another refund has the log, in whichever block. */
-  const isTaken = Effect.fnUntraced(function* ({ amount, recipient }: NewRefund, proof: RefundProof) {
-    const claims = yield* sql`
-      SELECT 1 FROM claimed_transfers
-      WHERE chain_id = ${proof.chainId} AND transaction_id = ${toBytes(proof.transactionId)}
-        AND payer = ${toBytes(proof.sender)} AND receiver = ${toBytes(recipient)}
-        AND amount = ${amount.toString()}::numeric AND ordinal = ${proof.ordinal}`
-    return claims.length > 0
-  })
 
   return {
-    createRefund: Effect.fn("PaymentRepo.createRefund")(
-      function* (refund, shown): Effect.fn.Return<RefundCreation, unknown> {
-        const [thing] = yield* decodePaid(yield* received(refund, refund.of, refund.at))
-        if (thing === undefined) return { _tag: "Unknown" }
-        const [before] = yield* decode(known(refund))
-        if (before !== undefined) return { _tag: "Known", refund: before }
-        if (thing.standing !== "open")
-          return { _tag: thing.standing === "explained" ? "Explained" : "Unsettled" }
-        const balance: RefundBalance = { paid: thing.paid, refunded: yield* sumOf(refund.of) }
-        if (!refund.beyondPaid && balance.refunded + refund.amount > balance.paid)
-          return { _tag: "Exceeds", balance }
-        const [created] = yield* decode(insert(refund, thing.since_block))
-        if (created === undefined) {
-          // Another merchant's refund has the id, or one of something else took it meanwhile, which its own lock
-          // did not keep waiting.
-          const [other] = yield* decode(known(refund))
-          return other === undefined ? { _tag: "IdTaken" } : { _tag: "Known", refund: other }
-        }
-        if ("transferId" in refund.of && (yield* take(refund.of.transferId, refund)).length > 0)
-          yield* sql`UPDATE refunds SET took_transfer = true WHERE id = ${created.id}`
-        if (shown === undefined) return { _tag: "Created", refund: created }
-        const proven = yield* prove(created.id, shown)
-        if (proven === undefined && (yield* isTaken(refund, shown.proof)))
-          return yield* new TransferAlreadyUsed()
-        return { _tag: "Created", refund: proven ?? created }
-      },
-      (effect) => sql.withTransaction(effect),
-      Effect.catch((error) => (error instanceof TransferAlreadyUsed ? Effect.fail(error) : Effect.die(error)))
-    ),
+    ...makeRefundCreationSql(sql),
 
     findRefund: Effect.fn("PaymentRepo.findRefund")(function* (tenant, id) {
-      const [found] = yield* decode(
+      const [found] = yield* decodeRefundRows(
         sql`SELECT ${columns} FROM refunds WHERE id = ${id} AND ${ofTenant(tenant)}`
       )
       return Option.fromUndefinedOr(found)
     }, Effect.orDie),
 
     listRefunds: Effect.fn("PaymentRepo.listRefunds")(function* (tenant, { limit, of, startingAfter }) {
-      const only = of === undefined ? sql`` : sql`AND ${isOf(of)}`
+      const only = of === undefined ? sql`` : sql`AND ${isRefundOf(sql, of)}`
       const after =
         startingAfter === undefined
           ? sql``
           : sql`AND (created_at, id) < (
               SELECT last.created_at, last.id FROM refunds last
               WHERE last.id = ${startingAfter} AND last.merchant_id = ${tenant.merchantId} AND last.env = ${tenant.env})`
-      const found = yield* decode(sql`
+      const found = yield* decodeRefundRows(sql`
         SELECT ${columns} FROM refunds WHERE ${ofTenant(tenant)} ${only} ${after}
         ORDER BY created_at DESC, id DESC LIMIT ${limit}`)
       if (found.length === 0 && startingAfter !== undefined) {
@@ -265,27 +46,9 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
     }, Effect.orDie),
 
     provenRefunds: Effect.fn("PaymentRepo.provenRefunds")(function* (paymentId) {
-      return yield* decode(sql`
+      return yield* decodeRefundRows(sql`
         SELECT ${columns} FROM refunds
         WHERE payment_id = ${paymentId} AND status = 'proven' AND dropped_at IS NULL ORDER BY proven_at, id`)
-    }, Effect.orDie),
-
-    refundBalance: Effect.fn("PaymentRepo.refundBalance")(function* (tenant, of) {
-      const [{ paid }] = yield* Schema.decodeUnknownEffect(
-        Schema.Tuple([Schema.Struct({ paid: Schema.BigIntFromString })])
-      )(
-        "paymentId" in of
-          ? yield* sql`
-              SELECT coalesce((
-                SELECT p.amount FROM payments p JOIN claimed_transfers c ON c.payment_id = p.id
-                WHERE p.id = ${of.paymentId} AND p.merchant_id = ${tenant.merchantId} AND p.env = ${tenant.env}
-                  AND p.status = 'settled' AND c.dropped_at IS NULL), 0)::text AS paid`
-          : yield* sql`
-              SELECT coalesce((
-                SELECT amount FROM incoming_transfers
-                WHERE id = ${of.transferId} AND ${ofTenant(tenant)} AND dropped_at IS NULL), 0)::text AS paid`
-      )
-      return { paid, refunded: yield* sumOf(of) }
     }, Effect.orDie),
 
     settledBlock: Effect.fn("PaymentRepo.settledBlock")(function* (paymentId) {
@@ -334,10 +97,6 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
       return rows.length > 0
     }, Effect.orDie),
 
-    proveRefund: Effect.fn("PaymentRepo.proveRefund")(function* (id, proof, at, checkAt) {
-      return Option.fromUndefinedOr(yield* prove(id, { proof, at, checkAt }))
-    }),
-
     endRefund: Effect.fn("PaymentRepo.endRefund")(
       function* (id, end, at) {
         // The refunds of a transfer are made and ended one after the other.
@@ -379,13 +138,13 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
     ),
 
     takeDueRefunds: Effect.fn("PaymentRepo.takeDueRefunds")(function* (at, leaseUntil, limit) {
-      const taken = yield* decode(sql`
+      const taken = yield* decodeRefundRows(sql`
         WITH due AS (
           SELECT id FROM refunds WHERE next_look_at <= ${at} ORDER BY next_look_at LIMIT ${limit}
           FOR UPDATE SKIP LOCKED
         )
         UPDATE refunds r SET next_look_at = ${leaseUntil} FROM due WHERE r.id = due.id
-        RETURNING ${sql.literal(columnsOf("r."))}`)
+        RETURNING ${sql.literal(refundColumns("r."))}`)
       return taken.map((refund) => ({ ...refund, heldUntil: leaseUntil }))
     }, Effect.orDie),
 

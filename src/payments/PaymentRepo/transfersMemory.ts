@@ -1,42 +1,13 @@
-// Incoming transfers and chain cursors in this process: the same rules as on Postgres.
+// Incoming transfers in this process, and what people do with them: the same rules as on Postgres.
 import { Effect, Option } from "effect"
 import type { ChainTransfer } from "../../chain/Verification.ts"
 import type { Address, Env, TransactionHash } from "../../domain/Chain.ts"
-import { LikelyReason } from "../../domain/IncomingTransfer.ts"
 import type { MerchantId, Tenant } from "../../domain/Merchant.ts"
 import type { Payment, PaymentId } from "../../domain/Payment.ts"
-import {
-  attachLeaseMillis,
-  type ChainCursor,
-  type CursorLease,
-  furthestEnd,
-  type IncomingTransfer,
-  type LikelyPayment,
-  type Match,
-  type TransferStore
-} from "../TransferStore.ts"
+import { attachLeaseMillis, type IncomingTransfer, type TransferStore } from "../TransferStore.ts"
 import { blockTolerance } from "./AttemptStore.ts"
-import type { MemoryAttempts } from "./attemptsMemory.ts"
-
-/** By the likeliest of its reasons. */
-const weightOf = ({ reasons }: LikelyPayment) =>
-  LikelyReason.literals.findIndex((reason) => reasons.includes(reason))
-
-interface KeptTransfer extends IncomingTransfer {
-  readonly matchAt: Date | null
-  readonly alerted: boolean
-  readonly attachedTo: PaymentId | null
-}
-
-interface KeptCursor extends ChainCursor {
-  readonly lease: { readonly id: string; readonly until: Date } | null
-}
-
-/** A transfer that left a receiver. */
-interface KeptOutgoing extends ChainTransfer, Tenant {
-  readonly blockTime: Date
-  readonly droppedAt: Date | null
-}
+import { type KeptOutgoing, type KeptTransfer, keyOf, makeChainReadingMemory } from "./chainReadingMemory.ts"
+import { makeMatchingMemory } from "./matchingMemory.ts"
 
 export interface MemoryTransfers {
   readonly store: TransferStore
@@ -89,9 +60,6 @@ export interface MemoryTransfers {
   ) => void
 }
 
-const keyOf = (env: Env, one: Omit<ChainTransfer, "blockNumber" | "blockHash">) =>
-  `${env} ${one.transactionId} ${one.payer} ${one.receiver} ${one.amount} ${one.ordinal}`
-
 /** Taken for a payment that it has not settled, it is open as well. */
 const isOpen = (one: KeptTransfer) =>
   one.paymentId === null && one.droppedAt === null && (one.handledAt === null || one.attachedTo !== null)
@@ -104,19 +72,11 @@ const isFree = (one: KeptTransfer, at: Date) => isOpen(one) && (one.handledAt ==
 
 const givenBack = { handledAt: null, handledBy: null, note: null, attachedTo: null } as const
 
-export const makeTransfersMemory = (known: {
-  readonly payments: () => Iterable<Payment>
-  readonly payment: (id: PaymentId) => Payment | undefined
-  readonly claimOf: (env: Env, transfer: ChainTransfer) => PaymentId | undefined
-  readonly reportsOf: (
-    transfer: ChainTransfer
-  ) => ReadonlyArray<{ readonly paymentId: PaymentId; readonly payer: Address; readonly at: Date }>
-  readonly announcedBy: MemoryAttempts["announcedBy"]
-  readonly addressShown: MemoryAttempts["addressShown"]
-  /** Whether the chain no longer shows the transfer that has settled the payment. */
-  readonly isDropped: (id: PaymentId) => boolean
-}): MemoryTransfers => {
-  const cursors = new Map<Env, KeptCursor>()
+export const makeTransfersMemory = (
+  known: Parameters<typeof makeMatchingMemory>[0] & {
+    readonly claimOf: (env: Env, transfer: ChainTransfer) => PaymentId | undefined
+  }
+): MemoryTransfers => {
   const transfers = new Map<string, KeptTransfer>()
   const outgoing = new Map<string, KeptOutgoing>()
   const byId = (id: string) => [...transfers.entries()].find(([, one]) => one.id === id)
@@ -135,14 +95,6 @@ export const makeTransfersMemory = (known: {
   /** Whose a transfer is: what a payment claims belongs to the payment's merchant. */
   const ownerOf = (paymentId: PaymentId | null, merchantId: MerchantId) =>
     (paymentId === null ? undefined : known.payment(paymentId)?.merchantId) ?? merchantId
-
-  const move = (env: Env, lease: CursorLease, from: ChainCursor, to: ChainCursor) => {
-    const cursor = cursors.get(env)
-    if (cursor === undefined || cursor.lease?.id !== lease.id || cursor.blockHash !== from.blockHash)
-      return false
-    cursors.set(env, { ...to, lease })
-    return true
-  }
 
   return {
     isUndecided: ({ amount, env, receiver }) =>
@@ -240,80 +192,7 @@ export const makeTransfersMemory = (known: {
         })
     },
     store: {
-      cursor: (env) => Effect.sync(() => Option.fromUndefinedOr(cursors.get(env))),
-      startCursor: (env, cursor) =>
-        Effect.sync(() => {
-          if (!cursors.has(env)) cursors.set(env, { ...cursor, lease: null })
-        }),
-      leaseCursor: (env, { at, id, until }) =>
-        Effect.sync(() => {
-          const cursor = cursors.get(env)
-          if (cursor === undefined) return Option.none()
-          const { lease: other } = cursor
-          const isHeld = other !== null && other.until > at && other.until <= furthestEnd({ at, until })
-          if (isHeld && other.id !== id) return Option.none()
-          cursors.set(env, { ...cursor, lease: { id, until } })
-          return Option.some(cursor)
-        }),
-      releaseCursor: (env, leaseId) =>
-        Effect.sync(() => {
-          const cursor = cursors.get(env)
-          if (cursor?.lease?.id === leaseId) cursors.set(env, { ...cursor, lease: null })
-        }),
-      receiversAmong: (env, addresses) =>
-        Effect.sync(() => {
-          const wanted = new Set(addresses)
-          const found = new Map<Address, { readonly merchantId: MerchantId; readonly since: Date }>()
-          for (const { env: of, merchantId, receiver } of known.payments())
-            if (of === env && wanted.has(receiver) && !found.has(receiver))
-              found.set(receiver, { merchantId, since: new Date(0) })
-          return found
-        }),
-      recordRange: ({ env, lease, from, outgoing: sent, to, transfers: seen }) =>
-        Effect.sync(() => {
-          if (!move(env, lease, from, to)) return false
-          for (const [key, one] of transfers) {
-            if (one.env !== env || one.droppedAt !== null) continue
-            if (one.blockNumber <= from.blockNumber || one.blockNumber > to.blockNumber) continue
-            transfers.set(key, { ...one, droppedAt: lease.at, matchAt: null })
-          }
-          for (const [key, one] of outgoing) {
-            if (one.env !== env || one.droppedAt !== null) continue
-            if (one.blockNumber <= from.blockNumber || one.blockNumber > to.blockNumber) continue
-            outgoing.set(key, { ...one, droppedAt: lease.at })
-          }
-          for (const one of sent) {
-            const { merchantId } = outgoing.get(keyOf(env, one)) ?? one
-            outgoing.set(keyOf(env, one), { ...one, merchantId, env, droppedAt: null })
-          }
-          for (const one of seen) {
-            const key = keyOf(env, one)
-            const before = transfers.get(key)
-            const paymentId = before?.paymentId ?? known.claimOf(env, one) ?? null
-            transfers.set(key, {
-              ...one,
-              id: before?.id ?? one.id,
-              env,
-              kind: before?.kind ?? null,
-              merchantId: ownerOf(paymentId, before?.merchantId ?? one.merchantId),
-              paymentId,
-              droppedAt: null,
-              handledAt: before?.handledAt ?? null,
-              handledBy: before?.handledBy ?? null,
-              note: before?.note ?? null,
-              matchAt:
-                paymentId === null &&
-                (before === undefined || before.handledAt === null || before.attachedTo !== null)
-                  ? lease.at
-                  : null,
-              alerted: before?.alerted ?? false,
-              attachedTo: before?.attachedTo ?? null,
-              storedAt: before?.storedAt ?? lease.at
-            })
-          }
-          return true
-        }),
-      rewindCursor: (env, lease, from, to) => Effect.sync(() => move(env, lease, from, to)),
+      ...makeChainReadingMemory({ ...known, ownerOf, transfers, outgoing }),
       takeUnmatched: (at, leaseUntil, limit) =>
         Effect.sync(() => {
           const due = [...transfers.values()]
@@ -323,71 +202,7 @@ export const makeTransfersMemory = (known: {
           for (const { id } of due) change(id, (one) => ({ ...one, ...givenBack, matchAt: leaseUntil }))
           return due.map((one) => ({ ...one, ...givenBack }))
         }),
-      // No authorizations are settled on memory.
-      awaitsSettlement: () => Effect.succeed(false),
-      isReserved: () => Effect.succeed(false),
-      askedBy: () => Effect.succeed([]),
-      signedFor: () => Effect.succeed(Option.none()),
-      matchesOf: (transfer) =>
-        Effect.sync(() => {
-          const reports = known.reportsOf(transfer).filter(({ payer }) => payer === transfer.payer)
-          const announced = known.announcedBy(transfer.payer)
-          const ids = new Set([...reports, ...announced].map(({ paymentId }) => paymentId))
-          return [...ids].flatMap((id): ReadonlyArray<Match> => {
-            const payment = known.payment(id)
-            const meant =
-              payment !== undefined &&
-              payment.env === transfer.env &&
-              payment.status !== "settled" &&
-              payment.receiver === transfer.receiver &&
-              payment.amount === transfer.amount
-            return meant
-              ? [
-                  {
-                    payment,
-                    reportedAt: reports.find(({ paymentId }) => paymentId === id)?.at ?? null,
-                    attempts: announced.filter(({ paymentId }) => paymentId === id)
-                  }
-                ]
-              : []
-          })
-        }),
-      likelyPayments: (transfer) =>
-        Effect.sync(() => {
-          const announced = new Set(known.announcedBy(transfer.payer).map(({ paymentId }) => paymentId))
-          const reported = new Set(known.reportsOf(transfer).map(({ paymentId }) => paymentId))
-          const likely = [...known.payments()].flatMap((payment): ReadonlyArray<LikelyPayment> => {
-            if (payment.merchantId !== transfer.merchantId || payment.env !== transfer.env) return []
-            const reasons: ReadonlyArray<LikelyReason> = [
-              ...(announced.has(payment.id) ? (["announced"] as const) : []),
-              ...(reported.has(payment.id) ? (["reported"] as const) : []),
-              ...(payment.status !== "settled" &&
-              payment.amount === transfer.amount &&
-              payment.receiver === transfer.receiver &&
-              known.addressShown(payment.id) !== undefined
-                ? (["address"] as const)
-                : []),
-              ...(payment.reported?.evidence.payer === transfer.payer &&
-              payment.receiver === transfer.receiver
-                ? (["paid_before"] as const)
-                : []),
-              ...(payment.status !== "settled" && payment.amount === transfer.amount
-                ? (["amount"] as const)
-                : [])
-            ]
-            return reasons.length === 0 ? [] : [{ payment, reasons, dropped: known.isDropped(payment.id) }]
-          })
-          return likely
-            .toSorted(
-              (left, right) =>
-                Number(right.payment.amount === transfer.amount) -
-                  Number(left.payment.amount === transfer.amount) ||
-                weightOf(left) - weightOf(right) ||
-                right.payment.createdAt.getTime() - left.payment.createdAt.getTime() ||
-                (left.payment.id < right.payment.id ? -1 : 1)
-            )
-            .slice(0, 10)
-        }),
+      ...makeMatchingMemory(known),
       noteMatch: (id, outcome) =>
         Effect.sync(() =>
           change(id, (one) => {

@@ -3,16 +3,21 @@
 import { Context, Data, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
-import { AddressBytes, HashBytes, toBytes } from "../../chain/ChainBytes.ts"
+import { toBytes } from "../../chain/ChainBytes.ts"
 import { isUniqueViolation } from "../../database/isUniqueViolation.ts"
-import { type Address, Env, type TransactionHash } from "../../domain/Chain.ts"
-import { MerchantId } from "../../domain/Merchant.ts"
-import { AtomicUsdc } from "../../domain/Money.ts"
-import { PayerType, PaymentId } from "../../domain/Payment.ts"
-import { type SettleReason, StoredSettleReason } from "../../domain/SettleReason.ts"
+import type { Address, Env, TransactionHash } from "../../domain/Chain.ts"
+import type { MerchantId } from "../../domain/Merchant.ts"
+import { type PayerType, PaymentId } from "../../domain/Payment.ts"
+import type { SettleReason } from "../../domain/SettleReason.ts"
 import { withFaultPoints } from "../../workers/FaultPoints.ts"
 import type { SignedAuthorization } from "../Authorization.ts"
 import { ownTransferStands } from "./ownTransferStandsSql.ts"
+import {
+  decodeSettlements,
+  repeatedMillis,
+  settlementColumns,
+  type X402Settlement
+} from "./X402Settlement.ts"
 
 /** Another authorization is settling this payment, or has settled it. */
 export class PaymentTaken extends Data.TaggedError("PaymentTaken") {}
@@ -38,90 +43,7 @@ export interface NewSettlement {
   readonly nextCheckAt: Date
 }
 
-export interface X402Settlement {
-  readonly id: string
-  readonly merchantId: MerchantId
-  readonly env: Env
-  readonly paymentId: PaymentId
-  readonly opensPayment: boolean
-  readonly payerType: PayerType
-  readonly authorization: SignedAuthorization
-  readonly resource: string
-  readonly status: "pending" | "settled" | "failed"
-  readonly errorReason: SettleReason | null
-  /** Of a pending one: the reason callers get while the chain may still decide otherwise. */
-  readonly toldReason: SettleReason | null
-  readonly transactionId: TransactionHash | null
-  readonly createdAt: Date
-  /** When its success was given to a caller, and under which identity. */
-  readonly answered: { readonly at: Date; readonly to: string | null } | null
-}
-
-const Row = Schema.Struct({
-  id: Schema.String,
-  merchant_id: MerchantId,
-  env: Env,
-  payment_id: PaymentId,
-  opens_payment: Schema.Boolean,
-  payer_type: PayerType,
-  payer: AddressBytes,
-  nonce: HashBytes,
-  receiver: AddressBytes,
-  amount: Schema.BigIntFromString,
-  valid_after: Schema.BigIntFromString,
-  valid_before: Schema.BigIntFromString,
-  signature: Schema.Uint8Array,
-  resource: Schema.String,
-  status: Schema.Literals(["pending", "settled", "failed"]),
-  error_reason: Schema.NullOr(StoredSettleReason),
-  told_reason: Schema.NullOr(StoredSettleReason),
-  transaction_id: Schema.NullOr(HashBytes),
-  created_at: Schema.Date,
-  answered_at: Schema.NullOr(Schema.Date),
-  answered_to: Schema.NullOr(Schema.String)
-})
 const decodeNamed = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ payment_id: PaymentId })))
-const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
-
-const toSettlement = (row: typeof Row.Type): X402Settlement => ({
-  id: row.id,
-  merchantId: row.merchant_id,
-  env: row.env,
-  paymentId: row.payment_id,
-  opensPayment: row.opens_payment,
-  payerType: row.payer_type,
-  authorization: {
-    from: row.payer,
-    to: row.receiver,
-    value: row.amount,
-    validAfter: row.valid_after,
-    validBefore: row.valid_before,
-    nonce: row.nonce,
-    signature: `0x${Buffer.from(row.signature).toString("hex")}`
-  },
-  resource: row.resource,
-  status: row.status,
-  errorReason: row.error_reason,
-  toldReason: row.told_reason,
-  transactionId: row.transaction_id,
-  createdAt: row.created_at,
-  answered: row.answered_at === null ? null : { at: row.answered_at, to: row.answered_to }
-})
-
-/** How long a success is repeated to who had it. */
-const repeatedMillis = 10 * 60_000
-
-/** Whether a success is there for the caller: it is delivered once, and repeated to the same identity. */
-export const isDeliverable = (
-  { answered }: X402Settlement,
-  identity: string | undefined,
-  at: Date
-): boolean =>
-  answered === null ||
-  (identity !== undefined &&
-    answered.to === identity &&
-    at.getTime() - answered.at.getTime() < repeatedMillis)
-
 const bytesOf = (hex: Hex): Uint8Array => Buffer.from(hex.slice(2), "hex")
 
 export class SettlementRepo extends Context.Service<
@@ -190,14 +112,9 @@ export class SettlementRepo extends Context.Service<
     SettlementRepo,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const decode = (rows: ReadonlyArray<unknown>) =>
-        Effect.map(decodeRows(rows), (all) => all.map(toSettlement))
       const first = (rows: ReadonlyArray<unknown>) =>
-        Effect.map(decode(rows), ([one]) => Option.fromNullishOr(one))
-      // numeric(78,0) and numeric(20,0) come as text from every driver this way.
-      const columns = sql`id, merchant_id, env, payment_id, opens_payment, payer_type, payer, nonce, receiver,
-        amount::text AS amount, valid_after::text AS valid_after, valid_before::text AS valid_before,
-        signature, resource, status, error_reason, told_reason, transaction_id, created_at, answered_at, answered_to`
+        Effect.map(decodeSettlements(rows), ([one]) => Option.fromNullishOr(one))
+      const columns = sql.literal(settlementColumns)
 
       // On its way, or seen by others on its way: its payer pays nothing beside it.
       const mayMove = sql`s.status = 'pending' AND (s.reserves OR EXISTS (
@@ -257,7 +174,7 @@ export class SettlementRepo extends Context.Service<
               RETURNING ${columns}`.pipe(
               Effect.catchIf(isUniqueViolation, () => Effect.fail(new PaymentTaken()))
             )
-            const [created] = yield* decode(rows)
+            const [created] = yield* decodeSettlements(rows)
             if (created !== undefined) return { settlement: created, created: true }
             const known = yield* find(input.chainId, input.asset, authorization.from, authorization.nonce)
             if (Option.isSome(known)) return { settlement: known.value, created: false }
@@ -380,7 +297,7 @@ export class SettlementRepo extends Context.Service<
               SELECT id FROM x402_settlements WHERE next_look_at <= ${at}
               ORDER BY next_look_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
             RETURNING ${columns}`
-          return yield* decode(rows)
+          return yield* decodeSettlements(rows)
         }, Effect.orDie),
 
         checkAgain: Effect.fn("SettlementRepo.checkAgain")(function* (id, at) {
@@ -390,10 +307,3 @@ export class SettlementRepo extends Context.Service<
     }).pipe((make) => withFaultPoints("SettlementRepo", make))
   )
 }
-
-/** The amount of an authorization as a payment's. */
-export const amountOf = ({ value }: SignedAuthorization): Option.Option<AtomicUsdc> =>
-  Option.map(
-    Option.liftPredicate((atomic: bigint) => atomic >= 1n && atomic <= 99_999_999_999_999_999_999n)(value),
-    (atomic) => AtomicUsdc.make(atomic)
-  )

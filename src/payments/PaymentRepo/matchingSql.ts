@@ -1,0 +1,209 @@
+// Which payments a transfer pays or may be meant for, on Postgres.
+import { Effect, Option, Schema } from "effect"
+import type { SqlClient, Statement } from "effect/sql"
+import { toBytes } from "../../chain/ChainBytes.ts"
+import { type Address, networks } from "../../domain/Chain.ts"
+import { LikelyReason } from "../../domain/IncomingTransfer.ts"
+import { PaymentId } from "../../domain/Payment.ts"
+import { ownRows, PaymentRow, paymentColumns, toPayment } from "../PaymentRow.ts"
+import type { IncomingTransfer, Match, TransferStore } from "../TransferStore.ts"
+import { attemptCountsMillis } from "./AttemptStore.ts"
+
+const decodePayments = Schema.decodeUnknownEffect(Schema.Array(PaymentRow))
+const decodeMatches = Schema.decodeUnknownEffect(
+  Schema.Array(
+    Schema.Struct({
+      ...PaymentRow.fields,
+      kept_reported_at: Schema.NullOr(Schema.Date)
+    })
+  ),
+  ownRows
+)
+const decodeSignedFor = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ payment_id: PaymentId })))
+const decodeMatchAttempts = Schema.decodeUnknownEffect(
+  Schema.Array(
+    Schema.Struct({
+      payment_id: PaymentId,
+      block_number: Schema.BigInt,
+      nonce: Schema.NullOr(Schema.BigInt),
+      announced_at: Schema.Date,
+      closed_reason: Schema.NullOr(Schema.Literals(["declined", "nonce_used", "expired"]))
+    })
+  )
+)
+const decodeLikely = Schema.decodeUnknownEffect(
+  Schema.Array(
+    Schema.Struct({ ...PaymentRow.fields, reasons: Schema.Array(LikelyReason), dropped: Schema.Boolean })
+  ),
+  ownRows
+)
+/** Newest attempts of the payer, on payments that the transfer would pay, among which it is matched. */
+const comparedAttempts = 100
+/** Newest payments of the exact amount among which pending and failed ones are looked for. */
+const searchedPayments = 5_000
+/** What a payer has announced. */
+const searchedAnnouncements = 1_000
+
+/** An authorization that is being settled for the payment. */
+export const reserving = (sql: SqlClient.SqlClient, paymentId: PaymentId) => sql`
+  SELECT 1 FROM x402_settlements s WHERE s.payment_id = ${paymentId} AND s.status = 'pending' AND s.reserves`
+
+export const makeMatchingSql = (
+  sql: SqlClient.SqlClient
+): Pick<
+  TransferStore,
+  "awaitsSettlement" | "isReserved" | "askedBy" | "signedFor" | "matchesOf" | "likelyPayments"
+> => {
+  /** Whether the payment `p` is one that the transfer would pay. */
+  const isMeant = ({ amount, env, receiver }: IncomingTransfer) => sql`
+    p.env = ${env} AND p.status IN ('pending', 'failed') AND p.receiver = ${toBytes(receiver)}
+    AND p.amount = ${amount.toString()}::numeric`
+
+  /** Settlements that the payer of a transfer has signed, by the unique index of their nonces. */
+  const signedBy = ({ env, payer }: Pick<IncomingTransfer, "env" | "payer">) => sql`
+    chain_id = ${networks[env].chainId} AND asset = ${toBytes(networks[env].usdc.address)} AND payer = ${toBytes(payer)}`
+
+  /** What an agent of the service has reserved: it stands also where the settlement was lost to a restore. */
+  const reservedBy = (payer: Address, nonce: Statement.Fragment | Uint8Array) => sql`
+    SELECT a.payment_id FROM agents g JOIN agent_payments a ON a.agent_id = g.id
+    WHERE g.address = ${toBytes(payer)} AND a.nonce = ${nonce} AND a.status <> 'expired'
+      AND a.payment_id IS NOT NULL`
+
+  return {
+    awaitsSettlement: Effect.fn("PaymentRepo.awaitsSettlement")(function* (transfer) {
+      const rows = yield* sql`
+        SELECT 1 FROM x402_settlements s
+        WHERE ${signedBy(transfer)} AND receiver = ${toBytes(transfer.receiver)}
+          AND amount = ${transfer.amount.toString()}::numeric
+          -- As every pending one has; those of one wallet may be many, the pending ones are few.
+          AND status = 'pending' AND next_look_at IS NOT NULL AND (reserves OR EXISTS (
+            -- One that has ended without moving anything never will.
+            SELECT 1 FROM wallet_transactions w WHERE w.reference = s.id AND w.purpose = 'settle'
+              AND (w.outcome IS NULL OR w.outcome = 'moved'))) LIMIT 1`
+      return rows.length > 0
+    }, Effect.orDie),
+
+    isReserved: Effect.fn("PaymentRepo.isReserved")(function* (paymentId) {
+      return (yield* reserving(sql, paymentId)).length > 0
+    }, Effect.orDie),
+
+    askedBy: Effect.fn("PaymentRepo.askedBy")(function* (transfer, nonces) {
+      const used = sql`ANY(${nonces.map((nonce) => Buffer.from(nonce.slice(2), "hex"))}::bytea[])`
+      const rows = yield* sql`
+        SELECT ${sql.literal(paymentColumns("p."))} FROM payments p
+        WHERE p.id IN (
+            SELECT payment_id FROM authorization_nonces WHERE nonce = ${used}
+            UNION ${reservedBy(transfer.payer, used)})
+          AND p.env = ${transfer.env} AND p.receiver = ${toBytes(transfer.receiver)}
+          AND p.amount = ${transfer.amount.toString()}::numeric`
+      return (yield* decodePayments(rows)).map(toPayment)
+    }, Effect.orDie),
+
+    signedFor: Effect.fn("PaymentRepo.signedFor")(function* (env, payer, nonce) {
+      const bytes = Buffer.from(nonce.slice(2), "hex")
+      const [row] = yield* decodeSignedFor(
+        yield* sql`
+          SELECT payment_id FROM authorization_nonces WHERE nonce = ${bytes}
+          UNION ALL
+          SELECT payment_id FROM x402_settlements
+          WHERE ${signedBy({ env, payer })} AND nonce = ${bytes} AND status <> 'failed'
+          UNION ALL ${reservedBy(payer, bytes)}
+          LIMIT 1`
+      )
+      return Option.map(Option.fromUndefinedOr(row), ({ payment_id }) => payment_id)
+    }, Effect.orDie),
+
+    matchesOf: Effect.fn("PaymentRepo.matchesOf")(function* (transfer) {
+      const payer = toBytes(transfer.payer)
+      const attempts = yield* decodeMatchAttempts(
+        yield* sql`
+          SELECT a.payment_id, a.block_number, a.nonce, a.announced_at, a.closed_reason
+          FROM payment_attempts a JOIN payments p ON p.id = a.payment_id
+          WHERE a.payer_address = ${payer}
+            AND a.announced_at >= ${new Date(transfer.blockTime.getTime() - attemptCountsMillis)}
+            AND ${isMeant(transfer)}
+          ORDER BY a.announced_at DESC LIMIT ${comparedAttempts}`
+      )
+      const rows = yield* sql`
+        SELECT ${sql.literal(paymentColumns("p."))}, (
+          SELECT min(r.reported_at) FROM payment_reports r WHERE r.payment_id = p.id
+            AND r.transaction_id = ${toBytes(transfer.transactionId)} AND r.payer_address = ${payer}
+        ) AS kept_reported_at
+        FROM payments p
+        WHERE p.id IN (
+            SELECT payment_id FROM payment_reports
+            WHERE transaction_id = ${toBytes(transfer.transactionId)} AND payer_address = ${payer}
+            UNION SELECT unnest(${attempts.map(({ payment_id }) => payment_id)}::uuid[]))
+          AND ${isMeant(transfer)}`
+      return (yield* decodeMatches(rows)).map(
+        (row): Match => ({
+          payment: toPayment(row),
+          reportedAt: row.kept_reported_at,
+          attempts: attempts
+            .filter(({ payment_id }) => payment_id === row.id)
+            .map(({ announced_at, block_number, closed_reason, nonce }) => ({
+              blockNumber: block_number,
+              nonce,
+              announcedAt: announced_at,
+              ended: closed_reason
+            }))
+        })
+      )
+    }, Effect.orDie),
+
+    likelyPayments: Effect.fn("PaymentRepo.likelyPayments")(function* (transfer) {
+      const [payer, receiver] = [toBytes(transfer.payer), toBytes(transfer.receiver)]
+      const amount = sql`${transfer.amount.toString()}::numeric`
+      // Each payment by its key: how many are known the planner guesses far too low, and compares all with all.
+      const rows = yield* sql`
+        WITH equal AS (
+          SELECT id FROM (
+            SELECT id, status, receiver FROM payments
+            WHERE merchant_id = ${transfer.merchantId} AND env = ${transfer.env} AND amount = ${amount}
+              AND created_at < ${transfer.blockTime}::timestamptz + interval '1 minute'
+              AND created_at > ${transfer.blockTime}::timestamptz - interval '30 days'
+            ORDER BY created_at DESC LIMIT ${searchedPayments}
+          ) newest
+          WHERE status IN ('pending', 'failed') AND receiver = ${receiver}
+        ), known AS (
+          SELECT payment_id, 'reported' AS reason, 0 AS weight FROM payment_reports
+          WHERE transaction_id = ${toBytes(transfer.transactionId)}
+          UNION ALL
+          (SELECT payment_id, 'announced', 1 FROM payment_attempts WHERE payer_address = ${payer}
+           ORDER BY announced_at DESC LIMIT ${searchedAnnouncements})
+          UNION ALL
+          -- Of what an agent has signed by the thousands, those of this amount by their payments, of others some.
+          SELECT equal.id, 'announced', 1 FROM equal CROSS JOIN LATERAL (
+            SELECT 1 FROM x402_settlements WHERE payment_id = equal.id AND ${signedBy(transfer)} LIMIT 1) signed
+          UNION ALL
+          (SELECT payment_id, 'announced', 1 FROM x402_settlements WHERE ${signedBy(transfer)}
+           ORDER BY nonce LIMIT ${searchedAnnouncements})
+          UNION ALL
+          SELECT a.payment_id, 'address', 2 FROM equal JOIN shown_addresses a ON a.payment_id = equal.id
+          WHERE a.shown_at > ${transfer.blockTime}::timestamptz - interval '2 days'
+            AND a.shown_at < ${transfer.blockTime}::timestamptz + interval '1 minute'
+          UNION ALL
+          SELECT id, 'paid_before', 3 FROM payments
+          WHERE merchant_id = ${transfer.merchantId} AND env = ${transfer.env} AND payer_address = ${payer} AND receiver = ${receiver} AND status = 'settled'
+          UNION ALL
+          SELECT id, 'amount', 4 FROM equal
+        )
+        SELECT ${sql.literal(paymentColumns("p."))}, l.reasons, coalesce((
+          -- Not EXISTS, for which the planner may read all claims.
+          SELECT c.dropped_at IS NOT NULL FROM claimed_transfers c WHERE c.payment_id = p.id
+        ), false) AS dropped
+        FROM (
+          SELECT payment_id, array_agg(DISTINCT reason) AS reasons, min(weight) AS weight
+          FROM known GROUP BY payment_id
+        ) l CROSS JOIN LATERAL (SELECT * FROM payments WHERE id = l.payment_id LIMIT 1) p
+        WHERE p.merchant_id = ${transfer.merchantId} AND p.env = ${transfer.env}
+        ORDER BY (p.amount = ${amount}) DESC, l.weight, p.created_at DESC, p.id
+        LIMIT 10`
+      return (yield* decodeLikely(rows)).map((row) => ({
+        payment: toPayment(row),
+        reasons: row.reasons,
+        dropped: row.dropped
+      }))
+    }, Effect.orDie)
+  }
+}

@@ -1,0 +1,107 @@
+// A signed authorization that is settled, and its row.
+import { Effect, Option, Schema } from "effect"
+import { AddressBytes, HashBytes } from "../../chain/ChainBytes.ts"
+import { Env, type TransactionHash } from "../../domain/Chain.ts"
+import { MerchantId } from "../../domain/Merchant.ts"
+import { AtomicUsdc } from "../../domain/Money.ts"
+import { PayerType, PaymentId } from "../../domain/Payment.ts"
+import { type SettleReason, StoredSettleReason } from "../../domain/SettleReason.ts"
+import type { SignedAuthorization } from "../Authorization.ts"
+
+export interface X402Settlement {
+  readonly id: string
+  readonly merchantId: MerchantId
+  readonly env: Env
+  readonly paymentId: PaymentId
+  readonly opensPayment: boolean
+  readonly payerType: PayerType
+  readonly authorization: SignedAuthorization
+  readonly resource: string
+  readonly status: "pending" | "settled" | "failed"
+  readonly errorReason: SettleReason | null
+  /** Of a pending one: the reason callers get while the chain may still decide otherwise. */
+  readonly toldReason: SettleReason | null
+  readonly transactionId: TransactionHash | null
+  readonly createdAt: Date
+  /** When its success was given to a caller, and under which identity. */
+  readonly answered: { readonly at: Date; readonly to: string | null } | null
+}
+
+const Row = Schema.Struct({
+  id: Schema.String,
+  merchant_id: MerchantId,
+  env: Env,
+  payment_id: PaymentId,
+  opens_payment: Schema.Boolean,
+  payer_type: PayerType,
+  payer: AddressBytes,
+  nonce: HashBytes,
+  receiver: AddressBytes,
+  amount: Schema.BigIntFromString,
+  valid_after: Schema.BigIntFromString,
+  valid_before: Schema.BigIntFromString,
+  signature: Schema.Uint8Array,
+  resource: Schema.String,
+  status: Schema.Literals(["pending", "settled", "failed"]),
+  error_reason: Schema.NullOr(StoredSettleReason),
+  told_reason: Schema.NullOr(StoredSettleReason),
+  transaction_id: Schema.NullOr(HashBytes),
+  created_at: Schema.Date,
+  answered_at: Schema.NullOr(Schema.Date),
+  answered_to: Schema.NullOr(Schema.String)
+})
+const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
+
+/** The columns of `Row`: numeric(78,0) and numeric(20,0) come as text from every driver this way. */
+export const settlementColumns = `id, merchant_id, env, payment_id, opens_payment, payer_type, payer, nonce, receiver,
+  amount::text AS amount, valid_after::text AS valid_after, valid_before::text AS valid_before,
+  signature, resource, status, error_reason, told_reason, transaction_id, created_at, answered_at, answered_to`
+
+const toSettlement = (row: typeof Row.Type): X402Settlement => ({
+  id: row.id,
+  merchantId: row.merchant_id,
+  env: row.env,
+  paymentId: row.payment_id,
+  opensPayment: row.opens_payment,
+  payerType: row.payer_type,
+  authorization: {
+    from: row.payer,
+    to: row.receiver,
+    value: row.amount,
+    validAfter: row.valid_after,
+    validBefore: row.valid_before,
+    nonce: row.nonce,
+    signature: `0x${Buffer.from(row.signature).toString("hex")}`
+  },
+  resource: row.resource,
+  status: row.status,
+  errorReason: row.error_reason,
+  toldReason: row.told_reason,
+  transactionId: row.transaction_id,
+  createdAt: row.created_at,
+  answered: row.answered_at === null ? null : { at: row.answered_at, to: row.answered_to }
+})
+
+export const decodeSettlements = (rows: ReadonlyArray<unknown>) =>
+  Effect.map(decodeRows(rows), (all) => all.map(toSettlement))
+
+/** How long a success is repeated to who had it. */
+export const repeatedMillis = 10 * 60_000
+
+/** Whether a success is there for the caller: it is delivered once, and repeated to the same identity. */
+export const isDeliverable = (
+  { answered }: X402Settlement,
+  identity: string | undefined,
+  at: Date
+): boolean =>
+  answered === null ||
+  (identity !== undefined &&
+    answered.to === identity &&
+    at.getTime() - answered.at.getTime() < repeatedMillis)
+
+/** The amount of an authorization as a payment's. */
+export const amountOf = ({ value }: SignedAuthorization): Option.Option<AtomicUsdc> =>
+  Option.map(
+    Option.liftPredicate((atomic: bigint) => atomic >= 1n && atomic <= 99_999_999_999_999_999_999n)(value),
+    (atomic) => AtomicUsdc.make(atomic)
+  )
