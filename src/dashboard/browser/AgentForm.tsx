@@ -1,7 +1,9 @@
 // What an agent may do, to be made or changed.
 import { useEffect } from "preact/hooks"
 import type { ApiError } from "./api.ts"
-import { Button, Field, fieldsOf, Problem } from "./parts.tsx"
+import { Button } from "./parts/Button.tsx"
+import { Field, fieldsOf } from "./parts/Field.tsx"
+import { Problem } from "./parts/Problem.tsx"
 import { type Edits, useEdits } from "./useEdits.ts"
 
 /** As the API takes it; an empty list is any. */

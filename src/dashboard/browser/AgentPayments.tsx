@@ -1,7 +1,9 @@
 // What an agent signed, newest first, and what became of it.
 import type { AgentPage } from "../agents/Api.ts"
 import { short, usd } from "./format.ts"
-import { Empty, Explorer, Time } from "./parts.tsx"
+import { Explorer } from "./parts/External.tsx"
+import { Empty } from "./parts/Loaded.tsx"
+import { Time } from "./parts/Time.tsx"
 import { StatusBadge } from "./StatusBadge.tsx"
 
 export const AgentPayments = (props: {

@@ -2,7 +2,12 @@
 import { useState } from "preact/hooks"
 import type { AuditPage } from "../settings/Api.ts"
 import { call, useAction, usePage } from "./api.ts"
-import { Badge, Button, Card, Loaded, Problem, Time } from "./parts.tsx"
+import { Badge } from "./parts/Badge.tsx"
+import { Button } from "./parts/Button.tsx"
+import { Card } from "./parts/Card.tsx"
+import { Loaded } from "./parts/Loaded.tsx"
+import { Problem } from "./parts/Problem.tsx"
+import { Time } from "./parts/Time.tsx"
 import { useSession } from "./session.ts"
 import { withOlder } from "./withOlder.ts"
 

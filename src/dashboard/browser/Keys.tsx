@@ -3,22 +3,15 @@ import { useState } from "preact/hooks"
 import { developers, owners } from "../../domain/roleSets.ts"
 import type { IssuedKeyView, KeysPage, KeyView } from "../keys/Api.ts"
 import { call, useAction } from "./api.ts"
-import {
-  Ago,
-  Badge,
-  Button,
-  Card,
-  Code,
-  Confirm,
-  Dialog,
-  Empty,
-  Field,
-  fieldsOf,
-  Loaded,
-  Problem,
-  Secret,
-  Time
-} from "./parts.tsx"
+import { Badge } from "./parts/Badge.tsx"
+import { Button } from "./parts/Button.tsx"
+import { Card } from "./parts/Card.tsx"
+import { Code, Secret } from "./parts/Copy.tsx"
+import { Confirm, Dialog } from "./parts/Dialog.tsx"
+import { Field, fieldsOf } from "./parts/Field.tsx"
+import { Empty, Loaded } from "./parts/Loaded.tsx"
+import { Problem } from "./parts/Problem.tsx"
+import { Ago, Time } from "./parts/Time.tsx"
 import { useMay } from "./roles.ts"
 import { useSession } from "./session.ts"
 import { toast } from "./toasts.ts"

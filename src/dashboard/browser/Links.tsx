@@ -6,21 +6,16 @@ import type { LinksPage, LinkView } from "../links/Api.ts"
 import { call, useAction } from "./api.ts"
 import { usd } from "./format.ts"
 import { May } from "./May.tsx"
-import {
-  Badge,
-  Button,
-  Card,
-  Confirm,
-  Copy,
-  Dialog,
-  Empty,
-  External,
-  Field,
-  fieldsOf,
-  Loaded,
-  Problem,
-  Time
-} from "./parts.tsx"
+import { Badge } from "./parts/Badge.tsx"
+import { Button } from "./parts/Button.tsx"
+import { Card } from "./parts/Card.tsx"
+import { Copy } from "./parts/Copy.tsx"
+import { Confirm, Dialog } from "./parts/Dialog.tsx"
+import { External } from "./parts/External.tsx"
+import { Field, fieldsOf } from "./parts/Field.tsx"
+import { Empty, Loaded } from "./parts/Loaded.tsx"
+import { Problem } from "./parts/Problem.tsx"
+import { Time } from "./parts/Time.tsx"
 import { useSession } from "./session.ts"
 import { toast } from "./toasts.ts"
 import { useMerchantPage } from "./useMerchantPage.ts"

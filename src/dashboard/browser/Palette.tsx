@@ -3,7 +3,7 @@ import { useId, useState } from "preact/hooks"
 import { Icon, type IconName } from "./Icon.tsx"
 import { focusSearch, moveRow, pressedKeys, useKeys } from "./keyboard.ts"
 import { pages } from "./pages.ts"
-import { Dialog } from "./parts.tsx"
+import { Dialog } from "./parts/Dialog.tsx"
 import { navigate } from "./router.ts"
 import { useHref } from "./session.ts"
 

@@ -2,7 +2,10 @@
 import { useEffect, useState } from "preact/hooks"
 import { call, useAction } from "./api.ts"
 import { CodeField, withCode } from "./CodeField.tsx"
-import { Button, Dialog, Field, fieldsOf, Problem } from "./parts.tsx"
+import { Button } from "./parts/Button.tsx"
+import { Dialog } from "./parts/Dialog.tsx"
+import { Field, fieldsOf } from "./parts/Field.tsx"
+import { Problem } from "./parts/Problem.tsx"
 import { hasPasskeys, signByPasskey } from "./passkey.ts"
 import { setPasswordPrompt } from "./passwordPrompt.ts"
 

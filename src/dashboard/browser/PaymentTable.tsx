@@ -1,7 +1,7 @@
 // Payments in rows; on a phone each is a card.
 import type { PaymentsPage } from "../payments/Api.ts"
 import { short, usd } from "./format.ts"
-import { Time } from "./parts.tsx"
+import { Time } from "./parts/Time.tsx"
 import { StatusBadge } from "./StatusBadge.tsx"
 import { useHref } from "./session.ts"
 

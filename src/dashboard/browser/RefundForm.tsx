@@ -3,7 +3,10 @@ import { useRef, useState } from "preact/hooks"
 import type { RefundView } from "../../refunds/Api.ts"
 import { call, useAction } from "./api.ts"
 import { usd } from "./format.ts"
-import { Button, Dialog, Field, fieldsOf, Problem } from "./parts.tsx"
+import { Button } from "./parts/Button.tsx"
+import { Dialog } from "./parts/Dialog.tsx"
+import { Field, fieldsOf } from "./parts/Field.tsx"
+import { Problem } from "./parts/Problem.tsx"
 import { useSession } from "./session.ts"
 
 export type Refunded = { readonly paymentId: string } | { readonly incomingTransferId: string }

@@ -2,20 +2,15 @@
 import { useState } from "preact/hooks"
 import type { NewAuthenticator, RecoveryCodes, SecurityPage } from "../accounts/Api.ts"
 import { call, useAction, usePage } from "./api.ts"
-import {
-  Ago,
-  Badge,
-  Button,
-  Card,
-  Code,
-  Copy,
-  Dialog,
-  Field,
-  fieldsOf,
-  Loaded,
-  Problem,
-  Time
-} from "./parts.tsx"
+import { Badge } from "./parts/Badge.tsx"
+import { Button } from "./parts/Button.tsx"
+import { Card } from "./parts/Card.tsx"
+import { Code, Copy } from "./parts/Copy.tsx"
+import { Dialog } from "./parts/Dialog.tsx"
+import { Field, fieldsOf } from "./parts/Field.tsx"
+import { Loaded } from "./parts/Loaded.tsx"
+import { Problem } from "./parts/Problem.tsx"
+import { Ago, Time } from "./parts/Time.tsx"
 import { addPasskey, hasPasskeys } from "./passkey.ts"
 import { QrCode } from "./QrCode.tsx"
 import { useSession } from "./session.ts"

@@ -8,20 +8,15 @@ import { CodeField, withCode } from "./CodeField.tsx"
 import { Face } from "./Face.tsx"
 import { shortTime } from "./format.ts"
 import { Members } from "./Members.tsx"
-import {
-  Button,
-  Card,
-  Code,
-  Confirm,
-  Copy,
-  Dialog,
-  Explorer,
-  Field,
-  fieldsOf,
-  Loaded,
-  Problem,
-  Time
-} from "./parts.tsx"
+import { Button } from "./parts/Button.tsx"
+import { Card } from "./parts/Card.tsx"
+import { Code, Copy } from "./parts/Copy.tsx"
+import { Confirm, Dialog } from "./parts/Dialog.tsx"
+import { Explorer } from "./parts/External.tsx"
+import { Field, fieldsOf } from "./parts/Field.tsx"
+import { Loaded } from "./parts/Loaded.tsx"
+import { Problem } from "./parts/Problem.tsx"
+import { Time } from "./parts/Time.tsx"
 import { Region } from "./Region.tsx"
 import { useMay } from "./roles.ts"
 import { navigate } from "./router.ts"

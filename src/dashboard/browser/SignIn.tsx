@@ -4,7 +4,9 @@ import type { SessionView } from "../accounts/Api.ts"
 import { call, useAction } from "./api.ts"
 import { CodeField, withCode } from "./CodeField.tsx"
 import { Door } from "./Door.tsx"
-import { Button, Field, fieldsOf, Problem } from "./parts.tsx"
+import { Button } from "./parts/Button.tsx"
+import { Field, fieldsOf } from "./parts/Field.tsx"
+import { Problem } from "./parts/Problem.tsx"
 import { hasPasskeys, signByPasskey } from "./passkey.ts"
 
 /** Asks for a link to a new password; the answer is the same for every address. */

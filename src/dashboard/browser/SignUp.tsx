@@ -3,7 +3,10 @@ import { useState } from "preact/hooks"
 import type { SessionView, SignedUp } from "../accounts/Api.ts"
 import { call, useAction } from "./api.ts"
 import { Door } from "./Door.tsx"
-import { Button, Field, fieldsOf, Problem, Secret } from "./parts.tsx"
+import { Button } from "./parts/Button.tsx"
+import { Secret } from "./parts/Copy.tsx"
+import { Field, fieldsOf } from "./parts/Field.tsx"
+import { Problem } from "./parts/Problem.tsx"
 
 const FirstKeys = ({ signedUp, onDone }: { readonly signedUp: SignedUp; readonly onDone: () => void }) => (
   <Door title="Your first keys">

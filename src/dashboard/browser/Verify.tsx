@@ -2,7 +2,9 @@
 import { useState } from "preact/hooks"
 import { verifyWebhook, WebhookVerificationError } from "../../client/verifyWebhook.ts"
 import { Icon } from "./Icon.tsx"
-import { Button, Card, Field, fieldsOf } from "./parts.tsx"
+import { Button } from "./parts/Button.tsx"
+import { Card } from "./parts/Card.tsx"
+import { Field, fieldsOf } from "./parts/Field.tsx"
 import { useHref } from "./session.ts"
 
 type Verdict = { readonly ok: boolean; readonly text: string }

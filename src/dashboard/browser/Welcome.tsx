@@ -3,7 +3,9 @@ import type { SessionView } from "../accounts/Api.ts"
 import { call, useAction } from "./api.ts"
 import { CodeField, withCode } from "./CodeField.tsx"
 import { Door } from "./Door.tsx"
-import { Button, Field, fieldsOf, Problem } from "./parts.tsx"
+import { Button } from "./parts/Button.tsx"
+import { Field, fieldsOf } from "./parts/Field.tsx"
+import { Problem } from "./parts/Problem.tsx"
 import { useAddress } from "./router.ts"
 
 export const Welcome = ({ onSignedIn }: { readonly onSignedIn: (session: SessionView) => void }) => {

@@ -1,0 +1,8 @@
+// A word that stands out by its tone.
+import type { ComponentChildren } from "preact"
+
+export type Tone = "good" | "warn" | "bad" | "info" | "neutral"
+
+export const Badge = ({ tone, children }: { readonly tone: Tone; readonly children: ComponentChildren }) => (
+  <span class={`badge ${tone}`}>{children}</span>
+)

@@ -1,0 +1,68 @@
+// Texts that are copied whole.
+
+import { useEffect, useState } from "preact/hooks"
+import { Icon } from "../Icon.tsx"
+import { toast } from "../toasts.ts"
+
+const copyText = async (text: string): Promise<void> => {
+  if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text)
+  // Plain http on another host than localhost has no clipboard API.
+  const area = document.createElement("textarea")
+  area.value = text
+  document.body.append(area)
+  area.select()
+  document.execCommand("copy")
+  area.remove()
+}
+
+export const Copy = ({ text, what }: { readonly text: string; readonly what: string }) => {
+  const [copied, setCopied] = useState(false)
+  useEffect(() => {
+    if (!copied) return
+    const timer = setTimeout(() => setCopied(false), 1_500)
+    return () => clearTimeout(timer)
+  }, [copied])
+  return (
+    <button
+      type="button"
+      class="copy"
+      aria-label={`Copy ${what}`}
+      title={`Copy ${what}`}
+      onClick={() =>
+        copyText(text).then(
+          () => {
+            setCopied(true)
+            toast(`Copied ${what}`)
+          },
+          () => toast("Copying was refused: select the text and copy it", "bad")
+        )
+      }
+    >
+      <Icon name={copied ? "check" : "copy"} />
+    </button>
+  )
+}
+
+/** Monospaced text that is copied whole. */
+export const Code = ({
+  text,
+  what,
+  shown = text
+}: {
+  readonly text: string
+  readonly what: string
+  readonly shown?: string
+}) => (
+  <span class="code">
+    <code title={text}>{shown}</code>
+    <Copy text={text} what={what} />
+  </span>
+)
+
+/** A secret at the only moment that it can be seen. */
+export const Secret = ({ value, what }: { readonly value: string; readonly what: string }) => (
+  <div class="secret">
+    <code>{value}</code>
+    <Copy text={value} what={what} />
+  </div>
+)

@@ -1,0 +1,64 @@
+// Modal dialogs.
+
+import type { ComponentChildren } from "preact"
+import { useId, useLayoutEffect, useRef } from "preact/hooks"
+import type { ApiError } from "../api.ts"
+import { Button } from "./Button.tsx"
+import { Problem } from "./Problem.tsx"
+
+/** A modal dialog; Escape and its buttons close it. */
+export const Dialog = (props: {
+  readonly title: string
+  readonly onClose: () => void
+  readonly children: ComponentChildren
+}) => {
+  const ref = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useLayoutEffect(() => {
+    const dialog = ref.current
+    dialog?.showModal()
+    return () => dialog?.close()
+  }, [])
+  return (
+    <dialog
+      ref={ref}
+      aria-labelledby={id}
+      onClose={({ currentTarget }) => {
+        // A dialog that was taken away tells of its closing late; its successor stays.
+        if (currentTarget.isConnected) props.onClose()
+      }}
+    >
+      <h2 id={id}>{props.title}</h2>
+      {props.children}
+    </dialog>
+  )
+}
+
+/** Asks before what cannot be undone. */
+export const Confirm = (props: {
+  readonly title: string
+  readonly action: string
+  readonly danger?: boolean
+  readonly busy: boolean
+  readonly error: ApiError | undefined
+  readonly onConfirm: () => void
+  readonly onClose: () => void
+  readonly children: ComponentChildren
+}) => (
+  <Dialog title={props.title} onClose={props.onClose}>
+    <div class="stack">
+      {props.children}
+      <Problem error={props.error} />
+      <div class="actions">
+        <Button onClick={props.onClose}>Cancel</Button>
+        <Button
+          kind={props.danger === true ? "danger" : "primary"}
+          busy={props.busy}
+          onClick={props.onConfirm}
+        >
+          {props.action}
+        </Button>
+      </div>
+    </div>
+  </Dialog>
+)
