@@ -9,8 +9,8 @@ import { checkEgressUrl } from "../egress/EgressUrl.ts"
 import { SecretBox } from "../keys/SecretBox.ts"
 import { makeWebhookSecret } from "../webhooks/Signature.ts"
 import { WebhookUrlRefused } from "../webhooks/WebhookUrlRefused.ts"
+import { AlertHookRepo, type HookRow } from "./AlertHookRepo.ts"
 import { hookContext } from "./HookTarget.ts"
-import { type HookRow, TellingRepo } from "./TellingRepo.ts"
 
 /** Of one merchant in one environment. */
 const mostHooks = 5
@@ -39,7 +39,7 @@ export class AlertHooks extends Context.Service<
   > = Layer.effect(
     AlertHooks,
     Effect.gen(function* () {
-      const repo = yield* TellingRepo
+      const repo = yield* AlertHookRepo
       const box = yield* SecretBox
       const policy = yield* EgressPolicy
       const random = yield* SecureRandom.SecureRandom
@@ -69,5 +69,5 @@ export class AlertHooks extends Context.Service<
         remove: ({ env, merchantId }, id) => repo.removeHook(merchantId, env, id)
       })
     })
-  ).pipe(Layer.provide(TellingRepo.layer))
+  ).pipe(Layer.provide(AlertHookRepo.layer))
 }

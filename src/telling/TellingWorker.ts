@@ -12,8 +12,9 @@ import { WebhookSender } from "../webhooks/WebhookSender.ts"
 import { DueWork } from "../workers/DueWork.ts"
 import { leased } from "../workers/leased.ts"
 import { supervised } from "../workers/supervised.ts"
+import { AlertHookRepo, type AlertPost } from "./AlertHookRepo.ts"
 import { HookTarget, hookContext } from "./HookTarget.ts"
-import { type AlertPost, TellingRepo } from "./TellingRepo.ts"
+import { TellingRepo } from "./TellingRepo.ts"
 
 /** The waits between attempts of a post; after the last it is given up. */
 const waits = ["1 minute", "5 minutes", "30 minutes", "2 hours"] as const
@@ -29,6 +30,7 @@ export const layer: Layer.Layer<
   Effect.gen(function* () {
     const { baseUrl } = yield* AppConfig
     const repo = yield* TellingRepo
+    const hooks = yield* AlertHookRepo
     const mails = yield* Mails
     const sender = yield* WebhookSender
     const box = yield* SecretBox
@@ -118,7 +120,7 @@ export const layer: Layer.Layer<
       const at = yield* DateTime.nowAsDate
       const wait = waits[post.attempts - 1]
       const again = wait === undefined ? null : new Date(at.getTime() + Duration.toMillis(wait))
-      yield* repo.endPost(post, { sentAt: null, error, again })
+      yield* hooks.endPost(post, { sentAt: null, error, again })
       yield* Effect.logWarning(
         again === null ? "Posting an alert failed permanently" : "Posting an alert failed; retrying"
       ).pipe(Effect.annotateLogs({ hook: post.hook_id, reason: error }))
@@ -146,7 +148,7 @@ export const layer: Layer.Layer<
         secret: Redacted.make(secret)
       })
       if (outcome._tag === "Answered" && outcome.ok)
-        return yield* repo.endPost(post, { sentAt: yield* DateTime.nowAsDate, error: null, again: null })
+        return yield* hooks.endPost(post, { sentAt: yield* DateTime.nowAsDate, error: null, again: null })
       yield* failed(post, outcome._tag === "Answered" ? `status ${outcome.status}` : outcome.failure)
     })
 
@@ -160,10 +162,10 @@ export const layer: Layer.Layer<
         leaseMillis: 120_000,
         batch,
         concurrency: 4,
-        take: repo.takePosts,
+        take: hooks.takePosts,
         each: send,
         annotations: ({ alert_id, hook_id }) => ({ alert: alert_id, hook: hook_id })
       })
     )
   })
-).pipe(Layer.provide([TellingRepo.layer, Mails.layer]))
+).pipe(Layer.provide([TellingRepo.layer, AlertHookRepo.layer, Mails.layer]))

@@ -3,8 +3,8 @@
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { AlertHookRepo } from "../../src/telling/AlertHookRepo.ts"
 import { AlertHooks } from "../../src/telling/AlertHooks.ts"
-import { TellingRepo } from "../../src/telling/TellingRepo.ts"
 import { liveEffect } from "../support/run.ts"
 import { raise, shop, world } from "./tellingWorld.ts"
 
@@ -16,7 +16,7 @@ const sent = (at: Date) => ({ sentAt: at, error: null, again: null })
 /** A post as the first instance and then the second have taken it. */
 const takenTwice = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const repo = yield* TellingRepo
+  const repo = yield* AlertHookRepo
   const hooks = yield* AlertHooks
   const merchantId = yield* shop("Demo Books", [])
   const { id: hook } = yield* hooks.add({ merchantId, env: "test" }, "plain", "https://hooks.example.com/a")

@@ -9,6 +9,7 @@ import { EgressPolicy } from "../../src/egress/EgressPolicy.ts"
 import { Resolver } from "../../src/egress/Resolver.ts"
 import { SecretBox } from "../../src/keys/SecretBox.ts"
 import * as MailWorker from "../../src/mail/MailWorker.ts"
+import { AlertHookRepo } from "../../src/telling/AlertHookRepo.ts"
 import { AlertHooks } from "../../src/telling/AlertHooks.ts"
 import { TellingRepo } from "../../src/telling/TellingRepo.ts"
 import * as TellingWorker from "../../src/telling/TellingWorker.ts"
@@ -37,6 +38,7 @@ const worldOf = <Sender>(
   const config = testConfig({ smtp: Option.some({ url, from: "shop@pay.example.com" }) })
   const services = Layer.mergeAll(
     AlertHooks.layer,
+    AlertHookRepo.layer,
     TellingRepo.layer,
     AlertRepo.layer,
     AuditLog.layer,
