@@ -111,7 +111,7 @@ export const defects: ReadonlyArray<Defect> = [
   },
   {
     name: "an outcome is recorded under a claim that was lost",
-    file: "src/webhooks/WebhookRepo/WebhookRepoMemory.ts",
+    file: "src/webhooks/WebhookRepo/claimsMemory.ts",
     from: "if (found?.claimId !== claimed.claimId) return []",
     to: "if (found === undefined) return []"
   },
@@ -129,7 +129,7 @@ export const defects: ReadonlyArray<Defect> = [
   },
   {
     name: "a claimed delivery whose sender dies is never sent again",
-    file: "src/webhooks/WebhookRepo/WebhookRepoMemory.ts",
+    file: "src/webhooks/WebhookRepo/claimsMemory.ts",
     from: "      dueAt: leaseUntil,",
     to: "      dueAt: null,"
   },
