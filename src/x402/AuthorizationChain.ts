@@ -1,33 +1,26 @@
 // What the test chain says of a signed authorization: whether its signature holds, whether and
 // at what gas the transfer would go through, whether its nonce is spent. Nothing is sent here.
-import { Context, Effect, Layer, Option, Schema } from "effect"
-import {
-  decodeFunctionResult,
-  encodeFunctionData,
-  erc20Abi,
-  type Hex,
-  hashTypedData,
-  toEventSelector,
-  toHex
-} from "viem"
+import { Context, Effect, Layer, Option } from "effect"
+import { decodeFunctionResult, encodeFunctionData, erc20Abi, type Hex, hashTypedData, toHex } from "viem"
 import { AppConfig } from "../AppConfig.ts"
 import { ContractSignatures } from "../chain/ContractSignatures.ts"
-import type { NodeFailure, RpcNode } from "../chain/RpcPool/RpcNode.ts"
+import type { NodeFailure } from "../chain/RpcPool/RpcNode.ts"
 import { RpcPool, unavailable } from "../chain/RpcPool.ts"
-import { Bytes, Quantity, Word } from "../chain/RpcSchemas.ts"
+import { Bytes, Quantity } from "../chain/RpcSchemas.ts"
 import { SignatureRecovery } from "../chain/SignatureRecovery.ts"
 import type { RpcUnavailable } from "../chain/Verification.ts"
-import { Address, networks, TransactionHash } from "../domain/Chain.ts"
+import { Address, networks } from "../domain/Chain.ts"
 import type { InvalidReason } from "../domain/SettleReason.ts"
 import type { WalletState } from "../wallets/HotWallet.ts"
+import { type Call, factoryOf, type SignedAuthorization, transferCall, typedDataOf } from "./Authorization.ts"
 import {
-  authorizationAbi,
-  type Call,
-  factoryOf,
-  type SignedAuthorization,
-  transferCall,
-  typedDataOf
-} from "./Authorization.ts"
+  type AuthorizationStanding,
+  type AuthorizationUse,
+  isTrue,
+  standingBy,
+  stateData,
+  useBy
+} from "./AuthorizationChain/nodeAuthorization.ts"
 
 type Shape = typeof AuthorizationChain.Service
 
@@ -35,21 +28,6 @@ const network = networks.test
 const usdc = network.usdc.address
 /** Multicall3's address on every chain that has it. */
 export const multicall = Address.make("0xcA11bde05977b3631167028862bE2a173976CA11")
-
-/**
- * `used`: its nonce is spent, by a transfer or a cancellation. `expired`: unused in a block with the
- * required confirmations after its time. `open`: it may still be used. `unknown`: the nodes do not
- * say, or have not come as far as is asked.
- */
-export type AuthorizationStanding = "used" | "expired" | "open" | "unknown"
-
-/** The transaction that spent a nonce, whoever sent it. */
-export interface AuthorizationUse {
-  readonly transactionId: TransactionHash
-  readonly cancelled: boolean
-  /** How many blocks have come after it, as a majority has them. */
-  readonly blocksSince: bigint
-}
 
 /** Who would send it, and what is offered for its gas where the wallet holds that. */
 export interface RelayWallet {
@@ -62,25 +40,10 @@ export type Plan =
   | { readonly _tag: "Ready"; readonly call: Call; readonly gas: bigint }
   | { readonly _tag: "Refused"; readonly reason: InvalidReason; readonly message?: string }
 
-const UseLogs = Schema.Array(
-  Schema.Struct({ transactionHash: Word, blockNumber: Quantity, topics: Schema.Array(Word) })
-)
-const SomeBlock = Schema.Struct({ number: Quantity, timestamp: Quantity })
-/** What most public nodes search in one question. */
-const searchedBlocks = 9_000n
-/** Seconds that a block's time may lie before the clock by which `since` was taken. */
-const clockSlack = 3_600n
-const usedTopic = toEventSelector("AuthorizationUsed(address,bytes32)")
-const cancelledTopic = toEventSelector("AuthorizationCanceled(address,bytes32)")
-
 /** The most gas that a transaction of each class is sent with. */
 const gasCeilings = { account: 160_000n, contract: 700_000n, deployment: 3_000_000n }
 /** Estimates are of the present state: a quarter more is sent, and what is unused is not paid. */
 const withMargin = (estimate: bigint) => (estimate * 5n) / 4n
-
-const stateData = (payer: Address, nonce: Hex) =>
-  encodeFunctionData({ abi: authorizationAbi, functionName: "authorizationState", args: [payer, nonce] })
-const isTrue = (word: string) => /^0x0*1$/.test(word)
 
 /** A node's own words for a call that its gas does not suffice for. */
 const isShortOfGas = ({ kind, said = "" }: NodeFailure) =>
@@ -232,30 +195,6 @@ const make = Effect.gen(function* () {
     }
   )
 
-  const standingBy = (
-    node: RpcNode,
-    payer: Address,
-    nonce: Hex,
-    validBefore: bigint,
-    notBefore: bigint
-  ): Effect.Effect<AuthorizationStanding, NodeFailure> =>
-    Effect.gen(function* () {
-      const block = (tag: string) => node.call("eth_getBlockByNumber", [tag, false], SomeBlock)
-      const head = yield* block("latest")
-      const state = yield* node.call(
-        "eth_call",
-        [{ to: usdc, data: stateData(payer, nonce) }, toHex(head.number)],
-        Word
-      )
-      if (isTrue(state)) return "used"
-      if (head.number < notBefore) return "unknown"
-      if (head.timestamp < validBefore) return "open"
-      const depth = BigInt(testnetConfirmations)
-      if (depth === 0n) return "expired"
-      if (head.number < depth) return "open"
-      return (yield* block(toHex(head.number - depth))).timestamp >= validBefore ? "expired" : "open"
-    })
-
   const standing: Shape["standing"] = Effect.fn("AuthorizationChain.standing")(function* (
     payer,
     nonce,
@@ -263,65 +202,16 @@ const make = Effect.gen(function* () {
     notBefore = 0n
   ) {
     const { agreed } = yield* pool.poll("test", {
-      ask: (node) => standingBy(node, payer, nonce, validBefore, notBefore),
+      ask: (node) => standingBy(node, payer, nonce, validBefore, notBefore, testnetConfirmations),
       key: (answer) => answer,
       contradicts: () => false
     })
     return agreed === undefined ? "unknown" : agreed[0]
   })
 
-  /** Logs of some blocks up to this one: half as many where the node refuses so many. */
-  const logsUpTo = (
-    node: RpcNode,
-    topics: ReadonlyArray<string | ReadonlyArray<string>>,
-    to: bigint,
-    blocks: bigint
-  ): Effect.Effect<
-    { readonly logs: typeof UseLogs.Type; readonly from: bigint; readonly blocks: bigint },
-    NodeFailure
-  > => {
-    const from = to > blocks ? to - blocks : 0n
-    return node
-      .call("eth_getLogs", [{ address: usdc, topics, fromBlock: toHex(from), toBlock: toHex(to) }], UseLogs)
-      .pipe(
-        Effect.map((logs) => ({ logs, from, blocks })),
-        Effect.catchIf(
-          ({ kind }) => kind === "refused" && blocks > 1n,
-          () => logsUpTo(node, topics, to, blocks / 2n)
-        )
-      )
-  }
-
-  const useBy = (
-    node: RpcNode,
-    topics: ReadonlyArray<string | ReadonlyArray<string>>,
-    oldest: bigint
-  ): Effect.Effect<Option.Option<AuthorizationUse>, NodeFailure> =>
-    Effect.gen(function* () {
-      const head = yield* node.call("eth_getBlockByNumber", ["latest", false], SomeBlock)
-      let asked = searchedBlocks
-      for (let to = head; ; ) {
-        const { blocks, from, logs } = yield* logsUpTo(node, topics, to.number, asked)
-        asked = blocks
-        const [found] = logs
-        if (found !== undefined) {
-          return Option.some({
-            transactionId: TransactionHash.make(found.transactionHash),
-            cancelled: found.topics[0] === cancelledTopic,
-            blocksSince: head.number - found.blockNumber
-          })
-        }
-        if (from === 0n) return Option.none()
-        to = yield* node.call("eth_getBlockByNumber", [toHex(from), false], SomeBlock)
-        if (to.timestamp < oldest) return Option.none()
-      }
-    })
-
   const findUse: Shape["findUse"] = Effect.fn("AuthorizationChain.findUse")(function* (payer, nonce, since) {
-    const topics = [[usedTopic, cancelledTopic], `0x${payer.slice(2).toLowerCase().padStart(64, "0")}`, nonce]
-    const oldest = BigInt(Math.floor(since.getTime() / 1000)) - clockSlack
     const { agreed } = yield* pool.poll<Option.Option<AuthorizationUse>>("test", {
-      ask: (node) => useBy(node, topics, oldest),
+      ask: (node) => useBy(node, payer, nonce, since),
       key: (use) => (Option.isNone(use) ? "none" : `${use.value.transactionId} ${use.value.cancelled}`),
       contradicts: () => false
     })

@@ -1,0 +1,180 @@
+// Where the merchant's money goes, and changes of it that wait.
+import { useState } from "preact/hooks"
+import { developers, owners } from "../../domain/roleSets.ts"
+import type { CheckedAddress, ReceiverChangeView, SettingsPage } from "../settings/Api.ts"
+import { ApiError, call, useAction } from "./api.ts"
+import { shortTime } from "./format.ts"
+import { Button } from "./parts/Button.tsx"
+import { Card } from "./parts/Card.tsx"
+import { Code, Copy } from "./parts/Copy.tsx"
+import { Confirm, Dialog } from "./parts/Dialog.tsx"
+import { Explorer } from "./parts/External.tsx"
+import { Field, fieldsOf } from "./parts/Field.tsx"
+import { Problem } from "./parts/Problem.tsx"
+import { Time } from "./parts/Time.tsx"
+import { useMay } from "./roles.ts"
+import { useSession } from "./session.ts"
+import { toast } from "./toasts.ts"
+
+export const ReceiverCard = ({
+  data,
+  reload
+}: {
+  readonly data: SettingsPage
+  readonly reload: () => Promise<void>
+}) => {
+  const { api, place } = useSession()
+  const may = useMay()
+  const [next, setNext] = useState<string>()
+  /** What the owner of another merchant's address signs, and whether that was tried. */
+  const [proof, setProof] = useState<{ readonly text: string; readonly tried: boolean }>()
+  const close = () => {
+    setNext(undefined)
+    setProof(undefined)
+  }
+  const change = useAction(async (receiver: string, signature?: string) => {
+    const body = signature === undefined ? { receiver } : { receiver, signature }
+    const { after, dueAt } = await call<ReceiverChangeView>("PATCH", `${api}/receiver`, body).catch(
+      (error) => {
+        if (error instanceof ApiError && error.code === "RECEIVER_TAKEN") {
+          setProof({ text: error.details[0]?.expected ?? "", tried: signature !== undefined })
+        }
+        throw error
+      }
+    )
+    close()
+    toast(
+      dueAt === null
+        ? `New intents now name ${after.slice(0, 8)}…`
+        : `${after.slice(0, 8)}… takes over on ${shortTime(dueAt)}; until then it can be withdrawn`
+    )
+    await reload()
+  }, next)
+  const withdraw = useAction(async () => {
+    await call("DELETE", `${api}/receiver/change`)
+    toast("Withdrawn: the address stays as it is")
+    await reload()
+  })
+  const waiting = data.receiverChange
+  // With its checksum before anything is asked: that is what people compare.
+  const check = useAction(async (typed: string) => {
+    setNext(
+      (await call<CheckedAddress>("POST", `${api}/receiver/check`, { receiver: typed.trim() })).receiver
+    )
+  })
+  const wrong = (check.error ?? change.error)?.details.find(({ path }) => path === "body.receiver")?.message
+  return (
+    <Card title={`Receiving address, ${place.env}`}>
+      <p>
+        <Code text={data.receiver} what="the receiving address" />
+      </p>
+      <p>
+        <Explorer url={data.network.explorerUrl} path={`address/${data.receiver}`}>
+          {data.network.name}
+        </Explorer>
+      </p>
+      {waiting === null ? null : (
+        <div class="notice" role="status">
+          <p>
+            <strong>
+              Changes on <Time at={waiting.dueAt} />
+            </strong>{" "}
+            to <span class="mono break">{waiting.address}</span>
+          </p>
+          <p class="soft">
+            {waiting.requestedBy} asked for it on <Time at={waiting.requestedAt} />. Owners and developers can
+            withdraw it.
+          </p>
+          <Problem error={withdraw.error} />
+          {may(developers) ? (
+            <div class="actions start">
+              <Button kind="danger" busy={withdraw.busy} onClick={() => void withdraw.run()}>
+                Withdraw the change
+              </Button>
+            </div>
+          ) : null}
+        </div>
+      )}
+      {may(owners) ? (
+        <form class="stack" onSubmit={(event) => void check.run(fieldsOf(event)["receiver"] ?? "")}>
+          <Field
+            label="New address"
+            name="receiver"
+            required
+            mono
+            placeholder="0x…"
+            hint="Applies to new intents. Existing intents and payments keep their address."
+            error={wrong}
+          />
+          <div class="actions start">
+            <Button submit busy={check.busy}>
+              Change address
+            </Button>
+          </div>
+        </form>
+      ) : (
+        <p class="soft">Owners change it.</p>
+      )}
+      {next !== undefined && proof !== undefined ? (
+        <Dialog key="taken" title="This address is in use" onClose={close}>
+          <form
+            class="stack"
+            onSubmit={(event) => void change.run(next, (fieldsOf(event)["signature"] ?? "").trim())}
+          >
+            <p>
+              Another merchant receives, or once received, at this address. If it is yours, sign this text
+              with its key and paste the signature: the address then belongs to this merchant.
+            </p>
+            <pre>{proof.text}</pre>
+            <p>
+              <Copy text={proof.text} what="the text" />
+            </p>
+            <Field
+              label="Signature"
+              name="signature"
+              required
+              mono
+              placeholder="0x…"
+              error={proof.tried ? change.error?.of("signature") : undefined}
+            />
+            <div class="actions">
+              <Button onClick={close}>Cancel</Button>
+              <Button kind="primary" submit busy={change.busy}>
+                Move the address
+              </Button>
+            </div>
+          </form>
+        </Dialog>
+      ) : null}
+      {next === undefined || proof !== undefined ? null : (
+        <Confirm
+          key="receiver"
+          title={`Change where ${place.env} money goes?`}
+          action="Change address"
+          busy={change.busy}
+          error={change.error}
+          onConfirm={() => void change.run(next)}
+          onClose={close}
+        >
+          <dl class="compare">
+            <dt>Now</dt>
+            <dd class="mono break">{data.receiver}</dd>
+            <dt>{place.env === "live" ? "After the wait" : "From now on"}</dt>
+            <dd class="mono break">{next}</dd>
+          </dl>
+          <p>
+            Compare it with your wallet, capital letters too: they are its checksum (EIP-55), so that a
+            mistyped address does not pass.
+          </p>
+          <p>It applies to new intents; existing payments keep the old address.</p>
+          {place.env === "live" ? (
+            <p>
+              A live address takes effect after a delay (24 hours by default) and can be withdrawn until then.
+            </p>
+          ) : null}
+          {wrong === undefined ? null : <p class="hint bad">{wrong}</p>}
+        </Confirm>
+      )}
+    </Card>
+  )
+}

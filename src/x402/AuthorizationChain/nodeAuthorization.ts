@@ -1,0 +1,118 @@
+// What one node says of a signed authorization: whether its nonce is spent, by what, and whether its time is over.
+import { Effect, Option, Schema } from "effect"
+import { encodeFunctionData, type Hex, toEventSelector, toHex } from "viem"
+import type { NodeFailure, RpcNode } from "../../chain/RpcPool/RpcNode.ts"
+import { Quantity, Word } from "../../chain/RpcSchemas.ts"
+import { type Address, networks, TransactionHash } from "../../domain/Chain.ts"
+import { authorizationAbi } from "../Authorization.ts"
+
+const usdc = networks.test.usdc.address
+
+/**
+ * `used`: its nonce is spent, by a transfer or a cancellation. `expired`: unused in a block with the
+ * required confirmations after its time. `open`: it may still be used. `unknown`: the nodes do not
+ * say, or have not come as far as is asked.
+ */
+export type AuthorizationStanding = "used" | "expired" | "open" | "unknown"
+
+/** The transaction that spent a nonce, whoever sent it. */
+export interface AuthorizationUse {
+  readonly transactionId: TransactionHash
+  readonly cancelled: boolean
+  /** How many blocks have come after it, as a majority has them. */
+  readonly blocksSince: bigint
+}
+
+const UseLogs = Schema.Array(
+  Schema.Struct({ transactionHash: Word, blockNumber: Quantity, topics: Schema.Array(Word) })
+)
+const SomeBlock = Schema.Struct({ number: Quantity, timestamp: Quantity })
+/** What most public nodes search in one question. */
+const searchedBlocks = 9_000n
+/** Seconds that a block's time may lie before the clock by which `since` was taken. */
+const clockSlack = 3_600n
+const usedTopic = toEventSelector("AuthorizationUsed(address,bytes32)")
+const cancelledTopic = toEventSelector("AuthorizationCanceled(address,bytes32)")
+
+/** The call that asks whether a nonce is spent. */
+export const stateData = (payer: Address, nonce: Hex) =>
+  encodeFunctionData({ abi: authorizationAbi, functionName: "authorizationState", args: [payer, nonce] })
+/** Its answer. */
+export const isTrue = (word: string) => /^0x0*1$/.test(word)
+
+/** Where it stands by one node, in a block at or after `notBefore`; `validBefore` in Unix seconds. */
+export const standingBy = (
+  node: RpcNode,
+  payer: Address,
+  nonce: Hex,
+  validBefore: bigint,
+  notBefore: bigint,
+  confirmations: number
+): Effect.Effect<AuthorizationStanding, NodeFailure> =>
+  Effect.gen(function* () {
+    const block = (tag: string) => node.call("eth_getBlockByNumber", [tag, false], SomeBlock)
+    const head = yield* block("latest")
+    const state = yield* node.call(
+      "eth_call",
+      [{ to: usdc, data: stateData(payer, nonce) }, toHex(head.number)],
+      Word
+    )
+    if (isTrue(state)) return "used"
+    if (head.number < notBefore) return "unknown"
+    if (head.timestamp < validBefore) return "open"
+    const depth = BigInt(confirmations)
+    if (depth === 0n) return "expired"
+    if (head.number < depth) return "open"
+    return (yield* block(toHex(head.number - depth))).timestamp >= validBefore ? "expired" : "open"
+  })
+
+/** Logs of some blocks up to this one: half as many where the node refuses so many. */
+const logsUpTo = (
+  node: RpcNode,
+  topics: ReadonlyArray<string | ReadonlyArray<string>>,
+  to: bigint,
+  blocks: bigint
+): Effect.Effect<
+  { readonly logs: typeof UseLogs.Type; readonly from: bigint; readonly blocks: bigint },
+  NodeFailure
+> => {
+  const from = to > blocks ? to - blocks : 0n
+  return node
+    .call("eth_getLogs", [{ address: usdc, topics, fromBlock: toHex(from), toBlock: toHex(to) }], UseLogs)
+    .pipe(
+      Effect.map((logs) => ({ logs, from, blocks })),
+      Effect.catchIf(
+        ({ kind }) => kind === "refused" && blocks > 1n,
+        () => logsUpTo(node, topics, to, blocks / 2n)
+      )
+    )
+}
+
+/** What used it, by one node, looked for from the newest block back to `since`. */
+export const useBy = (
+  node: RpcNode,
+  payer: Address,
+  nonce: Hex,
+  since: Date
+): Effect.Effect<Option.Option<AuthorizationUse>, NodeFailure> =>
+  Effect.gen(function* () {
+    const topics = [[usedTopic, cancelledTopic], `0x${payer.slice(2).toLowerCase().padStart(64, "0")}`, nonce]
+    const oldest = BigInt(Math.floor(since.getTime() / 1000)) - clockSlack
+    const head = yield* node.call("eth_getBlockByNumber", ["latest", false], SomeBlock)
+    let asked = searchedBlocks
+    for (let to = head; ; ) {
+      const { blocks, from, logs } = yield* logsUpTo(node, topics, to.number, asked)
+      asked = blocks
+      const [found] = logs
+      if (found !== undefined) {
+        return Option.some({
+          transactionId: TransactionHash.make(found.transactionHash),
+          cancelled: found.topics[0] === cancelledTopic,
+          blocksSince: head.number - found.blockNumber
+        })
+      }
+      if (from === 0n) return Option.none()
+      to = yield* node.call("eth_getBlockByNumber", [toHex(from), false], SomeBlock)
+      if (to.timestamp < oldest) return Option.none()
+    }
+  })
