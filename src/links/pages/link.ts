@@ -39,24 +39,35 @@ const askAmount = () => {
   input("amount").focus()
 }
 
-const show = ({ intentToken, publishableKey }: Opened) => {
+const remember = (opened: Opened) => {
+  try {
+    sessionStorage.setItem(kept, JSON.stringify(opened))
+  } catch {
+    // Without storage a reload opens another payment.
+  }
+}
+
+const forget = () => sessionStorage.removeItem(kept)
+
+const show = (opened: Opened) => {
+  const { intentToken, publishableKey } = opened
   message.hidden = true
   form.hidden = true
   const checkout = document.createElement("quittance-checkout")
   checkout.setAttribute("intent-token", intentToken)
   checkout.setAttribute("publishable-key", publishableKey)
-  const forget = () => sessionStorage.removeItem(kept)
-  checkout.addEventListener("settled", forget)
   checkout.addEventListener("failed", (event) => {
-    forget()
+    // Nothing was charged. Of a payment that failed nobody knows that here.
+    if (isIn(event, "expired")) forget()
     renew(event, publishableKey).catch(() => undefined)
   })
   // Who cancels may choose another amount, or go on after all.
   checkout.addEventListener("closed", (event) => {
-    // Nothing was charged: the link opens another payment.
+    // The link opens another payment.
     if (isIn(event, "expired")) location.reload()
     // What was paid, or is to be asked about, stays on the page.
     if (isIn(event, "settled") || isIn(event, "failed")) {
+      forget()
       message.textContent = text("mayClose")
       message.hidden = false
     }
@@ -65,18 +76,15 @@ const show = ({ intentToken, publishableKey }: Opened) => {
     askAmount()
   })
   checkout.addEventListener("statechange", (event) => {
-    if (isIn(event, "cancelled")) return
+    if (isIn(event, "cancelled") || isIn(event, "expired")) return
     form.hidden = true
+    remember(opened)
   })
   element("checkout").replaceChildren(checkout)
 }
 
 const keep = (opened: Opened) => {
-  try {
-    sessionStorage.setItem(kept, JSON.stringify(opened))
-  } catch {
-    // Without storage a reload opens another payment.
-  }
+  remember(opened)
   show(opened)
 }
 
