@@ -114,6 +114,8 @@ export const makeTransport = (options: QuittanceOptions) => {
           ...(body === undefined ? {} : { "content-type": "application/json" })
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        // Elsewhere nobody vouches for the answer, and a POST that is led on may become a GET.
+        redirect: "manual",
         signal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal])
       })
       if (stream === true && response.ok && response.body !== null) return response.body

@@ -274,6 +274,27 @@ describe("Quittance's retries", () => {
     const { client } = scripted([new Response("<html>", { status: 404 })])
     expect(await refused(client.payments.list())).toMatchObject({ code: "UNKNOWN_ANSWER", status: 404 })
   })
+  test("a redirect is not followed: neither what it leads to is believed, nor a creation made a read", async () => {
+    const asked: Array<string> = []
+    const answering = (answer: (url: string) => Response) =>
+      Bun.serve({
+        port: 0,
+        hostname: "127.0.0.1",
+        fetch: ({ method, url }) => {
+          asked.push(`${method} ${new URL(url).pathname}`)
+          return answer(url)
+        }
+      })
+    await using elsewhere = answering(() => Response.json({ payments: [], hasMore: false, endpoint: null }))
+    await using service = answering((url) =>
+      Response.redirect(`http://localhost:${elsewhere.port}${new URL(url).pathname}`, 302)
+    )
+    const client = new Quittance({ key: "sk_test_x", baseUrl: `http://127.0.0.1:${service.port}` })
+    const unknown = { code: "UNKNOWN_ANSWER", status: 302 }
+    expect(await refused(client.payments.list())).toMatchObject(unknown)
+    expect(await refused(client.webhookEndpoint.create("https://a.example.com/"))).toMatchObject(unknown)
+    expect(asked).toEqual(["GET /api/v1/payments", "POST /api/v1/webhook-endpoint"])
+  })
   test("a silent service times out", async () => {
     const { client } = scripted([], {
       timeout: 50,
