@@ -53,7 +53,7 @@ describe("Refunds in the dashboard", () => {
     width: number,
     colorScheme: "light" | "dark" = "light",
     wallet?: Address,
-    send?: () => string
+    send?: () => string | Promise<string>
   ) => {
     const { payment } = await shop.settle()
     const context = await newContext({ width, colorScheme })
@@ -142,9 +142,13 @@ describe("Refunds in the dashboard", () => {
 
   browserTest("a transfer whose report got no answer is not offered to be sent once more", async () => {
     const { page } = await opened(1280, "light", person.receiver)
-    await page.route("**/refunds/*/transaction", (route) => route.abort())
+    let isReported = false
+    await page.route("**/refunds/*/transaction", (route) => {
+      isReported = true
+      return route.abort()
+    })
     // The watch would find it meanwhile.
-    await page.route(/\/refunds\/[0-9a-f-]{36}$/, (route) => route.abort())
+    await page.route(/\/refunds\/[0-9a-f-]{36}$/, (route) => (isReported ? route.abort() : route.continue()))
     await page.getByRole("button", { name: "Continue" }).click()
     const dialog = page.getByRole("dialog", { name: "Refund $10.00" })
     await dialog.getByRole("button", { name: "Send with Test Wallet" }).click()
@@ -190,6 +194,60 @@ describe("Refunds in the dashboard", () => {
       await page.context().close()
     }
   )
+
+  browserTest("while a wallet is asked, no other dialog or tab asks one for the same refund", async () => {
+    const asked: Array<(hash: string) => void> = []
+    const { page } = await opened(
+      1280,
+      "light",
+      person.receiver,
+      () => new Promise((answer) => asked.push(answer))
+    )
+    await page.getByRole("button", { name: "Continue" }).click()
+    const sending = page.getByRole("dialog", { name: "Refund $10.00" })
+    await sending.getByRole("button", { name: "Send with Test Wallet" }).click()
+    while (asked.length === 0) await Bun.sleep(20)
+    await sending.getByRole("button", { name: "Close" }).click()
+    const other = await page.context().newPage()
+    await other.exposeFunction("sendOnChain", () => new Promise<string>((answer) => asked.push(answer)))
+    await other.addInitScript(announcedWallet(person.receiver))
+    await other.goto(page.url())
+    for (const tab of [page, other]) {
+      await tab.getByRole("button", { name: "Send the refund of $10.00" }).click()
+      await tab.getByRole("button", { name: "Send with Test Wallet" }).click()
+      await tab.getByText("A wallet was asked for this refund already").waitFor()
+    }
+    expect(asked).toHaveLength(1)
+    asked[0]?.(await sent(10_000_000n))
+    for (const tab of [page, other]) await tab.getByText("The chain shows the transfer.").waitFor()
+    await page.context().close()
+  })
+
+  browserTest("no wallet is asked for a refund that was cancelled since the page has read it", async () => {
+    const asked: Array<string> = []
+    const { page } = await opened(1280, "light", person.receiver, () => {
+      asked.push("sent")
+      return `0x${"ab".repeat(32)}`
+    })
+    await page.getByRole("button", { name: "Continue" }).click()
+    const dialog = page.getByRole("dialog", { name: "Refund $10.00" })
+    const read = page.waitForRequest(/\/refunds\/[0-9a-f-]{36}$/)
+    await page.route(/\/refunds\/[0-9a-f-]{36}$/, (route) => route.abort())
+    const path = new URL((await read).url()).pathname
+    await page.waitForRequest(/\/refunds\/[0-9a-f-]{36}$/)
+    const cancelled = await fetch(`${service.baseUrl}${path}/cancel`, {
+      method: "POST",
+      headers: { cookie: person.cookie, origin: service.baseUrl }
+    })
+    expect(cancelled.status).toBe(200)
+    await dialog.getByRole("button", { name: "Send with Test Wallet" }).click()
+    await dialog.getByText("so the wallet was not asked").waitFor()
+    await page.unroute(/\/refunds\/[0-9a-f-]{36}$/)
+    await dialog.getByRole("button", { name: "Send with Test Wallet" }).click()
+    await dialog.getByText("It is not being sent.").waitFor()
+    expect(asked).toEqual([])
+    await page.context().close()
+  })
 
   browserTest("a wallet with another account is told which one to choose, and sends nothing", async () => {
     const { page } = await opened(1280, "light", buyer)

@@ -14,7 +14,7 @@ import { Problem } from "./parts/Problem.tsx"
 import { QrCode } from "./QrCode.tsx"
 import { StatusBadge } from "./StatusBadge.tsx"
 import { sendUsdc } from "./sendUsdc.ts"
-import { sentRefund } from "./sentRefund.ts"
+import { askedAlone, sentRefund } from "./sentRefund.ts"
 import { useSession } from "./session.ts"
 
 const walletWords = (error: unknown, from: string): string => {
@@ -34,6 +34,9 @@ const walletWords = (error: unknown, from: string): string => {
       return "The wallet did not say whether it sent the transfer. Look there before you try again: if it did, the refund completes by itself."
   }
 }
+
+const askedWords =
+  "A wallet was asked for this refund already. Approve or reject it there: a second transfer is a second refund. If the wallet no longer shows it, reload the page."
 
 const useWallets = () => {
   const [wallets, setWallets] = useState<ReadonlyArray<Wallet>>([])
@@ -69,14 +72,22 @@ const Ways = (props: {
     if (sent !== undefined && !isKnown) void report.run(sent)
     // Once, when it is opened.
   }, [])
-  const send = useAction(async (wallet: Wallet) => {
-    setWalletError(undefined)
+  const ask = async (wallet: Wallet) => {
     // Another tab may have sent it meanwhile.
     const earlier = sentRefund.get(refund.id)
     if (earlier !== undefined) {
       setSent(earlier)
       return report.run(earlier)
     }
+    // Sent from elsewhere, or cancelled, since this page has read it.
+    const now = await call<{ readonly refund: RefundView }>("GET", `${api}/refunds/${refund.id}`).catch(
+      (error) => {
+        if (!(error instanceof ApiError && error.code === "OFFLINE")) throw error
+        setWalletError("The service does not answer, so the wallet was not asked. Try again.")
+      }
+    )
+    if (now === undefined) return
+    if (now.refund.status !== "pending" || now.refund.transactionId !== undefined) return props.onSent()
     const hash = await sendUsdc(wallet.provider, {
       token: refund.token,
       from,
@@ -89,6 +100,10 @@ const Ways = (props: {
     sentRefund.set(refund.id, hash)
     setSent(hash)
     await report.run(hash)
+  }
+  const send = useAction(async (wallet: Wallet) => {
+    setWalletError(undefined)
+    if (!(await askedAlone(refund.id, () => ask(wallet)))) setWalletError(askedWords)
   })
   // Until the service has said that it proves nothing, another one may be a second refund.
   const maySend = sent === undefined || report.error?.code === "REFUND_NOT_PROVEN"
@@ -136,6 +151,7 @@ const Ways = (props: {
               <span>{walletError}</span>
             </p>
           )}
+          <Problem error={send.error} />
           <div class="send-ways">
             {refund.uri === undefined ? null : (
               <figure class="qr-figure">

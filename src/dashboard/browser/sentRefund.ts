@@ -35,3 +35,16 @@ export const sentRefund = {
     }
   }
 }
+
+/**
+ * One wallet at a time is asked for a refund, whatever dialog or tab asks. False, without a request, while another one
+ * is asked. Plain http has no locks.
+ */
+export const askedAlone = (refundId: string, ask: () => Promise<void>): Promise<boolean> =>
+  isSecureContext
+    ? navigator.locks.request(prefix + refundId, { ifAvailable: true }, async (lock) => {
+        if (lock === null) return false
+        await ask()
+        return true
+      })
+    : ask().then(() => true)
