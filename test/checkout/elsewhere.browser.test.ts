@@ -1,7 +1,7 @@
 // Buyers without a wallet in their browser: on a phone, by a code, and from an exchange.
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
-import type { Page } from "playwright-core"
+import type { Locator, Page } from "playwright-core"
 import { usdcAbi } from "../../src/dev/LocalUsdc.ts"
 import { networks } from "../../src/domain/Chain.ts"
 import { MerchantId } from "../../src/domain/Merchant.ts"
@@ -52,6 +52,22 @@ describe("Paying from elsewhere", () => {
     await untilState(page, "settled")
     expect(performance.now() - began).toBeLessThan(5_000)
     await Promise.all([desk.close(), pocket.close()])
+  })
+
+  browserTest("what has not changed stays in its place while the payment is followed", async () => {
+    const { context, createIntent, open } = world()
+    const browser = await context([], { userAgent: phone })
+    const page = await open(browser, (await createIntent()).token)
+    /** Whether the element is the same after three looks at the payment. */
+    const stays = async (element: Locator) => {
+      const handle = await element.elementHandle()
+      for (let looks = 0; looks < 3; looks++) await page.waitForResponse(/\/attempts/)
+      return handle?.evaluate(({ isConnected }) => isConnected)
+    }
+    expect(await stays(page.getByRole("link", { name: "MetaMask" }))).toBe(true)
+    await press(page, "Pay from an exchange or another app")
+    expect(await stays(page.getByText(receiver))).toBe(true)
+    await browser.close()
   })
 
   browserTest("a wallet app that injects late, without an announcement, is found and named", async () => {

@@ -31,6 +31,7 @@ export class QuittanceCheckout extends HTMLElement {
   readonly #live = document.createElement("div")
   #checkout: Checkout | undefined
   #shown: Model | undefined
+  #drawn: { readonly checkout: Checkout; readonly card: HTMLElement } | undefined
   #announced = ""
   #starting = false
   #ticking: ReturnType<typeof setInterval> | undefined
@@ -188,6 +189,15 @@ export class QuittanceCheckout extends HTMLElement {
     this.style.setProperty("--_merchant-text", text)
   }
 
+  /** Whether the card on show says the same, and does it: whoever reads it, or selects in it, is left alone. */
+  #isDrawn(checkout: Checkout, card: HTMLElement): boolean {
+    const drawn = this.#drawn
+    if (drawn?.checkout !== checkout) return false
+    const [shown, next] = [drawn.card.querySelector(".deadline"), card.querySelector(".deadline")]
+    if (shown !== null && next !== null) shown.textContent = next.textContent
+    return drawn.card.isEqualNode(card)
+  }
+
   /** Replaces the card, and keeps the focus where it was or brings it to the new title. */
   #draw(checkout: Checkout): void {
     const focused = this.#root.activeElement
@@ -203,13 +213,16 @@ export class QuittanceCheckout extends HTMLElement {
       close: () => this.#emit("closed")
     })
     this.#wearAccent(checkout.model.context?.merchant.accentColor)
-    this.#root.replaceChildren(card, this.#live)
-    if (focused !== null) {
-      const same = [...card.querySelectorAll<HTMLElement>("[data-key]")].find(
-        (one) => one.dataset["key"] === key
-      )
-      const target = same ?? card.querySelector<HTMLElement>("#title")
-      target?.focus({ preventScroll: same !== undefined })
+    if (!this.#isDrawn(checkout, card)) {
+      this.#drawn = { checkout, card }
+      this.#root.replaceChildren(card, this.#live)
+      if (focused !== null) {
+        const same = [...card.querySelectorAll<HTMLElement>("[data-key]")].find(
+          (one) => one.dataset["key"] === key
+        )
+        const target = same ?? card.querySelector<HTMLElement>("#title")
+        target?.focus({ preventScroll: same !== undefined })
+      }
     }
     if (announcement === this.#announced) return
     this.#announced = announcement
