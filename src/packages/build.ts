@@ -172,7 +172,12 @@ const archives: Readonly<Record<string, Uint8Array>> = {
     readme("php"),
     licence
   ),
-  "woocommerce.zip": pluginZipOf(version, written("woocommerce", ".php"), phpSources, licence)
+  "woocommerce.zip": pluginZipOf(
+    version,
+    { ...written("woocommerce", ".php"), ...written("woocommerce", ".js") },
+    phpSources,
+    licence
+  )
 }
 for (const [name, bytes] of Object.entries(archives)) {
   writeFileSync(join(out, name), bytes)

@@ -2,9 +2,10 @@
 // to be had from the machine's packages: `languages/woocommerce.php` stands in for what the plugin uses of them.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { createHmac } from "node:crypto"
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { runInNewContext } from "node:vm"
 import { Effect, Exit, Schema, Scope } from "effect"
 import { signTestWebhook } from "../../src/client/verifyWebhook.ts"
 import { buyer, makeShop, type Shop } from "../http/shop.ts"
@@ -370,6 +371,43 @@ describe("The WooCommerce plugin", () => {
     // What names no order pays none.
     for (const other of ["https://pay.example.com/link/abc", "https://shop.example.com/?key[]=wc_order_abc"])
       expect((await gateway("seven", "webhook", await settled(other))).said).toEqual([404, "no such order"])
+  })
+
+  testPhp("the checkout block offers it as the classic checkout does", async () => {
+    const methodsIn = Schema.decodeUnknownSync(
+      Schema.Array(
+        Schema.Struct({
+          name: Schema.String,
+          active: Schema.Boolean,
+          data: Schema.Record(Schema.String, Schema.String),
+          scripts: Schema.Array(Schema.Struct({ source: Schema.String, needs: Schema.Array(Schema.String) }))
+        })
+      )
+    )
+    const title = { WC_TITLE: "USDC &amp; co" }
+    const [method] = methodsIn((await gateway("thirteen", "block", {}, title)).said)
+    expect(method).toMatchObject({ name: "quittance", active: true, data: { title: "USDC &amp; co" } })
+    const [elsewhere] = methodsIn((await gateway("thirteen", "block", {}, { CURRENCY: "EUR" })).said)
+    expect(elsewhere?.active).toBe(false)
+    const offered: Array<unknown> = []
+    const wc = {
+      wcBlocksRegistry: { registerPaymentMethod: (one: unknown) => offered.push(one) },
+      wcSettings: {
+        getSetting: (name: string, otherwise: unknown) =>
+          name === `${method?.name}_data` ? method?.data : otherwise
+      }
+    }
+    const wp = {
+      element: { createElement: (...all: ReadonlyArray<unknown>) => all },
+      htmlEntities: { decodeEntities: (text: string) => text.replace("&amp;", "&") }
+    }
+    for (const { needs, source } of method?.scripts ?? []) {
+      expect(needs).toEqual(["wc-blocks-registry", "wc-settings", "wp-element", "wp-html-entities"])
+      runInNewContext(readFileSync(source, "utf8"), { window: { wc, wp } })
+    }
+    expect(offered).toMatchObject([
+      { name: "quittance", ariaLabel: "USDC & co", supports: { features: ["products"] } }
+    ])
   })
 
   testPhp(

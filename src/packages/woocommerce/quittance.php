@@ -22,6 +22,25 @@ spl_autoload_register(static function (string $class): void {
     }
 });
 
+// Orders are read and written through WooCommerce alone, wherever it keeps them.
+add_action('before_woocommerce_init', static function (): void {
+    $features = 'Automattic\WooCommerce\Utilities\FeaturesUtil';
+    if (class_exists($features)) {
+        $features::declare_compatibility('custom_order_tables', __FILE__, true);
+        $features::declare_compatibility('cart_checkout_blocks', __FILE__, true);
+    }
+});
+
+add_action('woocommerce_blocks_loaded', static function (): void {
+    if (!class_exists('Automattic\WooCommerce\Blocks\Payments\Integrations\AbstractPaymentMethodType')) {
+        return;
+    }
+    add_action('woocommerce_blocks_payment_method_type_registration', static function (object $registry): void {
+        require_once __DIR__ . '/Quittance_Checkout_Block.php';
+        $registry->register(new Quittance_Checkout_Block());
+    });
+});
+
 add_action('plugins_loaded', static function (): void {
     if (!class_exists('WC_Payment_Gateway')) {
         return;

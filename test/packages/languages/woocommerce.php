@@ -18,7 +18,21 @@ function wc_add_notice(string $text, string $kind): void { fwrite(STDERR, "$kind
 function wc_get_order(int|false|null $id): WC_Order|false { $GLOBALS['kept'] = kept(); return $id === 1042 ? new WC_Order() : false; }
 function wc_get_order_id_by_order_key(string $key): int { return in_array($key, ['wc_order_abc', ''], true) ? 1042 : 0; }
 function wc_get_logger(): object { return new class { public function error(string $text, array $context): void {} }; }
-function WC(): object { return new class { public function api_request_url(string $name): string { return "https://shop.example.com/wc-api/$name/"; } }; }
+function WC(): object
+{
+    return new class {
+        public function api_request_url(string $name): string { return "https://shop.example.com/wc-api/$name/"; }
+        public function payment_gateways(): object
+        {
+            return new class {
+                public function payment_gateways(): array { return ['quittance' => $GLOBALS['gateway']]; }
+            };
+        }
+    };
+}
+function get_option(string $name, mixed $otherwise): mixed { return $otherwise; }
+function plugins_url(string $path, string $beside): string { return dirname($beside) . "/$path"; }
+function wp_register_script(string $handle, string $source, array $needs, string $version, bool $inFooter): void { $GLOBALS['scripts'][$handle] = ['source' => $source, 'needs' => $needs]; }
 
 /** As the database has it, for every process. */
 function kept(): array { return is_file($GLOBALS['file']) ? json_decode(file_get_contents($GLOBALS['file']), true) : []; }
@@ -121,6 +135,41 @@ class WC_Payment_Gateway
     public function process_admin_options(): void {}
 }
 
+/** What a payment method of the checkout block is made of. */
+abstract class BlockPaymentMethod
+{
+    protected $name = '';
+    protected $settings = [];
+    abstract public function initialize();
+    public function get_name() { return $this->name; }
+}
+class_alias(BlockPaymentMethod::class, 'Automattic\\WooCommerce\\Blocks\\Payments\\Integrations\\AbstractPaymentMethodType');
+
+/** What the checkout block is given of the methods that register, which are all that it offers. */
+function checkout_block(): array
+{
+    foreach ($GLOBALS['hooks']['woocommerce_blocks_loaded'] ?? [] as $run) {
+        $run();
+    }
+    $registry = new class {
+        public array $methods = [];
+        public function register(BlockPaymentMethod $method): void { $this->methods[] = $method; }
+    };
+    foreach ($GLOBALS['hooks']['woocommerce_blocks_payment_method_type_registration'] ?? [] as $run) {
+        $run($registry);
+    }
+    return array_map(static function (BlockPaymentMethod $method): array {
+        $method->initialize();
+        $handles = $method->get_payment_method_script_handles();
+        return [
+            'name' => $method->get_name(),
+            'active' => $method->is_active(),
+            'data' => $method->get_payment_method_data(),
+            'scripts' => array_map(static fn (string $handle): array => $GLOBALS['scripts'][$handle], $handles),
+        ];
+    }, $registry->methods);
+}
+
 require "$plugin/quittance.php";
 foreach ($hooks['plugins_loaded'] as $run) {
     $run();
@@ -132,6 +181,7 @@ foreach ($hooks['woocommerce_payment_gateways'] as $run) {
 $gateway = new $gateways[0]();
 $said = match ($action) {
     'available' => $gateway->is_available(),
+    'block' => checkout_block(),
     'pay' => $gateway->process_payment(1042),
     'webhook' => $gateway->receive($given['body'], $given['headers']),
     'refund' => $gateway->process_refund(1042, $given['amount'], 'Damaged'),
