@@ -410,6 +410,26 @@ describe("The WooCommerce plugin", () => {
     ])
   })
 
+  testPhp("an order that is tried twice at the same moment has one payment", async () => {
+    // Each has looked before the first has its intent.
+    await using slow = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: async (request) => {
+        await Bun.sleep(300)
+        const { pathname } = new URL(request.url)
+        return fetch(`${service.baseUrl}${pathname}`, {
+          method: request.method,
+          headers: request.headers,
+          ...(request.method === "POST" ? { body: await request.text() } : {})
+        })
+      }
+    })
+    const env = { WC_BASE_URL: `http://127.0.0.1:${slow.port}` }
+    const tried = await Promise.all([1, 2, 3].map(() => gateway("fourteen", "pay", {}, env)))
+    expect(new Set(tried.map(({ said }) => JSON.stringify(said))).size).toBe(1)
+  })
+
   testPhp(
     "it is offered for US dollars and with every setting alone; a service that is away breaks no checkout",
     async () => {

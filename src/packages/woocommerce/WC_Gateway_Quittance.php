@@ -42,19 +42,33 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
     /** @return array{result: string, redirect?: string} */
     public function process_payment($order_id)
     {
-        $order = wc_get_order($order_id);
+        $lock = Quittance_Order_Lock::take((int) $order_id);
+        if ($lock === null) {
+            return $this->not_started();
+        }
         try {
+            $order = wc_get_order($order_id);
+            // What another request has kept of it since this one began.
+            $order->read_meta_data(true);
             $token = $this->token_of($order);
         } catch (QuittanceException $error) {
             wc_get_logger()->error("$error->errorCode: {$error->getMessage()} ($error->requestId)", ['source' => $this->id]);
-            wc_add_notice('The payment could not be started. Please try again.', 'error');
-            return ['result' => 'failure'];
+            return $this->not_started();
+        } finally {
+            $lock->release();
         }
         if ($token === null) {
             return ['result' => 'success', 'redirect' => $this->get_return_url($order)];
         }
         $fragment = http_build_query(['token' => $token, 'key' => $this->get_option('publishable_key')]);
         return ['result' => 'success', 'redirect' => "{$this->base_url()}/pay#$fragment"];
+    }
+
+    /** @return array{result: string} */
+    private function not_started(): array
+    {
+        wc_add_notice('The payment could not be started. Please try again.', 'error');
+        return ['result' => 'failure'];
     }
 
     public function handle_webhook(): void

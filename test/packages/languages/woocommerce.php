@@ -103,6 +103,7 @@ final class WC_Order
     public function get_total(): string { return $GLOBALS['kept']['total'] ?? '42.50'; }
     public function get_meta(string $name): string { return $GLOBALS['kept']['meta'][$name] ?? ''; }
     public function update_meta_data(string $name, string $value): void { $GLOBALS['kept']['meta'][$name] = $value; }
+    public function read_meta_data(bool $anew): void { $GLOBALS['kept'] = $anew ? kept() : $GLOBALS['kept']; }
     public function save(): void { keep(); }
     public function is_paid(): bool { return in_array($GLOBALS['kept']['status'] ?? 'pending', ['processing', 'completed'], true); }
     public function has_status(string $status): bool { return ($GLOBALS['kept']['status'] ?? 'pending') === $status; }
