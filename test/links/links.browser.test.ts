@@ -307,6 +307,54 @@ describe("Payment links", () => {
     await browser.close()
   })
 
+  browserTest(
+    "closed while it is paid: the link opened again shows the payment that is under way",
+    async () => {
+      const { automine, context, mine, transfers, wallet } = world()
+      const link = await newLink({ amount: "3.00" })
+      const buyer = await wallet()
+      const browser = await context([buyer])
+      const first = await browser.newPage()
+      await first.goto(link.url)
+      await toReview(first)
+      await automine(false)
+      await press(first, "Pay $3.00")
+      await first.getByText("You may close this page").first().waitFor()
+      await first.close()
+      const again = await browser.newPage()
+      await again.goto(link.url)
+      await untilState(again, "confirming")
+      await mine()
+      await untilState(again, "settled")
+      // Once it is over, the next visitor of this browser pays for themselves.
+      const next = await browser.newPage()
+      await next.goto(link.url)
+      await untilState(next, "review")
+      expect(await transfers(buyer)).toBe(1)
+      await browser.close()
+    }
+  )
+
+  browserTest("declined and closed: the link opened again asks anew", async () => {
+    const { context, wallet } = world()
+    const link = await newLink({ minAmount: "2", maxAmount: "20" })
+    const buyer = await wallet()
+    const browser = await context([buyer])
+    const first = await browser.newPage()
+    await first.goto(link.url)
+    await first.getByLabel("Amount in USD").fill("3")
+    await first.keyboard.press("Enter")
+    await toReview(first)
+    buyer.behave("eth_sendTransaction", () => Promise.reject({ code: 4001, message: "User rejected" }))
+    await press(first, "Pay $3.00")
+    await first.getByText("You declined in your wallet.").first().waitFor()
+    await first.close()
+    const again = await browser.newPage()
+    await again.goto(link.url)
+    await again.getByLabel("Amount in USD").waitFor()
+    await browser.close()
+  })
+
   browserTest("cancelled, gone on with and sent: a reload shows the payment that was sent", async () => {
     const { automine, context, mine, transfers, wallet } = world()
     const link = await newLink({ minAmount: "2", maxAmount: "20" })

@@ -1,11 +1,13 @@
-// /link/{id}: opens the link and shows the checkout. A reload shows the same payment.
+// /link/{id}: opens the link and shows the checkout. A reload shows the same payment, and so does another tab while it
+// is being paid.
 import { element, input } from "../../pages/browser/dom.ts"
 import { type Link, type Opened, openLink, readLink } from "./linkApi.ts"
 import { boundsOf, closedWords, text, told } from "./linkWords.ts"
+import { openingsOf } from "./openings.ts"
 import { typedAmount } from "./typedAmount.ts"
 
 const id = location.pathname.split("/")[2] ?? ""
-const kept = `quittance-link:${id}`
+const openings = openingsOf(id)
 const [message, form, problem] = [element("message"), element("form"), element("problem")]
 
 let link: Link | undefined
@@ -13,20 +15,8 @@ let link: Link | undefined
 // Another sale's code in the same tab is another payment.
 addEventListener("hashchange", () => location.reload())
 
-const isOpened = (value: unknown): value is Opened =>
-  typeof value === "object" && value !== null && "intentToken" in value && "publishableKey" in value
-
-const keptOpening = (): Opened | undefined => {
-  try {
-    const value: unknown = JSON.parse(sessionStorage.getItem(kept) ?? "null")
-    return isOpened(value) ? value : undefined
-  } catch {
-    return undefined
-  }
-}
-
-const isIn = (event: Event, state: string): boolean =>
-  event instanceof CustomEvent && event.detail?.state === state
+const isIn = (event: Event, ...states: ReadonlyArray<string>): boolean =>
+  event instanceof CustomEvent && states.includes(event.detail?.state)
 
 /** Whether the buyer says how much; a sale of the counter has its amount. */
 let choosesAmount = false
@@ -39,15 +29,10 @@ const askAmount = () => {
   input("amount").focus()
 }
 
-const remember = (opened: Opened) => {
-  try {
-    sessionStorage.setItem(kept, JSON.stringify(opened))
-  } catch {
-    // Without storage a reload opens another payment.
-  }
-}
-
-const forget = () => sessionStorage.removeItem(kept)
+/** The wallet is asked, or has sent. */
+const underWay = ["awaiting-signature", "submitted", "confirming"]
+/** Nothing was sent, or it has arrived. */
+const noMore = ["needs-funds", "review", "settled"]
 
 const show = (opened: Opened) => {
   const { intentToken, publishableKey } = opened
@@ -58,7 +43,7 @@ const show = (opened: Opened) => {
   checkout.setAttribute("publishable-key", publishableKey)
   checkout.addEventListener("failed", (event) => {
     // Nothing was charged. Of a payment that failed nobody knows that here.
-    if (isIn(event, "expired")) forget()
+    if (isIn(event, "expired")) openings.forget(opened)
     renew(event, publishableKey).catch(() => undefined)
   })
   // Who cancels may choose another amount, or go on after all.
@@ -66,25 +51,27 @@ const show = (opened: Opened) => {
     // The link opens another payment.
     if (isIn(event, "expired")) location.reload()
     // What was paid, or is to be asked about, stays on the page.
-    if (isIn(event, "settled") || isIn(event, "failed")) {
-      forget()
+    if (isIn(event, "settled", "failed")) {
+      openings.forget(opened)
       message.textContent = text("mayClose")
       message.hidden = false
     }
     if (!isIn(event, "cancelled") || !choosesAmount) return
-    forget()
+    openings.forget(opened)
     askAmount()
   })
   checkout.addEventListener("statechange", (event) => {
-    if (isIn(event, "cancelled") || isIn(event, "expired")) return
+    if (isIn(event, "cancelled", "expired")) return
     form.hidden = true
-    remember(opened)
+    openings.keep(opened)
+    if (isIn(event, ...underWay)) openings.isUnderWay(opened)
+    if (isIn(event, ...noMore)) openings.isNoMore(opened)
   })
   element("checkout").replaceChildren(checkout)
 }
 
 const keep = (opened: Opened) => {
-  remember(opened)
+  openings.keep(opened)
   show(opened)
 }
 
@@ -126,7 +113,7 @@ const start = async () => {
   // From the counter: the payment is there already.
   if (paymentId !== null) return open({ paymentId })
   choosesAmount = link.amount === undefined
-  const earlier = keptOpening()
+  const earlier = openings.get()
   // A payment that is open continues when its link has ended, but for one that is paid once, and has been.
   if (earlier !== undefined && link.state !== "paid") return show(earlier)
   if (link.state !== "open") {
