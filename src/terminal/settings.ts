@@ -53,21 +53,29 @@ export const writeOwn = (path: string, text: string): void => {
 
 const newSecret = () => `whsec_${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64")}`
 
-/** What is known, with a new secret where none is kept. */
+const originOf = (url: string | undefined) => URL.parse(url ?? "")?.origin
+
+/** What is known, with a new secret where none is kept. A kept key is good for the service that it was kept for alone. */
 export const readSettings = (
   flags: { readonly url?: string | undefined; readonly key?: string | undefined },
   env: NodeJS.ProcessEnv = process.env
 ): Settings => {
   const kept = readKept(settingsPath(env))
-  const baseUrl = flags["url"] ?? given(env, "QUITTANCE_URL") ?? kept.baseUrl
-  const key = flags["key"] ?? given(env, "QUITTANCE_KEY") ?? kept.key
+  const named = flags["url"] ?? given(env, "QUITTANCE_URL")
+  const baseUrl = named ?? kept.baseUrl
+  const isElsewhere = named !== undefined && originOf(named) !== originOf(kept.baseUrl)
+  const key = flags["key"] ?? given(env, "QUITTANCE_KEY") ?? (isElsewhere ? undefined : kept.key)
+  if (baseUrl !== undefined && !/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? ""))
+    throw new CommandRefused(
+      `${baseUrl} is no address. Give the service's origin, such as https://pay.example.com.`
+    )
+  if (key === undefined && kept.key !== undefined)
+    throw new CommandRefused(
+      `The key that is kept is for ${kept.baseUrl}. For ${baseUrl} give one with --key or QUITTANCE_KEY, or log in there.`
+    )
   if (baseUrl === undefined || key === undefined)
     throw new CommandRefused(
       "Not logged in. Run `quittance login --url https://pay.example.com`, or set QUITTANCE_URL and QUITTANCE_KEY."
-    )
-  if (!/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? ""))
-    throw new CommandRefused(
-      `${baseUrl} is no address. Give the service's origin, such as https://pay.example.com.`
     )
   if (!/^sk_(test|live)_/.test(key))
     throw new CommandRefused("The key must be a secret key, sk_test_… or sk_live_…, from the dashboard.")

@@ -84,6 +84,31 @@ describe("quittance", () => {
     expect(statSync(config).mode & 0o777).toBe(0o600)
   })
 
+  test("the key that is kept goes to the service that it was kept for, and to no other address", async () => {
+    const asked: Array<string | null> = []
+    await using stranger = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: ({ headers }) => {
+        asked.push(headers.get("authorization"))
+        return Response.json({ payments: [], hasMore: false })
+      }
+    })
+    const url = `http://127.0.0.1:${stranger.port}`
+    for (const refused of [
+      await run("payments", "--url", url),
+      await runIn({ QUITTANCE_URL: url }, "payments")
+    ]) {
+      expect(refused.exitCode).toBe(1)
+      expect(refused.error).toContain(`The key that is kept is for ${service.baseUrl}.`)
+    }
+    expect(asked).toEqual([])
+    expect((await run("payments", "--url", `${service.baseUrl}/`)).exitCode).toBe(0)
+    const given = await run("payments", "--url", url, "--key", "sk_test_of_another")
+    expect(given.exitCode).toBe(0)
+    expect(asked).toEqual(["Bearer sk_test_of_another"])
+  })
+
   test("lists payments, finds one by its order and its transaction, and shows it", async () => {
     const { payment, transactionId } = await shop.settle()
     for (const filter of [[], ["--order", payment.intentUrl], ["--transaction", transactionId]]) {
@@ -226,7 +251,8 @@ describe("quittance", () => {
           Response.json({ delivery: { id: left, status: "delivered", attempts: [] } })
       }
     })
-    const { exitCode, output } = await run("webhooks", "replay", "--json", "--url", shared.url.origin)
+    const at = ["--url", shared.url.origin, "--key", "sk_test_of_another"]
+    const { exitCode, output } = await run("webhooks", "replay", "--json", ...at)
     await shared.stop(true)
     const lines = output
       .trim()
@@ -255,7 +281,7 @@ describe("quittance", () => {
           Response.json({ delivery: { id, status: statusOf(id), attempts: [] } })
       }
     })
-    const replay = ["webhooks", "replay", "--url", service.url.origin]
+    const replay = ["webhooks", "replay", "--url", service.url.origin, "--key", "sk_test_of_another"]
     const [text, json] = [await run(...replay), await run(...replay, "--json")]
     await service.stop(true)
     expect(text.output).toEndWith("1 events delivered once more. 1 were not taken.\n")
