@@ -435,6 +435,19 @@ describe("Payment links", () => {
 })
 
 describe("In the reader's language", () => {
+  browserTest("an amount is typed in the digits that the page shows", async () => {
+    const { context } = world()
+    const link = await newLink({ minAmount: "2", maxAmount: "20" })
+    const browser = await context([], { locale: "ar-EG" })
+    const page = await browser.newPage()
+    await page.goto(link.url)
+    await page.getByText("٢٫٠٠").waitFor()
+    await page.locator("#amount").fill("٧٫٥")
+    await page.keyboard.press("Enter")
+    await page.locator("quittance-checkout").getByText("٧٫٥٠").first().waitFor()
+    await browser.close()
+  })
+
   browserTest("a link, its poster and the counter speak German, and Arabic from the right", async () => {
     const { baseUrl, context } = world()
     const link = await newLink({ minAmount: "2", maxAmount: "20" })

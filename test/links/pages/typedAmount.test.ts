@@ -16,3 +16,17 @@ test("a decimal comma is a point, and a sign that may part thousands is refused"
   ] as const)
     expect(typedAmount(typed)).toBe(amount)
 })
+
+test("digits and signs of other scripts, and what a keyboard puts around them, are those of a decimal", () => {
+  for (const [typed, amount] of [
+    ["٧٫٥٠", "7.50"],
+    ["\u200f۱۲٫۵\u200f", "12.5"],
+    ["７．５", "7.5"],
+    ["７，５", "7.5"],
+    ["٧،٥", "7.5"],
+    ["١٬٠٠٠", undefined],
+    ["１，０００", undefined],
+    ["5²", "5²"]
+  ] as const)
+    expect(typedAmount(typed)).toBe(amount)
+})
