@@ -1132,4 +1132,28 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
       expect(yield* note(after(200), { droppedAt: null, watchAt: null })).toBeTrue()
       expect(yield* repo.takeWatched(after(99999), after(999999), 10)).toHaveLength(0)
     }))
+
+  it("a settled transfer that was given up as lost is watched again once the chain shows it", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const tenant = yield* newTenant()
+      const payment = yield* opened(tenant)
+      yield* repo.settle(yield* settlementOf(payment, hash(1)))
+      yield* repo.takeWatched(after(60), after(90), 10)
+      const lost = { droppedAt: after(61), watchAt: null }
+      expect(yield* repo.noteWatched({ paymentId: payment.id, heldUntil: after(90) }, lost)).toBeTrue()
+      yield* arrived(tenant, hash(2))
+      expect(yield* repo.takeWatched(after(99999), after(999999), 10)).toHaveLength(0)
+      yield* arrived(tenant, hash(1), after(80))
+      expect(yield* repo.takeWatched(after(80), after(110), 10)).toMatchObject([
+        { paymentId: payment.id, droppedAt: after(61) }
+      ])
+      yield* repo.noteWatched(
+        { paymentId: payment.id, heldUntil: after(110) },
+        { droppedAt: null, watchAt: null }
+      )
+      // What is final is not.
+      yield* arrived(tenant, hash(1), after(85))
+      expect(yield* repo.takeWatched(after(99999), after(999999), 10)).toHaveLength(0)
+    }))
 }

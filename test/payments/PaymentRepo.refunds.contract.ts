@@ -453,6 +453,30 @@ export const refundsContract = (layer: RepoLayer): void => {
       expect(Option.isSome(yield* repo.proveRefund(second.id, there, after(51), after(110)))).toBeTrue()
     }))
 
+  it("a proven refund that was given up as lost is watched again once the chain shows it", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const of = yield* paid
+      const refund = yield* created(of)
+      const proof = proofOf(of)
+      yield* repo.proveRefund(refund.id, proof, after(30), after(90))
+      const due = (at: number) =>
+        Effect.map(repo.takeDueRefunds(after(at), after(at + 60), 1000), (all) =>
+          all.filter(({ id }) => id === refund.id)
+        )
+      const note = (heldUntil: number, droppedAt: Date | null) =>
+        repo.noteRefundWatched({ id: refund.id, heldUntil: after(heldUntil) }, { droppedAt, watchAt: null })
+      expect(yield* note(90, after(40))).toBeTrue()
+      const transfer = { payer: of.receiver, receiver: of.payer }
+      yield* read(of.tenant, "outgoing", { ...transfer, transactionId: newHash() })
+      expect(yield* due(99_999)).toEqual([])
+      yield* read(of.tenant, "outgoing", { ...transfer, transactionId: proof.transactionId })
+      expect(yield* due(100)).toMatchObject([{ status: "proven", droppedAt: after(40) }])
+      expect(yield* note(160, null)).toBeTrue()
+      yield* read(of.tenant, "outgoing", { ...transfer, transactionId: proof.transactionId })
+      expect(yield* due(99_999)).toEqual([])
+    }))
+
   it("what leaves a receiver for the recipient, of the exact amount, is found once", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo

@@ -94,7 +94,14 @@ export const makePaymentRepoMemory: Effect.Effect<
         })),
     announcedBy: attempts.announcedBy,
     addressShown: attempts.addressShown,
-    isDropped: (id) => [...claims.values()].some((one) => one.paymentId === id && one.droppedAt !== null)
+    isDropped: (id) => [...claims.values()].some((one) => one.paymentId === id && one.droppedAt !== null),
+    watchAgain: (env, one, at) => {
+      const key = claimKey(asClaim(env, one))
+      const claim = claims.get(key)
+      if (claim === undefined) return
+      if (claim.refundId !== null) refunds.watchAgain(claim.refundId, at)
+      else if (claim.droppedAt !== null && claim.watchAt === null) claims.set(key, { ...claim, watchAt: at })
+    }
   })
 
   const refundClaim = (refundId: string) => [...claims].find(([, one]) => one.refundId === refundId)
@@ -269,6 +276,6 @@ export const makePaymentRepoMemory: Effect.Effect<
     }),
     ...attempts.store,
     ...transfers.store,
-    ...refunds
+    ...refunds.store
   }
 })

@@ -38,6 +38,8 @@ export const makeChainReadingMemory = (known: {
   readonly claimOf: (env: Env, transfer: ChainTransfer) => PaymentId | undefined
   /** Whose a transfer is: what a payment claims belongs to the payment's merchant. */
   readonly ownerOf: (paymentId: PaymentId | null, merchantId: MerchantId) => MerchantId
+  /** What was given up as lost is watched again. */
+  readonly watchAgain: (env: Env, transfer: ChainTransfer, at: Date) => void
   readonly transfers: Map<string, KeptTransfer>
   readonly outgoing: Map<string, KeptOutgoing>
 }): Pick<
@@ -94,6 +96,7 @@ export const makeChainReadingMemory = (known: {
     recordRange: ({ env, lease, from, outgoing: sent, to, transfers: seen }) =>
       Effect.sync(() => {
         if (!move(env, lease, from, to)) return false
+        for (const one of [...seen, ...sent]) known.watchAgain(env, one, lease.at)
         for (const [key, one] of transfers) {
           if (one.env !== env || one.droppedAt !== null) continue
           if (one.blockNumber <= from.blockNumber || one.blockNumber > to.blockNumber) continue

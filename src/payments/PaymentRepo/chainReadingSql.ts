@@ -162,6 +162,17 @@ export const makeChainReadingSql = (
           ON CONFLICT (chain_id, transaction_id, payer, receiver, amount, ordinal) DO UPDATE SET
             block_number = excluded.block_number, block_hash = excluded.block_hash,
             block_time = excluded.block_time, dropped_at = NULL
+        ), returned AS (
+          -- What was given up as lost is watched again.
+          UPDATE claimed_transfers c SET watch_at = ${lease.at}
+          FROM moved, seen s WHERE c.chain_id = moved.chain_id AND c.transaction_id = s.transaction_id
+            AND c.payer = s.payer AND c.receiver = s.receiver AND c.amount = s.amount AND c.ordinal = s.ordinal
+            AND c.payment_id IS NOT NULL AND c.dropped_at IS NOT NULL AND c.watch_at IS NULL
+        ), sent_again AS (
+          UPDATE refunds r SET next_look_at = ${lease.at}
+          FROM moved, sent s WHERE r.transaction_id = s.transaction_id AND r.sender = s.payer
+            AND r.recipient = s.receiver AND r.amount = s.amount AND r.ordinal = s.ordinal AND r.env = ${env}
+            AND r.status = 'proven' AND r.dropped_at IS NOT NULL AND r.next_look_at IS NULL
         ), unsent AS (
           UPDATE outgoing_transfers t SET dropped_at = ${lease.at}
           FROM moved WHERE t.chain_id = moved.chain_id AND t.dropped_at IS NULL

@@ -42,7 +42,11 @@ export const makeRefundsMemory = (known: {
     refundId: string,
     to: Partial<Pick<RefundProof, "blockNumber" | "blockHash" | "logPosition">>
   ) => void
-}): RefundStore => {
+}): {
+  readonly store: RefundStore
+  /** A proven one that was given up as lost. */
+  readonly watchAgain: (refundId: string, at: Date) => void
+} => {
   const refunds = new Map<string, KeptRefund>()
   const ofTenant =
     ({ merchantId, env }: Tenant) =>
@@ -96,7 +100,7 @@ export const makeRefundsMemory = (known: {
     provenAt: at
   })
 
-  return {
+  const store: RefundStore = {
     createRefund: Effect.fnUntraced(function* (
       { at, checkAt, hasOwnId, of, ...input },
       shown
@@ -280,5 +284,14 @@ export const makeRefundsMemory = (known: {
         if (moved !== undefined) known.move(id, moved)
         return true
       })
+  }
+
+  return {
+    store,
+    watchAgain: (id, at) => {
+      const one = refunds.get(id)
+      if (one?.status === "proven" && one.droppedAt !== null && one.checkAt === null)
+        refunds.set(id, { ...one, checkAt: at })
+    }
   }
 }

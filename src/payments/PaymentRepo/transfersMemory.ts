@@ -75,6 +75,7 @@ const givenBack = { handledAt: null, handledBy: null, note: null, attachedTo: nu
 export const makeTransfersMemory = (
   known: Parameters<typeof makeMatchingMemory>[0] & {
     readonly claimOf: (env: Env, transfer: ChainTransfer) => PaymentId | undefined
+    readonly watchAgain: (env: Env, transfer: ChainTransfer, at: Date) => void
   }
 ): MemoryTransfers => {
   const transfers = new Map<string, KeptTransfer>()
