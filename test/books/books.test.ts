@@ -233,6 +233,52 @@ describe("Books on Postgres", () => {
     expect((await statementOf(one)).balances.difference).toBe("0.00")
   })
 
+  test("a refund that is proven before its transfer is read is its merchant's, though the address is another's by then", async () => {
+    const [one, other] = [
+      await makeShop(service, await Effect.runPromise(service.newMerchant)),
+      await makeShop(service, await Effect.runPromise(service.newMerchant))
+    ]
+    const address = one.merchant.receiver
+    const statementOf = async (of: Shop) => {
+      const { books } = new Quittance({ key: of.keys.readOnly, baseUrl: service.baseUrl })
+      return books.statement({ from: yesterday(), to: tomorrow() })
+    }
+    const { payment } = await one.settle("10.00", 10_000_000n)
+    await until(
+      () => statementOf(one),
+      ({ statement }) => statement.change === "10.00"
+    )
+    // The reader of the chain falls behind.
+    await sql(
+      (run) => run`
+        UPDATE chain_cursors SET lease_id = gen_random_uuid(), leased_until = now() + interval '10 seconds'`
+    )
+    const back = await Effect.runPromise(
+      Effect.tap(service.chain.transfer({ from: address, to: buyer, amount: 4_000_000n }), () =>
+        service.chain.mine(2)
+      )
+    )
+    const refund = await one.call({
+      ...{ method: "POST", path: "/api/v1/refunds", key: one.keys.full },
+      body: { paymentId: payment.id, amount: "4", transactionId: back, reason: "Damaged" }
+    })
+    expect(refund.body.refund?.status).toBe("proven")
+    await sql(
+      (run) => run`
+        UPDATE merchant_receivers SET merchant_id = ${other.merchant.id}, since = now()
+        WHERE env = 'test' AND address = ${Buffer.from(address.slice(2), "hex")}`
+    )
+    await sql((run) => run`UPDATE chain_cursors SET lease_id = NULL`)
+    const mine = await until(
+      () => statementOf(one),
+      ({ statement }) => statement.change === "6.00"
+    )
+    expect(mine.statement).toMatchObject({ change: "6.00", refunds: { amount: "4.00", count: 1 } })
+    const others = await statementOf(other)
+    expect(others.statement).toMatchObject({ change: "0.00", refunds: { amount: "0.00", count: 0 } })
+    expect(others.balances.difference).toBe("0.00")
+  })
+
   test("a wallet that becomes another receiving address brings what it moved before into no difference", async () => {
     const one = await makeShop(service, await Effect.runPromise(service.newMerchant))
     const wallet = freshAddress()

@@ -477,6 +477,23 @@ export const refundsContract = (layer: RepoLayer): void => {
       expect(yield* due(99_999)).toEqual([])
     }))
 
+  it("what proves a refund has left its merchant, whoever has the address when it is read, before or after", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const [of, present] = [yield* paid, yield* paid]
+      const transfer = { payer: of.receiver, receiver: of.payer }
+      const [early, late] = [proofOf(of), proofOf(of)]
+      const isOf = (tenant: Tenant, { transactionId }: RefundProof) =>
+        Effect.map(repo.sendersOf(tenant, transactionId), (senders) => senders.has(of.receiver))
+      yield* repo.proveRefund((yield* created(of)).id, early, after(30), after(90))
+      yield* read(present.tenant, "outgoing", { ...transfer, transactionId: early.transactionId })
+      expect([yield* isOf(of.tenant, early), yield* isOf(present.tenant, early)]).toEqual([true, false])
+      yield* read(present.tenant, "outgoing", { ...transfer, transactionId: late.transactionId })
+      expect([yield* isOf(of.tenant, late), yield* isOf(present.tenant, late)]).toEqual([false, true])
+      yield* repo.proveRefund((yield* created(of)).id, late, after(31), after(91))
+      expect([yield* isOf(of.tenant, late), yield* isOf(present.tenant, late)]).toEqual([true, false])
+    }))
+
   it("what leaves a receiver for the recipient, of the exact amount, is found once", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo

@@ -112,7 +112,16 @@ export const makePaymentRepoMemory: Effect.Effect<
       const claim = [...claims.values()].find((one) => one.paymentId === id)
       return claim && { block: claim.transfer.blockNumber, dropped: claim.droppedAt !== null }
     },
-    transfers,
+    transfers: {
+      ...transfers,
+      // What proves a refund has left its merchant, whoever has the address by now.
+      outgoing: () =>
+        transfers.outgoing().map((one) => {
+          const refundId = claims.get(claimKey(asClaim(one.env, one)))?.refundId ?? null
+          const owner = refundId === null ? undefined : refunds.merchantOf(refundId)
+          return { ...one, merchantId: owner ?? one.merchantId }
+        })
+    },
     isClaimed: (env, one) => claims.has(claimKey(asClaim(env, one))),
     claim: ({ recipient, refundId, sender, ...log }) => {
       const transfer = { ...log, payer: sender, receiver: recipient }

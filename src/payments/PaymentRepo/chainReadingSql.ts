@@ -156,9 +156,13 @@ export const makeChainReadingSql = (
           INSERT INTO outgoing_transfers
             (chain_id, transaction_id, payer, receiver, amount, ordinal, merchant_id, env, block_number, block_hash,
              block_time)
-          SELECT moved.chain_id, s.transaction_id, s.payer, s.receiver, s.amount, s.ordinal, s.merchant_id,
-            ${env}::text, s.block_number, s.block_hash, s.block_time
-          FROM moved CROSS JOIN sent s
+          SELECT moved.chain_id, s.transaction_id, s.payer, s.receiver, s.amount, s.ordinal,
+            -- What proves a refund has left its merchant, whoever has the address by now.
+            coalesce(r.merchant_id, s.merchant_id), ${env}::text, s.block_number, s.block_hash, s.block_time
+          FROM moved CROSS JOIN sent s LEFT JOIN claimed_transfers c
+            ON c.chain_id = moved.chain_id AND c.transaction_id = s.transaction_id AND c.payer = s.payer
+              AND c.receiver = s.receiver AND c.amount = s.amount AND c.ordinal = s.ordinal
+            LEFT JOIN refunds r ON r.id = c.refund_id
           ON CONFLICT (chain_id, transaction_id, payer, receiver, amount, ordinal) DO UPDATE SET
             block_number = excluded.block_number, block_hash = excluded.block_hash,
             block_time = excluded.block_time, dropped_at = NULL

@@ -123,6 +123,12 @@ export const makeRefundCreationSql = (
              block_hash)
           SELECT ${proof.chainId}::integer, transaction_id, ${proof.logPosition}::integer, sender, recipient,
             amount, ordinal, id, block_number, block_hash FROM proven
+        ), owned AS (
+          -- Read meanwhile, it is of whoever has the address by now.
+          UPDATE outgoing_transfers t SET merchant_id = p.merchant_id FROM proven p
+          WHERE t.chain_id = ${proof.chainId} AND t.transaction_id = p.transaction_id AND t.payer = p.sender
+            AND t.receiver = p.recipient AND t.amount = p.amount AND t.ordinal = p.ordinal
+            AND t.merchant_id <> p.merchant_id
         )
         SELECT ${columns} FROM proven`)
       return proven

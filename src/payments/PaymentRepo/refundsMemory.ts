@@ -46,6 +46,7 @@ export const makeRefundsMemory = (known: {
   readonly store: RefundStore
   /** A proven one that was given up as lost. */
   readonly watchAgain: (refundId: string, at: Date) => void
+  readonly merchantOf: (refundId: string) => Refund["merchantId"] | undefined
 } => {
   const refunds = new Map<string, KeptRefund>()
   const ofTenant =
@@ -288,6 +289,7 @@ export const makeRefundsMemory = (known: {
 
   return {
     store,
+    merchantOf: (id) => refunds.get(id)?.merchantId,
     watchAgain: (id, at) => {
       const one = refunds.get(id)
       if (one?.status === "proven" && one.droppedAt !== null && one.checkAt === null)
