@@ -577,6 +577,39 @@ describe("The counter", () => {
       await shop.close()
     }
   )
+  browserTest(
+    "a link that is paid once: what somebody has begun to pay is due, whatever is typed, and counts once",
+    async () => {
+      const { baseUrl, context, keys, wallet } = world()
+      const link = await newLink({ description: "Chair", minAmount: "1", maxAmount: "1000", once: true })
+      const shop = await context([], { width: 820, height: 1180 })
+      const tablet = await shop.newPage()
+      await tablet.goto(`${baseUrl}/counter#link=${link.id}`)
+      await tablet.getByLabel("Amount in USD").waitFor()
+      await tablet.keyboard.type("3.00")
+      await tablet.keyboard.press("Enter")
+      await tablet.getByRole("heading", { name: "$3.00" }).waitFor()
+      const { paymentId }: { readonly paymentId: string } = await tablet.evaluate(
+        `JSON.parse(localStorage.getItem("quittance-counter-sale:${link.id}"))`
+      )
+      // The customer is shown where to send it to, and the shop thinks better of the price.
+      const shown = await ask("POST", `/payments/${paymentId}/address`, undefined, keys.test.publishable)
+      expect(shown.status).toBe(200)
+      await tablet.keyboard.press("Enter")
+      await tablet.getByLabel("Amount in USD").waitFor()
+      await tablet.keyboard.type("30")
+      await tablet.keyboard.press("Enter")
+      await tablet.getByRole("heading", { name: "$3.00" }).waitFor()
+      const customer = await context([await wallet()])
+      const phone = await customer.newPage()
+      await phone.goto(`${baseUrl}/link/${link.id}#payment=${paymentId}`)
+      await payOn(phone, "$3.00")
+      await tablet.getByRole("heading", { name: "$3.00 paid" }).waitFor()
+      await Bun.sleep(4_000)
+      await tablet.getByText("Today on this device: $3.00 (1)").waitFor()
+      await Promise.all([shop.close(), customer.close()])
+    }
+  )
   browserTest("touch and keys mix, an amount is read in one way, a day ends, silence is said", async () => {
     const { baseUrl, context } = world()
     const link = await newLink({ description: "Counter", minAmount: "0.01", maxAmount: "1000" })

@@ -205,7 +205,10 @@ const charge = async () => {
     return
   }
   const opened = await openLink(id, { amount: asked })
-  const sale: Sale = { ...opened, amount: asked, paymentId: (await paymentOf(opened)).id }
+  // Of a link that is paid once, somebody may be paying another amount.
+  const { amount: due, id: paymentId } = await paymentOf(opened)
+  const sale: Sale = { ...opened, amount: due, paymentId }
+  keepCancelled(cancelledSales().filter((one) => one.paymentId !== paymentId))
   localStorage.setItem(saleKey, JSON.stringify(sale))
   wait(sale)
 }

@@ -17,6 +17,12 @@ export interface Opened {
   readonly publishableKey: string
 }
 
+interface OpenedPayment {
+  readonly id: string
+  readonly amount: string
+  readonly status: string
+}
+
 export class LinkProblem extends Error {
   readonly code: string
   readonly reason: string | undefined
@@ -53,15 +59,6 @@ export const openLink = (
 ): Promise<Opened> => call(`/links/${encodeURIComponent(id)}`, "POST", asked)
 
 /** The present state of an opened link's payment. */
-export const paymentOf = async ({
-  intentToken,
-  publishableKey
-}: Opened): Promise<{ readonly id: string; readonly status: string }> =>
-  (
-    await call<{ readonly payment: { readonly id: string; readonly status: string } }>(
-      "/payments",
-      "POST",
-      { intentToken },
-      publishableKey
-    )
-  ).payment
+export const paymentOf = async ({ intentToken, publishableKey }: Opened): Promise<OpenedPayment> =>
+  (await call<{ readonly payment: OpenedPayment }>("/payments", "POST", { intentToken }, publishableKey))
+    .payment
