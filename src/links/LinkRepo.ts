@@ -231,8 +231,9 @@ export class LinkRepo extends Context.Service<
         }, Effect.orDie),
         settleOn: Effect.fn("LinkRepo.settleOn")(
           function* (id, before, next, at) {
-            // Whoever begins to pay it holds this lock as well: what is asked after it sees every try that came before.
-            yield* sql`SELECT 1 FROM payments WHERE id = ${before}::uuid FOR NO KEY UPDATE`
+            // Whoever begins to pay it locks it as well, and who reports refers to it: what is asked after this lock sees
+            // every try that came before.
+            yield* sql`SELECT 1 FROM payments WHERE id = ${before}::uuid FOR UPDATE`
             yield* sql`
               WITH moved AS (
                 UPDATE payment_links SET payment_id = ${next}

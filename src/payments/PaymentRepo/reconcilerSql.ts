@@ -158,11 +158,12 @@ export const makeReconcilerSql = (
           SELECT 1 FROM incoming_transfers t
           WHERE t.match_at IS NOT NULL AND t.payment_id IS NULL AND t.dropped_at IS NULL
             AND t.env = p.env AND t.receiver = p.receiver AND t.amount = p.amount)`
-      // The locks come first: what is asked after them sees every settlement that was registered before.
+      // The locks come first: what is asked after them sees every settlement that was registered before. One that is
+      // just being reported is referred to, and skipped.
       const locked = yield* decodeIds(
         yield* sql`
           SELECT p.id FROM payments p WHERE ${isRipe}
-          ORDER BY p.created_at LIMIT ${limit} FOR NO KEY UPDATE OF p SKIP LOCKED`
+          ORDER BY p.created_at LIMIT ${limit} FOR UPDATE OF p SKIP LOCKED`
       )
       if (locked.length === 0) return []
       const rows = yield* sql`
