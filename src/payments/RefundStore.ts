@@ -122,6 +122,11 @@ export interface RefundStore {
   /** Whether what comes to an address may pay a payment: it has been some merchant's receiver. */
   readonly isReceiver: (env: Env, address: Address) => Effect.Effect<boolean>
   /**
+   * From which address the merchant sends back what came to one: from that one, or where it has become another
+   * merchant's, from its present one, then the newest. None where it has none any more.
+   */
+  readonly senderFor: (tenant: Tenant, came: Address) => Effect.Effect<Option.Option<Address>>
+  /**
    * By which of its receiving addresses the merchant may have sent a transaction: those that were its own as the reader
    * of the chain saw it, and otherwise the present one, then the newest.
    */

@@ -308,6 +308,7 @@ const make = Effect.gen(function* () {
     find: found,
     list: repo.listRefunds,
     balance: repo.refundBalance,
+    senderFor: repo.senderFor,
     report,
     cancel: Effect.fn("Refunds.cancel")(function* (tenant, id) {
       const refund = yield* found(tenant, id)
@@ -348,6 +349,7 @@ export class Refunds extends Context.Service<
     readonly find: (tenant: Tenant, id: string) => Effect.Effect<Refund, RefundNotFound>
     readonly list: PaymentRepo["Service"]["listRefunds"]
     readonly balance: PaymentRepo["Service"]["refundBalance"]
+    readonly senderFor: PaymentRepo["Service"]["senderFor"]
     /** Names the transaction of a pending refund. */
     readonly report: (
       tenant: Tenant,

@@ -190,7 +190,8 @@ const Ways = (props: {
 
 export const SendRefund = (props: {
   readonly refund: RefundView
-  readonly from: string
+  /** Null where no address is the merchant's any more. */
+  readonly from: string | null
   readonly onClose: () => void
   readonly onChange: () => Promise<void>
 }) => {
@@ -215,7 +216,14 @@ export const SendRefund = (props: {
                 : "Waiting for the chain to confirm it. You may close this."
               : "It is not being sent."}
         </p>
-        {status === "pending" ? <Ways refund={refund} from={props.from} onSent={page.reload} /> : null}
+        {status !== "pending" ? null : props.from === null ? (
+          <p>
+            Your receiving address has become another merchant’s, and what is sent from there proves no refund
+            of yours. Set another one in the settings, then send it from that one.
+          </p>
+        ) : (
+          <Ways refund={refund} from={props.from} onSent={page.reload} />
+        )}
         <div class="actions">
           <Button onClick={props.onClose}>Close</Button>
         </div>

@@ -133,7 +133,7 @@ export const layer = HttpApiBuilder.group(
           refunds: yield* refundsPart(refunds, tenant, of, {
             ...known,
             payer: payment.status === "settled" ? (payment.reported?.evidence.payer ?? null) : null,
-            from: payment.receiver
+            came: payment.receiver
           }),
           explorerUrl: explorerUrls[tenant.env],
           timeline: timelineOf(found.value, known.list),

@@ -30,8 +30,11 @@ export const RefundsPart = Schema.Struct({
   left: Schema.String,
   /** Whom a refund goes to by itself; null where nothing was paid. */
   payer: Schema.NullOr(Schema.String),
-  /** The receiving address that the money came to, from which it is sent back. */
-  from: Schema.String
+  /**
+   * From which address it is sent back: the one that it came to, or another of the merchant's where that one has become
+   * another merchant's; null where none is left.
+   */
+  from: Schema.NullOr(Schema.String)
 })
 export type RefundsPart = typeof RefundsPart.Encoded
 

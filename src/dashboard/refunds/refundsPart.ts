@@ -26,16 +26,18 @@ export const refundsPart = Effect.fnUntraced(function* (
     readonly list: ReadonlyArray<Refund>
     readonly hasMore: boolean
     readonly payer: Address | null
-    readonly from: Address
+    /** The receiving address that the money came to. */
+    readonly came: Address
   }
 ) {
   const { paid, refunded } = yield* refunds.balance(tenant, of)
+  const from = yield* refunds.senderFor(tenant, known.came)
   const part: RefundsPart = {
     refunds: known.list.map(refundView),
     hasMore: known.hasMore,
     left: formatUsd(paid > refunded ? paid - refunded : 0n),
     payer: known.payer,
-    from: known.from
+    from: Option.getOrNull(from)
   }
   return part
 })

@@ -59,7 +59,7 @@ export const layer = HttpApiBuilder.group(
           refunds: yield* refundsPart(refunds, tenant, of, {
             ...(yield* refundsOf(refunds, tenant, of)),
             payer: mayGoBack ? transfer.payer : null,
-            from: transfer.receiver
+            came: transfer.receiver
           }),
           likely: likely.map(({ payment, reasons }) => ({ payment: viewOf(payment), reasons }))
         }

@@ -178,6 +178,8 @@ export const makeRefundsMemory = (known: {
       Effect.sync(() => Option.map(Option.fromUndefinedOr(known.settledBy(paymentId)), ({ block }) => block)),
     isReceiver: (env, address) =>
       Effect.sync(() => [...known.payments()].some((one) => one.env === env && one.receiver === address)),
+    // No address becomes another merchant's here.
+    senderFor: (_, came) => Effect.succeedSome(came),
     sendersOf: (tenant, transactionId) =>
       Effect.sync(() => {
         const sent = known.transfers

@@ -64,6 +64,18 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
       return rows.length > 0
     }, Effect.orDie),
 
+    senderFor: Effect.fn("PaymentRepo.senderFor")(function* ({ env, merchantId }, came) {
+      const [own] = yield* decodeAddresses(
+        yield* sql`
+          SELECT r.address FROM merchant_receivers r JOIN merchants m ON m.id = r.merchant_id
+          WHERE r.merchant_id = ${merchantId} AND r.env = ${env}
+          ORDER BY r.address = ${toBytes(came)} DESC,
+            r.address = CASE r.env WHEN 'test' THEN m.receiver_test ELSE m.receiver_live END DESC,
+            r.since DESC, r.address LIMIT 1`
+      )
+      return Option.map(Option.fromUndefinedOr(own), ({ address }) => address)
+    }, Effect.orDie),
+
     sendersOf: Effect.fn("PaymentRepo.sendersOf")(function* ({ env, merchantId }, transactionId) {
       const rows = yield* decodeAddresses(
         yield* sql`
