@@ -11,7 +11,7 @@ import { BoundedMap } from "../domain/BoundedMap.ts"
 import type { TransactionHash } from "../domain/Chain.ts"
 import {
   ChainUnavailable,
-  type IntentTokenExpired,
+  IntentTokenExpired,
   IntentTokenKeyMismatch,
   type InvalidBuyerToken,
   type InvalidIntentToken,
@@ -70,6 +70,9 @@ export type ReportCheck =
       readonly error: ReportRefusal
       readonly final: boolean
     }
+
+const otherTerms =
+  "The payment was opened with other terms than this token names. Open its link again, or create a new payment intent."
 
 /** How long after a report the reconciler first checks it. */
 const firstCheckMillis = 5_000
@@ -147,17 +150,23 @@ export class Payments extends Context.Service<
           return yield* new IntentTokenKeyMismatch()
         }
         const tenant = { merchantId: principal.merchant.id, env: principal.env }
-        if (expired) return { payment: yield* repo.openExpired(tenant, claims.jti), created: false }
-        return yield* repo.open({
-          ...tenant,
-          id: claims.jti,
-          amount: claims.amount,
-          intentUrl: claims.intentUrl,
-          receiver: claims.receiver,
-          payerType: "human",
-          ...reach.openedBlock(principal.env),
-          at: yield* DateTime.nowAsDate
-        })
+        const opened = expired
+          ? { payment: yield* repo.openExpired(tenant, claims.jti), created: false }
+          : yield* repo.open({
+              ...tenant,
+              id: claims.jti,
+              amount: claims.amount,
+              intentUrl: claims.intentUrl,
+              receiver: claims.receiver,
+              payerType: "human",
+              ...reach.openedBlock(principal.env),
+              at: yield* DateTime.nowAsDate
+            })
+        // A wallet sends to whom its token names: where another token of the link has opened it, that pays nothing.
+        const { amount, receiver } = opened.payment
+        if (amount !== claims.amount || receiver !== claims.receiver)
+          return yield* new IntentTokenExpired({ message: otherTerms })
+        return opened
       })
 
       const verified = Effect.fnUntraced(function* (
