@@ -11,7 +11,7 @@ import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import type { NewRefund, RefundProof } from "../../src/payments/RefundStore.ts"
 import { freshAddress } from "../support/freshAddress.ts"
 import { liveEffect } from "../support/run.ts"
-import type { RepoLayer } from "./PaymentRepo.contract.ts"
+import type { RepoLayer } from "./repoFixtures.ts"
 
 const start = new Date("2026-05-01T12:00:00.000Z")
 const after = (seconds: number) => new Date(start.getTime() + seconds * 1000)

@@ -6,16 +6,28 @@ import { KeyAuth } from "../../src/keys/KeyAuth.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { partitionedDatabase, testDatabase } from "../support/database.ts"
-import { paymentRepoContract } from "./PaymentRepo.contract.ts"
+import { paymentAttemptsContract } from "./PaymentRepo.attempts.contract.ts"
+import { paymentOpeningsContract } from "./PaymentRepo.openings.contract.ts"
 import { refundsContract } from "./PaymentRepo.refunds.contract.ts"
+import { paymentReportsContract } from "./PaymentRepo.reports.contract.ts"
+import { paymentSettlementsContract } from "./PaymentRepo.settlements.contract.ts"
+import { incomingTransfersContract } from "./PaymentRepo.transfers.contract.ts"
+
+const contracts = [
+  paymentOpeningsContract,
+  paymentReportsContract,
+  paymentSettlementsContract,
+  paymentAttemptsContract,
+  incomingTransfersContract,
+  refundsContract
+]
 
 describe("PaymentRepo in memory", () => {
   const layer = Layer.merge(PaymentRepo.layerMemory, KeyAuth.layerMemory).pipe(
     Layer.provideMerge(WebhookRepo.layerMemory),
     Layer.provideMerge(SecureRandom.layerWebCrypto)
   )
-  paymentRepoContract(layer)
-  refundsContract(layer)
+  for (const contract of contracts) contract(layer)
 })
 
 const databases = { Postgres: testDatabase, "a divided Postgres": partitionedDatabase }
@@ -25,7 +37,6 @@ for (const [name, database] of Object.entries(databases)) {
       Layer.provide(database.layer),
       Layer.provideMerge(SecureRandom.layerWebCrypto)
     )
-    paymentRepoContract(layer)
-    refundsContract(layer)
+    for (const contract of contracts) contract(layer)
   })
 }
