@@ -118,6 +118,29 @@ describe("The account's security in the dashboard", () => {
       await context.close()
     })
 
+  browserTest("recovery codes stay on the page where the service is lost as they come", async () => {
+    const person = await signUp(service.baseUrl)
+    const context = await newContext({ width: 1280 })
+    const page = await context.newPage()
+    await signIn(page, person.email)
+    await page.getByRole("heading", { name: "Overview" }).waitFor()
+    await page.goto(`${site}/dashboard/${person.merchantId}/test/settings`)
+    await page.getByRole("button", { name: "Set up" }).click()
+    const dialog = page.getByRole("dialog", { name: "Set up an authenticator app" })
+    const secret = secretBytesOf((await dialog.locator("code").textContent()) ?? "")
+    await page.route("**/dashboard/api/session", (route) => route.abort())
+    await dialog.getByLabel("Code", { exact: true }).fill(codeOf(secret, stepAt(Date.now())))
+    const lost = page.waitForEvent("requestfailed", (request) =>
+      new URL(request.url()).pathname.endsWith("/session")
+    )
+    await dialog.getByRole("button", { name: "Turn on" }).click()
+    await lost
+    await Bun.sleep(500)
+    const codes = page.getByRole("dialog", { name: "Store your recovery codes" })
+    expect(await codes.locator("pre").textContent({ timeout: 2_000 })).not.toBe("")
+    await context.close()
+  })
+
   browserTest(
     "an authenticator app is set up, asked for at sign-in, and lost with a recovery code",
     async () => {

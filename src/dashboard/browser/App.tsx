@@ -35,7 +35,10 @@ const Main = () => {
       setState({ tag: "in", session })
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
-      setState(error.status === 401 ? { tag: "out" } : { tag: "failed", error })
+      // What is on the page may be shown this once: it stays where nobody says that the session is over.
+      setState((before) =>
+        error.status === 401 ? { tag: "out" } : before.tag === "in" ? before : { tag: "failed", error }
+      )
     }
   }, [])
   useEffect(() => {
