@@ -46,6 +46,21 @@ describe("/pay", () => {
     await browser.close()
   })
 
+  browserTest("says what to do where there is neither a shop nor a page to go back to", async () => {
+    const { baseUrl, context, keys, shopUrl, tokenEndingIn } = world()
+    const browser = await context([])
+    const from = await browser.newPage()
+    await from.goto(shopUrl)
+    const opened = browser.waitForEvent("page")
+    const url = `${baseUrl}/pay#token=${await tokenEndingIn(-1)}&key=${keys.test.publishable}`
+    await from.evaluate(`window.open(${JSON.stringify(url)}, "_blank", "noopener")`)
+    const page = await opened
+    await untilState(page, "expired")
+    await press(page, "Done")
+    await page.getByText("You may close this page.").waitFor({ timeout: 5_000 })
+    await browser.close()
+  })
+
   browserTest("makes no link of an address that is none to follow", async () => {
     const { baseUrl, context, createIntent, keys } = world()
     const browser = await context([])

@@ -18,9 +18,13 @@ const [token, key] = [fragment.get("token") ?? "", fragment.get("key") ?? ""]
 // Another link pasted into the same tab is another payment.
 addEventListener("hashchange", () => location.reload())
 
-if (token === "" || key === "" || main === null) {
+const tell = (text: string) => {
   message.hidden = false
-  message.textContent = "This payment link is incomplete. Go back to the shop and start again."
+  message.textContent = text
+}
+
+if (token === "" || key === "" || main === null) {
+  tell("This payment link is incomplete. Go back to the shop and start again.")
 } else {
   const checkout = document.createElement("quittance-checkout")
   checkout.setAttribute("intent-token", token)
@@ -38,8 +42,9 @@ if (token === "" || key === "" || main === null) {
     // Cancelling keeps the page, so that the buyer may start again.
     if (checkoutEventDetail(event)?.state === "cancelled") return
     // A token that opens nothing names no shop.
-    if (shop === undefined) history.back()
-    else location.assign(shop)
+    if (shop !== undefined) location.assign(shop)
+    else if (history.length > 1) history.back()
+    else tell("You may close this page.")
   })
   main.append(checkout)
 }
