@@ -13,6 +13,9 @@ import type { MatchAttempt } from "./PaymentRepo/AttemptStore.ts"
 /** How long a transfer that a person attaches is out of others' sight. */
 export const attachLeaseMillis = 60_000
 
+/** How long after the chain shows what was given up as lost it is looked at: nodes that lag still miss it. */
+export const returnedMillis = 60_000
+
 /** Up to which block a chain has been read. */
 export interface ChainCursor {
   readonly blockNumber: bigint
@@ -92,8 +95,8 @@ export interface TransferStore {
   ) => Effect.Effect<ReadonlyMap<Address, { readonly merchantId: MerchantId; readonly since: Date }>>
   /**
    * Stores what a range of blocks brought and moves the cursor, together. Transfers that were stored
-   * for these blocks and are not among them count as dropped. False where the lease or the cursor has
-   * passed to somebody else.
+   * for these blocks and are not among them count as dropped; what had been given up as lost and is among them is
+   * watched again. False where the lease or the cursor has passed to somebody else.
    */
   readonly recordRange: (range: ReadRange) => Effect.Effect<boolean>
   /** Moves the cursor back, to read the blocks after a reorganisation again. */

@@ -9,6 +9,7 @@ import {
   type CursorLease,
   furthestEnd,
   type IncomingTransfer,
+  returnedMillis,
   type TransferStore
 } from "../TransferStore.ts"
 
@@ -96,7 +97,8 @@ export const makeChainReadingMemory = (known: {
     recordRange: ({ env, lease, from, outgoing: sent, to, transfers: seen }) =>
       Effect.sync(() => {
         if (!move(env, lease, from, to)) return false
-        for (const one of [...seen, ...sent]) known.watchAgain(env, one, lease.at)
+        const lookAt = new Date(lease.at.getTime() + returnedMillis)
+        for (const one of [...seen, ...sent]) known.watchAgain(env, one, lookAt)
         for (const [key, one] of transfers) {
           if (one.env !== env || one.droppedAt !== null) continue
           if (one.blockNumber <= from.blockNumber || one.blockNumber > to.blockNumber) continue

@@ -4,7 +4,13 @@ import type { SqlClient } from "effect/sql"
 import { AddressBytes, HashBytes, toBytes } from "../../chain/ChainBytes.ts"
 import { type Address, type Env, networks } from "../../domain/Chain.ts"
 import { MerchantId } from "../../domain/Merchant.ts"
-import { type ChainCursor, type CursorLease, furthestEnd, type TransferStore } from "../TransferStore.ts"
+import {
+  type ChainCursor,
+  type CursorLease,
+  furthestEnd,
+  returnedMillis,
+  type TransferStore
+} from "../TransferStore.ts"
 
 const decodeCursors = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ block_number: Schema.BigInt, block_hash: HashBytes, block_time: Schema.Date }))
@@ -102,6 +108,7 @@ export const makeChainReadingSql = (
       to,
       transfers
     }) {
+      const lookAt = new Date(lease.at.getTime() + returnedMillis)
       const rows = yield* sql`
         WITH moved AS (${moved(env, lease, from, to)}), seen AS (
           SELECT * FROM unnest(
@@ -168,12 +175,12 @@ export const makeChainReadingSql = (
             block_time = excluded.block_time, dropped_at = NULL
         ), returned AS (
           -- What was given up as lost is watched again.
-          UPDATE claimed_transfers c SET watch_at = ${lease.at}
+          UPDATE claimed_transfers c SET watch_at = ${lookAt}
           FROM moved, seen s WHERE c.chain_id = moved.chain_id AND c.transaction_id = s.transaction_id
             AND c.payer = s.payer AND c.receiver = s.receiver AND c.amount = s.amount AND c.ordinal = s.ordinal
             AND c.payment_id IS NOT NULL AND c.dropped_at IS NOT NULL AND c.watch_at IS NULL
         ), sent_again AS (
-          UPDATE refunds r SET next_look_at = ${lease.at}
+          UPDATE refunds r SET next_look_at = ${lookAt}
           FROM moved, sent s WHERE r.transaction_id = s.transaction_id AND r.sender = s.payer
             AND r.recipient = s.receiver AND r.amount = s.amount AND r.ordinal = s.ordinal AND r.env = ${env}
             AND r.status = 'proven' AND r.dropped_at IS NOT NULL AND r.next_look_at IS NULL
