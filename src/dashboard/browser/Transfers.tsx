@@ -115,7 +115,10 @@ const Detail = (props: { readonly id: string; readonly onResolved: () => Promise
           ) : (
             <ul class="list">
               {likely.map(({ payment, reasons }) => {
-                const fits = payment.amount === transfer.amount && payment.status !== "settled"
+                const fits =
+                  transfer.handledAt === null &&
+                  payment.amount === transfer.amount &&
+                  payment.status !== "settled"
                 const rest =
                   payment.status === "settled" ? undefined : restOf(payment.amount, transfer.amount)
                 return (
@@ -201,24 +204,34 @@ const Row = (props: {
   )
 }
 
-/** What somebody has decided, and who. */
-const HandledRow = ({ one }: { readonly one: TransferView }) => (
-  <li class="alert">
-    <div>
-      <p class="event">
-        <strong>{usd(one.amount)}</strong> from <span class="mono">{short(one.payer)}</span>{" "}
-        <span class="soft">
-          <Ago at={one.at} />
-        </span>
-      </p>
-      <p class="break">
-        {one.paymentId === null ? "Marked as handled" : "Attached to a payment"} by {one.handledBy}
-        {one.note === null || one.note === "" ? "." : `: ${one.note}`}
-      </p>
-      {one.paymentId === null ? null : <PaymentLink id={one.paymentId} />}
-    </div>
-  </li>
-)
+/** What somebody has decided, and who. What pays nothing may be given back all the same. */
+const HandledRow = ({ one }: { readonly one: TransferView }) => {
+  const [isOpen, setIsOpen] = useState(false)
+  return (
+    <li class="alert">
+      <div>
+        <p class="event">
+          <strong>{usd(one.amount)}</strong> from <span class="mono">{short(one.payer)}</span>{" "}
+          <span class="soft">
+            <Ago at={one.at} />
+          </span>
+        </p>
+        <p class="break">
+          {one.paymentId === null ? "Marked as handled" : "Attached to a payment"} by {one.handledBy}
+          {one.note === null || one.note === "" ? "." : `: ${one.note}`}
+        </p>
+        {one.paymentId === null ? (
+          <details onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
+            <summary>Details and refunds</summary>
+            {isOpen ? <Detail id={one.id} onResolved={() => Promise.resolve()} /> : null}
+          </details>
+        ) : (
+          <PaymentLink id={one.paymentId} />
+        )}
+      </div>
+    </li>
+  )
+}
 
 const PaymentLink = ({ id }: { readonly id: string }) => <a href={useHref()("payments", id)}>View payment</a>
 
