@@ -31,6 +31,7 @@ export interface Wallet {
  * - `unauthorized`: the account is not connected to this page, or the wallet refuses the method.
  * - `unknown_calls`: the wallet knows no calls of this id (EIP-5792).
  * - `unreachable`: the wallet is cut off. It signs nothing; a transaction may have gone out before.
+ * - `invalid`: the wallet takes the request for a mistake, as one for another chain than its own; nothing was sent.
  * - `funds`: not enough for the amount and the fee; nothing was sent.
  * - `unclear`: anything else; a transaction may have gone out.
  */
@@ -41,6 +42,7 @@ export type WalletFailure =
   | "unauthorized"
   | "unknown_calls"
   | "unreachable"
+  | "invalid"
   | "funds"
   | "unclear"
 
@@ -87,9 +89,11 @@ export const walletErrorOf = (error: unknown): WalletError => {
               ? "unknown_calls"
               : codes.includes(4900) || codes.includes(4901)
                 ? "unreachable"
-                : /insufficient funds|exceeds (the )?balance/i.test(message)
-                  ? "funds"
-                  : "unclear"
+                : codes.includes(-32602)
+                  ? "invalid"
+                  : /insufficient funds|exceeds (the )?balance/i.test(message)
+                    ? "funds"
+                    : "unclear"
   return new WalletError(failure, message)
 }
 

@@ -26,6 +26,8 @@ const walletWords = (error: unknown, from: string): string => {
       return "The wallet already shows a request. Open it."
     case "unknown_chain":
       return "The wallet does not know this network. Add it there and try again."
+    case "invalid":
+      return "The wallet refused the request, as it does on another network. Nothing was sent; try again."
     case "unauthorized":
       return `Choose the account ${short(from)} in the wallet: a refund is sent from the receiving address.`
     case "funds":

@@ -45,7 +45,14 @@ export const sendUsdc = async (
   if (account === undefined) throw new WalletError("unauthorized", "another account")
   await onChain(provider, token.chainId)
   const hash = await ask(provider, "eth_sendTransaction", [
-    { from: account, to: token.address, value: "0x0", data: transferData(to, atomicOf(amount)) }
+    {
+      from: account,
+      to: token.address,
+      value: "0x0",
+      data: transferData(to, atomicOf(amount)),
+      // Changed while it asks its owner, the wallet's chain would take the money elsewhere.
+      chainId: `0x${token.chainId.toString(16)}`
+    }
   ])
   if (typeof hash !== "string" || !/^0x[0-9a-fA-F]{64}$/.test(hash))
     throw new WalletError("unclear", "The wallet answered no transaction hash.")

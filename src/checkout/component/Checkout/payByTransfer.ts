@@ -133,7 +133,9 @@ const sendTransfer = async (
         to: token.address,
         value: "0x0",
         data: encodeTransfer(receiver, atomic),
-        nonce: toQuantity(attempt.nonce)
+        nonce: toQuantity(attempt.nonce),
+        // Changed while it asks its owner, the wallet's chain would take the money elsewhere.
+        chainId: toQuantity(token.chainId)
       }
     ])
     if (!isHash(hash)) return tell({ type: "Unclear", attempt })
@@ -144,7 +146,14 @@ const sendTransfer = async (
     noteNonce({ ...sent, hash }, (await sentTransaction(provider, hash).catch(() => undefined))?.nonce)
   } catch (error) {
     const { failure, message } = walletErrorOf(error)
-    const notice = failure === "funds" && lacksToken.test(message) ? "fundsTitle" : nothingSent[failure]
+    const chainId = failure === "invalid" ? await askChainId(provider).catch(() => undefined) : undefined
+    const elsewhere = chainId === token.chainId ? undefined : chainId
+    const notice =
+      elsewhere !== undefined
+        ? "noticeWrongAccount"
+        : failure === "funds" && lacksToken.test(message)
+          ? "fundsTitle"
+          : nothingSent[failure]
     if (attempt.calls !== undefined && failure === "unauthorized") session.wallet.noteCallsRefused()
     if (notice === undefined) return tell({ type: "Unclear", attempt })
     // A refusal counts however late it comes, unless a newer attempt has taken over.
@@ -154,7 +163,7 @@ const sendTransfer = async (
     if (latest && earlier === undefined) await session.announcements.withdraw(attempt)
     const declined: Message =
       earlier === undefined
-        ? { type: "NotSent", notice, chainId: undefined }
+        ? { type: "NotSent", notice, chainId: elsewhere }
         : { type: "Unclear", attempt: earlier }
     if (session.model().attempt?.id === attempt.id) session.send(declined)
     else tell(declined)

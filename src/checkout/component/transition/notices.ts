@@ -11,6 +11,7 @@ export const walletNotice: { readonly [F in WalletFailure]: MessageKey } = {
   unauthorized: "noticeUnauthorized",
   unknown_calls: "noticeWalletError",
   unreachable: "noticeWalletUnreachable",
+  invalid: "noticeWalletError",
   funds: "noticeNoGas",
   unclear: "noticeWalletError"
 }

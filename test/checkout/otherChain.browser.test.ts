@@ -1,0 +1,38 @@
+// A wallet that changes its chain while it is asked: what it is asked names the chain that the money belongs on.
+import { describe, expect } from "bun:test"
+import { toHex } from "viem"
+import { networks } from "../../src/domain/Chain.ts"
+import { checkoutSuite } from "./browserWorld.ts"
+import { press, toReview, untilState } from "./checkoutWorld.ts"
+
+const { browserTest, world } = checkoutSuite()
+const { chainId } = networks.test
+
+describe("A wallet that is on another chain when it is asked for the transfer", () => {
+  browserTest("is asked for the payment's chain: it sends nothing, is switched back, and pays", async () => {
+    const { context, createIntent, open, transfers, wallet } = world()
+    const buyer = await wallet()
+    const elsewhere: Array<unknown> = []
+    buyer.behave("eth_sendTransaction", async ([asked]) => {
+      buyer.behave("eth_sendTransaction", undefined)
+      buyer.chainId = 1
+      const named =
+        typeof asked === "object" && asked !== null && "chainId" in asked ? asked.chainId : undefined
+      if (named !== undefined && named !== toHex(buyer.chainId))
+        throw { code: -32602, message: "The active chain is another than the one asked for." }
+      elsewhere.push(asked)
+      return toHex(7n, { size: 32 })
+    })
+    const browser = await context([buyer])
+    const page = await open(browser, (await createIntent()).token)
+    await toReview(page)
+    await press(page, "Pay $10.00")
+    await press(page, "Switch network")
+    await press(page, "Pay $10.00")
+    await untilState(page, "settled", 40_000)
+    expect(elsewhere).toEqual([])
+    expect(buyer.chainId).toBe(chainId)
+    expect(await transfers(buyer)).toBe(1)
+    await browser.close()
+  })
+})
