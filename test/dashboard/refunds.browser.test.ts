@@ -2,6 +2,7 @@
 // more than was paid only where a person says so.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
+import { SqlClient } from "effect/sql"
 import type { Page } from "playwright-core"
 import { Address } from "../../src/domain/Chain.ts"
 import { buyer, makeShop, type Shop } from "../http/shop.ts"
@@ -99,6 +100,31 @@ describe("Refunds in the dashboard", () => {
     await fits(page)
     await screenshot(page, "refund-proven-360")
     await expectNoAxeViolations(page)
+    await page.context().close()
+  })
+
+  browserTest("it is not sent while the chain no longer shows what it gives back", async () => {
+    const { page, payment } = await opened(360)
+    const form = page.getByRole("dialog", { name: "Refund" })
+    await form.getByLabel("Amount in USD").fill("4.00")
+    await form.getByRole("button", { name: "Continue" }).click()
+    const dialog = page.getByRole("dialog", { name: "Refund $4.00" })
+    await dialog.getByLabel("Transaction hash").waitFor()
+    const dropped = (at: string | null) =>
+      Effect.runPromise(
+        Effect.flatMap(
+          SqlClient.SqlClient,
+          (sql) => sql`
+            UPDATE claimed_transfers SET dropped_at = ${at}::timestamptz WHERE payment_id = ${payment.id}`
+        ).pipe(Effect.provideContext(service.context), Effect.orDie)
+      )
+    await dropped("2026-01-01T00:00:00Z")
+    await dialog.getByText("The chain no longer shows what this gives back").waitFor()
+    expect(await dialog.getByLabel("Transaction hash").count()).toBe(0)
+    await fits(page)
+    await screenshot(page, "refund-lost-360")
+    await dropped(null)
+    await dialog.getByLabel("Transaction hash").waitFor()
     await page.context().close()
   })
 

@@ -3,6 +3,7 @@
 import { useEffect, useState } from "preact/hooks"
 import { discoverWallets, type Wallet, WalletError } from "../../checkout/component/wallets.ts"
 import type { RefundView } from "../../refunds/Api.ts"
+import type { RefundPage } from "../refunds/Api.ts"
 import { ApiError, call, useAction, usePage } from "./api.ts"
 import { short, usd } from "./format.ts"
 import { Icon } from "./Icon.tsx"
@@ -82,14 +83,13 @@ const Ways = (props: {
       return report.run(earlier)
     }
     // Sent from elsewhere, or cancelled, since this page has read it.
-    const now = await call<{ readonly refund: RefundView }>("GET", `${api}/refunds/${refund.id}`).catch(
-      (error) => {
-        if (!(error instanceof ApiError && error.code === "OFFLINE")) throw error
-        setWalletError("The service does not answer, so the wallet was not asked. Try again.")
-      }
-    )
+    const now = await call<RefundPage>("GET", `${api}/refunds/${refund.id}`).catch((error) => {
+      if (!(error instanceof ApiError && error.code === "OFFLINE")) throw error
+      setWalletError("The service does not answer, so the wallet was not asked. Try again.")
+    })
     if (now === undefined) return
-    if (now.refund.status !== "pending" || now.refund.transactionId !== undefined) return props.onSent()
+    if (!now.received || now.refund.status !== "pending" || now.refund.transactionId !== undefined)
+      return props.onSent()
     const hash = await sendUsdc(wallet.provider, {
       token: refund.token,
       from,
@@ -198,7 +198,7 @@ export const SendRefund = (props: {
   readonly onChange: () => Promise<void>
 }) => {
   const { api } = useSession()
-  const page = usePage<{ readonly refund: RefundView }>(`${api}/refunds/${props.refund.id}`, 1_500)
+  const page = usePage<RefundPage>(`${api}/refunds/${props.refund.id}`, 1_500)
   const refund = page.data?.refund ?? props.refund
   const { onChange } = props
   const { status } = refund
@@ -218,7 +218,12 @@ export const SendRefund = (props: {
                 : "Waiting for the chain to confirm it. You may close this."
               : "It is not being sent."}
         </p>
-        {status !== "pending" ? null : props.from === null ? (
+        {status !== "pending" ? null : page.data?.received === false ? (
+          <p>
+            The chain no longer shows what this gives back: a reorganisation has taken it. Send nothing until
+            it returns. If it stays away, cancel the refund.
+          </p>
+        ) : props.from === null ? (
           <p>
             Your receiving address has become another merchant’s, and what is sent from there proves no refund
             of yours. Set another one in the settings, then send it from that one.

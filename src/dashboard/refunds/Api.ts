@@ -41,6 +41,13 @@ export type RefundsPart = typeof RefundsPart.Encoded
 const params = { ...memberParams, refundId: Uuid }
 const Answer = Schema.toEncoded(Schema.Struct({ refund: RefundView }))
 
+export const RefundPage = Schema.Struct({
+  refund: RefundView,
+  /** Whether the chain still shows what it gives back. */
+  received: Schema.Boolean
+})
+export type RefundPage = typeof RefundPage.Encoded
+
 export class RefundPagesApi extends endpointGroup("refundPages")(
   allow(
     { by: "member", roles: supporters },
@@ -63,7 +70,7 @@ export class RefundPagesApi extends endpointGroup("refundPages")(
     { by: "member", roles: everyRole },
     HttpApiEndpoint.get("retrieve", "/refunds/:refundId", {
       params,
-      success: Answer,
+      success: Schema.toEncoded(RefundPage),
       error: [errorResponse(RefundNotFound)]
     })
   ),

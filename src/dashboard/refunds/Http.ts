@@ -2,11 +2,19 @@
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import type { Tenant } from "../../domain/Merchant.ts"
+import type { Refund } from "../../payments/RefundStore.ts"
 import { Refunds } from "../../refunds/Refunds.ts"
 import { refundView } from "../../refunds/refundView.ts"
 import { requestedRefund } from "../../refunds/requestedRefund.ts"
 import { DashboardApi } from "../Api.ts"
 import { CurrentMember } from "../Session.ts"
+
+/** Whether the chain still shows what the refund gives back. */
+const isReceived = ({ balance }: Refunds["Service"], tenant: Tenant, { paymentId, transferId }: Refund) => {
+  const of = paymentId !== null ? { paymentId } : transferId !== null ? { transferId } : undefined
+  return of === undefined ? Effect.succeed(false) : Effect.map(balance(tenant, of), ({ paid }) => paid > 0n)
+}
 
 export const layer = HttpApiBuilder.group(
   DashboardApi,
@@ -22,7 +30,8 @@ export const layer = HttpApiBuilder.group(
       }),
       retrieve: Effect.fnUntraced(function* ({ params }) {
         const { tenant } = yield* CurrentMember
-        return { refund: refundView(yield* refunds.find(tenant, params.refundId)) }
+        const refund = yield* refunds.find(tenant, params.refundId)
+        return { refund: refundView(refund), received: yield* isReceived(refunds, tenant, refund) }
       }),
       report: Effect.fnUntraced(function* ({ params, payload }) {
         const { tenant } = yield* CurrentMember
