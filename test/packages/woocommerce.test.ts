@@ -320,6 +320,48 @@ describe("The WooCommerce plugin", () => {
     expect(again.order.notes).toHaveLength(1)
   })
 
+  testPhp("an order that WooCommerce has not completed is told of again, until it has", async () => {
+    const event = await paid(tokenOf((await gateway("fifteen", "pay")).said), 42_500_000n)
+    for (const COMPLETES of ["failed", "unsaved"]) {
+      const { order, said } = await gateway("fifteen", "webhook", event, { COMPLETES })
+      expect(said).toEqual([503, "WooCommerce has not completed the payment"])
+      expect(order.transaction).toBeUndefined()
+    }
+    const { order, said } = await gateway("fifteen", "webhook", event)
+    expect([said, order.status, order.completed]).toEqual([[200, "paid"], "processing", 1])
+  })
+
+  testPhp("a payment of an order whose status takes none is for a person to look at", async () => {
+    const first = await paid(tokenOf((await gateway("sixteen", "pay")).said), 42_500_000n)
+    await gateway("sixteen", "status", { status: "trash" })
+    for (const said of ["on hold", "paid already"]) {
+      const answer = await gateway("sixteen", "webhook", first)
+      expect(answer.said).toEqual([200, said])
+      expect(answer.order.status).toBe("on-hold")
+      expect(answer.order.notes).toEqual([expect.stringContaining(`${first.transactionId} paid the order`)])
+    }
+
+    // One of the shop's own, of an order that was paid before: it stays where it is.
+    const paidFirst = await paid(tokenOf((await gateway("seventeen", "pay")).said), 42_500_000n)
+    expect((await gateway("seventeen", "webhook", paidFirst)).said).toEqual([200, "paid"])
+    await gateway("seventeen", "status", { status: "shipped" })
+    const { headers } = paidFirst
+    const second = await signTestWebhook(
+      {
+        id: crypto.randomUUID(),
+        type: "payment.settled",
+        livemode: false,
+        transactionId: "0x2",
+        tokenChanges: [{ amountAtomic: "42500000", chainId: 84_532, receiver: "0x", tokenAddress: "0x" }]
+      },
+      secret,
+      { order: { paymentId: crypto.randomUUID(), intentUrl: headers["quittance-intent-url"] ?? "" } }
+    )
+    const { order, said } = await gateway("seventeen", "webhook", second)
+    expect([said, order.status]).toEqual([[200, "paid already"], "shipped"])
+    expect(order.notes).toEqual([expect.stringContaining("Paid once more, by transaction 0x2")])
+  })
+
   testPhp("an event that comes after its payment was given back ships nothing", async () => {
     const { body, headers } = await paid(tokenOf((await gateway("nine", "pay")).said), 42_500_000n)
     const paymentId = headers["quittance-payment-id"]

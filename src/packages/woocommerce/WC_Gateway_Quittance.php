@@ -9,6 +9,8 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
 {
     /** A token opens a payment for five minutes; one that is nearly over is replaced. */
     private const TOKEN_SECONDS = 240;
+    /** As WooCommerce has them; a shop may filter them. */
+    private const UNPAID = ['on-hold', 'pending', 'failed', 'cancelled'];
 
     public function __construct()
     {
@@ -132,7 +134,8 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
         if ($order->get_transaction_id() === $transaction || in_array($transaction, $noted, true)) {
             return [200, 'paid already'];
         }
-        if ($order->is_paid() || $order->has_status('refunded')) {
+        $takes_payment = $order->has_status(apply_filters('woocommerce_valid_order_statuses_for_payment_complete', self::UNPAID, $order));
+        if ($order->is_paid() || $order->has_status('refunded') || (!$takes_payment && $order->get_date_paid() !== null)) {
             $order->add_order_note("Paid once more, by transaction $transaction. Refund that one at your Quittance service: what is refunded here is the order's own payment.");
             $this->keep_noted($order, [...$noted, $transaction]);
             return [200, 'paid already'];
@@ -157,8 +160,16 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
             $this->keep_noted($order, [...$noted, $transaction]);
             return [200, 'given back'];
         }
+        if (!$takes_payment) {
+            $order->update_status('on-hold', "Transaction $transaction paid the order in a status in which WooCommerce completes no payment: {$order->get_status()}. Nothing is shipped for it.");
+            $this->keep_noted($order, [...$noted, $transaction]);
+            return [200, 'on hold'];
+        }
         $order->payment_complete($transaction);
-        return [200, 'paid'];
+        // It logs what failed in it, and goes on. The service sends the event again.
+        return wc_get_order($id)->get_transaction_id() === $transaction
+            ? [200, 'paid']
+            : [503, 'WooCommerce has not completed the payment'];
     }
 
     /**

@@ -13,6 +13,7 @@ $kept = kept();
 
 function add_action(string $name, callable $run): void { $GLOBALS['hooks'][$name][] = $run; }
 function add_filter(string $name, callable $run): void { $GLOBALS['hooks'][$name][] = $run; }
+function apply_filters(string $name, mixed $value, mixed ...$more): mixed { return $value; }
 function get_woocommerce_currency(): string { return getenv('CURRENCY') ?: 'USD'; }
 function wc_add_notice(string $text, string $kind): void { fwrite(STDERR, "$kind: $text\n"); }
 function wc_get_order(int|false|null $id): WC_Order|false { $GLOBALS['kept'] = kept(); return $id === 1042 ? new WC_Order() : false; }
@@ -106,23 +107,31 @@ final class WC_Order
     public function read_meta_data(bool $anew): void { $GLOBALS['kept'] = $anew ? kept() : $GLOBALS['kept']; }
     public function save(): void { keep(); }
     public function is_paid(): bool { return in_array($GLOBALS['kept']['status'] ?? 'pending', ['processing', 'completed'], true); }
-    public function has_status(string $status): bool { return ($GLOBALS['kept']['status'] ?? 'pending') === $status; }
+    public function get_status(): string { return $GLOBALS['kept']['status'] ?? 'pending'; }
+    public function has_status(string|array $status): bool { return in_array($this->get_status(), (array) $status, true); }
+    public function get_date_paid(): ?string { return $GLOBALS['kept']['datePaid'] ?? null; }
     public function get_transaction_id(): string { return $GLOBALS['kept']['transaction'] ?? ''; }
     public function add_order_note(string $note): void { $GLOBALS['kept']['notes'][] = $note; keep(); }
     public function update_status(string $status, string $note): void { $GLOBALS['kept']['status'] = $status; $this->add_order_note($note); }
-    public function payment_complete(string $transaction): void
+    public function payment_complete(string $transaction): bool
     {
-        // Of orders that wait for a payment, and of those that were cancelled.
-        if (!in_array($GLOBALS['kept']['status'] ?? 'pending', ['pending', 'on-hold', 'failed', 'cancelled'], true)) {
-            return;
+        // Of orders that wait for a payment, and of those that were cancelled; of others it does nothing, and says true.
+        if (!$this->has_status(['pending', 'on-hold', 'failed', 'cancelled'])) {
+            return true;
+        }
+        // What it calls has thrown, which it catches, or the database has not kept the order, which it logs.
+        if (getenv('COMPLETES') !== false) {
+            return getenv('COMPLETES') === 'unsaved';
         }
         // What mails and stock take, as WooCommerce completes a payment.
         usleep((int) getenv('SLOW') * 1000);
         $GLOBALS['kept']['status'] = 'processing';
         $GLOBALS['kept']['transaction'] = $transaction;
+        $GLOBALS['kept']['datePaid'] ??= date('c');
         $GLOBALS['kept']['completed'] = ($GLOBALS['kept']['completed'] ?? 0) + 1;
         file_put_contents("{$GLOBALS['file']}.completed", "$transaction\n", FILE_APPEND);
         keep();
+        return true;
     }
 }
 
