@@ -195,6 +195,8 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
     private function refund(int $id, string $amount, string $reason): true|WP_Error
     {
         $order = wc_get_order($id);
+        // WooCommerce has read the order before this request had it for itself.
+        $order->read_meta_data(true);
         $payment = (string) $order->get_meta('_quittance_payment_id');
         $asked = number_format((float) $amount, 2, '.', '');
         if ($payment === '' || (float) $asked <= 0) {
