@@ -320,6 +320,16 @@ describe("The WooCommerce plugin", () => {
     expect(again.order.notes).toHaveLength(1)
   })
 
+  testPhp("an order in another currency than the shop's present one is not taken for dollars", async () => {
+    // As one that was made before the shop changed to dollars, or by hand.
+    await gateway("eighteen", "currency", { currency: "EUR" })
+    expect((await gateway("eighteen", "pay")).said).toEqual({ result: "failure" })
+    const token = tokenOf((await gateway("nineteen", "pay")).said)
+    await gateway("nineteen", "currency", { currency: "EUR" })
+    const { order, said } = await gateway("nineteen", "webhook", await paid(token, 42_500_000n))
+    expect([said, order.status, order.completed]).toEqual([[200, "on hold"], "on-hold", undefined])
+  })
+
   testPhp("an order that WooCommerce has not completed is told of again, until it has", async () => {
     const event = await paid(tokenOf((await gateway("fifteen", "pay")).said), 42_500_000n)
     for (const COMPLETES of ["failed", "unsaved"]) {

@@ -9,6 +9,7 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
 {
     /** A token opens a payment for five minutes; one that is nearly over is replaced. */
     private const TOKEN_SECONDS = 240;
+    private const CURRENCY = 'USD';
     /** As WooCommerce has them; a shop may filter them. */
     private const UNPAID = ['on-hold', 'pending', 'failed', 'cancelled'];
 
@@ -37,7 +38,7 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
     public function is_available()
     {
         $settings = ['base_url', 'secret_key', 'publishable_key', 'signing_secret'];
-        return parent::is_available() && get_woocommerce_currency() === 'USD'
+        return parent::is_available() && get_woocommerce_currency() === self::CURRENCY
             && !in_array('', array_map(fn (string $name): string => (string) $this->get_option($name), $settings), true);
     }
 
@@ -50,6 +51,9 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
         }
         try {
             $order = wc_get_order($order_id);
+            if ($order->get_currency() !== self::CURRENCY) {
+                return $this->not_started('This order is not in US dollars. Please choose another way to pay.');
+            }
             // What another request has kept of it since this one began.
             $order->read_meta_data(true);
             $token = $this->token_of($order);
@@ -67,9 +71,9 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
     }
 
     /** @return array{result: string} */
-    private function not_started(): array
+    private function not_started(string $why = 'The payment could not be started. Please try again.'): array
     {
-        wc_add_notice('The payment could not be started. Please try again.', 'error');
+        wc_add_notice($why, 'error');
         return ['result' => 'failure'];
     }
 
@@ -143,7 +147,7 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
         $paid = array_sum(array_map(fn (array $change): int => (int) $change['amountAtomic'], $event['tokenChanges']));
         $order->update_meta_data('_quittance_payment_id', $payment);
         $order->save();
-        if ($paid !== $this->atomic_of($order)) {
+        if ($paid !== $this->atomic_of($order) || $order->get_currency() !== self::CURRENCY) {
             $order->update_status('on-hold', "Transaction $transaction paid another amount than the order's present total.");
             $this->keep_noted($order, [...$noted, $transaction]);
             return [200, 'on hold'];

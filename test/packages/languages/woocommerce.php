@@ -108,6 +108,7 @@ final class WP_Error
 
 final class WC_Order
 {
+    public function get_currency(): string { return $GLOBALS['kept']['currency'] ?? 'USD'; }
     public function get_total(): string { return $GLOBALS['kept']['total'] ?? '42.50'; }
     public function get_meta(string $name): string { return $GLOBALS['kept']['meta'][$name] ?? ''; }
     public function update_meta_data(string $name, string $value): void { $GLOBALS['kept']['meta'][$name] = $value; }
@@ -204,6 +205,7 @@ $said = match ($action) {
     // WooCommerce has looked at the order before: what is left of it to refund.
     'refund' => wc_get_order(1042) ? $gateway->process_refund(1042, $given['amount'], 'Damaged') : null,
     'total' => $kept['total'] = $given['total'],
+    'currency' => $kept['currency'] = $given['currency'],
     'status' => $kept['status'] = $given['status'],
 };
 keep();
