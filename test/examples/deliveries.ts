@@ -17,6 +17,14 @@ export const order = {
   intentUrl: "https://shop.example.com/orders/1042"
 }
 
+/** A second payment of the order: it is not shipped again. */
+export const secondPayment = () =>
+  signTestWebhook(
+    { ...event, id: "01a1fc34-7205-710e-9410-874fee9a4998", transactionId: `0x${"cd".repeat(32)}` },
+    secret,
+    { order: { ...order, paymentId: "01a1fc34-7205-710e-9410-874fee9a4999" } }
+  )
+
 /** Statuses of a delivery, its repetition and a forgery, from a shop that gives an intent. */
 export const statusesOf = async (
   post: (path: string, init?: RequestInit) => Promise<Response>

@@ -11,7 +11,7 @@ import { freePort } from "../../src/dev/freePort.ts"
 import { testDatabase } from "../support/database.ts"
 import { spawnProgram, temporaryDirectory } from "../support/process.ts"
 import { startService, type TestMerchant, type TestService } from "../support/service.ts"
-import { order, paidIn, secret, statusesOf } from "./deliveries.ts"
+import { order, paidIn, secondPayment, secret, statusesOf } from "./deliveries.ts"
 
 setDefaultTimeout(60_000)
 
@@ -60,6 +60,8 @@ describe("The shops of docs/shop.md", () => {
           })
           const statuses = yield* Effect.promise(() => statusesOf(post))
           expect(statuses).toEqual([204, 204, 400])
+          const second = yield* Effect.promise(secondPayment)
+          expect((yield* Effect.promise(() => post("/webhooks/quittance", second))).status).toBe(204)
           const rows = new Database(db, { readonly: true }).query("SELECT * FROM orders").all()
           expect(rows).toEqual([{ url: order.intentUrl, paid: 1, shipments: 1 }])
         })

@@ -1,5 +1,5 @@
 // A shop's orders: what the examples share. The order is marked paid and the event's key stored in one
-// transaction, and the key is unique: an event that comes twice ships once.
+// transaction, and the key is unique: an event that comes twice ships once. So does an order that is paid twice.
 import { Database } from "bun:sqlite"
 import { idempotencyKey, type WebhookEvent } from "../../src/client/verifyWebhook.ts"
 
@@ -16,5 +16,9 @@ export const fulfilOnce = db.transaction((event: WebhookEvent, orderUrl: string 
     idempotencyKey(event)
   ])
   if (changes === 0 || event.type !== "payment.settled") return
-  db.run("UPDATE orders SET paid = 1, shipments = shipments + 1 WHERE url = ?", [orderUrl ?? ""])
+  const { changes: shipped } = db.run(
+    "UPDATE orders SET paid = 1, shipments = shipments + 1 WHERE url = ? AND paid = 0",
+    [orderUrl ?? ""]
+  )
+  if (shipped === 0) console.error(`${event.transactionId} pays no order, or one that is paid: give it back.`)
 })

@@ -101,6 +101,28 @@ describe("quickstart.md", () => {
     expect(await again()).toBe(intentToken)
     await shop.report(id, await shop.transfer(10_000_000n), 10_000_000n)
   }
+  /** Another payment of order 1042, as of a page that still had the token of before. */
+  const payOnceMore = async () => {
+    const intent = { amount: "10.00", intentUrl: "https://shop.example.com/orders/1042" }
+    const { intentToken } = (
+      await shop.call({
+        method: "POST",
+        path: "/api/v1/payment-intents",
+        key: shop.keys.full,
+        body: intent
+      })
+    ).body
+    const { publishable: key } = shop.keys
+    const opened = await shop.call({
+      method: "POST",
+      path: "/api/v1/payments",
+      key,
+      body: { intentToken }
+    })
+    const transactionId = await shop.transfer(10_000_000n)
+    expect((await shop.report(opened.body.payment.id, transactionId, 10_000_000n)).status).toBe(200)
+    return `paid once more, by ${transactionId}: give that back.`
+  }
 
   test("Node: installs from the service, takes a payment, ships order 1042 once", async () => {
     const cwd = await begin("node")
@@ -129,6 +151,10 @@ describe("quickstart.md", () => {
     expect(told().match(/ship it/g)).toHaveLength(1)
     // The order ships before the shop answers, and the line comes after the answer.
     await until(() => (listening().includes("->  204") ? true : undefined))
+    const second = await payOnceMore()
+    await until(() => (listening().match(/-> {2}204/g)?.length === 2 ? true : undefined))
+    expect(told()).toContain(second)
+    expect(told().match(/ship it/g)).toHaveLength(1)
   })
 
   const python = Bun.which("python3")
@@ -150,7 +176,8 @@ describe("quickstart.md", () => {
     await until(() => (told().includes("trying again") ? true : undefined))
     await payAt(`http://127.0.0.1:${port}/orders/1042`)
     await until(() => (told().includes("/orders/1042 is paid: ship it.") ? true : undefined))
-    await Bun.sleep(1_500)
+    const second = await payOnceMore()
+    await until(() => (told().includes(second) ? true : undefined))
     expect(told().match(/ship it/g)).toHaveLength(1)
   })
 })
