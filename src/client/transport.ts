@@ -52,9 +52,8 @@ const parse = (text: string): unknown => {
   }
 }
 
-const errorOf = (response: Response, text: string): QuittanceError => {
-  const body = parse(text)
-  const seconds = Number(response.headers.get("retry-after") ?? "")
+const errorOf = (response: Response, body: unknown): QuittanceError => {
+  const seconds = Number(response.headers.get("retry-after"))
   const retryAfter = Number.isFinite(seconds) && seconds > 0 ? seconds : undefined
   const { status } = response
   if (isEnvelope(body)) return new QuittanceError({ ...body.error, status, retryAfter })
@@ -120,8 +119,10 @@ export const makeTransport = (options: QuittanceOptions) => {
       })
       if (stream === true && response.ok && response.body !== null) return response.body
       const text = await response.text()
-      if (!response.ok) throw errorOf(response, text)
-      return text === "" ? undefined : parse(text)
+      const answer = parse(text)
+      // A page, as of a proxy that asks for a login, says nothing of what was done.
+      if (!response.ok || (answer === undefined && text !== "")) throw errorOf(response, answer)
+      return answer
     } catch (error) {
       if (error instanceof QuittanceError || signal?.aborted === true) throw error
       throw noAnswer(error)

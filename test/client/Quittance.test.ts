@@ -274,6 +274,14 @@ describe("Quittance's retries", () => {
     const { client } = scripted([new Response("<html>", { status: 404 })])
     expect(await refused(client.payments.list())).toMatchObject({ code: "UNKNOWN_ANSWER", status: 404 })
   })
+  test("a page that a proxy answers with 200 closes no link and deletes no endpoint", async () => {
+    const portal = () => new Response("<html>Sign in to this network", { status: 200 })
+    const { client } = scripted([portal(), portal(), new Response(null, { status: 204 })])
+    const unknown = { code: "UNKNOWN_ANSWER", status: 200 }
+    expect(await refused(client.paymentLinks.close("x".repeat(22)))).toMatchObject(unknown)
+    expect(await refused(client.webhookEndpoint.delete())).toMatchObject(unknown)
+    await client.webhookEndpoint.delete()
+  })
   test("a redirect is not followed: neither what it leads to is believed, nor a creation made a read", async () => {
     const asked: Array<string> = []
     const answering = (answer: (url: string) => Response) =>
