@@ -330,6 +330,15 @@ describe("The WooCommerce plugin", () => {
     expect([said, order.status, order.completed]).toEqual([[200, "on hold"], "on-hold", undefined])
   })
 
+  testPhp("an order whose total has more decimals is paid by what was asked for it", async () => {
+    // From PHP 8.4 on, a hundred times 1.005 rounds to 100, and 1.005 to 1.01.
+    await gateway("twenty", "total", { total: "1.005" })
+    const token = tokenOf((await gateway("twenty", "pay")).said)
+    const { amount } = await open(token)
+    expect(amount).toBe("1.01")
+    expect((await gateway("twenty", "webhook", await paid(token, 1_010_000n))).said).toEqual([200, "paid"])
+  })
+
   testPhp("an order that WooCommerce has not completed is told of again, until it has", async () => {
     const event = await paid(tokenOf((await gateway("fifteen", "pay")).said), 42_500_000n)
     for (const COMPLETES of ["failed", "unsaved"]) {

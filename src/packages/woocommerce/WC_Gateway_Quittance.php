@@ -281,7 +281,7 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
     /** Null where the order is paid already. One payment for each order and amount, however often it is tried, unless it was given back. */
     private function token_of(WC_Order $order): ?string
     {
-        $amount = number_format((float) $order->get_total(), 2, '.', '');
+        $amount = $this->amount_of($order);
         $kept = json_decode((string) $order->get_meta('_quittance_intent'), true);
         if (is_array($kept) && $kept['amount'] === $amount) {
             $status = $this->status_of($kept['paymentId']);
@@ -315,9 +315,15 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
         }
     }
 
+    private function amount_of(WC_Order $order): string
+    {
+        return number_format((float) $order->get_total(), 2, '.', '');
+    }
+
+    /** Of the amount as it is asked for: PHP rounds a total of 1.005 in more than one way. */
     private function atomic_of(WC_Order $order): int
     {
-        return (int) round((float) $order->get_total() * 100) * 10_000;
+        return (int) str_replace('.', '', $this->amount_of($order)) * 10_000;
     }
 
     private function base_url(): string
