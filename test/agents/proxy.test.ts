@@ -533,6 +533,19 @@ describe("agent proxy", () => {
       status: 302,
       location: `${upstream}/elsewhere`
     })
+    // Goods come as the text that they are, also to an agent that copies a browser's headers.
+    onService = signs
+    onUpstream = (request) => {
+      if (!request.headers.has("payment-signature")) return paymentRequired()
+      return /gzip/.test(request.headers.get("accept-encoding") ?? "")
+        ? new Response(Bun.gzipSync("the goods"), { headers: { "content-encoding": "gzip" } })
+        : new Response("the goods")
+    }
+    const copied = { "Accept-Encoding": "gzip, deflate, br" }
+    expect((await fetches(11, { url: upstream, headers: copied })).structuredContent).toMatchObject({
+      paid: "0.25",
+      body: "the goods"
+    })
     for (const [given, said] of [
       [
         { url: "http://127.0.0.1:1/" },

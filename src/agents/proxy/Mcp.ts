@@ -91,7 +91,12 @@ export const layer = (paying: PayingFetch) => {
       if (target === null || !/^https?:$/.test(target.protocol))
         return yield* Effect.fail({ code: "NO_TARGET", message: "Give an http(s) address." })
       const sent = yield* Effect.try({
-        try: () => new Headers({ ...headers, "accept-encoding": "identity" }),
+        try: () => {
+          const all = new Headers(headers)
+          // The agent is given text: one name in two spellings would be both values.
+          all.set("accept-encoding", "identity")
+          return all
+        },
         catch: () => ({ code: "INVALID_HEADERS", message: "A header's name or value is not valid." })
       })
       const id = requestId ?? crypto.randomUUID()
