@@ -330,6 +330,17 @@ describe("The WooCommerce plugin", () => {
     expect([said, order.status, order.completed]).toEqual([[200, "on hold"], "on-hold", undefined])
   })
 
+  testPhp("who comes back without having paid is told so, and where to pay", async () => {
+    const token = tokenOf((await gateway("twenty-one", "pay")).said)
+    const thanks = "Thank you. Your order has been received."
+    expect((await gateway("twenty-one", "received")).said).toBe(
+      'We have not seen your payment yet. If you have not paid, <a href="https://shop.example.com/checkout/order-pay/1042/?pay_for_order=true&amp;key=wc_order_abc">pay now</a>.'
+    )
+    expect((await gateway("twenty-one", "received", {}, { METHOD: "cheque" })).said).toBe(thanks)
+    await gateway("twenty-one", "webhook", await paid(token, 42_500_000n))
+    expect((await gateway("twenty-one", "received")).said).toBe(thanks)
+  })
+
   testPhp("an order whose total has more decimals is paid by what was asked for it", async () => {
     // From PHP 8.4 on, a hundred times 1.005 rounds to 100, and 1.005 to 1.01.
     await gateway("twenty", "total", { total: "1.005" })

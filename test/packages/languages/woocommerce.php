@@ -38,6 +38,7 @@ function WC(): object
         }
     };
 }
+function esc_url(string $url): string { return htmlspecialchars($url); }
 function get_option(string $name, mixed $otherwise): mixed { return $otherwise; }
 function plugins_url(string $path, string $beside): string { return dirname($beside) . "/$path"; }
 function wp_register_script(string $handle, string $source, array $needs, string $version, bool $inFooter): void { $GLOBALS['scripts'][$handle] = ['source' => $source, 'needs' => $needs]; }
@@ -117,6 +118,9 @@ final class WC_Order
     public function is_paid(): bool { return in_array($GLOBALS['kept']['status'] ?? 'pending', ['processing', 'completed'], true); }
     public function get_status(): string { return $GLOBALS['kept']['status'] ?? 'pending'; }
     public function has_status(string|array $status): bool { return in_array($this->get_status(), (array) $status, true); }
+    public function get_payment_method(): string { return getenv('METHOD') ?: 'quittance'; }
+    public function needs_payment(): bool { return $this->has_status(['pending', 'failed']); }
+    public function get_checkout_payment_url(): string { return 'https://shop.example.com/checkout/order-pay/1042/?pay_for_order=true&key=wc_order_abc'; }
     public function get_date_paid(): ?string { return $GLOBALS['kept']['datePaid'] ?? null; }
     public function get_transaction_id(): string { return $GLOBALS['kept']['transaction'] ?? ''; }
     public function add_order_note(string $note): void { $GLOBALS['kept']['notes'][] = $note; keep(); }
@@ -188,6 +192,16 @@ function checkout_block(): array
     }, $registry->methods);
 }
 
+/** What the page says on which the buyer comes back to the shop. */
+function received_text(): string
+{
+    $text = 'Thank you. Your order has been received.';
+    foreach ($GLOBALS['hooks']['woocommerce_thankyou_order_received_text'] ?? [] as $run) {
+        $text = $run($text, wc_get_order(1042));
+    }
+    return $text;
+}
+
 require "$plugin/quittance.php";
 foreach ($hooks['plugins_loaded'] as $run) {
     $run();
@@ -200,6 +214,7 @@ $gateway = new $gateways[0]();
 $said = match ($action) {
     'available' => $gateway->is_available(),
     'block' => checkout_block(),
+    'received' => received_text(),
     'pay' => $gateway->process_payment(1042),
     'webhook' => $gateway->receive($given['body'], $given['headers']),
     // WooCommerce has looked at the order before: what is left of it to refund.
