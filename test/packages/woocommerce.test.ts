@@ -350,6 +350,18 @@ describe("The WooCommerce plugin", () => {
     expect((await gateway("twenty", "webhook", await paid(token, 1_010_000n))).said).toEqual([200, "paid"])
   })
 
+  testPhp("who has paid before the total changed is not asked again before the webhook came", async () => {
+    const event = await paid(tokenOf((await gateway("twenty-two", "pay")).said), 42_500_000n)
+    await gateway("twenty-two", "total", { total: "50.00" })
+    expect((await gateway("twenty-two", "pay")).said).toMatchObject({
+      redirect: "https://shop.example.com/checkout/order-received/1042/?key=wc_order_abc"
+    })
+    expect((await gateway("twenty-two", "webhook", event)).said).toEqual([200, "on hold"])
+    // Once the shop has looked at it, and asks for the present total.
+    await gateway("twenty-two", "status", { status: "pending" })
+    expect((await open(tokenOf((await gateway("twenty-two", "pay")).said))).amount).toBe("50.00")
+  })
+
   testPhp("an order that WooCommerce has not completed is told of again, until it has", async () => {
     const event = await paid(tokenOf((await gateway("fifteen", "pay")).said), 42_500_000n)
     for (const COMPLETES of ["failed", "unsaved"]) {

@@ -134,7 +134,7 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
         }
         $transaction = $event['transactionId'];
         // Also of an order that was cancelled or refunded since: an event that comes again ships nothing.
-        $noted = array_filter(explode(' ', (string) $order->get_meta('_quittance_noted')));
+        $noted = $this->noted($order);
         if ($order->get_transaction_id() === $transaction || in_array($transaction, $noted, true)) {
             return [200, 'paid already'];
         }
@@ -263,8 +263,14 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
     /**
      * Transactions that a note tells of: one that comes again is told once.
      *
-     * @param list<string> $transactions
+     * @return list<string>
      */
+    private function noted(WC_Order $order): array
+    {
+        return array_values(array_filter(explode(' ', (string) $order->get_meta('_quittance_noted'))));
+    }
+
+    /** @param list<string> $transactions */
     private function keep_noted(WC_Order $order, array $transactions): void
     {
         $order->update_meta_data('_quittance_noted', implode(' ', $transactions));
@@ -283,12 +289,17 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
     {
         $amount = $this->amount_of($order);
         $kept = json_decode((string) $order->get_meta('_quittance_intent'), true);
-        if (is_array($kept) && $kept['amount'] === $amount) {
-            $status = $this->status_of($kept['paymentId']);
-            if ($status === 'settled' && !$this->is_given_back($kept['paymentId'])) {
+        if (is_array($kept)) {
+            $payment = $this->payment_of($kept['paymentId']);
+            $status = $payment['status'] ?? null;
+            $is_same = $kept['amount'] === $amount;
+            // Of another amount until its event has come, which puts the order on hold.
+            $handled = [...$this->noted($order), $order->get_transaction_id()];
+            $counts = $status === 'settled' && ($is_same || !in_array($payment['reportedTransactionId'], $handled, true));
+            if ($counts && !$this->is_given_back($kept['paymentId'])) {
                 return null;
             }
-            if ($status === 'pending' || ($status === null && time() - $kept['at'] < self::TOKEN_SECONDS)) {
+            if ($is_same && ($status === 'pending' || ($status === null && time() - $kept['at'] < self::TOKEN_SECONDS))) {
                 return $kept['token'];
             }
         }
@@ -302,11 +313,15 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
         return $token;
     }
 
-    /** Null for a payment that nobody has opened yet. */
-    private function status_of(string $payment): ?string
+    /**
+     * Null for a payment that nobody has opened yet.
+     *
+     * @return array<string, mixed>|null
+     */
+    private function payment_of(string $payment): ?array
     {
         try {
-            return $this->quittance()->payments->retrieve($payment)['payment']['status'];
+            return $this->quittance()->payments->retrieve($payment)['payment'];
         } catch (QuittanceException $error) {
             if ($error->errorCode === 'PAYMENT_NOT_FOUND') {
                 return null;
