@@ -7,7 +7,7 @@ import type { Event } from "../client/resources.ts"
 import type { Command } from "./Command.ts"
 import { forward, receiverUrl } from "./forward.ts"
 import { numberOf } from "./numberOf.ts"
-import { readSettings, type Settings, settingsPath, writeOwn } from "./settings.ts"
+import { given, readSettings, type Settings, settingsPath, writeOwn } from "./settings.ts"
 
 const pollMillis = 500
 const pageSize = 100
@@ -58,7 +58,11 @@ export const listen: Command = {
     let cursor = kept ?? (flags["from-start"] === "true" ? "" : await newest(quittance))
     writeOwn(path, cursor)
     say(`Forwarding events to ${url}${kept ? `, after ${kept}` : ""}. Ctrl-C stops it.`)
-    say(`They are signed with WEBHOOK_SECRET=${settings.webhookSecret}`)
+    // One that is set may be the shop's own, and what is said may be logged.
+    const isSet = given(process.env, "WEBHOOK_SECRET") !== undefined
+    say(
+      `They are signed with ${isSet ? "the WEBHOOK_SECRET that is set." : `WEBHOOK_SECRET=${settings.webhookSecret}`}`
+    )
     while (true) {
       const { events, hasMore } = await quittance.events.list({
         limit: pageSize,

@@ -214,6 +214,30 @@ describe("quittance", () => {
       expect(await sampled(amount)).toEqual({ exitCode: 2, sent: [] })
   })
 
+  test("a secret that is given stays out of what listen says, as a log keeps it; one that it has made is told", async () => {
+    const WEBHOOK_SECRET = `whsec_${Buffer.alloc(32, 9).toString("base64")}`
+    const said = async (more: Readonly<Record<string, string>>) => {
+      const child = Bun.spawn(
+        [node, program, "listen", "--forward-to", forwardTo, "--cursor", join(directory, "said")],
+        {
+          env: { ...env, ...more },
+          stdout: "ignore",
+          stderr: "pipe"
+        }
+      )
+      let text = ""
+      for await (const chunk of child.stderr.pipeThrough(new TextDecoderStream())) {
+        text += chunk
+        if (/signed with.*\n/.test(text)) child.kill()
+      }
+      return text
+    }
+    const given = await said({ WEBHOOK_SECRET })
+    expect(given).not.toContain(WEBHOOK_SECRET)
+    expect(given).toContain("They are signed with the WEBHOOK_SECRET that is set.")
+    expect(await said({})).toMatch(/They are signed with WEBHOOK_SECRET=whsec_/)
+  })
+
   test("resends an event, and replays those that had no endpoint", async () => {
     const { body } = await shop.call({ method: "GET", path: "/api/v1/events", key: shop.keys.full })
     const id = body.events[0]?.event.id ?? ""
