@@ -326,6 +326,22 @@ export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one
     })
     expect(await refundsOf(odd.data.paymentId)).toEqual([])
 
+    // The return URL was another one when the buyer opened the page: the session is Medusa's all the same.
+    const moved = await sessionIn(await collection(2), 2)
+    const { intentToken, paymentId } = await client.paymentIntents.create({
+      amount: "1.50",
+      intentUrl: `https://before.example.com/return?quittance_session=${moved.id}`
+    })
+    expect(await told(await paid(intentToken, 1_500_000n))).toEqual({ action: "not_supported" })
+    expect(await refundsOf(paymentId)).toMatchObject([{ status: "pending", amount: "1.50" }])
+    // Of another shop of the merchant, Medusa knows nothing, and asks for nothing.
+    const elsewhere = await client.paymentIntents.create({
+      amount: "1.60",
+      intentUrl: "https://other.example.com/return?quittance_session=payses_other"
+    })
+    await told(await paid(elsewhere.intentToken, 1_600_000n))
+    expect(await refundsOf(elsewhere.paymentId)).toEqual([])
+
     // Taxes leave parts of a cent: what the buyer was asked for counts.
     const taxed = await sessionIn(await collection(1.005), 1.005)
     expect(taxed.data.amount).toBe("1.01")

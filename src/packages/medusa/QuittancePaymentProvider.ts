@@ -16,7 +16,7 @@ import { AbstractPaymentProvider, MathBN, ModuleProvider, Modules } from "@medus
 import { Quittance } from "../../client/Quittance.ts"
 import { QuittanceError } from "../../client/QuittanceError.ts"
 import type { Payment, Refund } from "../../client/resources.ts"
-import { verifyDelivery } from "../../client/verifyWebhook.ts"
+import { verifyDelivery, type WebhookOrder } from "../../client/verifyWebhook.ts"
 import { type PaymentModule, paymentModule } from "./paymentModule.ts"
 
 export interface QuittanceProviderOptions {
@@ -175,9 +175,7 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
     const atomic = event.tokenChanges.reduce((sum, change) => sum + BigInt(change.amountAtomic), 0n)
     const digits = atomic.toString().padStart(7, "0")
     const amount = Number(`${digits.slice(0, -6)}.${digits.slice(-6)}`)
-    // Of another shop of the same merchant, nothing is known here.
-    const isOwn = order.intentUrl === this.#returnUrlOf(session)
-    const why = isOwn ? await this.#whyUseless(session, order.paymentId, amount) : undefined
+    const why = await this.#whyUseless(session, order, amount)
     if (why !== undefined) {
       await this.#giveBack(order.paymentId, amount, why)
       return { action: "not_supported" }
@@ -186,11 +184,19 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
   }
 
   /** Why a payment completes no order; undefined where it may, or where Medusa does not say what the session is. */
-  async #whyUseless(sessionId: string, paymentId: string, amount: number): Promise<string | undefined> {
+  async #whyUseless(
+    sessionId: string,
+    { intentUrl, paymentId }: WebhookOrder,
+    amount: number
+  ): Promise<string | undefined> {
     const found = await this.#module.sessions(sessionId)
     if (found === undefined) return undefined
     const [session] = found
-    if (session === undefined) return "its payment session was deleted before it was paid"
+    if (session === undefined) {
+      // Of another shop of the same merchant, nothing is known here.
+      const isOwn = intentUrl === this.#returnUrlOf(sessionId)
+      return isOwn ? "its payment session was deleted before it was paid" : undefined
+    }
     if (session.paidBy === paymentId) return undefined
     if (session.paidBy !== undefined) return "its payment session was paid already"
     const { amount: asked } = session.data
