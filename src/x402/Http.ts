@@ -16,6 +16,7 @@ import {
 import { issueDetails } from "../domain/issueDetails.ts"
 import type { Payment } from "../domain/Payment.ts"
 import { CurrentPrincipal } from "../http/ApiKeyAuth.ts"
+import { makePublishableLimit } from "../http/makePublishableLimit.ts"
 import { clientAddressOf } from "../http/RequestContext.ts"
 import { unstorableAdvice, unstorablePlace } from "../http/unstorableText.ts"
 import { KeyAuth } from "../keys/KeyAuth.ts"
@@ -116,7 +117,13 @@ const payments = HttpApiBuilder.group(
     const repo = yield* PaymentRepo
     const limiter = yield* RateLimiter
     const receipts = yield* Receipts
+    const keyWaitOf = yield* makePublishableLimit
     const { baseUrl, trustedProxyHops } = yield* AppConfig
+
+    const within = (wait: Effect.Effect<number, never, HttpServerRequest.HttpServerRequest>) =>
+      Effect.flatMap(wait, (seconds) =>
+        seconds > 0 ? Effect.fail(new RateLimited({ retryAfter: seconds })) : Effect.void
+      )
 
     /** Without its signature an answer is still valid: a settled payment stays settled. */
     const signed = (
@@ -201,11 +208,11 @@ const payments = HttpApiBuilder.group(
         const principal = yield* keys.authenticate(query.pk)
         if (principal.kind !== "publishable") return yield* new KeyKindNotAllowed()
         if (principal.env !== "test") return yield* new LiveModeGated()
+        yield* within(keyWaitOf(principal.keyId))
         const request = yield* HttpServerRequest.HttpServerRequest
         const { headers } = request
         const client = `${clientAddressOf(request, trustedProxyHops)} ${principal.keyId}`
-        const wait = yield* limiter.take(`x402 ${client} ${params.id}`, payLimit)
-        if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
+        yield* within(limiter.take(`x402 ${client} ${params.id}`, payLimit))
         const tenant = { merchantId: principal.merchant.id, env: principal.env }
         const found = yield* repo.find(tenant, params.id)
         if (Option.isNone(found)) return yield* new PaymentNotFound()
@@ -221,8 +228,7 @@ const payments = HttpApiBuilder.group(
             "PAYMENT-SIGNATURE or X-PAYMENT header is required"
           )
         if (typeof sent === "string") return yield* paymentRequired(payment, resource, sent)
-        const waitAll = yield* limiter.take(`x402 ${client}`, headerLimit)
-        if (waitAll > 0) return yield* new RateLimited({ retryAfter: waitAll })
+        yield* within(limiter.take(`x402 ${client}`, headerLimit))
         const answer = yield* service
           .settlePayment(principal.merchant, payment, sent, requirementsOf(payment, sent.version, resource))
           .pipe(orChainUnavailable)

@@ -54,6 +54,23 @@ describe("Floods", () => {
       expect(seen.refused).toBeGreaterThan(50)
     }, 180_000)
 
+  test("a stranger who asks to pay ever other payments by x402 is limited as with the key in a header", async () => {
+    const pay = (from: string) =>
+      ask(`/payments/${crypto.randomUUID()}/x402?pk=${merchant.keys.test.publishable}`, "", from)
+    const statuses = async (requests: number, from: (request: number) => string) => {
+      const answers = await Promise.all(Array.from({ length: requests }, (_, request) => pay(from(request))))
+      expect(answers.every(({ headers, status }) => status !== 429 || headers.has("retry-after"))).toBe(true)
+      return answers.map(({ status }) => status)
+    }
+    const counted = (all: ReadonlyArray<number>) => all.filter((status) => status === 404).length
+    const flood = await statuses(150, () => "198.51.100.7")
+    expect(counted(flood)).toBeLessThan(60)
+    expect(flood.filter((status) => status === 429).length).toBeGreaterThan(90)
+    const site = await statuses(600, (request) => `2001:db8:9:${request.toString(16)}::1`)
+    expect(site.filter((status) => status === 429).length).toBeGreaterThan(200)
+    expect(await statuses(10, () => "198.51.100.8")).toEqual(Array<number>(10).fill(404))
+  })
+
   test("a secret key is limited by itself, wherever it comes from", async () => {
     const answers = await Promise.all(
       Array.from({ length: 150 }, (_, index) =>

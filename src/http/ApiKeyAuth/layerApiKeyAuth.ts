@@ -13,7 +13,7 @@ import { KeyAuth } from "../../keys/KeyAuth.ts"
 import { type Limit, RateLimiter } from "../../limits/RateLimiter.ts"
 import { type Access, accessOf } from "../Access.ts"
 import { ApiKeyAuth, CurrentPrincipal, TestRail } from "../ApiKeyAuth.ts"
-import { clientAddressOf, siteOf } from "../RequestContext.ts"
+import { makePublishableLimit } from "../makePublishableLimit.ts"
 
 /** Why the principal may not call an endpoint of this access, or undefined where it may. */
 export const refusal = (access: Access, principal: Principal) => {
@@ -38,16 +38,8 @@ export const refusal = (access: Access, principal: Principal) => {
 
 type Refusal = RateLimited | NonNullable<ReturnType<typeof refusal>>
 
-/** How many client addresses may use a publishable key to the full at once. */
-const addressesPerKey = 50
-
-/** And a site of IPv6, which has 65,536 of them. */
-const addressesPerSite = 10
-
 /** The scheme's letter case does not count (RFC 9110, 11.1). Empty where there is no such credential. */
 const bearerOf = (authorization = "") => /^bearer +(.+)$/i.exec(authorization)?.[1] ?? ""
-
-const perSecond = (rate: number): Limit => ({ rate, perSeconds: 1, burst: rate })
 
 export const layerApiKeyAuth: Layer.Layer<ApiKeyAuth, never, KeyAuth | RateLimiter | AppConfig> =
   Layer.effect(
@@ -55,26 +47,11 @@ export const layerApiKeyAuth: Layer.Layer<ApiKeyAuth, never, KeyAuth | RateLimit
     Effect.gen(function* () {
       const keys = yield* KeyAuth
       const limiter = yield* RateLimiter
-      const { rateLimitPerKey, trustedProxyHops } = yield* AppConfig
-      const limit = perSecond(rateLimitPerKey)
-      const siteLimit = perSecond(rateLimitPerKey * addressesPerSite)
-      const publicLimit = perSecond(rateLimitPerKey * addressesPerKey)
-
-      /**
-       * Seconds to wait, 0 for none. Everybody has a publishable key: it is limited by the address that
-       * presents it, and what is refused there takes nothing of the key's own, higher limit.
-       */
-      const publicWaitOf = Effect.fnUntraced(function* (keyId: string) {
-        const request = yield* HttpServerRequest.HttpServerRequest
-        const client = clientAddressOf(request, trustedProxyHops)
-        const site = siteOf(client)
-        const wait = yield* limiter.take(`${keyId} ${client}`, limit)
-        if (wait > 0) return wait
-        const siteWait = site === client ? 0 : yield* limiter.take(`${keyId} ${site}`, siteLimit)
-        return siteWait > 0 ? siteWait : yield* limiter.take(keyId, publicLimit)
-      })
+      const { rateLimitPerKey } = yield* AppConfig
+      const limit: Limit = { rate: rateLimitPerKey, perSeconds: 1, burst: rateLimitPerKey }
+      const publishableWaitOf = yield* makePublishableLimit
       const waitOf = ({ keyId, kind }: Principal) =>
-        kind === "publishable" ? publicWaitOf(keyId) : limiter.take(keyId, limit)
+        kind === "publishable" ? publishableWaitOf(keyId) : limiter.take(keyId, limit)
 
       /** What is asked for, where the endpoint admits the principal, within its limits. */
       const admitted = <A, E>(
