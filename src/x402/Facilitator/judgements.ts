@@ -93,12 +93,16 @@ export const makeJudgements = ({
   const isSameResource = (known: X402Settlement, requirements: Requirements) =>
     requirements.resource === undefined || known.resource === resourceUrl(requirements, baseUrl)
 
-  /** Whether what is asked now is what the known settlement is for: the same money for the same thing. */
+  /**
+   * Whether what is asked now is what the known settlement is for: the same money for the same thing. A payment
+   * is one thing, by whichever key its address is asked.
+   */
   const isSame = (known: X402Settlement, account: Account, exact: ExactPayment, requirements: Requirements) =>
     known.merchantId === account.merchant.id &&
     known.env === account.env &&
-    isSameResource(known, requirements) &&
-    (account.payment === undefined ? known.opensPayment : known.paymentId === account.payment.id) &&
+    (account.payment === undefined
+      ? known.opensPayment && isSameResource(known, requirements)
+      : known.paymentId === account.payment.id) &&
     known.authorization.to === exact.authorization.to &&
     known.authorization.value === exact.authorization.value
 

@@ -1,0 +1,56 @@
+// A payment's x402 address names the key that it was made with, and a key may be rotated while a payer has not
+// come to an end: what was signed for the payment pays it all the same.
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect } from "effect"
+import { Address } from "../../src/domain/Chain.ts"
+import { KeyAuth } from "../../src/keys/KeyAuth.ts"
+import { openPayment, payPath, rowsOf } from "./payloads.ts"
+import { receiver, startX402World, type X402World } from "./x402World.ts"
+
+setDefaultTimeout(60_000)
+let world: X402World
+beforeAll(async () => {
+  world = await startX402World()
+}, 120_000)
+afterAll(() => world.close(), 120_000)
+
+const anotherKey = () =>
+  Effect.runPromise(
+    Effect.flatMap(KeyAuth, (keys) =>
+      keys.createKey(world.merchantId, { kind: "publishable", env: "test", permission: "read" })
+    ).pipe(Effect.provideContext(world.context))
+  )
+
+test("what an agent has signed and nobody could send pays its payment by another of the merchant's keys", async () => {
+  const id = await openPayment(world, "1")
+  const { key } = await world.newAgent()
+  const required = await world.call("GET", payPath(world, id), undefined)
+  const sign = (path: string) =>
+    world.call("POST", "/agent/x402/payments", key, {
+      requestId: crypto.randomUUID(),
+      resource: `${world.baseUrl}/api/v1${path}`,
+      paymentRequired: { x402Version: 1, accepts: required.body.accepts }
+    })
+  const hand = async (path: string) => {
+    const { header } = (await sign(path)).body
+    return world.call("GET", path, undefined, undefined, { [header.name]: header.value })
+  }
+  const { body: supported } = await world.call("GET", "/x402/supported", world.keys.test.secret)
+  const relayer = Address.make(supported.signers["eip155:*"]?.[0] ?? "")
+  await Effect.runPromise(world.chain.setEth(relayer, 0n))
+  const first = await hand(payPath(world, id))
+  expect<unknown>([first.status, first.body.error]).toEqual([402, "relay_wallet_empty"])
+  await Effect.runPromise(world.chain.setEth(relayer, 10n ** 20n))
+
+  const before = await world.balanceOf(receiver)
+  const second = await hand(`/payments/${id}/x402?pk=${(await anotherKey()).key}`)
+  expect<unknown>([second.status, second.body.payment?.status, second.body.error]).toEqual([
+    200,
+    "settled",
+    undefined
+  ])
+  expect(await world.balanceOf(receiver)).toBe(before + 1_000_000n)
+  expect(await rowsOf(world, `SELECT status FROM x402_settlements WHERE payment_id = '${id}'`)).toEqual([
+    { status: "settled" }
+  ])
+})
