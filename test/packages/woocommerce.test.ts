@@ -362,6 +362,17 @@ describe("The WooCommerce plugin", () => {
     expect((await open(tokenOf((await gateway("twenty-two", "pay")).said))).amount).toBe("50.00")
   })
 
+  testPhp("a copy of an order, as a renewal, is paid on its own", async () => {
+    const token = tokenOf((await gateway("twenty-three", "pay")).said)
+    await paid(token, 42_500_000n)
+    // What is kept of the order is copied with it.
+    await Bun.write(join(directory, "twenty-four.json"), Bun.file(join(directory, "twenty-three.json")))
+    const copy = { ORDER: "1043" }
+    const ofCopy = tokenOf((await gateway("twenty-four", "pay", {}, copy)).said)
+    expect(ofCopy).not.toBe(token)
+    expect(tokenOf((await gateway("twenty-four", "pay", {}, copy)).said)).toBe(ofCopy)
+  })
+
   testPhp("an order that WooCommerce has not completed is told of again, until it has", async () => {
     const event = await paid(tokenOf((await gateway("fifteen", "pay")).said), 42_500_000n)
     for (const COMPLETES of ["failed", "unsaved"]) {

@@ -289,7 +289,8 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
     {
         $amount = $this->amount_of($order);
         $kept = json_decode((string) $order->get_meta('_quittance_intent'), true);
-        if (is_array($kept)) {
+        // A copy of an order, as a renewal, has what was kept of the first one. A release before kept no id.
+        if (is_array($kept) && ($kept['order'] ?? $order->get_id()) === $order->get_id()) {
             $payment = $this->payment_of($kept['paymentId']);
             $status = $payment['status'] ?? null;
             $is_same = $kept['amount'] === $amount;
@@ -306,7 +307,7 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
         $token = $this->quittance()->paymentIntents->create(amount: $amount, intentUrl: $this->get_return_url($order))['intentToken'];
         $claims = json_decode((string) base64_decode(strtr(explode('.', $token)[1], '-_', '+/')), true);
         $order->update_meta_data('_quittance_intent', json_encode(
-            ['token' => $token, 'paymentId' => $claims['jti'], 'amount' => $amount, 'at' => time()],
+            ['order' => $order->get_id(), 'token' => $token, 'paymentId' => $claims['jti'], 'amount' => $amount, 'at' => time()],
             JSON_THROW_ON_ERROR,
         ));
         $order->save();

@@ -6,6 +6,7 @@
 declare(strict_types=1);
 
 const ABSPATH = '/';
+define('ORDER', (int) (getenv('ORDER') ?: 1042));
 [, $plugin, $file, $action, $given] = $argv;
 $given = json_decode($given, true);
 $hooks = [];
@@ -22,9 +23,9 @@ function wc_get_order(int|false|null $id): WC_Order|false
     static $isCached = false;
     $GLOBALS['kept'] = $isCached ? $GLOBALS['kept'] : kept();
     $isCached = true;
-    return $id === 1042 ? new WC_Order() : false;
+    return $id === ORDER ? new WC_Order() : false;
 }
-function wc_get_order_id_by_order_key(string $key): int { return in_array($key, ['wc_order_abc', ''], true) ? 1042 : 0; }
+function wc_get_order_id_by_order_key(string $key): int { return in_array($key, ['wc_order_abc', ''], true) ? ORDER : 0; }
 function wc_get_logger(): object { return new class { public function error(string $text, array $context): void {} }; }
 function WC(): object
 {
@@ -109,6 +110,7 @@ final class WP_Error
 
 final class WC_Order
 {
+    public function get_id(): int { return ORDER; }
     public function get_currency(): string { return $GLOBALS['kept']['currency'] ?? 'USD'; }
     public function get_total(): string { return $GLOBALS['kept']['total'] ?? '42.50'; }
     public function get_meta(string $name): string { return $GLOBALS['kept']['meta'][$name] ?? ''; }
@@ -197,7 +199,7 @@ function received_text(): string
 {
     $text = 'Thank you. Your order has been received.';
     foreach ($GLOBALS['hooks']['woocommerce_thankyou_order_received_text'] ?? [] as $run) {
-        $text = $run($text, wc_get_order(1042));
+        $text = $run($text, wc_get_order(ORDER));
     }
     return $text;
 }
@@ -215,10 +217,10 @@ $said = match ($action) {
     'available' => $gateway->is_available(),
     'block' => checkout_block(),
     'received' => received_text(),
-    'pay' => $gateway->process_payment(1042),
+    'pay' => $gateway->process_payment(ORDER),
     'webhook' => $gateway->receive($given['body'], $given['headers']),
     // WooCommerce has looked at the order before: what is left of it to refund.
-    'refund' => wc_get_order(1042) ? $gateway->process_refund(1042, $given['amount'], 'Damaged') : null,
+    'refund' => wc_get_order(ORDER) ? $gateway->process_refund(ORDER, $given['amount'], 'Damaged') : null,
     'total' => $kept['total'] = $given['total'],
     'currency' => $kept['currency'] = $given['currency'],
     'status' => $kept['status'] = $given['status'],
