@@ -217,6 +217,35 @@ describe("The WooCommerce plugin", () => {
     expect(said).toBe(true)
   })
 
+  testPhp(
+    "a refund that the chain has proven is done, also where a newer one waits or has left the chain",
+    async () => {
+      const refundOf = (status: string, more = {}) => ({
+        id: crypto.randomUUID(),
+        amount: "3.50",
+        recipient: buyer,
+        status,
+        ...more
+      })
+      const refunds = [
+        refundOf("pending"),
+        refundOf("proven", { droppedAt: new Date().toISOString() }),
+        refundOf("proven")
+      ]
+      await using several = Bun.serve({
+        port: 0,
+        hostname: "127.0.0.1",
+        fetch: () => Response.json({ refunds, hasMore: false })
+      })
+      const env = { WC_BASE_URL: several.url.origin }
+      expect((await gateway("one", "refund", { amount: "3.50" }, env)).said).toBe(true)
+      // The next one waits for the transfer that the chain may show again, before it asks for another.
+      expect((await gateway("one", "refund", { amount: "3.50" }, env)).said).toMatchObject({
+        message: expect.stringContaining("no longer shows the transfer")
+      })
+    }
+  )
+
   testPhp("of two refunds of one amount at the same moment, one transfer does one", async () => {
     const event = await paid(tokenOf((await gateway("eleven", "pay")).said), 42_500_000n)
     expect((await gateway("eleven", "webhook", event)).said).toEqual([200, "paid"])

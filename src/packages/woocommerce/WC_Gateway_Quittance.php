@@ -208,22 +208,26 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
         }
         try {
             $counted = array_filter(explode(' ', (string) $order->get_meta('_quittance_refunds')));
+            $dropped = $pending = null;
             foreach ($this->refunds_of($payment, $this->quittance()) as $refund) {
                 if ($refund['amount'] !== $asked || in_array($refund['id'], $counted, true)) {
                     continue;
                 }
-                if (isset($refund['droppedAt']) && $refund['status'] === 'proven') {
-                    return new WP_Error('quittance', "The chain no longer shows the transfer of $asked USDC. Wait until it does, or cancel"
-                        . ' that refund in your Quittance dashboard, and refund here once more.');
-                }
-                if ($refund['status'] === 'proven') {
+                if ($refund['status'] === 'proven' && !isset($refund['droppedAt'])) {
                     $order->update_meta_data('_quittance_refunds', implode(' ', [...$counted, $refund['id']]));
                     $order->save();
                     return true;
                 }
-                if ($refund['status'] === 'pending') {
-                    return $this->to_send($refund);
-                }
+                $dropped ??= $refund['status'] === 'proven' ? $refund : null;
+                $pending ??= $refund['status'] === 'pending' ? $refund : null;
+            }
+            // None is asked for as long as one that was sent may count.
+            if ($dropped !== null) {
+                return new WP_Error('quittance', "The chain no longer shows the transfer of $asked USDC. Wait until it does, or cancel"
+                    . ' that refund in your Quittance dashboard, and refund here once more.');
+            }
+            if ($pending !== null) {
+                return $this->to_send($pending);
             }
             return $this->to_send($this->quittance()->refunds->create(paymentId: $payment, amount: $asked, reason: $reason ?: null)['refund']);
         } catch (QuittanceException $error) {
