@@ -44,6 +44,8 @@ export interface AgentSummary {
 export type SpendReservation =
   | { readonly _tag: "Reserved"; readonly payment: AgentPayment; readonly created: boolean }
   | { readonly _tag: "Inactive"; readonly status: "paused" | "revoked" }
+  /** The lists that the payment was judged by are no longer the agent's; as it is now. */
+  | { readonly _tag: "ListsChanged"; readonly agent: Agent }
   | { readonly _tag: "Throttled"; readonly retryAfter: number }
   /** The agent's first payment at the host went to this payee. */
   | { readonly _tag: "OtherPayee"; readonly payee: Address }
@@ -87,9 +89,10 @@ export class AgentRepo extends Context.Service<
     /**
      * Reserves under the caps, or answers what the request id reserved before. A payment of this
      * service is signed for under the nonce that follows from it: while an authorization for it may
-     * be used, or was, that one is answered.
+     * be used, or was, that one is answered. Nothing where the lists of the agent, by which the payment
+     * was `judged`, have changed.
      */
-    readonly reserve: (agentId: AgentId, payment: NewAgentPayment) => Effect.Effect<SpendReservation>
+    readonly reserve: (judged: Agent, payment: NewAgentPayment) => Effect.Effect<SpendReservation>
     readonly allowance: (agent: Agent, at: Date) => Effect.Effect<Allowance>
     readonly payments: (agentId: AgentId, limit: number) => Effect.Effect<ReadonlyArray<AgentPayment>>
     readonly findPayment: (agentId: AgentId, id: string) => Effect.Effect<Option.Option<AgentPayment>>

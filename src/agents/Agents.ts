@@ -34,6 +34,7 @@ import {
   AgentRepo,
   type AgentSummary,
   type NewAgent,
+  type NewAgentPayment,
   type SpendReservation
 } from "./AgentRepo.ts"
 import { chooseRequirement, hostOf } from "./chooseRequirement.ts"
@@ -89,7 +90,7 @@ const isSameRequest = (
 const usd = (atomic: bigint) => `${formatUsd(atomic)} USDC`
 
 const refusalOf = (
-  reservation: Exclude<SpendReservation, { readonly _tag: "Reserved" }>,
+  reservation: Exclude<SpendReservation, { readonly _tag: "Reserved" | "ListsChanged" }>,
   amount: bigint,
   payTo: Address
 ) => {
@@ -233,6 +234,23 @@ const make = Effect.gen(function* () {
           })
         )
 
+  /** Reserves `asked` where the agent's lists allow it as they stand when it is reserved. */
+  const reserve = Effect.fnUntraced(function* (
+    asking: Agent,
+    resource: string,
+    payTo: Address,
+    asked: Effect.Effect<Omit<NewAgentPayment, "host">>
+  ) {
+    let agent = asking
+    while (true) {
+      const host = yield* checkHost(agent, resource)
+      yield* checkPayee(agent, payTo)
+      const reservation = yield* repo.reserve(agent, { ...(yield* asked), host })
+      if (reservation._tag !== "ListsChanged") return { agent, reservation }
+      agent = reservation.agent
+    }
+  })
+
   /** The header of a reserved payment: signing again gives the same bytes (RFC 6979). */
   const signed = Effect.fnUntraced(function* (
     agent: Agent,
@@ -261,38 +279,39 @@ const make = Effect.gen(function* () {
 
   const sign: Shape["sign"] = Effect.fn("Agents.sign")(function* (principal, request) {
     if (principal.env !== "test") return yield* new LiveModeGated()
-    const agent = yield* ofKey(principal)
+    const asking = yield* ofKey(principal)
     const { requirements, amount, accepted } = yield* chooseRequirement(
-      agent.env,
+      asking.env,
       request.version,
       request.accepts
     )
-    const host = yield* checkHost(agent, request.resource)
-    yield* checkPayee(agent, requirements.payTo)
     const written = JSON.stringify(accepted)
     const requestHash = createHash("sha256")
       .update(JSON.stringify([request.version, request.resource, written]))
       .digest()
-    const at = yield* DateTime.nowAsDate
-    const now = BigInt(Math.floor(at.getTime() / 1000))
-    const seconds = Math.min(requirements.maxTimeoutSeconds, longestSeconds)
-    const reservation = yield* repo.reserve(agent.id, {
-      id: yield* random.uuidV7(),
-      requestId: request.requestId,
-      requestHash,
-      x402Version: request.version,
-      resource: request.resource,
-      requirements: written,
-      payTo: requirements.payTo,
-      amount,
-      validAfter: now - backdatedSeconds,
-      validBefore: now + BigInt(seconds),
-      nonce: TransactionHash.make(toHex(yield* random.randomBytes(32))),
-      createdAt: at,
-      pays: ownPaymentIn(request.resource),
-      host
+    const { payTo } = requirements
+    const asked = Effect.gen(function* (): Effect.fn.Return<Omit<NewAgentPayment, "host">> {
+      const at = yield* DateTime.nowAsDate
+      const now = BigInt(Math.floor(at.getTime() / 1000))
+      const seconds = Math.min(requirements.maxTimeoutSeconds, longestSeconds)
+      return {
+        id: yield* random.uuidV7(),
+        requestId: request.requestId,
+        requestHash,
+        x402Version: request.version,
+        resource: request.resource,
+        requirements: written,
+        payTo,
+        amount,
+        validAfter: now - backdatedSeconds,
+        validBefore: now + BigInt(seconds),
+        nonce: TransactionHash.make(toHex(yield* random.randomBytes(32))),
+        createdAt: at,
+        pays: ownPaymentIn(request.resource)
+      }
     })
-    if (reservation._tag !== "Reserved") return yield* refusalOf(reservation, amount, requirements.payTo)
+    const { agent, reservation } = yield* reserve(asking, request.resource, payTo, asked)
+    if (reservation._tag !== "Reserved") return yield* refusalOf(reservation, amount, payTo)
     const { payment, created } = reservation
     // Another request for the same payment of this service is given the authorization that there is.
     const isRepeated = !created && payment.requestId === request.requestId

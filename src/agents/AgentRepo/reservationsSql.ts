@@ -1,5 +1,6 @@
 // What agents spend, in SQL. An amount is reserved under the agent's row lock, so that no number of
 // instances overshoots a cap, and stays reserved until the chain has ended its authorization.
+import { isDeepStrictEqual } from "node:util"
 import { Effect, Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { AddressBytes, toBytes } from "../../chain/ChainBytes.ts"
@@ -29,6 +30,8 @@ const minuteMillis = 60_000
 const signaturesPerMinute = 60
 /** When a reservation is first checked against the chain. */
 const firstCheckMillis = 3_000
+
+const listsOf = ({ allowedHosts, allowedPayees }: Agent) => [allowedHosts, allowedPayees]
 
 /** The part of AgentRepo that reserves under the caps. */
 export const reservationsSql = (sql: SqlClient.SqlClient) => {
@@ -92,7 +95,8 @@ export const reservationsSql = (sql: SqlClient.SqlClient) => {
     return payTo
   })
 
-  const reserve = Effect.fn("AgentRepo.reserve")(function* (agentId: AgentId, input: NewAgentPayment) {
+  const reserve = Effect.fn("AgentRepo.reserve")(function* (judged: Agent, input: NewAgentPayment) {
+    const agentId = judged.id
     return yield* sql.withTransaction(
       Effect.gen(function* (): Effect.fn.Return<SpendReservation, unknown> {
         const [agent] = yield* Effect.flatMap(
@@ -103,6 +107,7 @@ export const reservationsSql = (sql: SqlClient.SqlClient) => {
         )
         if (agent === undefined) return { _tag: "Inactive", status: "revoked" }
         if (agent.status !== "active") return { _tag: "Inactive", status: agent.status }
+        if (!isDeepStrictEqual(listsOf(agent), listsOf(judged))) return { _tag: "ListsChanged", agent }
         const [known] = yield* Effect.flatMap(
           sql`
             SELECT ${sql.literal(paymentColumns)} FROM agent_payments
