@@ -1,6 +1,8 @@
 // A stranger with the shop's publishable key: what it is refused, other buyers are not.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
+import { Address } from "../../src/domain/Chain.ts"
+import { password, request, signUp } from "../dashboard/person.ts"
 import { testDatabase } from "../support/database.ts"
 import { startService, type TestMerchant, type TestService } from "../support/service.ts"
 
@@ -70,6 +72,36 @@ describe("Floods", () => {
     expect(site.filter((status) => status === 429).length).toBeGreaterThan(200)
     expect(await statuses(10, () => "198.51.100.8")).toEqual(Array<number>(10).fill(404))
   })
+
+  test("a stranger who tries to sign in from every network of a /48 of IPv6 keeps nobody else from it", async () => {
+    const { email } = await signUp(service.baseUrl, Address.make(`0x${"5".repeat(40)}`))
+    const signIn = (who: string, secret: string, from: string) =>
+      request(service.baseUrl, "POST", "/sign-in", {
+        body: { email: who, password: secret },
+        headers: { "x-forwarded-for": from }
+      })
+    let over = false
+    let tried = 0
+    const stranger = Array.from({ length: 40 }, async () => {
+      while (!over) {
+        const attempt = tried++
+        await signIn(
+          `nobody${attempt}@example.com`,
+          "a guess",
+          `2001:db8:5:${(attempt % 65_536).toString(16)}::1`
+        )
+      }
+    })
+    await Bun.sleep(10_000)
+    const person: Array<number> = []
+    for (let count = 0; count < 10; count++) {
+      person.push((await signIn(email, password, `198.51.100.${20 + count}`)).status)
+      await Bun.sleep(100)
+    }
+    over = true
+    await Promise.all(stranger)
+    expect(person).toEqual(Array<number>(10).fill(200))
+  }, 180_000)
 
   test("a secret key is limited by itself, wherever it comes from", async () => {
     const answers = await Promise.all(

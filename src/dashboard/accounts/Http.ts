@@ -10,7 +10,7 @@ import { SecondFactors } from "../../accounts/SecondFactors.ts"
 import type { Session, Started } from "../../accounts/Session.ts"
 import { NotFound, RateLimited, SignUpClosed } from "../../domain/Errors.ts"
 import { isLoopback } from "../../http/isLoopback.ts"
-import { clientAddressOf } from "../../http/RequestContext.ts"
+import { clientAddressOf, siteOf } from "../../http/RequestContext.ts"
 import { type Limit, RateLimiter } from "../../limits/RateLimiter.ts"
 import { Faces, logoUrlOf } from "../../merchants/Faces.ts"
 import { DashboardApi } from "../Api.ts"
@@ -24,6 +24,8 @@ import { browserOf } from "./browserOf.ts"
 
 /** Attempts by one address: to sign in, to sign up, to use a link. */
 const byAddress: Limit = { rate: 30, perSeconds: 300, burst: 30 }
+/** And by the addresses of one site: of IPv6 it has 65,536, and all wait for the same hashes of passwords. */
+const bySite: Limit = { rate: 300, perSeconds: 300, burst: 300 }
 /** Attempts at one account from one address. */
 const byAccountAndAddress: Limit = { rate: 10, perSeconds: 300, burst: 10 }
 /** Attempts at one account, from wherever they come but the browsers that it knows. */
@@ -57,7 +59,7 @@ const sessionView = Effect.map(Faces, (faces) =>
 )
 
 /** The site that passkeys belong to: this service's origin, or the one of this machine that the page is on. */
-const siteOf = (baseUrl: string) =>
+const passkeySiteOf = (baseUrl: string) =>
   Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }): Site => {
     const page = URL.parse(headers["origin"] ?? "")
     const isOwn = page !== null && page.host === headers["host"] && isLoopback(page.hostname)
@@ -79,7 +81,11 @@ const limits = Effect.gen(function* () {
   const browser = Effect.map(HttpServerRequest.HttpServerRequest, (request) =>
     browserTokens(baseUrl, request)
   )
-  const ofAddress = Effect.flatMap(address, (from) => take(`sign-in address ${from}`, byAddress))
+  const ofAddress = Effect.flatMap(address, (from) => {
+    const site = siteOf(from)
+    const own = take(`sign-in address ${from}`, byAddress)
+    return site === from ? own : Effect.andThen(own, take(`sign-in site ${site}`, bySite))
+  })
   return {
     address: ofAddress,
     reset: (email: string) => take(`password reset ${email}`, resets),
@@ -112,7 +118,7 @@ export const layerSignIn = HttpApiBuilder.group(
     const limit = yield* limits
     const view = yield* sessionView
     const passkeys = yield* Passkeys
-    const site = siteOf(baseUrl)
+    const site = passkeySiteOf(baseUrl)
     const answer = (body: SessionView | SignedUp, { session, token }: Started, status: 200 | 201) =>
       Effect.map(limit.remember(session), (withKnownBrowser) =>
         HttpServerResponse.jsonUnsafe(body, { status }).pipe(withSession(baseUrl, token), withKnownBrowser)
@@ -166,7 +172,7 @@ export const layerAccount = HttpApiBuilder.group(
     const { baseUrl } = yield* AppConfig
     const limit = yield* limits
     const view = yield* sessionView
-    const site = siteOf(baseUrl)
+    const site = passkeySiteOf(baseUrl)
     const signedOut = HttpServerResponse.empty({ status: 204 }).pipe(withoutSession(baseUrl))
 
     return handlers.handleAll({
