@@ -114,7 +114,7 @@ const judgeFlood = ({ rounds }: FloodResult): ReadonlyArray<Judged> => [
 const judgeTorture = ({ besideHanging, besideTransaction }: TortureResult): ReadonlyArray<Judged> =>
   [
     { what: "drain beside endpoints that hang", pairs: besideHanging, floor: 0.81 },
-    { what: "drain beside an open transaction", pairs: besideTransaction, floor: 0.7 }
+    { what: "drain beside an open transaction", pairs: besideTransaction, floor: 0.8 }
   ].map(({ floor, pairs, what }) =>
     atLeast({
       what,
