@@ -1,7 +1,7 @@
 /** The traces of three seeds in memory, which are the same everywhere. */
 export const fixedHashes = {
   first: "4d9436c2d8192ac0",
-  second: "18f41ab4bb9f1c49",
+  second: "5d868f7e93c3023b",
   third: "72fb6fd07c9feee7"
 }
 
