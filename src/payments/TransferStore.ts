@@ -177,3 +177,21 @@ export interface TransferStore {
   ) => Effect.Effect<ReadonlyArray<Tenant & { readonly count: number }>>
   readonly noteAlerted: (tenant: Tenant, storedBefore: Date, at: Date) => Effect.Effect<void>
 }
+
+/** How far the chain is read, and what was read. */
+export type ChainReadingStore = Pick<
+  TransferStore,
+  | "cursor"
+  | "startCursor"
+  | "leaseCursor"
+  | "releaseCursor"
+  | "receiversAmong"
+  | "recordRange"
+  | "rewindCursor"
+>
+
+/** Which payments a transfer pays or may be meant for. */
+export type MatchingStore = Pick<
+  TransferStore,
+  "awaitsSettlement" | "isReserved" | "askedBy" | "signedFor" | "matchesOf" | "likelyPayments"
+>

@@ -6,11 +6,11 @@ import type { MerchantId, Tenant } from "../../domain/Merchant.ts"
 import type { Payment, PaymentId } from "../../domain/Payment.ts"
 import {
   type ChainCursor,
+  type ChainReadingStore,
   type CursorLease,
   furthestEnd,
   type IncomingTransfer,
-  returnedMillis,
-  type TransferStore
+  returnedMillis
 } from "../TransferStore.ts"
 
 interface KeptCursor extends ChainCursor {
@@ -43,16 +43,7 @@ export const makeChainReadingMemory = (known: {
   readonly watchAgain: (env: Env, transfer: ChainTransfer, at: Date) => void
   readonly transfers: Map<string, KeptTransfer>
   readonly outgoing: Map<string, KeptOutgoing>
-}): Pick<
-  TransferStore,
-  | "cursor"
-  | "startCursor"
-  | "leaseCursor"
-  | "releaseCursor"
-  | "receiversAmong"
-  | "recordRange"
-  | "rewindCursor"
-> => {
+}): ChainReadingStore => {
   const { outgoing, ownerOf, transfers } = known
   const cursors = new Map<Env, KeptCursor>()
 

@@ -6,10 +6,10 @@ import { type Address, type Env, networks } from "../../domain/Chain.ts"
 import { MerchantId } from "../../domain/Merchant.ts"
 import {
   type ChainCursor,
+  type ChainReadingStore,
   type CursorLease,
   furthestEnd,
-  returnedMillis,
-  type TransferStore
+  returnedMillis
 } from "../TransferStore.ts"
 
 const decodeCursors = Schema.decodeUnknownEffect(
@@ -19,18 +19,7 @@ const decodeReceivers = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ address: AddressBytes, merchant_id: MerchantId, since: Schema.Date }))
 )
 
-export const makeChainReadingSql = (
-  sql: SqlClient.SqlClient
-): Pick<
-  TransferStore,
-  | "cursor"
-  | "startCursor"
-  | "leaseCursor"
-  | "releaseCursor"
-  | "receiversAmong"
-  | "recordRange"
-  | "rewindCursor"
-> => {
+export const makeChainReadingSql = (sql: SqlClient.SqlClient): ChainReadingStore => {
   const chainOf = (env: Env) => networks[env].chainId
   const oneCursor = (statement: Effect.Effect<ReadonlyArray<unknown>, unknown>) =>
     Effect.flatMap(statement, decodeCursors).pipe(

@@ -4,7 +4,7 @@ import type { ChainTransfer } from "../../chain/Verification.ts"
 import type { Address } from "../../domain/Chain.ts"
 import { LikelyReason } from "../../domain/IncomingTransfer.ts"
 import type { Payment, PaymentId } from "../../domain/Payment.ts"
-import type { LikelyPayment, Match, TransferStore } from "../TransferStore.ts"
+import type { LikelyPayment, Match, MatchingStore } from "../TransferStore.ts"
 import type { MemoryAttempts } from "./attemptsMemory.ts"
 
 /** By the likeliest of its reasons. */
@@ -21,10 +21,7 @@ export const makeMatchingMemory = (known: {
   readonly addressShown: MemoryAttempts["addressShown"]
   /** Whether the chain no longer shows the transfer that has settled the payment. */
   readonly isDropped: (id: PaymentId) => boolean
-}): Pick<
-  TransferStore,
-  "awaitsSettlement" | "isReserved" | "askedBy" | "signedFor" | "matchesOf" | "likelyPayments"
-> => ({
+}): MatchingStore => ({
   // No authorizations are settled on memory.
   awaitsSettlement: () => Effect.succeed(false),
   isReserved: () => Effect.succeed(false),

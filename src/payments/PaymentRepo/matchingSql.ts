@@ -6,7 +6,7 @@ import { type Address, networks } from "../../domain/Chain.ts"
 import { LikelyReason } from "../../domain/IncomingTransfer.ts"
 import { PaymentId } from "../../domain/Payment.ts"
 import { ownRows, PaymentRow, paymentColumns, toPayment } from "../PaymentRow.ts"
-import type { IncomingTransfer, Match, TransferStore } from "../TransferStore.ts"
+import type { IncomingTransfer, Match, MatchingStore } from "../TransferStore.ts"
 import { attemptCountsMillis } from "./AttemptStore.ts"
 
 const decodePayments = Schema.decodeUnknownEffect(Schema.Array(PaymentRow))
@@ -48,12 +48,7 @@ const searchedAnnouncements = 1_000
 export const reserving = (sql: SqlClient.SqlClient, paymentId: PaymentId) => sql`
   SELECT 1 FROM x402_settlements s WHERE s.payment_id = ${paymentId} AND s.status = 'pending' AND s.reserves`
 
-export const makeMatchingSql = (
-  sql: SqlClient.SqlClient
-): Pick<
-  TransferStore,
-  "awaitsSettlement" | "isReserved" | "askedBy" | "signedFor" | "matchesOf" | "likelyPayments"
-> => {
+export const makeMatchingSql = (sql: SqlClient.SqlClient): MatchingStore => {
   /** Whether the payment `p` is one that the transfer would pay. */
   const isMeant = ({ amount, env, receiver }: IncomingTransfer) => sql`
     p.env = ${env} AND p.status IN ('pending', 'failed') AND p.receiver = ${toBytes(receiver)}
