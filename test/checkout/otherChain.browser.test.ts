@@ -35,4 +35,24 @@ describe("A wallet that is on another chain when it is asked for the transfer", 
     expect(await transfers(buyer)).toBe(1)
     await browser.close()
   })
+
+  browserTest(
+    "on the payment's chain, what it takes for a mistake is looked for before it is asked again",
+    async () => {
+      const { context, createIntent, open, transfers, wallet } = world()
+      const buyer = await wallet()
+      buyer.behave("eth_sendTransaction", async () => {
+        buyer.behave("eth_sendTransaction", undefined)
+        throw { code: -32602, message: "Invalid parameters." }
+      })
+      const browser = await context([buyer])
+      const page = await open(browser, (await createIntent()).token)
+      await toReview(page)
+      await press(page, "Pay $10.00")
+      await press(page, "Send again")
+      await untilState(page, "settled", 40_000)
+      expect(await transfers(buyer)).toBe(1)
+      await browser.close()
+    }
+  )
 })

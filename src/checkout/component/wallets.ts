@@ -89,10 +89,10 @@ export const walletErrorOf = (error: unknown): WalletError => {
               ? "unknown_calls"
               : codes.includes(4900) || codes.includes(4901)
                 ? "unreachable"
-                : codes.includes(-32602)
-                  ? "invalid"
-                  : /insufficient funds|exceeds (the )?balance/i.test(message)
-                    ? "funds"
+                : /insufficient funds|exceeds (the )?balance/i.test(message)
+                  ? "funds"
+                  : codes.includes(-32602)
+                    ? "invalid"
                     : "unclear"
   return new WalletError(failure, message)
 }

@@ -12,6 +12,8 @@ describe("Wallet errors", () => {
     [{ code: 4100 }, "unauthorized"],
     [{ code: 4200 }, "unauthorized"],
     [{ code: -32000, message: "insufficient funds for gas * price + value" }, "funds"],
+    [{ code: -32602, message: "insufficient funds for transfer" }, "funds"],
+    [{ code: -32602, message: "the active chain is another one" }, "invalid"],
     [{ code: -32000, message: "nonce too low" }, "unclear"],
     [{ code: -32000, message: "already known" }, "unclear"],
     [{ code: 4900, message: "disconnected" }, "unreachable"],
