@@ -245,3 +245,9 @@ export class PaymentRepo extends Context.Service<
       Layer.provideMerge(WebhookRepo.layerMemory)
     )
 }
+
+/** What works without a request: takes due work under a lease, notes what it found. */
+export type ReconcilerStore = Pick<
+  PaymentRepo["Service"],
+  "noteCheck" | "noteVerdict" | "takeDueReports" | "expire" | "pruneReports" | "takeWatched" | "noteWatched"
+>

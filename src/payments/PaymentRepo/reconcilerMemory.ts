@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { Address } from "../../domain/Chain.ts"
 import type { AtomicUsdc } from "../../domain/Money.ts"
 import type { Evidence, FailureReason, PayerType, Payment, PaymentId } from "../../domain/Payment.ts"
-import type { DueReport, PaymentRepo, PaymentSettlement, WatchedTransfer } from "../PaymentRepo.ts"
+import type { DueReport, PaymentSettlement, ReconcilerStore, WatchedTransfer } from "../PaymentRepo.ts"
 import type { MemoryAttempts } from "./attemptsMemory.ts"
 
 export interface KeptReport {
@@ -39,10 +39,7 @@ export const makeReconcilerMemory = (known: {
   readonly reportsOf: (id: PaymentId) => ReadonlyArray<readonly [string, KeptReport]>
   readonly firstBlock: MemoryAttempts["firstBlock"]
   readonly isUndecided: (payment: Payment) => boolean
-}): Pick<
-  PaymentRepo["Service"],
-  "noteCheck" | "noteVerdict" | "takeDueReports" | "expire" | "pruneReports" | "takeWatched" | "noteWatched"
-> => {
+}): ReconcilerStore => {
   const { claims, payments, reportKey, reports, reportsOf } = known
   return {
     noteCheck: (paymentId, evidence, _verdict, { heldUntil, nextCheckAt }) =>

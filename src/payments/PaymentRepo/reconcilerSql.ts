@@ -8,7 +8,7 @@ import { MerchantId } from "../../domain/Merchant.ts"
 import { AtomicUsdc } from "../../domain/Money.ts"
 import { type Evidence, FailureReason, PaymentId } from "../../domain/Payment.ts"
 import { TokenChange } from "../../domain/TokenChange.ts"
-import type { PaymentRepo, Verdict, WatchedTransfer } from "../PaymentRepo.ts"
+import type { ReconcilerStore, Verdict, WatchedTransfer } from "../PaymentRepo.ts"
 import { PaymentRow, paymentColumns, toPayment } from "../PaymentRow.ts"
 import { evidenceKey } from "./evidenceKey.ts"
 
@@ -73,12 +73,7 @@ const history = (sql: SqlClient.SqlClient, paymentId: PaymentId, verdict: Verdic
       ORDER BY at DESC OFFSET ${keptVerdicts - 2} LIMIT 1)`
 
 /** The part of PaymentRepo that works without a request. */
-export const makeReconcilerSql = (
-  sql: SqlClient.SqlClient
-): Pick<
-  PaymentRepo["Service"],
-  "noteCheck" | "noteVerdict" | "takeDueReports" | "expire" | "pruneReports" | "takeWatched" | "noteWatched"
-> => ({
+export const makeReconcilerSql = (sql: SqlClient.SqlClient): ReconcilerStore => ({
   noteCheck: Effect.fn("PaymentRepo.noteCheck")(function* (
     paymentId,
     evidence,
