@@ -1,6 +1,6 @@
 // The service as it runs, on a real socket, an embedded Postgres, anvil and the real
 // USDC, with a shop of another origin whose page embeds the checkout under a strict CSP.
-import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
+import { Context, Effect, Exit, Layer, Option, Redacted, Scope } from "effect"
 import { decodeJwt, SignJWT } from "jose"
 import type { BrowserContext, Page } from "playwright-core"
 import * as App from "../../src/App.ts"
@@ -9,6 +9,7 @@ import { freePort } from "../../src/dev/freePort.ts"
 import { LocalChain } from "../../src/dev/LocalChain.ts"
 import { Address, networks } from "../../src/domain/Chain.ts"
 import { type FirstKeys, KeyAuth, type NewMerchant } from "../../src/keys/KeyAuth.ts"
+import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { newContext, type PageOptions } from "../support/browser.ts"
 import { temporaryDirectory } from "../support/process.ts"
 import { type RpcProxy, rpcProxy } from "../support/rpcProxy.ts"
@@ -54,6 +55,8 @@ export interface CheckoutWorld {
   /** Gives the relaying wallet so much gas; from then on buyers may pay by a signature. */
   readonly fundRelayer: (wei?: bigint) => Promise<void>
   readonly mine: (blocks?: number) => Promise<void>
+  /** Waits until the service knows the chain up to its head. */
+  readonly untilRead: () => Promise<void>
   readonly payment: (
     id: string
   ) => Promise<{ status: string; payerAddress?: string; reportedTransactionId?: string }>
@@ -259,6 +262,11 @@ const make = Effect.fnUntraced(function* (merchant: Partial<NewMerchant>, enviro
       await Bun.sleep(2_100)
     },
     mine: (blocks = 1) => run(chain.mine(blocks)),
+    untilRead: async () => {
+      const head = await chain.publicClient.getBlockNumber({ cacheTime: 0 })
+      const read = Effect.flatMap(PaymentRepo, (repo) => repo.cursor("test"))
+      while (Option.getOrUndefined(await world.runIn(read))?.blockNumber !== head) await Bun.sleep(50)
+    },
     payment: async (id) => (await api(`/payments/${id}`)).payment
   }
   return world

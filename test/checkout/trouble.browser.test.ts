@@ -195,7 +195,7 @@ describe("A transaction", () => {
   )
 
   browserTest("that reverts charges no payment and can be tried again", async () => {
-    const { chain, automine, context, createIntent, mine, open, transfers, wallet } = world()
+    const { chain, automine, context, createIntent, mine, open, transfers, untilRead, wallet } = world()
     const buyer = await wallet()
     const browser = await context([buyer])
     const page = await open(browser, (await createIntent()).token)
@@ -223,8 +223,24 @@ describe("A transaction", () => {
     expect(await transfers(buyer)).toBe(0)
     await automine(true)
     await blocked("0x1a895266", 90_000_000_000n)
+    await untilRead()
+    // The list of all attempts is older than the one of the account's own, with which its attempt ends.
+    const listed = Promise.withResolvers<void>()
+    await page.route(/\/attempts\?$/, async (route) => {
+      const response = await route.fetch()
+      listed.resolve()
+      await route.fulfill({ response })
+    })
+    await page.route(/\/attempts\?payer/, async (route) => {
+      await listed.promise
+      await route.continue()
+    })
+    const answered = page.waitForResponse(/\/attempts\?payer/)
     await press(page, "Start again")
     await untilState(page, "review")
+    await answered
+    await Bun.sleep(100)
+    expect(await page.getByText("has been paying this").count()).toBe(0)
     await press(page, "Pay $10.00")
     await untilState(page, "settled")
     await browser.close()

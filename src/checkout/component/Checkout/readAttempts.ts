@@ -1,5 +1,7 @@
 import { readAnnounced } from "../attempt.ts"
+import { sameHex } from "../erc20.ts"
 import type { Tell } from "../Message.ts"
+import { shortened } from "../shortened.ts"
 import type { Session } from "./Session.ts"
 
 /** Asks the service who is paying: the account in another browser, or other wallets. */
@@ -13,17 +15,15 @@ export const readAttempts = async ({ model, service }: Session, tell: Tell): Pro
       service.attempts(payment.id),
       account === undefined ? undefined : service.attempts(payment.id, account, lost)
     ])
-    const mine = own?.attempts ?? []
     // What this browser announced itself, and never asked the wallet for, it announces again.
     const ours = announced !== undefined && lost === undefined
     tell({
       type: "AttemptsRead",
       account,
       payment: all.payment,
-      own: ours ? undefined : mine[0],
-      others: all.attempts.filter((one) =>
-        mine.every(({ payer, since }) => payer !== one.payer || since !== one.since)
-      )
+      own: ours ? undefined : own?.attempts[0],
+      // The account's own may have ended between the two answers.
+      others: all.attempts.filter(({ payer }) => account === undefined || !sameHex(payer, shortened(account)))
     })
   } catch {
     tell({ type: "AttemptsUnread" })

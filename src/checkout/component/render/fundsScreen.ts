@@ -1,7 +1,8 @@
 import { type Child, h } from "../elements.ts"
 import { usdOf } from "../erc20.ts"
 import { atomicAmount, pays } from "../Model.ts"
-import { type Pieces, shortened } from "./pieces.ts"
+import { shortened } from "../shortened.ts"
+import type { Pieces } from "./pieces.ts"
 import type { Screen } from "./Screen.ts"
 
 /** Where the operator sends buyers who want to buy USDC. */

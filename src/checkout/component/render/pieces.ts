@@ -7,8 +7,6 @@ import { qrCode } from "../qr.ts"
 import type { ViewTools } from "./ViewTools.ts"
 import { type Values, valuesOf } from "./values.ts"
 
-export const shortened = (hex: string) => `${hex.slice(0, 6)}…${hex.slice(-4)}`
-
 export type Pieces = ReturnType<typeof pieces>
 
 /** Made anew for each drawing: an element stands in one place. */

@@ -1,6 +1,7 @@
 import { h } from "../elements.ts"
 import { pays } from "../Model.ts"
-import { type Pieces, shortened } from "./pieces.ts"
+import { shortened } from "../shortened.ts"
+import type { Pieces } from "./pieces.ts"
 import type { Screen } from "./Screen.ts"
 
 const shortHex = (hex: string) =>
