@@ -7,60 +7,12 @@ import type { Command } from "../../../src/checkout/component/Command.ts"
 import { deadlineText, millisLeft } from "../../../src/checkout/component/deadline.ts"
 import type { Message } from "../../../src/checkout/component/Message.ts"
 import { initial, type Model, type Panel } from "../../../src/checkout/component/Model.ts"
-import type {
-  CheckoutContext,
-  CheckoutPayment,
-  KnownAttempt,
-  Refusal,
-  SigningTerms
-} from "../../../src/checkout/component/service.ts"
+import type { KnownAttempt, Refusal, SigningTerms } from "../../../src/checkout/component/service.ts"
 import { pollDelay } from "../../../src/checkout/component/transition/polling.ts"
 import { transition } from "../../../src/checkout/component/transition.ts"
 import { translation } from "../../../src/checkout/component/translate.ts"
-import type { Hex } from "../../../src/checkout/component/wallets.ts"
+import { account, asked, context, hash, payment, refusal, rich } from "./tenDollars.ts"
 
-const context: CheckoutContext = {
-  merchant: { name: "Shop" },
-  env: "test",
-  now: "2026-01-01T00:00:00.000Z",
-  skew: 0,
-  paymentExpirySeconds: 86_400,
-  audience: "https://pay.example.com",
-  chain: { id: 84532, name: "Base Sepolia", explorerUrl: "https://sepolia.basescan.org" },
-  token: { address: "0x036CbD53842c5426634e7929541eC2318f3dCF7e", symbol: "USDC", decimals: 6 },
-  faucet: { enabled: true, usdcAtomic: "10000000" }
-}
-const payment: CheckoutPayment = {
-  id: "p",
-  amount: "10.00",
-  status: "pending",
-  refCode: "PAY-00000000",
-  intentUrl: "https://shop.example.com/",
-  createdAt: "2026-01-01T00:00:00.000Z"
-}
-const account = `0x${"a1".repeat(20)}`
-const hash: Hex = `0x${"ab".repeat(32)}`
-const asked: Attempt = {
-  version: 1,
-  id: "1",
-  paymentId: "p",
-  from: account,
-  nonce: 3,
-  block: 100,
-  startedAt: 0,
-  buyerToken: "t",
-  hash: null,
-  refused: []
-}
-const rich = { usdcAtomic: 50_000_000n, gasWei: 1n }
-const refusal = (code: string, more: Partial<Refusal> = {}): Refusal => ({
-  code,
-  reason: undefined,
-  actual: undefined,
-  retryAfter: undefined,
-  retryable: false,
-  ...more
-})
 const loaded: Message = { type: "Loaded", context, payment, attempt: undefined, elsewhere: false }
 const connected: Message = { type: "Connected", walletId: "w", account, chainId: 84532, identified: false }
 const balance: Message = { type: "BalanceRead", balance: rich }
@@ -379,6 +331,43 @@ describe("The flow", () => {
     expect(again(sent, connected, { type: "ReportRefused", refusal: reverted })).toEqual(["giveUp"])
     const none: Message = { type: "NoTransfer", mined: true, pending: false }
     expect(again({ ...loaded, attempt: asked }, connected, none, none)).toEqual(["forget"])
+  })
+
+  test("what is to be followed is, whatever has become of the account", () => {
+    const signed = { payer: account, validAfter: "0", validBefore: "9", signature: "0x" }
+    const open: Message = { type: "RelayRefused", refusal: refusal("PAYMENT_ATTEMPT_OPEN") }
+    const gone: Message = { type: "AccountsChanged", account: undefined, identified: false }
+    // Whose attempt it is that is open, a page without an account can't ask.
+    const [alone, asks] = after(
+      loaded,
+      connected,
+      balance,
+      { type: "Pay" },
+      { type: "Signed", signed },
+      gone,
+      open
+    )
+    expect(alone).toMatchObject({ state: "connect", signed: undefined })
+    expect(runs(asks)).toEqual(["forgetSigned", "readAttempts"])
+    // Another tab has sent a transfer while this one's signature was handed in.
+    const seen: Message = { type: "AttemptSeen", attempt: { ...asked, hash } }
+    const [both, follows] = after(
+      loaded,
+      connected,
+      balance,
+      { type: "Pay" },
+      { type: "Signed", signed },
+      seen,
+      open
+    )
+    expect(both).toMatchObject({ state: "submitted", attempt: { hash }, signed: undefined })
+    expect(runs(follows)).toEqual(["forgetSigned", "poll"])
+    // Looking for another transfer takes the account's wallet.
+    const used = refusal("TEST_SETTLEMENT_MISMATCH", { reason: "already_used" })
+    expect(after(...sentOne, gone, { type: "ReportRefused", refusal: used })[0]).toMatchObject({
+      state: "connect",
+      attempt: { hash: null, refused: [hash] }
+    })
   })
 
   test("the service's refusals of a report each have their state", () => {

@@ -23,8 +23,9 @@ export const watching = (model: Model): Next =>
 /** Looks at a payment that the service calls open although no attempt is listed: for a quarter of a minute. */
 const unlistedPolls = 6
 
-/** Waits for what the account's other browser does. */
+/** Waits for what the account's other browser does; whose account has gone chooses one. */
 export const announced = (model: Model, known: KnownAttempt | undefined): Next => {
+  if (model.account === undefined) return proceed({ ...model, epoch: model.epoch + 1 })
   if (model.step !== "announced") {
     return [
       leave(model, "confirming", { step: "announced", known, polls: 0 }),

@@ -6,7 +6,7 @@ import type { Model } from "../Model.ts"
 import { isBecause, type Refusal } from "../service.ts"
 import { enter, leave } from "./enter.ts"
 import { nextPoll, unanswered } from "./polling.ts"
-import { checking } from "./proceed.ts"
+import { proceed } from "./proceed.ts"
 
 export const stillPending = (model: Model, { payment, retryAfter }: MessageOf<"StillPending">): Next => {
   const { attempt } = model
@@ -43,7 +43,8 @@ export const reportRefused = (model: Model, refusal: Refusal): Next => {
       nonceSeen: false,
       refused: [...attempt.refused, attempt.hash]
     }
-    const [next, commands] = checking({ ...model, epoch: model.epoch + 1 }, without, { missed: 0 })
+    // Looking for another one takes the buyer's wallet.
+    const [next, commands] = proceed({ ...model, epoch: model.epoch + 1, attempt: without })
     return [next, [{ run: "save", attempt: without }, ...commands]]
   }
   if (isBecause(refusal, "payer") && refusal.actual !== undefined) {

@@ -55,7 +55,12 @@ export const relayRefused = (model: Model, refusal: Refusal): Next => {
     case "RELAY_UNAVAILABLE":
       return byTransfer(model, "noticeRelayDown")
     case "PAYMENT_ATTEMPT_OPEN": {
-      const [waiting, commands] = announced({ ...model, signed: undefined }, undefined)
+      const next = { ...model, signed: undefined }
+      // What this browser has sent itself is followed.
+      const [waiting, commands] =
+        model.attempt === undefined
+          ? announced(next, undefined)
+          : proceed({ ...next, epoch: model.epoch + 1 })
       return [waiting, [{ run: "forgetSigned" }, ...commands]]
     }
     case "PAYMENT_FAILED":
