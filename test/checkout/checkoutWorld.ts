@@ -265,7 +265,8 @@ const make = Effect.fnUntraced(function* (merchant: Partial<NewMerchant>, enviro
     untilRead: async () => {
       const head = await chain.publicClient.getBlockNumber({ cacheTime: 0 })
       const read = Effect.flatMap(PaymentRepo, (repo) => repo.cursor("test"))
-      while (Option.getOrUndefined(await world.runIn(read))?.blockNumber !== head) await Bun.sleep(50)
+      const height = async () => Option.getOrUndefined(await world.runIn(read))?.blockNumber ?? -1n
+      while ((await height()) < head) await Bun.sleep(50)
     },
     payment: async (id) => (await api(`/payments/${id}`)).payment
   }
