@@ -262,7 +262,7 @@ const make = Effect.gen(function* () {
     if (target < 0n) return false
     // Whatever has been read of it: what is older than a payment lies below, after an outage as well.
     reached(target)
-    const held = yield* cursor.take
+    const held = yield* cursor.take(due.isAwaited())
     if (Option.isNone(held)) return yield* readByOthers(target)
     let at = held.value
     // Another chain, or a restarted one: read from below its head.

@@ -100,6 +100,8 @@ export type Happening =
       readonly account: string | undefined
       readonly payment: CheckoutPayment
       readonly own: KnownAttempt | undefined
+      /** `own` is this browser's, and pays nothing by what its wallet shows. */
+      readonly ownIsLost?: boolean
       readonly others: ReadonlyArray<KnownAttempt>
     }
   | { readonly type: "AttemptsUnread" }

@@ -98,6 +98,8 @@ export interface Model {
   readonly missed: number
   /** The account's attempt of another browser. */
   readonly known: KnownAttempt | undefined
+  /** `known` is this browser's own, which has seen that it pays nothing: the service has yet to be sure. */
+  readonly knownIsLost: boolean
   /** Attempts of other wallets. They warn, and stop nobody. */
   readonly others: ReadonlyArray<KnownAttempt>
 }
@@ -133,6 +135,7 @@ export const initial: Model = {
   polls: 0,
   missed: 0,
   known: undefined,
+  knownIsLost: false,
   others: []
 }
 

@@ -36,9 +36,11 @@ export const makeHeldCursor = (repo: PaymentRepo["Service"], env: Env, leaseId: 
     return true
   })
 
-  const renewed = Effect.gen(function* () {
+  const renewed = Effect.fnUntraced(function* (atOnce: boolean) {
     const at = yield* DateTime.nowAsDate
-    if (held !== undefined && at.getTime() < held.lease.until.getTime() - renewMillis) return
+    const isStored = held === undefined || held.at === held.stored
+    const isFresh = held !== undefined && at.getTime() < held.lease.until.getTime() - renewMillis
+    if (isFresh && (isStored || !atOnce)) return
     if (held !== undefined && held.at !== held.stored) {
       yield* store(held.stored, held.at, { transfers: [], outgoing: [] })
       return
@@ -50,8 +52,12 @@ export const makeHeldCursor = (repo: PaymentRepo["Service"], env: Env, leaseId: 
   })
 
   return {
-    /** Where this instance reads on; none while another one reads, and before the first start. */
-    take: Effect.map(renewed, () => Option.map(Option.fromUndefinedOr(held), ({ at }) => at)),
+    /**
+     * Where this instance reads on; none while another one reads, and before the first start. `atOnce` stores what
+     * was read before anybody waited for it.
+     */
+    take: (atOnce: boolean) =>
+      Effect.map(renewed(atOnce), () => Option.map(Option.fromUndefinedOr(held), ({ at }) => at)),
     /** Notes a range that was read after the cursor. False where another instance has taken over. */
     advance: (to: ChainCursor, found: RangeFinds, atOnce: boolean) =>
       Effect.suspend(() => {

@@ -27,7 +27,7 @@ const stores = {
 for (const [name, store] of Object.entries(stores)) {
   describe(`the held cursor on ${name}`, () => {
     testEffect(
-      "blocks that hold nothing are stored with the renewal; a killed reader's are read again by the next",
+      "blocks that hold nothing are stored with the renewal, or once somebody waits; a killed reader's are read again",
       () =>
         Effect.gen(function* () {
           const repo = yield* PaymentRepo
@@ -35,23 +35,27 @@ for (const [name, store] of Object.entries(stores)) {
           yield* repo.startCursor("test", block(1))
           const one = makeHeldCursor(repo, "test", "01a1fc34-7205-710e-9410-874fee9a4991")
           const two = makeHeldCursor(repo, "test", "01a1fc34-7205-710e-9410-874fee9a4992")
-          expect(heightOf(yield* one.take)).toEqual(Option.some(1))
+          expect(heightOf(yield* one.take(false))).toEqual(Option.some(1))
           expect(yield* one.advance(block(2), nothing, false)).toBe(true)
-          expect(heightOf(yield* one.take)).toEqual(Option.some(2))
+          expect(heightOf(yield* one.take(false))).toEqual(Option.some(2))
           expect(yield* stored).toEqual(Option.some(1))
-          expect(yield* two.take).toEqual(Option.none())
+          expect(yield* two.take(false)).toEqual(Option.none())
           yield* TestClock.adjust("8 seconds")
-          expect(heightOf(yield* one.take)).toEqual(Option.some(2))
+          expect(heightOf(yield* one.take(false))).toEqual(Option.some(2))
           expect(yield* stored).toEqual(Option.some(2))
 
-          expect(yield* one.advance(block(5), nothing, false)).toBe(true)
+          expect(yield* one.advance(block(3), nothing, false)).toBe(true)
+          expect(heightOf(yield* one.take(true))).toEqual(Option.some(3))
+          expect(yield* stored).toEqual(Option.some(3))
+
+          expect(yield* one.advance(block(6), nothing, false)).toBe(true)
           // It hangs for longer than its lease.
           yield* TestClock.adjust("16 seconds")
-          expect(heightOf(yield* two.take)).toEqual(Option.some(2))
-          expect(yield* two.advance(block(3), nothing, true)).toBe(true)
-          expect(yield* one.take).toEqual(Option.none())
-          expect(yield* one.advance(block(6), nothing, true)).toBe(false)
-          expect(yield* stored).toEqual(Option.some(3))
+          expect(heightOf(yield* two.take(false))).toEqual(Option.some(3))
+          expect(yield* two.advance(block(4), nothing, true)).toBe(true)
+          expect(yield* one.take(false)).toEqual(Option.none())
+          expect(yield* one.advance(block(7), nothing, true)).toBe(false)
+          expect(yield* stored).toEqual(Option.some(4))
         }).pipe(Effect.provide(store.pipe(Layer.provideMerge(SecureRandom.layerWebCrypto))))
     )
   })

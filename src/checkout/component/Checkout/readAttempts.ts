@@ -22,6 +22,7 @@ export const readAttempts = async ({ model, service }: Session, tell: Tell): Pro
       account,
       payment: all.payment,
       own: ours ? undefined : own?.attempts[0],
+      ownIsLost: lost !== undefined,
       // The account's own may have ended between the two answers.
       others: all.attempts.filter(({ payer }) => account === undefined || !sameHex(payer, shortened(account)))
     })

@@ -38,16 +38,29 @@ export const submittedScreen = (pieces: Pieces): Screen => {
       }
 }
 
-/** The wallet pays from another browser. */
-const announced = ({ changeWallet, explorer, model, t, tools }: Pieces): Screen => ({
-  icon: "clock",
-  title: t("openTitle"),
-  text:
-    model.known === undefined
-      ? []
-      : [t("openText", { account: model.known.payer, time: tools.translation.time(model.known.since) })],
-  actions: [model.known?.transactionId === undefined ? undefined : explorer(), changeWallet("secondary")]
-})
+/** The wallet pays from another browser, or what it has sent from this one has yet to be ruled out. */
+const announced = ({ changeWallet, explorer, model, t, tools }: Pieces): Screen =>
+  model.knownIsLost
+    ? {
+        icon: "spinner",
+        title: t("checkingTitle"),
+        text: [t("checkingText")],
+        actions: [changeWallet("secondary")]
+      }
+    : {
+        icon: "clock",
+        title: t("openTitle"),
+        text:
+          model.known === undefined
+            ? []
+            : [
+                t("openText", { account: model.known.payer, time: tools.translation.time(model.known.since) })
+              ],
+        actions: [
+          model.known?.transactionId === undefined ? undefined : explorer(),
+          changeWallet("secondary")
+        ]
+      }
 
 export const confirmingScreen = (pieces: Pieces): Screen => {
   const { explorer, model, t } = pieces

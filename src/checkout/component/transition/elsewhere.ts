@@ -57,12 +57,12 @@ export const attemptSeen = (model: Model, { attempt }: MessageOf<"AttemptSeen">)
 
 export const attemptsRead = (
   model: Model,
-  { account, own, others, payment }: MessageOf<"AttemptsRead">
+  { account, own, others, ownIsLost = false, payment }: MessageOf<"AttemptsRead">
 ): Next => {
   if (finals.has(model.state) || model.attempt !== undefined || model.signed !== undefined) return [model, []]
   const done = decided(model, payment)
   if (done !== undefined) return done
-  const read = { ...model, payment, others }
+  const read = { ...model, payment, others, knownIsLost: ownIsLost }
   if (account !== model.account) return [read, []]
   if (account === undefined) return watching(read)
   const waits = model.step === "announced"
