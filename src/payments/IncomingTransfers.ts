@@ -12,7 +12,7 @@ import {
   TransferNotAttachable
 } from "../domain/Errors.ts"
 import type { Tenant } from "../domain/Merchant.ts"
-import type { Payment, PaymentId } from "../domain/Payment.ts"
+import type { Evidence, Payment, PaymentId } from "../domain/Payment.ts"
 import { PaymentRepo } from "./PaymentRepo.ts"
 import { Payments } from "./Payments.ts"
 import type { IncomingTransfer, LikelyPayment } from "./TransferStore.ts"
@@ -36,7 +36,10 @@ export class IncomingTransfers extends Context.Service<
       { readonly transfer: IncomingTransfer; readonly likely: ReadonlyArray<LikelyPayment> },
       IncomingTransferNotFound
     >
-    /** Settles a pending or failed payment of the exact amount by an open transfer. */
+    /**
+     * Settles a pending or failed payment of the exact amount by an open transfer, or gives it to a settled one of
+     * its wallet whose own transfer the chain no longer shows.
+     */
     readonly attach: (
       tenant: Tenant,
       id: string,
@@ -87,7 +90,10 @@ export class IncomingTransfers extends Context.Service<
           const payment = yield* repo.find(tenant, paymentId)
           if (Option.isNone(payment)) return yield* new PaymentNotFound()
           if (transfer.paymentId !== null) return yield* new IncomingTransferExplained()
-          const reason = obstacle(transfer, payment.value)
+          const isDropped =
+            payment.value.status === "settled" &&
+            (yield* repo.droppedClaims(transfer)).some((one) => one.payment.id === paymentId)
+          const reason = isDropped ? undefined : obstacle(transfer, payment.value)
           if (reason !== undefined) return yield* new TransferNotAttachable({ reason })
           if (yield* repo.awaitsSettlement(transfer))
             return yield* new TransferNotAttachable({ reason: "settling" })
@@ -98,20 +104,29 @@ export class IncomingTransfers extends Context.Service<
             return yield* (yield* repo.isReserved(paymentId))
               ? new TransferNotAttachable({ reason: "settling" })
               : new IncomingTransferExplained()
+          const evidence: Evidence = {
+            transactionId: transfer.transactionId,
+            payer: transfer.payer,
+            tokenChanges: [
+              {
+                amountAtomic: transfer.amount.toString(),
+                chainId,
+                receiver: transfer.receiver,
+                tokenAddress: usdc.address
+              }
+            ]
+          }
+          if (isDropped) {
+            const followed = yield* payments.follow(payment.value, evidence, { byPerson: true })
+            if (followed === "Followed") return payment.value
+            yield* repo.giveBack(transfer.id, paymentId, at)
+            return yield* followed === "Pending"
+              ? new ChainUnavailable({ reason: "rpc_unavailable", retryAfter: chainRetryAfter })
+              : new TransferNotAttachable({ reason: "settled" })
+          }
           const check = yield* payments.check(
             payment.value,
-            {
-              transactionId: transfer.transactionId,
-              payer: transfer.payer,
-              tokenChanges: [
-                {
-                  amountAtomic: transfer.amount.toString(),
-                  chainId,
-                  receiver: transfer.receiver,
-                  tokenAddress: usdc.address
-                }
-              ]
-            },
+            evidence,
             at,
             // A person says what the transfer is for: how old it is and what it was signed for decide nothing.
             { sinceBlock: 0n, byPerson: true }

@@ -21,6 +21,7 @@ import type { SettledDelivery } from "../domain/Webhook.ts"
 import { WebhookRepo } from "../webhooks/WebhookRepo.ts"
 import { withFaultPoints } from "../workers/FaultPoints.ts"
 import type { AttemptStore } from "./PaymentRepo/AttemptStore.ts"
+import type { ClaimStore } from "./PaymentRepo/ClaimStore.ts"
 import { makePaymentRepoMemory } from "./PaymentRepo/PaymentRepoMemory.ts"
 import { makePaymentRepoSql } from "./PaymentRepo/PaymentRepoSql.ts"
 import type { TransferAlreadyUsed } from "./PaymentRepo/TransferAlreadyUsed.ts"
@@ -125,6 +126,8 @@ export interface WatchedTransfer extends ClaimedTransfer, Tenant {
   }
   /** Since when the chain no longer shows it. */
   readonly droppedAt: Date | null
+  /** It stands for the one that settled the payment. */
+  readonly isReplacement: boolean
   /** The end of the lease under which it was taken. */
   readonly heldUntil: Date
 }
@@ -226,14 +229,16 @@ export class PaymentRepo extends Context.Service<
       limit: number
     ) => Effect.Effect<ReadonlyArray<WatchedTransfer>>
     /**
-     * Notes what became of a settled transfer's block. The payment itself stays as it is. False, and nothing is
-     * noted, where another has taken the transfer since.
+     * Notes what became of a settled transfer's block. The payment itself stays as it is. While the chain does not
+     * show it, open transfers like it are matched again. False, and nothing is noted, where another has taken the
+     * transfer since.
      */
     readonly noteWatched: (
       taken: Pick<WatchedTransfer, "paymentId" | "heldUntil">,
       note: WatchNote
     ) => Effect.Effect<boolean>
   } & AttemptStore &
+    ClaimStore &
     TransferStore &
     RefundStore
 >()("quittance/payments/PaymentRepo") {

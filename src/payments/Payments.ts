@@ -32,6 +32,7 @@ import { DeliveryWake } from "../webhooks/DeliveryWake.ts"
 import { blockTolerance } from "./PaymentRepo/AttemptStore.ts"
 import { deliveryIdOf } from "./PaymentRepo/deliveryIdOf.ts"
 import { evidenceKey } from "./PaymentRepo/evidenceKey.ts"
+import type { TransferAlreadyUsed } from "./PaymentRepo/TransferAlreadyUsed.ts"
 import { PaymentRepo } from "./PaymentRepo.ts"
 import { mismatchError } from "./Payments/mismatchError.ts"
 import { countSettlement, countVerification } from "./Payments/PaymentMetrics.ts"
@@ -70,6 +71,8 @@ export type ReportCheck =
       readonly error: ReportRefusal
       readonly final: boolean
     }
+
+type Proof = Extract<Verification, { _tag: "Verified" }>
 
 const otherTerms =
   "The payment was opened with other terms than this token names. Open its link again, or create a new payment intent."
@@ -124,6 +127,15 @@ export class Payments extends Context.Service<
       reportedAt: Date,
       known?: { readonly sinceBlock?: bigint; readonly byPerson?: boolean }
     ) => Effect.Effect<ReportCheck>
+    /**
+     * Whether a settled payment whose transfer the chain no longer shows is paid by this one in its place: its claim
+     * follows, and nothing is told again. `Pending` while the chain does not say.
+     */
+    readonly follow: (
+      payment: Payment,
+      evidence: Evidence,
+      known?: { readonly byPerson?: boolean }
+    ) => Effect.Effect<"Followed" | "Pending" | "Refused">
   }
 >()("quittance/payments/Payments") {
   static readonly layer: Layer.Layer<
@@ -173,7 +185,7 @@ export class Payments extends Context.Service<
         payment: Payment,
         evidence: Evidence,
         reportedAt: Date,
-        proof: Extract<Verification, { _tag: "Verified" }>
+        proof: Proof
       ) {
         const at = yield* DateTime.nowAsDate
         // The webhook is built from what the chain shows, not from what was declared.
@@ -239,11 +251,12 @@ export class Payments extends Context.Service<
           })
         )
 
-      const check = Effect.fn("Payments.check")(function* (
+      /** Looks for a transfer of the evidence that the payment may claim. */
+      const claim = Effect.fnUntraced(function* (
         payment: Payment,
         evidence: Evidence,
-        reportedAt: Date,
-        known: { readonly sinceBlock?: bigint; readonly byPerson?: boolean } = {}
+        known: { readonly sinceBlock?: bigint; readonly byPerson?: boolean },
+        claimed: (proof: Proof) => Effect.Effect<Option.Option<Payment>, TransferAlreadyUsed>
       ): Effect.fn.Return<ReportCheck> {
         const since =
           known.sinceBlock === undefined ? openedSince(payment, null) : { sinceBlock: known.sinceBlock }
@@ -299,7 +312,7 @@ export class Payments extends Context.Service<
               continue
             }
           }
-          const settled = yield* Effect.result(verified(payment, evidence, reportedAt, verification))
+          const settled = yield* Effect.result(claimed(verification))
           if (Result.isSuccess(settled)) {
             if (Option.isSome(settled.success)) return { _tag: "Settled", payment: settled.success.value }
             const known = yield* decidedNow(payment, evidence)
@@ -314,11 +327,41 @@ export class Payments extends Context.Service<
             // The transaction may hold an equal one.
             excludeOrdinals = [...others, ...taken.map(({ ordinal }) => ordinal)]
           } else {
-            // The transfer pays another payment; the transaction may hold an equal one.
+            // The transfer pays another payment, or has paid one; the transaction may hold an equal one.
+            others.push(verification.ordinal)
             const taken = yield* takenTransfers(verification.chainId)
             excludeOrdinals = [...others, ...taken.map(({ ordinal }) => ordinal)]
           }
         }
+      })
+
+      const check = Effect.fn("Payments.check")(function* (
+        payment: Payment,
+        evidence: Evidence,
+        reportedAt: Date,
+        known: { readonly sinceBlock?: bigint; readonly byPerson?: boolean } = {}
+      ) {
+        return yield* claim(payment, evidence, known, (proof) =>
+          verified(payment, evidence, reportedAt, proof)
+        )
+      })
+
+      const follow = Effect.fn("Payments.follow")(function* (
+        payment: Payment,
+        evidence: Evidence,
+        known: { readonly byPerson?: boolean } = {}
+      ) {
+        let isFollowed = false
+        const found = yield* claim(payment, evidence, { ...known, sinceBlock: 0n }, (transfer) =>
+          Effect.gen(function* () {
+            const at = yield* DateTime.nowAsDate
+            const { env, id } = payment
+            const { payer } = evidence
+            isFollowed = yield* repo.replaceClaim({ paymentId: id, env, payer, at, transfer })
+            return isFollowed ? Option.some(payment) : Option.none()
+          })
+        )
+        return isFollowed ? "Followed" : found._tag === "Pending" ? "Pending" : "Refused"
       })
 
       /** The last verdict that this process noted for an evidence: a page that polls writes it once. */
@@ -389,7 +432,7 @@ export class Payments extends Context.Service<
         }
       })
 
-      return Payments.of({ open, report, check })
+      return Payments.of({ open, report, check, follow })
     })
   ).pipe(Layer.provide(IntentTokens.layer))
 }

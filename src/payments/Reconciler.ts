@@ -114,7 +114,8 @@ const make = Effect.gen(function* () {
     const status = yield* chain.blockStatus(transfer.env, transfer)
     const note = noteOf(transfer, status, yield* DateTime.nowAsDate)
     // Before it is noted, so that an instance that ends between the two leaves no alert open.
-    if (transfer.droppedAt !== null && note.droppedAt === null) {
+    // Another transfer may have taken its place between a look that missed it and the alert about it.
+    if ((transfer.droppedAt !== null || transfer.isReplacement) && note.droppedAt === null) {
       yield* alerts.resolve("transfer_dropped", transfer.paymentId)
     }
     // What another has taken since is for that one to tell.

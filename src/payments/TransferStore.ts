@@ -124,7 +124,7 @@ export interface TransferStore {
   ) => Effect.Effect<boolean>
   /** Whether an authorization, of whomever, is being settled for the payment: another transfer would be a second. */
   readonly isReserved: (paymentId: PaymentId) => Effect.Effect<boolean>
-  /** Payments of the transfer's terms, settled ones as well, for which an authorization with one of these nonces was asked, or reserved by its agent. */
+  /** Payments of the transfer's terms, settled ones as well, for which an authorization with one of these nonces was asked, reserved by its agent, or settled. */
   readonly askedBy: (
     transfer: Pick<IncomingTransfer, "env" | "payer" | "receiver" | "amount">,
     nonces: ReadonlyArray<Hex>

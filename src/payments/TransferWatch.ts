@@ -17,7 +17,12 @@ import { PaymentRepo } from "./PaymentRepo.ts"
 import { Payments } from "./Payments.ts"
 import type { ChainCursor, IncomingTransfer, Match } from "./TransferStore.ts"
 import { makeHeldCursor } from "./TransferWatch/heldCursor.ts"
-import { dependsOnSender, firstDependsOnSender, matchOrder } from "./TransferWatch/matchOrder.ts"
+import {
+  dependsOnSender,
+  firstDependsOnSender,
+  matchOrder,
+  type TransferSender
+} from "./TransferWatch/matchOrder.ts"
 import { transferKindOf } from "./TransferWatch/transferKindOf.ts"
 
 /** Mainnet is not watched while its execution is gated. */
@@ -198,7 +203,12 @@ const make = Effect.gen(function* () {
     const asked = nonces.length === 0 ? [] : yield* repo.askedBy(transfer, nonces)
     if (asked.length === 0) return "unsigned"
     for (const payment of asked) {
-      if (payment.status === "settled") continue
+      if (payment.status === "settled") {
+        const followed = yield* payments.follow(payment, evidenceOf(transfer))
+        if (followed === "Followed") return "settled"
+        if (followed === "Pending") return "waiting"
+        continue
+      }
       const at = yield* DateTime.nowAsDate
       const found = yield* payments.check(payment, evidenceOf(transfer), at, { sinceBlock: 0n })
       if (
@@ -209,6 +219,34 @@ const make = Effect.gen(function* () {
       if (found._tag === "Pending") return "waiting"
     }
     return "refused"
+  })
+
+  /**
+   * A transfer in place of one that a reorganisation has dropped: of two transactions of an account with one nonce
+   * the chain takes one. Nodes that have forgotten the dropped one leave the nonce that its payer announced.
+   */
+  const followReplaced = Effect.fnUntraced(function* (
+    transfer: IncomingTransfer,
+    known: TransferSender,
+    mayHear: boolean
+  ): Effect.fn.Return<"settled" | "waiting" | "unmatched"> {
+    const dropped = yield* repo.droppedClaims(transfer)
+    if (dropped.length === 0) return "unmatched"
+    const sender = known ?? (yield* chain.sender(env, transfer.transactionId))
+    if (sender === undefined) return mayHear ? "waiting" : "unmatched"
+    if (sender.address !== transfer.payer) return "unmatched"
+    for (const { nonces, payment, transactionId } of dropped) {
+      const former = yield* chain.sender(env, transactionId)
+      const isReplaced =
+        former === undefined
+          ? nonces.includes(sender.nonce)
+          : former.address === sender.address && former.nonce === sender.nonce
+      if (!isReplaced) continue
+      const followed = yield* payments.follow(payment, evidenceOf(transfer))
+      if (followed === "Followed") return "settled"
+      if (followed === "Pending") return "waiting"
+    }
+    return "unmatched"
   })
 
   const match = Effect.fn("TransferWatch.match")(function* (transfer: IncomingTransfer) {
@@ -231,6 +269,9 @@ const make = Effect.gen(function* () {
     if (outcome === "settled") return
     if (outcome === "waiting") return yield* later
     if (mayHear && dependsOnSender(transfer, matches)) return yield* later
+    const replaced = signed === "refused" ? "unmatched" : yield* followReplaced(transfer, sender, isRecent)
+    if (replaced === "settled") return
+    if (replaced === "waiting") return yield* later
     const kind = transferKindOf(transfer, yield* repo.likelyPayments(transfer))
     yield* repo.noteMatch(transfer.id, { kind })
   })

@@ -1,5 +1,5 @@
 // How every PaymentRepo settles: one transfer for one payment, with its webhook, watched until it is final.
-import { expect } from "bun:test"
+import { describe, expect } from "bun:test"
 import { Effect, Option, Result } from "effect"
 import type { TransactionHash } from "../../src/domain/Chain.ts"
 import { PaymentRepo, type WatchNote } from "../../src/payments/PaymentRepo.ts"
@@ -14,6 +14,7 @@ import {
   onLayer,
   opened,
   payer,
+  person,
   type RepoLayer,
   receiver,
   registerEndpoint,
@@ -235,4 +236,97 @@ export const paymentSettlementsContract = (layer: RepoLayer): void => {
       yield* arrived(tenant, hash(1), after(85))
       expect(yield* repo.takeWatched(after(99999), after(999999), 10)).toHaveLength(0)
     }))
+
+  describe("a claim whose transfer the chain no longer shows", () => {
+    /** A payment that the first transfer has settled, and a second one like it. */
+    const settled = Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const tenant = yield* newTenant()
+      yield* registerEndpoint(tenant)
+      const payment = yield* opened(tenant)
+      const first = yield* arrived(tenant, hash(1))
+      yield* repo.settle(yield* settlementOf(payment, hash(1)))
+      const second = yield* arrived(tenant, hash(2), after(9))
+      const { transfer } = yield* settlementOf(payment, hash(2))
+      const replace = repo.replaceClaim({
+        ...{ paymentId: payment.id, env: "test", payer, at: after(120) },
+        transfer: { ...transfer, blockHash: hash(8), blockNumber: 110n }
+      })
+      const lose = Effect.gen(function* () {
+        yield* repo.takeWatched(after(60), after(90), 10)
+        const lost = { droppedAt: after(61), watchAt: null }
+        expect(yield* repo.noteWatched({ paymentId: payment.id, heldUntil: after(90) }, lost)).toBeTrue()
+      })
+      const transferOf = (id: string) => Effect.map(repo.findTransfer(tenant, id), Option.getOrThrow)
+      return { first, lose, payment, replace, repo, second, tenant, transferOf }
+    })
+
+    it("follows to the transfer that stands for it: one pays it, the other nothing, and nobody is told again", () =>
+      Effect.gen(function* () {
+        const { first, lose, payment, replace, repo, second, tenant, transferOf } = yield* settled
+        const webhooks = yield* WebhookRepo
+        expect(yield* replace).toBeFalse()
+        yield* lose
+        const like = yield* transferOf(second)
+        expect(yield* repo.droppedClaims(like)).toMatchObject([
+          { payment: { id: payment.id }, transactionId: hash(1), nonces: [] }
+        ])
+        expect(yield* repo.droppedClaims({ ...like, payer: receiver })).toEqual([])
+        expect(yield* replace).toBeTrue()
+        expect(yield* replace).toBeFalse()
+        expect(yield* claimed(repo, hash(1))).toEqual([])
+        expect(yield* claimed(repo, hash(2))).toEqual([0])
+        expect(yield* transferOf(first)).toMatchObject({ paymentId: null, droppedAt: after(120) })
+        expect(yield* transferOf(second)).toMatchObject({ paymentId: payment.id, droppedAt: null })
+        expect(yield* repo.find(tenant, payment.id)).toMatchObject({
+          value: { settledAt: after(6), reported: { evidence: { transactionId: hash(1) } } }
+        })
+        expect(yield* webhooks.listDeliveries(tenant, 10)).toHaveLength(1)
+        // Looked at at once, as one that stands for another.
+        expect(yield* repo.takeWatched(after(120), after(150), 10)).toMatchObject([
+          { paymentId: payment.id, transactionId: hash(2), droppedAt: null, isReplacement: true }
+        ])
+      }))
+
+    it("follows to nothing that a person has explained", () =>
+      Effect.gen(function* () {
+        const { lose, replace, repo, second, tenant } = yield* settled
+        yield* lose
+        expect(yield* repo.handleTransfer(tenant, second, person(after(70)))).toBeTrue()
+        expect(yield* replace).toBeFalse()
+      }))
+
+    it("follows to nothing that another payment has claimed", () =>
+      Effect.gen(function* () {
+        const { lose, replace, repo, tenant } = yield* settled
+        yield* lose
+        const { transfer, ...settlement } = yield* settlementOf(yield* opened(tenant), hash(2))
+        const there = { ...transfer, blockHash: hash(8), blockNumber: 110n }
+        expect(Option.isSome(yield* repo.settle({ ...settlement, transfer: there }))).toBeTrue()
+        expect(Result.isFailure(yield* Effect.result(replace))).toBeTrue()
+        expect(yield* claimed(repo, hash(1))).toEqual([0])
+      }))
+
+    it("open transfers like it are matched again at each look", () =>
+      Effect.gen(function* () {
+        const { lose, repo, second } = yield* settled
+        yield* repo.takeUnmatched(after(20), after(50), 10)
+        yield* repo.noteMatch(second, { kind: "second" })
+        expect(yield* repo.takeUnmatched(after(60), after(90), 10)).toHaveLength(0)
+        yield* lose
+        expect(yield* repo.takeUnmatched(after(61), after(90), 10)).toMatchObject([{ id: second }])
+      }))
+
+    it("of two that would follow at once one does", () =>
+      Effect.gen(function* () {
+        const { lose, replace, repo } = yield* settled
+        yield* lose
+        const all = yield* Effect.all(
+          Array.from({ length: 10 }, () => replace),
+          { concurrency: "unbounded" }
+        )
+        expect(all.filter((isMoved) => isMoved)).toHaveLength(1)
+        expect(yield* claimed(repo, hash(2))).toEqual([0])
+      }))
+  })
 }

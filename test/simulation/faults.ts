@@ -90,7 +90,7 @@ const inStatement = <A, E, R>(call: Effect.Effect<A, E, R>) =>
 
 /** Statements that may change what the invariants are about. */
 const writes =
-  /\.(open|report|settle|expire|announce|closeAttempt|recordRange|noteMatch|noteWatched|handleTransfer|takeForPayment|giveBack|enqueueSettled|claim\w+|finish|register|revive|deliver|release|take|end|reserve|createRefund|nameRefundTransaction|proveRefund|endRefund|noteRefundWatched|createEndpoint|changeUrl|deleteEndpoint|prune\w*)$/
+  /\.(open|report|settle|expire|announce|closeAttempt|recordRange|noteMatch|noteWatched|handleTransfer|replaceClaim|takeForPayment|giveBack|enqueueSettled|claim\w+|finish|register|revive|deliver|release|take|end|reserve|createRefund|nameRefundTransaction|proveRefund|endRefund|noteRefundWatched|createEndpoint|changeUrl|deleteEndpoint|prune\w*)$/
 
 /** Fault points whose calls are of the database: they happen at once, or not at all. */
 const statements = /Repo\./

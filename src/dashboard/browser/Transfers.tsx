@@ -114,11 +114,11 @@ const Detail = (props: { readonly id: string; readonly onResolved: () => Promise
             <p class="soft">No payment comes near it.</p>
           ) : (
             <ul class="list">
-              {likely.map(({ payment, reasons }) => {
+              {likely.map(({ isDropped, payment, reasons }) => {
                 const fits =
                   transfer.handledAt === null &&
                   payment.amount === transfer.amount &&
-                  payment.status !== "settled"
+                  (payment.status !== "settled" || isDropped)
                 const rest =
                   payment.status === "settled" ? undefined : restOf(payment.amount, transfer.amount)
                 return (
@@ -127,7 +127,10 @@ const Detail = (props: { readonly id: string; readonly onResolved: () => Promise
                       <a href={href("payments", payment.id)}>{payment.refCode}</a> {usd(payment.amount)}{" "}
                       <StatusBadge.Payment status={payment.status} />
                       <br />
-                      <span class="soft">{reasons.map((reason) => reasonWords[reason]).join(". ")}.</span>
+                      <span class="soft">
+                        {reasons.map((reason) => reasonWords[reason]).join(". ")}.
+                        {isDropped ? " Its own transfer is no longer on chain." : ""}
+                      </span>
                     </span>
                     {fits && may ? (
                       <Button

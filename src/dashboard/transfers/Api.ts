@@ -52,7 +52,14 @@ export const TransferPage = Schema.Struct({
   explorerUrl: Schema.NullOr(Schema.String),
   refunds: RefundsPart,
   /** The likeliest first. */
-  likely: Schema.Array(Schema.Struct({ payment: PaymentView, reasons: Schema.Array(LikelyReason) }))
+  likely: Schema.Array(
+    Schema.Struct({
+      payment: PaymentView,
+      reasons: Schema.Array(LikelyReason),
+      /** It has settled by a transfer of the same wallet that the chain no longer shows. */
+      isDropped: Schema.Boolean
+    })
+  )
 })
 export type TransferPage = typeof TransferPage.Encoded
 

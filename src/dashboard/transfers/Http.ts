@@ -61,7 +61,11 @@ export const layer = HttpApiBuilder.group(
             payer: mayGoBack ? transfer.payer : null,
             came: transfer.receiver
           }),
-          likely: likely.map(({ payment, reasons }) => ({ payment: viewOf(payment), reasons }))
+          likely: likely.map(({ dropped, payment, reasons }) => ({
+            payment: viewOf(payment),
+            reasons,
+            isDropped: dropped && payment.reported?.evidence.payer === transfer.payer
+          }))
         }
         return page
       }),

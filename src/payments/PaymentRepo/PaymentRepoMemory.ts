@@ -11,6 +11,7 @@ import type { Evidence, Payment, PaymentId } from "../../domain/Payment.ts"
 import { WebhookRepo } from "../../webhooks/WebhookRepo.ts"
 import type { PaymentRepo, TakenTransfer } from "../PaymentRepo.ts"
 import { makeAttemptsMemory } from "./attemptsMemory.ts"
+import { makeClaimsMemory } from "./claimsMemory.ts"
 import { evidenceKey, keptReports } from "./evidenceKey.ts"
 import { generateRefCode } from "./generateRefCode.ts"
 import { type Claimed, type KeptReport, makeReconcilerMemory } from "./reconcilerMemory.ts"
@@ -281,7 +282,12 @@ export const makePaymentRepoMemory: Effect.Effect<
     ...makeReconcilerMemory({
       ...{ payments, reports, claims, reportKey, reportsOf },
       firstBlock: attempts.firstBlock,
-      isUndecided: transfers.isUndecided
+      isUndecided: transfers.isUndecided,
+      matchAgain: transfers.matchAgain
+    }),
+    ...makeClaimsMemory({
+      ...{ payments, claims, claimKey, transfers },
+      announcedBy: attempts.announcedBy
     }),
     ...attempts.store,
     ...transfers.store,

@@ -24,6 +24,7 @@ import {
 } from "../PaymentRow.ts"
 import { attachLeaseMillis } from "../TransferStore.ts"
 import { makeAttemptsSql } from "./attemptsSql.ts"
+import { makeClaimsSql } from "./claimsSql.ts"
 import { evidenceKey, keptReports } from "./evidenceKey.ts"
 import { makeOpeningSql } from "./openingSql.ts"
 import { makeReconcilerSql } from "./reconcilerSql.ts"
@@ -323,6 +324,7 @@ export const makePaymentRepoSql: Effect.Effect<
     report,
     takenTransfers,
     settle,
+    ...makeClaimsSql(sql),
     ...makeReconcilerSql(sql),
     ...makeAttemptsSql(sql),
     ...makeTransfersSql(sql),

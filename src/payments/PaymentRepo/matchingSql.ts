@@ -88,6 +88,8 @@ export const makeMatchingSql = (sql: SqlClient.SqlClient): MatchingStore => {
         SELECT ${sql.literal(paymentColumns("p."))} FROM payments p
         WHERE p.id IN (
             SELECT payment_id FROM authorization_nonces WHERE nonce = ${used}
+            UNION SELECT payment_id FROM x402_settlements
+              WHERE ${signedBy(transfer)} AND nonce = ${used} AND status = 'settled'
             UNION ${reservedBy(transfer.payer, used)})
           AND p.env = ${transfer.env} AND p.receiver = ${toBytes(transfer.receiver)}
           AND p.amount = ${transfer.amount.toString()}::numeric`

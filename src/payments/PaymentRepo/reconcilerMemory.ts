@@ -5,6 +5,7 @@ import type { AtomicUsdc } from "../../domain/Money.ts"
 import type { Evidence, FailureReason, PayerType, Payment, PaymentId } from "../../domain/Payment.ts"
 import type { DueReport, PaymentSettlement, ReconcilerStore, WatchedTransfer } from "../PaymentRepo.ts"
 import type { MemoryAttempts } from "./attemptsMemory.ts"
+import type { MemoryTransfers } from "./transfersMemory.ts"
 
 export interface KeptReport {
   readonly paymentId: PaymentId
@@ -39,6 +40,8 @@ export const makeReconcilerMemory = (known: {
   readonly reportsOf: (id: PaymentId) => ReadonlyArray<readonly [string, KeptReport]>
   readonly firstBlock: MemoryAttempts["firstBlock"]
   readonly isUndecided: (payment: Payment) => boolean
+  /** Open transfers like this one are matched again. */
+  readonly matchAgain: MemoryTransfers["matchAgain"]
 }): ReconcilerStore => {
   const { claims, payments, reportKey, reports, reportsOf } = known
   return {
@@ -128,6 +131,7 @@ export const makeReconcilerMemory = (known: {
               paymentId: id,
               transfer: one.transfer,
               droppedAt: one.droppedAt,
+              isReplacement: one.transfer.transactionId !== payment.reported?.evidence.transactionId,
               heldUntil: leaseUntil
             }
           ]
@@ -138,8 +142,11 @@ export const makeReconcilerMemory = (known: {
         const held = [...claims].filter(
           ([, one]) => one.paymentId === paymentId && one.watchAt?.getTime() === heldUntil.getTime()
         )
-        for (const [key, one] of held)
+        for (const [key, one] of held) {
           claims.set(key, { ...one, transfer: { ...one.transfer, ...moved }, droppedAt, watchAt })
+          const env = payments.get(paymentId)?.env
+          if (droppedAt !== null && env !== undefined) known.matchAgain(env, one.transfer, droppedAt)
+        }
         return held.length > 0
       })
   }

@@ -44,6 +44,7 @@ const decodeWatched = Schema.decodeUnknownEffect(
       block_number: Schema.BigInt,
       block_hash: HashBytes,
       dropped_at: Schema.NullOr(Schema.Date),
+      is_replacement: Schema.Boolean,
       payer_address: AddressBytes,
       receiver: AddressBytes,
       amount: AtomicFromNumeric
@@ -196,7 +197,8 @@ export const makeReconcilerSql = (sql: SqlClient.SqlClient): ReconcilerStore => 
           WHERE c.payment_id = due.payment_id RETURNING c.*
         )
         SELECT t.payment_id, p.merchant_id, p.env, t.chain_id, t.transaction_id, t.log_position, t.ordinal,
-          t.block_number, t.block_hash, t.dropped_at, p.payer_address, p.receiver, p.amount
+          t.block_number, t.block_hash, t.dropped_at, p.payer_address, p.receiver, p.amount,
+          t.transaction_id <> p.transaction_id AS is_replacement
         FROM taken t JOIN payments p ON p.id = t.payment_id`
     return (yield* decodeWatched(rows)).map(
       (row): WatchedTransfer => ({
@@ -216,6 +218,7 @@ export const makeReconcilerSql = (sql: SqlClient.SqlClient): ReconcilerStore => 
           ordinal: row.ordinal
         },
         droppedAt: row.dropped_at,
+        isReplacement: row.is_replacement,
         heldUntil: leaseUntil
       })
     )
@@ -224,12 +227,23 @@ export const makeReconcilerSql = (sql: SqlClient.SqlClient): ReconcilerStore => 
     { heldUntil, paymentId },
     { moved, droppedAt, watchAt }
   ) {
-    const rows = yield* sql`
+    const noted = sql`
         UPDATE claimed_transfers SET dropped_at = ${droppedAt}, watch_at = ${watchAt},
           block_number = coalesce(${moved?.blockNumber.toString() ?? null}::bigint, block_number),
           block_hash = coalesce(${moved === undefined ? null : toBytes(moved.blockHash)}::bytea, block_hash),
           log_position = coalesce(${moved?.logPosition ?? null}::integer, log_position)
-        WHERE payment_id = ${paymentId} AND watch_at = ${heldUntil} RETURNING payment_id`
+        WHERE payment_id = ${paymentId} AND watch_at = ${heldUntil}`
+    const rows =
+      droppedAt === null
+        ? yield* sql`${noted} RETURNING payment_id`
+        : yield* sql`
+            WITH noted AS (${noted} RETURNING payment_id, chain_id, payer, receiver, amount), again AS (
+              UPDATE incoming_transfers t SET match_at = coalesce(t.match_at, ${droppedAt}) FROM noted
+              WHERE t.payer = noted.payer AND t.receiver = noted.receiver AND t.amount = noted.amount
+                AND t.chain_id = noted.chain_id AND t.payment_id IS NULL AND t.dropped_at IS NULL
+                AND t.handled_at IS NULL
+            )
+            SELECT payment_id FROM noted`
     return rows.length > 0
   }, Effect.orDie)
 })

@@ -52,6 +52,14 @@ export interface MemoryTransfers {
   ) => boolean
   readonly giveBackRefunded: (id: string, at: Date) => void
   readonly outgoing: () => ReadonlyArray<KeptOutgoing>
+  /** Open transfers of the same payer, receiver and amount are matched again. */
+  readonly matchAgain: (
+    env: Env,
+    like: Pick<ChainTransfer, "payer" | "receiver" | "amount">,
+    at: Date
+  ) => void
+  /** A transfer that the chain no longer shows is nobody's: its payment claims another. */
+  readonly unexplain: (env: Env, transfer: Omit<ChainTransfer, "blockNumber" | "blockHash">, at: Date) => void
   /** Explains a transfer by the payment that claims it. */
   readonly explain: (
     env: Env,
@@ -180,6 +188,26 @@ export const makeTransfersMemory = (
     giveBackRefunded: (id, at) =>
       change(id, (one) => (one.paymentId === null ? { ...one, ...givenBack, matchAt: at } : one)),
     outgoing: () => [...outgoing.values()],
+    matchAgain: (env, like, at) => {
+      for (const one of transfers.values()) {
+        const isEqual =
+          one.env === env &&
+          one.payer === like.payer &&
+          one.receiver === like.receiver &&
+          one.amount === like.amount
+        if (isEqual && isOpen(one) && one.handledAt === null)
+          change(one.id, (kept) => ({ ...kept, matchAt: kept.matchAt ?? at }))
+      }
+    },
+    unexplain: (env, transfer, at) => {
+      const key = keyOf(env, transfer)
+      const one = transfers.get(key)
+      if (one !== undefined)
+        transfers.set(key, {
+          ...{ ...one, ...givenBack, paymentId: null, matchAt: null },
+          droppedAt: one.droppedAt ?? at
+        })
+    },
     explain: (env, transfer, paymentId) => {
       const key = keyOf(env, transfer)
       const one = transfers.get(key)

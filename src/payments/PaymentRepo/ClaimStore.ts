@@ -1,0 +1,37 @@
+// Claims of settled payments whose transfer the chain no longer shows: they follow to the transfer by which the same
+// money has arrived.
+import type { Effect } from "effect"
+import type { Address, Env, TransactionHash } from "../../domain/Chain.ts"
+import type { Payment, PaymentId } from "../../domain/Payment.ts"
+import type { ClaimedTransfer } from "../PaymentRepo.ts"
+import type { IncomingTransfer } from "../TransferStore.ts"
+import type { TransferAlreadyUsed } from "./TransferAlreadyUsed.ts"
+
+/** A settled payment whose claim names a transfer that the chain no longer shows. */
+export interface DroppedClaim {
+  readonly payment: Payment
+  readonly transactionId: TransactionHash
+  /** With which its payer announced to pay. */
+  readonly nonces: ReadonlyArray<bigint>
+}
+
+export interface ClaimReplacement {
+  readonly paymentId: PaymentId
+  readonly env: Env
+  readonly payer: Address
+  readonly at: Date
+  readonly transfer: ClaimedTransfer
+}
+
+export interface ClaimStore {
+  /** Payments of the transfer's payer, receiver and amount whose own transfer the chain no longer shows. */
+  readonly droppedClaims: (
+    transfer: Pick<IncomingTransfer, "env" | "payer" | "receiver" | "amount" | "transactionId">
+  ) => Effect.Effect<ReadonlyArray<DroppedClaim>>
+  /**
+   * Moves the claim of a settled payment from the transfer that the chain no longer shows to another of its payer,
+   * receiver and amount. The payment stays as it is, and nobody is told. The former transfer is nobody's: where it
+   * returns it is matched anew. False where the claim's transfer stands, or the other is not free.
+   */
+  readonly replaceClaim: (replacement: ClaimReplacement) => Effect.Effect<boolean, TransferAlreadyUsed>
+}

@@ -1,0 +1,198 @@
+// A settled transfer that a reorganisation drops while its money arrives in another transaction: by the same
+// authorization, by the same nonce of its wallet, or by a person's word. The payment stays paid, once.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect, Layer } from "effect"
+import { encodeFunctionData, erc20Abi, type Hex } from "viem"
+import type { PrivateKeyAccount } from "viem/accounts"
+import { AppConfig } from "../../src/AppConfig.ts"
+import { createDidToken } from "../../src/buyers/createDidToken.ts"
+import { ChainReach } from "../../src/chain/ChainReach.ts"
+import { Address, networks, TransactionHash } from "../../src/domain/Chain.ts"
+import { PaymentId } from "../../src/domain/Payment.ts"
+import { IncomingTransfers } from "../../src/payments/IncomingTransfers.ts"
+import { Payments } from "../../src/payments/Payments.ts"
+import { signTerms } from "../relaying/signed.ts"
+import { openPayment, relayElsewhere, report, rowsOf, until } from "../x402/payloads.ts"
+import { receiver, startX402World, type X402World } from "../x402/x402World.ts"
+
+setDefaultTimeout(60_000)
+
+const price = 10_000_000n
+const { chainId, usdc } = networks.test
+
+describe("a settled transfer whose money arrives in another transaction", () => {
+  let world: X402World
+  beforeAll(async () => {
+    world = await startX402World({ TESTNET_CONFIRMATIONS: "1" })
+  }, 120_000)
+  afterAll(() => world.close(), 120_000)
+
+  const rpc = (method: string, ...params: ReadonlyArray<unknown>) =>
+    Effect.runPromise(world.chain.rpc(method, [...params]))
+  const mine = (blocks = 2) => Effect.runPromise(world.chain.mine(blocks))
+  const paymentOf = async (id: string) =>
+    (await world.call("GET", `/payments/${id}`, world.keys.test.secret)).body.payment
+  const settles = (id: string) => until(async () => (await paymentOf(id)).status === "settled")
+  const look = () => rowsOf(world, "UPDATE claimed_transfers SET watch_at = now()")
+  const claimOf = async (id: string) => {
+    const [claim] = await rowsOf(
+      world,
+      `SELECT '0x' || encode(transaction_id, 'hex') AS transaction, dropped_at IS NOT NULL AS dropped
+       FROM claimed_transfers WHERE payment_id = '${id}'`
+    )
+    return claim
+  }
+  const transfers = (account: PrivateKeyAccount) =>
+    rowsOf(
+      world,
+      `SELECT id, '0x' || encode(transaction_id, 'hex') AS transaction, payment_id AS payment,
+         dropped_at IS NOT NULL AS dropped, kind, match_at IS NOT NULL AS undecided
+       FROM incoming_transfers WHERE payer = '\\x${account.address.slice(2)}' ORDER BY block_number, created_at`
+    )
+  /** The block of the transaction and those above it are replaced by empty ones. */
+  const drop = async (hash: Hex) => {
+    const { blockNumber } = await world.chain.publicClient.getTransactionReceipt({ hash })
+    const head = await world.chain.publicClient.getBlockNumber({ cacheTime: 0 })
+    await rpc("anvil_reorg", Number(head - blockNumber) + 1, [])
+  }
+  const untilDropped = async (id: string) => {
+    await look()
+    await until(async () => (await claimOf(id))?.["dropped"] === true)
+  }
+  const openAlerts = (id: string) =>
+    rowsOf(world, `SELECT kind FROM alerts WHERE subject = '${id}' AND acknowledged_at IS NULL`)
+  /** Another account brings the authorization onto the chain. */
+  const relayBy = (account: number, payload: Parameters<typeof relayElsewhere>[1]) =>
+    relayElsewhere(
+      { ...world, chain: { ...world.chain, walletClient: () => world.chain.walletClient(account) } },
+      payload
+    )
+  const signedTransfer = async (account: PrivateKeyAccount, nonce: number, tip: bigint) => {
+    await Effect.runPromise(world.chain.setEth(Address.make(account.address), 10n ** 18n))
+    return account.signTransaction({
+      ...{ type: "eip1559", chainId, nonce, to: usdc.address, gas: 150_000n },
+      ...{ maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: tip },
+      data: encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [receiver, price] })
+    })
+  }
+  const send = async (raw: Hex) => TransactionHash.make(String(await rpc("eth_sendRawTransaction", raw)))
+  /** The payment stays as it was told, one transfer pays it, and nobody is told again. */
+  const isPaidOnceBy = async (id: string, account: PrivateKeyAccount, first: Hex, second: Hex) => {
+    expect((await paymentOf(id)).reportedTransactionId).toBe(first)
+    expect(await transfers(account)).toMatchObject([
+      { transaction: first, payment: null, dropped: true },
+      { transaction: second, payment: id, dropped: false }
+    ])
+    expect(
+      world.delivered.filter(({ transactionId }) => transactionId === first || transactionId === second)
+    ).toHaveLength(1)
+    await until(async () => (await openAlerts(id)).length === 0)
+    const today = new Date().toISOString().slice(0, 10)
+    const books = await world.call(
+      "GET",
+      `/exports/payments?from=${today}&to=${today}&timeZone=UTC&format=json`,
+      world.keys.test.secret
+    )
+    expect(books.body.payments.filter((row: { readonly id: string }) => row.id === id)).toMatchObject([
+      { amount: "10.00", transaction: second }
+    ])
+    const refund = (of: object) =>
+      world.call("POST", "/refunds", world.keys.test.secret, { ...of, amount: "10.00" })
+    expect((await refund({ paymentId: id })).status).toBe(201)
+    expect((await refund({ paymentId: id })).status).toBe(409)
+    const [arrived] = (await transfers(account)).filter(({ transaction }) => transaction === second)
+    expect((await refund({ incomingTransferId: arrived?.["id"] })).status).toBe(409)
+  }
+
+  for (const isNotedFirst of [true, false])
+    test(`an authorization that others bring again, ${isNotedFirst ? "after" : "before"} its loss is noted`, async () => {
+      const id = await openPayment(world, "10.00")
+      const buyer = await world.payer(price)
+      const { payload } = await signTerms(world, id, buyer)
+      const first = await relayBy(5, payload)
+      await mine()
+      await settles(id)
+      await drop(first)
+      if (isNotedFirst) await untilDropped(id)
+      const second = await relayBy(6, payload)
+      await mine()
+      if (!isNotedFirst) {
+        await until(async () => (await transfers(buyer)).some((one) => one["kind"] !== null))
+        await look()
+      }
+      await until(async () => (await claimOf(id))?.["transaction"] === second)
+      expect(await world.balanceOf(buyer.address)).toBe(0n)
+      await isPaidOnceBy(id, buyer, first, second)
+    })
+
+  const paid = async () => {
+    const id = await openPayment(world, "10.00")
+    const buyer = await world.payer(2n * price)
+    const raw = await signedTransfer(buyer, 0, 10n ** 10n)
+    const announced = await world.call("POST", `/payments/${id}/attempts`, world.keys.test.publishable, {
+      buyerDidToken: await createDidToken(buyer, {
+        audience: world.baseUrl,
+        lifetimeSeconds: 900,
+        now: Math.floor(Date.now() / 1000),
+        id
+      }),
+      method: "transfer"
+    })
+    expect(announced.status).toBe(201)
+    const first = await send(raw)
+    await mine()
+    expect((await report(world, id, buyer, price, first)).status).toBe(200)
+    await until(async () => (await transfers(buyer)).length === 1)
+    await drop(first)
+    return { buyer, first, id }
+  }
+
+  for (const isNotedFirst of [true, false])
+    test(`a wallet's speed-up, mined ${isNotedFirst ? "after" : "before"} the loss is noted`, async () => {
+      const { buyer, first, id } = await paid()
+      if (isNotedFirst) await untilDropped(id)
+      const second = await send(await signedTransfer(buyer, 0, 10n ** 11n))
+      await mine()
+      if (!isNotedFirst) {
+        await until(async () => (await transfers(buyer)).some((one) => one["kind"] !== null))
+        await look()
+      }
+      await until(async () => (await claimOf(id))?.["transaction"] === second)
+      await isPaidOnceBy(id, buyer, first, second)
+    })
+
+  test("a wallet that pays again by hand: a person attaches it", async () => {
+    const { buyer, first, id } = await paid()
+    const people = IncomingTransfers.layer.pipe(
+      Layer.provide(Payments.layer),
+      Layer.provide(ChainReach.layer),
+      Layer.provide(AppConfig.layer({ TESTNET_CONFIRMATIONS: "1", BASE_URL: world.baseUrl }))
+    )
+    const tenant = { merchantId: world.merchantId, env: "test" } as const
+    const attach = async (transaction: Hex) => {
+      const [one] = (await transfers(buyer)).filter((each) => each["transaction"] === transaction)
+      const by = { person: "ann@example.com", note: null }
+      return Effect.runPromise(
+        Effect.flatMap(IncomingTransfers, (all) =>
+          Effect.result(all.attach(tenant, String(one?.["id"]), PaymentId.make(id), by))
+        ).pipe(Effect.provide(people), Effect.provideContext(world.context))
+      )
+    }
+    const second = await send(await signedTransfer(buyer, 1, 10n ** 10n))
+    await send(
+      await buyer.signTransaction({
+        ...{ type: "eip1559", chainId, nonce: 0, to: buyer.address, gas: 21_000n },
+        ...{ maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 10n }
+      })
+    )
+    await mine()
+    await until(async () => (await transfers(buyer)).some((one) => one["kind"] === "second"))
+    // Its loss is not noted yet: the payment has its transfer.
+    expect(await attach(second)).toMatchObject({ failure: { reason: "settled" } })
+    await untilDropped(id)
+    await until(async () => (await transfers(buyer)).some((one) => one["kind"] === "unknown"))
+    expect(await attach(second)).toMatchObject({ success: { id } })
+    expect(await attach(second)).toMatchObject({ failure: { _tag: "IncomingTransferExplained" } })
+    await isPaidOnceBy(id, buyer, first, second)
+  })
+})
