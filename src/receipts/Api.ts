@@ -47,7 +47,19 @@ export const SignedReceipt = Schema.Struct({
   }),
   refunded: Schema.Array(ReceiptRefund).annotate({
     description: "What was sent back since, as it stands now; no part of what is signed."
-  })
+  }),
+  droppedAt: Schema.optionalKey(
+    Schema.String.annotate({
+      description:
+        "Since when the chain no longer shows the transfer, after a reorganisation: the merchant has not received it. No part of what is signed."
+    })
+  ),
+  replacedBy: Schema.optionalKey(
+    TransactionHash.annotate({
+      description:
+        "The transaction that pays in place of the receipt's, which a reorganisation has dropped. No part of what is signed."
+    })
+  )
 }).annotate({ identifier: "SignedReceipt" })
 
 export class ReceiptsApi extends endpointGroup("receipts")(

@@ -12,7 +12,7 @@ import { clientAddressOf } from "../http/RequestContext.ts"
 import { type Limit, RateLimiter } from "../limits/RateLimiter.ts"
 import { PaymentRepo } from "../payments/PaymentRepo.ts"
 import { ReceiptMails } from "./ReceiptMails.ts"
-import { Receipts } from "./Receipts.ts"
+import { Receipts, type SignedReceipt } from "./Receipts.ts"
 
 /** Mails that one address asks for. */
 const mailLimit: Limit = { rate: 10, perSeconds: 3_600, burst: 10 }
@@ -28,6 +28,24 @@ const refundsOf = (repo: PaymentRepo["Service"], paymentId: PaymentId) =>
     }))
   )
 
+/** What has become of a receipt's transfer since it was signed. */
+const sinceSigned = Effect.fnUntraced(function* (
+  repo: PaymentRepo["Service"],
+  { paymentId, transactionId }: SignedReceipt["receipt"]
+) {
+  const id = PaymentId.make(paymentId)
+  const [claim, refunded] = yield* Effect.all([repo.claimOf(id), refundsOf(repo, id)], { concurrency: 2 })
+  const { droppedAt, transactionId: now } = Option.getOrElse(claim, () => ({
+    droppedAt: null,
+    transactionId
+  }))
+  return {
+    refunded,
+    ...(droppedAt === null ? {} : { droppedAt: droppedAt.toISOString() }),
+    ...(now === transactionId ? {} : { replacedBy: now })
+  }
+})
+
 const issuing = HttpApiBuilder.group(
   Api,
   "receipts",
@@ -41,7 +59,7 @@ const issuing = HttpApiBuilder.group(
         const payment = yield* repo.find({ merchantId: merchant.id, env }, params.id)
         if (Option.isNone(payment)) return yield* new PaymentNotFound()
         const signed = yield* receipts.issue(payment.value, merchant.name)
-        return HttpServerResponse.jsonUnsafe({ ...signed, refunded: yield* refundsOf(repo, params.id) })
+        return HttpServerResponse.jsonUnsafe({ ...signed, ...(yield* sinceSigned(repo, signed.receipt)) })
       })
     )
   })
@@ -60,8 +78,10 @@ const reading = HttpApiBuilder.group(
       read: Effect.fnUntraced(function* ({ params }) {
         const found = yield* receipts.read(params.id)
         if (Option.isNone(found)) return yield* new NotFound()
-        const paymentId = PaymentId.make(found.value.receipt.paymentId)
-        return HttpServerResponse.jsonUnsafe({ ...found.value, refunded: yield* refundsOf(repo, paymentId) })
+        return HttpServerResponse.jsonUnsafe({
+          ...found.value,
+          ...(yield* sinceSigned(repo, found.value.receipt))
+        })
       }),
       mail: Effect.fnUntraced(function* ({ params, payload: { email, language }, request }) {
         const from = clientAddressOf(request, trustedProxyHops)

@@ -10,6 +10,7 @@ import {
   claimed,
   evidenceOf,
   hash,
+  newId,
   newTenant,
   onLayer,
   opened,
@@ -272,8 +273,13 @@ export const paymentSettlementsContract = (layer: RepoLayer): void => {
           { payment: { id: payment.id }, transactionId: hash(1), nonces: [] }
         ])
         expect(yield* repo.droppedClaims({ ...like, payer: receiver })).toEqual([])
+        const lost = { transactionId: hash(1), droppedAt: after(61) }
+        expect(Option.getOrThrow(yield* repo.claimOf(payment.id))).toEqual(lost)
         expect(yield* replace).toBeTrue()
         expect(yield* replace).toBeFalse()
+        const found = { transactionId: hash(2), droppedAt: null }
+        expect(Option.getOrThrow(yield* repo.claimOf(payment.id))).toEqual(found)
+        expect(Option.isNone(yield* repo.claimOf(yield* newId))).toBeTrue()
         expect(yield* claimed(repo, hash(1))).toEqual([])
         expect(yield* claimed(repo, hash(2))).toEqual([0])
         expect(yield* transferOf(first)).toMatchObject({ paymentId: null, droppedAt: after(120) })

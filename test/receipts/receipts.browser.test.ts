@@ -3,6 +3,8 @@ import { describe, expect } from "bun:test"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import { compactVerify, createLocalJWKSet } from "jose"
 import type { Page } from "playwright-core"
 import { checkoutSuite } from "../checkout/browserWorld.ts"
@@ -67,6 +69,58 @@ describe("Receipts", () => {
     await browser.close()
     await rm(directory, { recursive: true })
   })
+
+  browserTest(
+    "one whose transfer a reorganisation has dropped says so, and which one pays in its place",
+    async () => {
+      const { baseUrl, context, createIntent, keys, open, runIn, wallet } = world()
+      const browser = await context([await wallet()], { width: 320 })
+      const { token, id } = await createIntent("10.00")
+      const page = await open(browser, token)
+      await toReview(page)
+      await press(page, "Pay $10.00")
+      await untilState(page, "settled")
+      const issued = async () =>
+        (
+          await fetch(`${baseUrl}/api/v1/payments/${id}/receipt`, {
+            method: "POST",
+            headers: { authorization: `Bearer ${keys.test.publishable}` }
+          })
+        ).json()
+      const { droppedAt, jws, receipt, replacedBy, url } = await issued()
+      expect([droppedAt, replacedBy]).toEqual([undefined, undefined])
+      // As the watch of settled blocks notes it.
+      const claim = (changes: string) =>
+        runIn(
+          Effect.flatMap(SqlClient.SqlClient, (sql) =>
+            sql.unsafe(`UPDATE claimed_transfers SET watch_at = NULL, ${changes} WHERE payment_id = '${id}'`)
+          )
+        )
+      const shown = await browser.newPage()
+      const dropped = "2026-05-01T12:00:00.000Z"
+      await claim(`dropped_at = '${dropped}'`)
+      expect(await issued()).toMatchObject({ jws, receipt, droppedAt: dropped })
+      const read = await fetch(`${baseUrl}/api/v1/receipts/${receipt.jti}`)
+      expect(await read.json()).toMatchObject({ jws, droppedAt: dropped })
+      await shown.goto(url)
+      await shown.getByText("the merchant has not received it").waitFor()
+      expect(await shown.locator("#verified.good").count()).toBe(0)
+      await expectNoAxeViolations(shown)
+      await screenshot(shown, "receipt-dropped-320")
+
+      const other = `0x${"5".repeat(64)}`
+      await claim(`dropped_at = NULL, transaction_id = '\\x${"5".repeat(64)}'`)
+      const replaced = await issued()
+      expect(replaced).toMatchObject({ jws, receipt, replacedBy: other })
+      expect(replaced.droppedAt).toBeUndefined()
+      await shown.goto(url)
+      await shown.getByText("the signature holds").waitFor()
+      for (const hash of [receipt.transactionId, other])
+        await shown.getByText(hash, { exact: true }).waitFor()
+      await expectNoAxeViolations(shown)
+      await browser.close()
+    }
+  )
 
   browserTest("the checkout leads to one that prints, verifies, and tells a forgery", async () => {
     const { baseUrl, context, createIntent, keys, open, payment, wallet } = world()

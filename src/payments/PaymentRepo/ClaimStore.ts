@@ -1,6 +1,6 @@
 // Claims of settled payments whose transfer the chain no longer shows: they follow to the transfer by which the same
 // money has arrived.
-import type { Effect } from "effect"
+import type { Effect, Option } from "effect"
 import type { Address, Env, TransactionHash } from "../../domain/Chain.ts"
 import type { Payment, PaymentId } from "../../domain/Payment.ts"
 import type { ClaimedTransfer } from "../PaymentRepo.ts"
@@ -23,7 +23,15 @@ export interface ClaimReplacement {
   readonly transfer: ClaimedTransfer
 }
 
+/** The transfer that pays a settled payment. */
+export interface PaymentClaim {
+  readonly transactionId: TransactionHash
+  /** Since when the chain no longer shows it. */
+  readonly droppedAt: Date | null
+}
+
 export interface ClaimStore {
+  readonly claimOf: (paymentId: PaymentId) => Effect.Effect<Option.Option<PaymentClaim>>
   /** Payments of the transfer's payer, receiver and amount whose own transfer the chain no longer shows. */
   readonly droppedClaims: (
     transfer: Pick<IncomingTransfer, "env" | "payer" | "receiver" | "amount" | "transactionId">

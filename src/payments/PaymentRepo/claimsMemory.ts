@@ -1,5 +1,5 @@
 // Claims that follow their money to another transfer, in this process: the same rules as on Postgres.
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { networks } from "../../domain/Chain.ts"
 import type { Payment, PaymentId } from "../../domain/Payment.ts"
 import type { MemoryAttempts } from "./attemptsMemory.ts"
@@ -17,6 +17,14 @@ export const makeClaimsMemory = (known: {
 }): ClaimStore => {
   const { claimKey, claims, payments, transfers } = known
   return {
+    claimOf: (paymentId) =>
+      Effect.sync(() =>
+        Option.map(
+          Option.fromUndefinedOr([...claims.values()].find((one) => one.paymentId === paymentId)),
+          ({ droppedAt, transfer: { transactionId } }) => ({ transactionId, droppedAt })
+        )
+      ),
+
     droppedClaims: ({ amount, env, payer, receiver, transactionId }) =>
       Effect.sync(() =>
         [...claims.values()].flatMap(({ droppedAt, paymentId, transfer }): ReadonlyArray<DroppedClaim> => {

@@ -1,5 +1,5 @@
 // Claims that follow their money to another transfer, on Postgres.
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { type SqlClient, SqlError } from "effect/sql"
 import { HashBytes, toBytes } from "../../chain/ChainBytes.ts"
 import { isUniqueViolation } from "../../database/isUniqueViolation.ts"
@@ -19,6 +19,10 @@ const decodeDropped = Schema.decodeUnknownEffect(
     })
   ),
   ownRows
+)
+
+const decodeClaims = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ transaction_id: HashBytes, dropped_at: Schema.NullOr(Schema.Date) }))
 )
 
 export const makeClaimsSql = (sql: SqlClient.SqlClient): ClaimStore => {
@@ -82,6 +86,16 @@ export const makeClaimsSql = (sql: SqlClient.SqlClient): ClaimStore => {
     SELECT payment_id FROM moved`
 
   return {
+    claimOf: Effect.fn("PaymentRepo.claimOf")(function* (paymentId) {
+      const [row] = yield* decodeClaims(
+        yield* sql`SELECT transaction_id, dropped_at FROM claimed_transfers WHERE payment_id = ${paymentId}`
+      )
+      return Option.map(Option.fromUndefinedOr(row), ({ dropped_at, transaction_id }) => ({
+        transactionId: transaction_id,
+        droppedAt: dropped_at
+      }))
+    }, Effect.orDie),
+
     droppedClaims: Effect.fn("PaymentRepo.droppedClaims")(function* ({
       amount,
       env,

@@ -1,15 +1,16 @@
 // /receipt/{id}: reads the receipt, verifies its signature, and shows it.
 import { element } from "../../pages/browser/dom.ts"
 import { language, money, text } from "./receiptWords.ts"
-import { type ShownRefund, showFacts } from "./showFacts.ts"
+import { type SinceSigned, showFacts } from "./showFacts.ts"
 import { verifyReceipt } from "./verifyReceipt.ts"
 
 const verified = element("verified")
 
-interface ReadReceipt {
+interface ReadReceipt extends SinceSigned {
   readonly jws: string
   readonly keys: unknown
-  readonly refunded: ReadonlyArray<ShownRefund>
+  /** Since when the chain no longer shows its transfer. */
+  readonly droppedAt?: string
 }
 
 const answerOf = async (path: string): Promise<Response> => {
@@ -22,8 +23,8 @@ const read = async (): Promise<ReadReceipt | "unknown"> => {
   const id = location.pathname.split("/").at(-1) ?? ""
   const answer = await answerOf(`/api/v1/receipts/${encodeURIComponent(id)}`)
   if (!answer.ok) return "unknown"
-  const { jws, refunded }: Omit<ReadReceipt, "keys"> = await answer.json()
-  return { jws, refunded, keys: await (await answerOf("/.well-known/jwks.json")).json() }
+  const found: Omit<ReadReceipt, "keys"> = await answer.json()
+  return { ...found, keys: await (await answerOf("/.well-known/jwks.json")).json() }
 }
 
 const show = async () => {
@@ -39,10 +40,12 @@ const show = async () => {
   element("merchant").textContent = claims.merchant
   element("amount").textContent = money(claims.amount)
   element("mode").hidden = claims.env === "live"
-  showFacts(element("facts"), claims, false, found.refunded)
-  verified.className = "verified good"
-  verified.textContent = text("holds", { host: new URL(claims.iss).host })
-  if (form !== null) form.hidden = false
+  showFacts(element("facts"), claims, false, found)
+  const isDropped = found.droppedAt !== undefined
+  const holds = text("holds", { host: new URL(claims.iss).host })
+  verified.className = isDropped ? "verified bad" : "verified good"
+  verified.textContent = isDropped ? `${text("dropped")} ${holds}` : holds
+  if (form !== null) form.hidden = isDropped
   element("save").addEventListener("click", () => {
     const link = document.createElement("a")
     link.href = URL.createObjectURL(new Blob([found.jws], { type: "application/jose" }))

@@ -1,11 +1,17 @@
 import { language, money, text as t } from "./receiptWords.ts"
 import type { ReceiptClaims } from "./verifyReceipt.ts"
 
-/** What was sent back, which is no part of what is signed. */
-export interface ShownRefund {
+interface ShownRefund {
   readonly amount: string
   readonly provenAt: string
   readonly transactionId: string
+}
+
+/** What has become of the payment since, which is no part of what is signed. */
+export interface SinceSigned {
+  readonly refunded: ReadonlyArray<ShownRefund>
+  /** The transaction that pays in place of the receipt's. */
+  readonly replacedBy?: string
 }
 
 /** Fills a description list with what the receipt says. */
@@ -13,7 +19,7 @@ export const showFacts = (
   list: HTMLElement,
   claims: ReceiptClaims,
   more: boolean,
-  refunds: ReadonlyArray<ShownRefund> = []
+  { refunded, replacedBy }: SinceSigned = { refunded: [] }
 ): void => {
   const rows: ReadonlyArray<readonly [string, string]> = [
     ...(more
@@ -31,7 +37,8 @@ export const showFacts = (
     [t("from"), claims.payer],
     [t("to"), claims.receiver],
     [t("transaction"), claims.transactionId],
-    ...refunds.flatMap(
+    ...(replacedBy === undefined ? [] : [[t("replacedBy"), replacedBy] as const]),
+    ...refunded.flatMap(
       ({ amount, provenAt, transactionId }): ReadonlyArray<readonly [string, string]> => [
         [
           t("refunded"),

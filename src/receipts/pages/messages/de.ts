@@ -9,6 +9,8 @@ export const de: ReceiptMessages = {
   broken: "Die Signatur des Belegs stimmt nicht.",
   unreadable: "Der Beleg kann jetzt nicht gelesen werden. Laden Sie die Seite neu.",
   holds: "Signiert von {host}; die Signatur stimmt.",
+  dropped:
+    "Die Blockchain zeigt diese Überweisung nicht mehr: Der Händler hat sie nicht erhalten. Wenden Sie sich an den Händler.",
   print: "Drucken",
   save: "Signierten Beleg speichern",
   merchant: "Händler",
@@ -21,6 +23,7 @@ export const de: ReceiptMessages = {
   from: "Von",
   to: "An",
   transaction: "Transaktion",
+  replacedBy: "Transaktion an ihrer Stelle",
   refunded: "Erstattet",
   refundedOn: "{amount} am {date}",
   issuedBy: "Ausgestellt von",

@@ -9,6 +9,8 @@ export const es: ReceiptMessages = {
   broken: "La firma del recibo no es válida.",
   unreadable: "El recibo no se puede leer ahora. Recarga la página.",
   holds: "Firmado por {host}; la firma es válida.",
+  dropped:
+    "La cadena ya no muestra esta transferencia: el comercio no la ha recibido. Contacte con el comercio.",
   print: "Imprimir",
   save: "Guardar el recibo firmado",
   merchant: "Comercio",
@@ -21,6 +23,7 @@ export const es: ReceiptMessages = {
   from: "De",
   to: "A",
   transaction: "Transacción",
+  replacedBy: "Transacción en su lugar",
   refunded: "Reembolsado",
   refundedOn: "{amount} el {date}",
   issuedBy: "Emitido por",

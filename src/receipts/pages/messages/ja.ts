@@ -9,6 +9,8 @@ export const ja: ReceiptMessages = {
   broken: "領収書の署名が正しくありません。",
   unreadable: "領収書を読み込めません。ページを再読み込みしてください。",
   holds: "{host} が署名しています。署名は正しいです。",
+  dropped:
+    "この送金はブロックチェーン上に存在しなくなりました。お店は受け取っていません。お店にお問い合わせください。",
   print: "印刷",
   save: "署名付き領収書を保存",
   merchant: "お店",
@@ -21,6 +23,7 @@ export const ja: ReceiptMessages = {
   from: "支払元",
   to: "受取先",
   transaction: "トランザクション",
+  replacedBy: "代わりのトランザクション",
   refunded: "返金済み",
   refundedOn: "{amount}（{date}）",
   issuedBy: "発行元",
