@@ -1,5 +1,7 @@
 // Payment links and the counter, end to end in Chromium on anvil.
 import { describe, expect, test } from "bun:test"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import type { Page } from "playwright-core"
 import { checkoutSuite } from "../checkout/browserWorld.ts"
 import { press, toReview, untilState } from "../checkout/checkoutWorld.ts"
@@ -334,6 +336,65 @@ describe("Payment links", () => {
       await browser.close()
     }
   )
+
+  for (const asked of [{ amount: "3.00" }, { minAmount: "2", maxAmount: "20" }])
+    browserTest(
+      `sent from an exchange and closed, ${"amount" in asked ? "of one amount" : "of a chosen amount"}: the link opened again shows the same payment`,
+      async () => {
+        const { context, runIn } = world()
+        const link = await newLink(asked)
+        const browser = await context([])
+        const openIn = async (one = browser) => {
+          const page = await one.newPage()
+          await page.goto(link.url)
+          return page
+        }
+        const choose = async (page: Page) => {
+          if ("amount" in asked) return
+          await page.getByLabel("Amount in USD").fill("3")
+          await page.keyboard.press("Enter")
+        }
+        const referenceOn = (page: Page) =>
+          page.locator("quittance-checkout footer bdi").first().textContent()
+        const first = await openIn()
+        await choose(first)
+        await press(first, "Pay from an exchange or another app")
+        await first.getByText("Such a transfer does not name your order", { exact: false }).first().waitFor()
+        const reference = await referenceOn(first)
+        await first.close()
+        const again = await openIn()
+        await again.getByRole("button", { name: "Pay from an exchange or another app" }).waitFor()
+        expect(await referenceOn(again)).toBe(reference)
+        // Another browser may be anybody's.
+        const stranger = await context([])
+        const others = await openIn(stranger)
+        await choose(others)
+        await others.getByRole("button", { name: "Pay from an exchange or another app" }).waitFor()
+        expect(await referenceOn(others)).not.toBe(reference)
+        await stranger.close()
+        await again.close()
+        // The merchant attaches it: who comes back sees that it is paid, and then pays another one.
+        await runIn(
+          Effect.flatMap(
+            SqlClient.SqlClient,
+            (sql) => sql`
+              UPDATE payments SET status = 'settled', settled_at = now(), reported_at = now(),
+                transaction_id = decode(${"5".repeat(64)}, 'hex'), payer_address = decode(${"5".repeat(40)}, 'hex'),
+                token_changes = '[]'
+              WHERE ref_code = ${reference?.split(" ").at(-1) ?? ""}`
+          )
+        )
+        const paid = await openIn()
+        await untilState(paid, "settled")
+        expect(await referenceOn(paid)).toBe(reference)
+        await paid.close()
+        const next = await openIn()
+        await choose(next)
+        await next.getByRole("button", { name: "Pay from an exchange or another app" }).waitFor()
+        expect(await referenceOn(next)).not.toBe(reference)
+        await browser.close()
+      }
+    )
 
   browserTest("declined and closed: the link opened again asks anew", async () => {
     const { context, wallet } = world()

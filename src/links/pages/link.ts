@@ -31,7 +31,7 @@ const askAmount = () => {
 
 /** The wallet is asked, or has sent. */
 const underWay = ["awaiting-signature", "submitted", "confirming"]
-/** Nothing was sent, or it has arrived. */
+/** The wallet has sent nothing, or it has arrived. */
 const noMore = ["needs-funds", "review", "settled"]
 
 const show = (opened: Opened) => {
@@ -66,6 +66,7 @@ const show = (opened: Opened) => {
     openings.keep(opened)
     if (isIn(event, ...underWay)) openings.isUnderWay(opened)
     if (isIn(event, ...noMore)) openings.isNoMore(opened)
+    if (isIn(event, "settled")) openings.isOver(opened)
   })
   element("checkout").replaceChildren(checkout)
 }
