@@ -4,7 +4,7 @@ import { SqlClient, type Statement } from "effect/sql"
 import { Env } from "../domain/Chain.ts"
 import { MerchantId, type Tenant } from "../domain/Merchant.ts"
 import { AtomicUsdc } from "../domain/Money.ts"
-import { PaymentId } from "../domain/Payment.ts"
+import { PaymentId, PaymentStatus } from "../domain/Payment.ts"
 
 export interface KeptLink extends Tenant {
   readonly id: string
@@ -40,6 +40,13 @@ const Row = Schema.Struct({
 })
 const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
 
+const decodeRests = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ id: PaymentId, rest: Schema.BigIntFromString }))
+)
+const decodeOthers = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ payment_id: PaymentId, status: PaymentStatus, is_untried: Schema.Boolean }))
+)
+
 const toLink = (row: typeof Row.Type): KeptLink => ({
   id: row.id,
   merchantId: row.merchant_id,
@@ -72,21 +79,39 @@ export interface Short {
 export type RestAsked =
   | { readonly _tag: "Asked"; readonly link: KeptLink }
   | { readonly _tag: "Unknown" }
-  /** The transfer pays a payment, is given back, or has left the chain; or its payment is paid otherwise. */
+  /**
+   * The transfer pays a payment, is given back, or has left the chain; or its payment is paid otherwise, in parts as
+   * well, or the rest of it is being paid.
+   */
   | { readonly _tag: "NotOwed" }
 
 export class LinkRepo extends Context.Service<
   LinkRepo,
   {
     readonly insert: (link: KeptLink) => Effect.Effect<void>
-    /** Of a link that asks for the rest of an incoming transfer: the open one that there is, or this one. */
+    /**
+     * What is missing of each payment once the transfer is counted to it, and every other whose rest was asked for;
+     * absent where nothing is.
+     */
+    readonly restsOf: (
+      tenant: Tenant,
+      incomingTransferId: string,
+      paymentIds: ReadonlyArray<PaymentId>
+    ) => Effect.Effect<ReadonlyMap<PaymentId, AtomicUsdc>>
+    /**
+     * Of a link that asks for the rest of an incoming transfer: the open one that there is, or this one. Of a payment
+     * it asks for what is missing then, in place of a link for another transfer that nobody has begun to pay.
+     */
     readonly insertRest: (link: KeptLink, short: Short) => Effect.Effect<RestAsked>
     readonly find: (id: string) => Effect.Effect<Option.Option<KeptLink>>
     /** The newest first; those before one of them where it is named. */
     readonly list: (tenant: Tenant, page: LinkPage) => Effect.Effect<ReadonlyArray<KeptLink>>
     /** Closes an open link of the tenant; false where there is none. */
     readonly close: (tenant: Tenant, id: string, at: Date) => Effect.Effect<boolean>
-    /** Whether any payment that was opened from the link's page has settled, the present one or an earlier one. */
+    /**
+     * Whether any payment that was opened from the link's page has settled, the present one or an earlier one, or the
+     * rest of one has.
+     */
     readonly isPaid: (link: KeptLink, page: string) => Effect.Effect<boolean>
     /** Whether nobody has tried to pay it: its money can no longer come by itself. */
     readonly isUntried: (paymentId: PaymentId) => Effect.Effect<boolean>
@@ -116,13 +141,23 @@ export class LinkRepo extends Context.Service<
           AND l.rest_for IS NOT DISTINCT FROM ${restFor}::uuid AND NOT EXISTS (
             SELECT 1 FROM refunds r WHERE r.payment_id = p.id AND r.status IN ('pending', 'proven'))
         HAVING count(*) > 0`
-      // Since when a link asks for no rest: that or its payment is paid, its transfer pays another one or, until it
-      // returns, has left the chain. Read off them, it misses none that ends as the link is made.
-      const ended = sql`coalesce(
+      const isSettled = (paymentId: Statement.Fragment) => sql`
+        EXISTS (SELECT 1 FROM payments s WHERE s.id = ${paymentId} AND s.status = 'settled')`
+      // Since when a link asks for no rest: that or its payment is paid, the rest of it is asked for or paid by another
+      // link, the payment whose rest it is part of is paid, its transfer pays another one or, until it returns, has
+      // left the chain. Read off them, it misses none that ends as the link is made.
+      const ended = sql`CASE WHEN rest_of IS NOT NULL THEN coalesce(
+        (SELECT min(o.created_at) FROM payment_links o JOIN incoming_transfers t ON t.id = o.rest_of
+          WHERE o.rest_of IS NOT NULL AND o.rest_for = payment_links.payment_id AND t.dropped_at IS NULL
+            AND (o.closed_at IS NULL OR ${isSettled(sql`o.payment_id`)})),
+        (WITH RECURSIVE above AS (
+            SELECT payment_links.rest_for AS id
+            UNION
+            SELECT a.rest_for FROM above JOIN payment_links a ON a.payment_id = above.id WHERE a.rest_of IS NOT NULL
+          ) SELECT min(p.settled_at) FROM above JOIN payments p ON p.id = above.id),
         (${paidBefore(sql`payment_links.rest_of`, sql`payment_links.rest_for`)}),
-        (SELECT p.settled_at FROM payments p WHERE p.id = rest_for),
         (SELECT coalesce(t.dropped_at, p.settled_at) FROM incoming_transfers t
-          LEFT JOIN payments p ON p.id = t.payment_id WHERE t.id = rest_of))`
+          LEFT JOIN payments p ON p.id = t.payment_id WHERE t.id = rest_of)) END`
       const columns = sql`id, merchant_id, env, publishable_key, description, amount::text AS amount,
         least::text AS least, most::text AS most, once, payment_id, created_at, expires_at,
         coalesce(closed_at, ${ended}) AS closed_at`
@@ -146,7 +181,32 @@ export class LinkRepo extends Context.Service<
         ${text(link.least)}::numeric, ${text(link.most)}::numeric, ${link.once}::boolean, ${link.paymentId}::uuid,
         ${link.createdAt}::timestamptz, ${link.expiresAt}::timestamptz, ${link.closedAt}::timestamptz`
 
+      const rests = Effect.fnUntraced(function* (
+        { env, merchantId }: Tenant,
+        incomingTransferId: string,
+        paymentIds: ReadonlyArray<PaymentId>
+      ) {
+        const rows = yield* sql`
+          SELECT p.id, (p.amount - t.amount - coalesce((
+            SELECT sum(o.amount) FROM incoming_transfers o
+            WHERE o.id <> t.id AND o.payment_id IS NULL AND o.dropped_at IS NULL
+              AND o.id IN (
+                SELECT l.rest_of FROM payment_links l WHERE l.rest_of IS NOT NULL AND l.rest_for = p.id)
+              AND NOT EXISTS (
+                SELECT 1 FROM refunds r WHERE r.transfer_id = o.id AND r.status IN ('pending', 'proven'))
+          ), 0))::text AS rest
+          FROM payments p CROSS JOIN incoming_transfers t
+          WHERE p.id = ANY(${paymentIds}::uuid[]) AND p.merchant_id = ${merchantId} AND p.env = ${env}
+            AND p.status <> 'settled' AND t.id = ${incomingTransferId}
+            AND t.merchant_id = ${merchantId} AND t.env = ${env}`
+        const found = yield* decodeRests(rows)
+        return new Map(
+          found.flatMap(({ id, rest }) => (rest > 0n ? [[id, AtomicUsdc.make(rest)] as const] : []))
+        )
+      })
+
       return LinkRepo.of({
+        restsOf: Effect.fn("LinkRepo.restsOf")(rests, Effect.orDie),
         insert: Effect.fn("LinkRepo.insert")(function* (link) {
           yield* sql`INSERT INTO payment_links (${names}) SELECT ${valuesOf(link)}, NULL::uuid, NULL::uuid`
         }, Effect.orDie),
@@ -154,7 +214,8 @@ export class LinkRepo extends Context.Service<
           function* (link, { incomingTransferId, paymentId = null }): Effect.fn.Return<RestAsked, unknown> {
             const payment = yield* sql`
               SELECT 1 FROM payments
-              WHERE id = ${paymentId}::uuid AND merchant_id = ${link.merchantId} AND env = ${link.env}`
+              WHERE id = ${paymentId}::uuid AND merchant_id = ${link.merchantId} AND env = ${link.env}
+              FOR NO KEY UPDATE`
             // A refund holds this lock as well: what is asked after it sees every one that came before.
             const transfer = yield* sql`
               SELECT 1 FROM incoming_transfers
@@ -162,6 +223,39 @@ export class LinkRepo extends Context.Service<
               FOR SHARE`
             if (transfer.length === 0 || (paymentId !== null && payment.length === 0))
               return { _tag: "Unknown" }
+            const owed =
+              paymentId === null
+                ? undefined
+                : (yield* rests(link, incomingTransferId, [paymentId])).get(paymentId)
+            if (paymentId !== null) {
+              // Whoever begins to pay one of them locks it as well.
+              yield* sql`
+                SELECT 1 FROM payments p WHERE p.id IN (
+                  SELECT l.payment_id FROM payment_links l
+                  WHERE l.rest_of <> ${incomingTransferId}::uuid AND l.rest_for = ${paymentId}::uuid)
+                ORDER BY p.id FOR UPDATE OF p`
+              const others = yield* decodeOthers(
+                yield* sql`
+                  SELECT p.id AS payment_id, p.status, ${untried(sql`p.id`)} AS is_untried
+                  FROM payment_links l JOIN payments p ON p.id = l.payment_id
+                  WHERE l.rest_of <> ${incomingTransferId}::uuid AND l.rest_for = ${paymentId}::uuid
+                    AND (l.closed_at IS NULL OR p.status = 'settled') AND NOT EXISTS (
+                      SELECT 1 FROM refunds r WHERE r.payment_id = p.id AND r.status IN ('pending', 'proven'))`
+              )
+              if (
+                others.some(
+                  ({ is_untried, status }) => status === "settled" || (status === "pending" && !is_untried)
+                )
+              )
+                return { _tag: "NotOwed" }
+              yield* sql`
+                UPDATE payments p SET status = 'failed', failed_at = ${link.createdAt}, failure_reason = 'expired'
+                WHERE p.id = ANY(${others.map((other) => other.payment_id)}::uuid[]) AND p.status = 'pending'`
+              yield* sql`
+                UPDATE payment_links l SET closed_at = ${link.createdAt}
+                WHERE l.rest_of <> ${incomingTransferId}::uuid AND l.rest_for = ${paymentId}::uuid
+                  AND l.closed_at IS NULL`
+            }
             // One of a payment that is paid now makes room for one of another.
             yield* sql`
               UPDATE payment_links SET closed_at = ${ended}
@@ -177,8 +271,9 @@ export class LinkRepo extends Context.Service<
                   AND NOT ${untried(sql`l.payment_id`)}))`
             yield* sql`
               INSERT INTO payment_links (${names})
-              SELECT ${valuesOf(link)}, ${incomingTransferId}::uuid, ${paymentId}::uuid
-              WHERE NOT EXISTS (
+              SELECT ${valuesOf({ ...link, amount: owed ?? link.amount })}, ${incomingTransferId}::uuid,
+                ${paymentId}::uuid
+              WHERE ${paymentId === null || owed !== undefined} AND NOT EXISTS (
                 SELECT 1 FROM refunds
                 WHERE transfer_id = ${incomingTransferId} AND status IN ('pending', 'proven'))
                 AND NOT EXISTS (SELECT 1 FROM payments WHERE id = ${paymentId}::uuid AND status = 'settled')
@@ -223,7 +318,13 @@ export class LinkRepo extends Context.Service<
             SELECT 1 FROM payments
             WHERE merchant_id = ${merchantId} AND env = ${env}
               AND hashtextextended(intent_url, 0) = hashtextextended(${page}, 0) AND intent_url = ${page}
-              AND status = 'settled' LIMIT 1`
+              AND (status = 'settled' OR id IN (
+                WITH RECURSIVE paid AS (
+                  SELECT l.rest_for AS id FROM payment_links l
+                  WHERE l.rest_of IS NOT NULL AND ${isSettled(sql`l.payment_id`)}
+                  UNION
+                  SELECT l.rest_for FROM paid JOIN payment_links l ON l.payment_id = paid.id WHERE l.rest_of IS NOT NULL
+                ) SELECT paid.id FROM paid WHERE paid.id IS NOT NULL)) LIMIT 1`
           return paid.length > 0
         }, Effect.orDie),
         isUntried: Effect.fn("LinkRepo.isUntried")(function* (paymentId) {
@@ -261,6 +362,8 @@ export class LinkRepo extends Context.Service<
     const ofTenant = (tenant: Tenant) => (link: KeptLink) =>
       link.merchantId === tenant.merchantId && link.env === tenant.env
     return LinkRepo.of({
+      // No transfer is read on memory.
+      restsOf: () => Effect.succeed(new Map()),
       insert: (link) => Effect.sync(() => void links.set(link.id, link)),
       insertRest: (link, { incomingTransferId }) =>
         Effect.sync(() => {

@@ -53,6 +53,8 @@ export class Links extends Context.Service<
       owner: Owner,
       input: typeof NewLink.Type
     ) => Effect.Effect<LinkView, InvalidRequest | LiveModeGated>
+    /** What is missing of payments once a transfer is counted to them; absent where nothing is. */
+    readonly restsOf: LinkRepo["Service"]["restsOf"]
     /** The one open link that asks for the rest of an incoming transfer: a new one, or the one that there is. */
     readonly createRest: (
       owner: Owner,
@@ -230,6 +232,7 @@ export class Links extends Context.Service<
 
       return Links.of({
         create,
+        restsOf: repo.restsOf,
         createRest,
         list: Effect.fn("Links.list")(function* ({ merchant, env }, page = {}) {
           const { limit = defaultLimit, startingAfter } = page

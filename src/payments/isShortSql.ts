@@ -15,7 +15,12 @@ export const isShort = (
   EXISTS (
     SELECT 1 FROM payment_links l WHERE l.rest_of = t.id AND (
       ((l.closed_at IS NULL OR EXISTS (
-          SELECT 1 FROM payments rest WHERE rest.id = l.payment_id AND rest.status = 'settled'))
+          SELECT 1 FROM payments rest WHERE rest.id = l.payment_id AND rest.status = 'settled')
+          -- One for another transfer of the same payment counts on this one.
+          OR EXISTS (
+            SELECT 1 FROM payment_links o LEFT JOIN payments rest ON rest.id = o.payment_id
+            WHERE o.rest_of IS NOT NULL AND o.rest_of <> t.id AND o.rest_for = l.rest_for
+              AND (o.closed_at IS NULL OR rest.status = 'settled')))
         AND (l.payment_id = ${paymentId}::uuid OR t.attached_to IS DISTINCT FROM ${paymentId}::uuid))
       OR (t.attached_to IS DISTINCT FROM ${paymentId}::uuid
         AND l.id = substring(${intentUrl} FROM '/link/([A-Za-z0-9_-]+)$'))))`

@@ -261,6 +261,104 @@ describe("Incoming transfers on Postgres", () => {
     return { id, payment, ask, stateOf }
   }
 
+  /** Links, and how they are asked for and paid. */
+  const rests = () => {
+    const links = `/merchants/${person.merchantId}/test/links`
+    const ask = (restOf: string, restFor: string, amount: string) =>
+      person.call("POST", links, { description: "Rest", amount, once: true, restOf, restFor })
+    const stateOf = async (url: string) =>
+      (await person.call("GET", links)).body.links.find((one: { url: string }) => one.url === url)?.state
+    /** The payment that the link opens. */
+    const openOn = async (url: string) => {
+      const path = `/api/v1/links/${url.split("/").at(-1)}`
+      const { intentToken } = (await shop.call({ method: "POST", path, body: {} })).body
+      const key = shop.keys.publishable
+      return (await shop.call({ method: "POST", path: "/api/v1/payments", key, body: { intentToken } })).body
+        .payment
+    }
+    /** What the transfer's page says is missing of the payment. */
+    const restOn = async (id: string, paymentId: string) =>
+      (await person.call("GET", `${at}/${id}`)).body.likely.find(
+        (one: { payment: { id: string } }) => one.payment.id === paymentId
+      )?.rest
+    const short = async (paymentId: string, atomic: bigint, asked: bigint) => {
+      const hash = await shop.transfer(atomic)
+      await shop.report(paymentId, hash, asked)
+      return (await listed(hash)).id
+    }
+    return { ask, stateOf, openOn, restOn, short }
+  }
+
+  test("of two transfers that fall short of a payment the second asks for what both leave, by the only link", async () => {
+    const { ask, openOn, restOn, short, stateOf } = rests()
+    const { payment } = (await shop.open("110.00")).body
+    const first = await short(payment.id, 41_000_000n, 110_000_000n)
+    expect(await restOn(first, payment.id)).toBe("69.00")
+    const one = (await ask(first, payment.id, "69.00")).body
+    expect(one.amount).toBe("69.00")
+    const opened = await openOn(one.url)
+    const second = await short(payment.id, 31_000_000n, 110_000_000n)
+    expect(await restOn(second, payment.id)).toBe("38.00")
+    const two = await ask(second, payment.id, "79.00")
+    expect([two.status, two.body.amount]).toEqual([201, "38.00"])
+    expect(await stateOf(one.url)).toBe("closed")
+    // Nobody had begun to pay it.
+    const failed = (await person.call("GET", `/merchants/${person.merchantId}/test/payments/${opened.id}`))
+      .body
+    expect(failed.payment.status).toBe("failed")
+    expect(await restOn(first, payment.id)).toBe("38.00")
+    const last = await openOn(two.body.url)
+    expect(last.amount).toBe("38.00")
+    const paid = await shop.report(last.id, await shop.transfer(38_000_000n), 38_000_000n)
+    expect(paid.status).toBe(200)
+    expect(code(await ask(first, payment.id, "38.00"))).toBe("409 INCOMING_TRANSFER_EXPLAINED")
+    expect(await stateOf(two.body.url)).toBe("paid")
+  })
+
+  test("nobody is asked for another rest of a payment while the one that is asked for is being paid", async () => {
+    const { ask, openOn, short, stateOf } = rests()
+    const { payment } = (await shop.open("111.00")).body
+    const first = await short(payment.id, 42_000_000n, 111_000_000n)
+    const one = (await ask(first, payment.id, "69.00")).body
+    const opened = await openOn(one.url)
+    const second = await short(payment.id, 32_000_000n, 111_000_000n)
+    const announced = await shop.call({
+      method: "POST",
+      path: `/api/v1/payments/${opened.id}/attempts`,
+      key: shop.keys.publishable,
+      body: { buyerDidToken: `buyer:${buyer}:${opened.id}`, method: "transfer" }
+    })
+    expect(announced.status).toBe(201)
+    expect(code(await ask(second, payment.id, "37.00"))).toBe("409 INCOMING_TRANSFER_EXPLAINED")
+    expect(await stateOf(one.url)).toBe("open")
+  })
+
+  test("the rest of a rest takes its place: the link before it is closed, and paid once the last one is", async () => {
+    const { ask, openOn, restOn, short, stateOf } = rests()
+    const { payment } = (await shop.open("112.00")).body
+    const one = (await ask(await short(payment.id, 43_000_000n, 112_000_000n), payment.id, "69.00")).body
+    const middle = await openOn(one.url)
+    const second = await short(middle.id, 33_000_000n, 69_000_000n)
+    expect(await restOn(second, middle.id)).toBe("36.00")
+    const two = (await ask(second, middle.id, "36.00")).body
+    expect(await stateOf(one.url)).toBe("closed")
+    const last = await openOn(two.url)
+    expect((await shop.report(last.id, await shop.transfer(36_000_000n), 36_000_000n)).status).toBe(200)
+    expect([await stateOf(one.url), await stateOf(two.url)]).toEqual(["paid", "paid"])
+  })
+
+  test("the rest of a rest is closed where the payment that it all is for is paid in full", async () => {
+    const { ask, openOn, short, stateOf } = rests()
+    const { payment } = (await shop.open("113.00")).body
+    const one = (await ask(await short(payment.id, 44_000_000n, 113_000_000n), payment.id, "69.00")).body
+    const middle = await openOn(one.url)
+    const two = (await ask(await short(middle.id, 34_000_000n, 69_000_000n), middle.id, "35.00")).body
+    expect(await stateOf(two.url)).toBe("open")
+    const paid = await shop.report(payment.id, await shop.transfer(113_000_000n), 113_000_000n)
+    expect(paid.status).toBe(200)
+    expect([await stateOf(one.url), await stateOf(two.url)]).toEqual(["closed", "closed"])
+  })
+
   test("nobody is asked for the rest of a payment that is paid in full, before or after", async () => {
     const { ask, payment, stateOf } = await askedForRest("43.00", "21.50", 21_500_000n)
     expect(await stateOf()).toBe("open")

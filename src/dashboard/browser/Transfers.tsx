@@ -14,7 +14,6 @@ import { Loaded } from "./parts/Loaded.tsx"
 import { Problem } from "./parts/Problem.tsx"
 import { Ago } from "./parts/Time.tsx"
 import { Refunds } from "./Refunds.tsx"
-import { restOf } from "./restOf.ts"
 import { useMay } from "./roles.ts"
 import { StatusBadge } from "./StatusBadge.tsx"
 import { useHref, useSession } from "./session.ts"
@@ -114,13 +113,11 @@ const Detail = (props: { readonly id: string; readonly onResolved: () => Promise
             <p class="soft">No payment comes near it.</p>
           ) : (
             <ul class="list">
-              {likely.map(({ isDropped, payment, reasons }) => {
+              {likely.map(({ isDropped, payment, reasons, rest }) => {
                 const fits =
                   transfer.handledAt === null &&
                   payment.amount === transfer.amount &&
                   (payment.status !== "settled" || isDropped)
-                const rest =
-                  payment.status === "settled" ? undefined : restOf(payment.amount, transfer.amount)
                 return (
                   <li key={payment.id}>
                     <span>
@@ -142,7 +139,7 @@ const Detail = (props: { readonly id: string; readonly onResolved: () => Promise
                         Attach
                       </Button>
                     ) : null}
-                    {rest === undefined || transfer.handledAt !== null || !may ? null : (
+                    {rest === null || transfer.handledAt !== null || !may ? null : (
                       <AskForRest
                         transferId={transfer.id}
                         paymentId={payment.id}

@@ -56,6 +56,8 @@ export const TransferPage = Schema.Struct({
     Schema.Struct({
       payment: PaymentView,
       reasons: Schema.Array(LikelyReason),
+      /** What is missing of it with this transfer and those whose rest was asked for; null where nothing is. */
+      rest: Schema.NullOr(Schema.String),
       /** It has settled by a transfer of the same wallet that the chain no longer shows. */
       isDropped: Schema.Boolean
     })

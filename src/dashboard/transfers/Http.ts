@@ -2,7 +2,8 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { AppConfig } from "../../AppConfig.ts"
-import { formatUsd } from "../../domain/Money.ts"
+import { type AtomicUsdc, formatUsd } from "../../domain/Money.ts"
+import { Links } from "../../links/Links.ts"
 import { viewOf } from "../../payments/Http.ts"
 import { IncomingTransfers } from "../../payments/IncomingTransfers.ts"
 import type { IncomingTransfer } from "../../payments/TransferStore.ts"
@@ -30,6 +31,8 @@ const transferView = (transfer: IncomingTransfer): TransferView => ({
   note: transfer.note
 })
 
+const restIn = (rest: AtomicUsdc | undefined) => (rest === undefined ? null : formatUsd(rest))
+
 export const layer = HttpApiBuilder.group(
   DashboardApi,
   "transferPages",
@@ -37,6 +40,7 @@ export const layer = HttpApiBuilder.group(
     const { explorerUrls } = yield* AppConfig
     const transfers = yield* IncomingTransfers
     const refunds = yield* Refunds
+    const links = yield* Links
 
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query: { startingAfter, status = "open" } }) {
@@ -52,6 +56,11 @@ export const layer = HttpApiBuilder.group(
         const { tenant } = yield* CurrentMember
         const { likely, transfer } = yield* transfers.find(tenant, params.transferId)
         const of = { transferId: transfer.id }
+        const rests = yield* links.restsOf(
+          tenant,
+          transfer.id,
+          likely.map(({ payment }) => payment.id)
+        )
         const mayGoBack = transfer.paymentId === null && transfer.droppedAt === null
         const page: TransferPage = {
           transfer: transferView(transfer),
@@ -64,6 +73,7 @@ export const layer = HttpApiBuilder.group(
           likely: likely.map(({ dropped, payment, reasons }) => ({
             payment: viewOf(payment),
             reasons,
+            rest: restIn(rests.get(payment.id)),
             isDropped: dropped && payment.reported?.evidence.payer === transfer.payer
           }))
         }
