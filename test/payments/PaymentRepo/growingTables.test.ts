@@ -100,7 +100,8 @@ liveEffect(
         paysAnEqual: repo.paysAnEqual(payment, payer, transfer.transactionId, new Date()),
         awaitsSettlement: repo.awaitsSettlement(transfer),
         matchesOf: repo.matchesOf(transfer),
-        likelyPayments: repo.likelyPayments(transfer)
+        likelyPayments: repo.likelyPayments(transfer),
+        droppedClaims: repo.droppedClaims(transfer)
       }
       for (const [name, ask] of Object.entries(asked)) yield* expectFewPages(sql, name, ask)
     }).pipe(Effect.scoped)
