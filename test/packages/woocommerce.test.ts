@@ -181,97 +181,122 @@ describe("The WooCommerce plugin", () => {
     }
     expect(said).toBe(true)
     // One transfer is one refund: the next one is asked for.
-    expect((await gateway("one", "refund", { amount: "2.50" })).said).not.toBe(true)
+    expect((await gateway("one", "refund", { amount: "2.50" })).said).toMatchObject(toSend("2.50"))
   })
 
-  testPhp("a refund whose transfer has left the chain is not done", async () => {
-    const refund = { id: crypto.randomUUID(), amount: "3.00", status: "proven", droppedAt: new Date() }
-    const reorganised = Bun.serve({
+  /** A service that has refunds alone, which the test moves on. */
+  const refundDesk = (before: ReadonlyArray<object> = [], delay = 0) => {
+    const asked: Array<{ id: string; amount: string; status: string; droppedAt?: string }> = []
+    const server = Bun.serve({
       port: 0,
       hostname: "127.0.0.1",
-      fetch: () => Response.json({ refunds: [refund], hasMore: false })
-    })
-    const { said } = await gateway(
-      "one",
-      "refund",
-      { amount: "3.00" },
-      { WC_BASE_URL: reorganised.url.origin }
-    )
-    await reorganised.stop(true)
-    expect(said).toMatchObject({ message: expect.stringContaining("no longer shows the transfer") })
-  })
-
-  testPhp("a refund is found behind a page of others", async () => {
-    const refundOf = (amount: string) => ({ id: crypto.randomUUID(), amount, status: "proven" })
-    const [newer, asked] = [refundOf("1.00"), refundOf("3.00")]
-    const paging = Bun.serve({
-      port: 0,
-      hostname: "127.0.0.1",
-      fetch: ({ url }) => {
-        const isSecond = new URL(url).searchParams.get("startingAfter") === newer.id
-        return Response.json({ refunds: [isSecond ? asked : newer], hasMore: !isSecond })
+      fetch: async (request) => {
+        await Bun.sleep(delay)
+        const { pathname } = new URL(request.url)
+        if (request.method === "POST") {
+          const { amount, id } = await request.json()
+          const refund = { id, amount, status: "pending", recipient: buyer }
+          asked.push(refund)
+          return Response.json({ refund }, { status: 201 })
+        }
+        if (pathname.endsWith("/refunds"))
+          return Response.json({ refunds: [...before, ...asked], hasMore: false })
+        const refund = asked.find(({ id }) => pathname.endsWith(id))
+        return refund === undefined
+          ? Response.json({ error: { code: "REFUND_NOT_FOUND", message: "" } }, { status: 404 })
+          : Response.json({ refund })
       }
     })
-    const { said } = await gateway("one", "refund", { amount: "3.00" }, { WC_BASE_URL: paging.url.origin })
-    await paging.stop(true)
-    expect(said).toBe(true)
+    const refund = async (order: string, amount: string) =>
+      (await gateway(order, "refund", { amount }, { WC_BASE_URL: server.url.origin })).said
+    return { asked, refund, [Symbol.asyncDispose]: () => server.stop(true) }
+  }
+  const toSend = (amount: string) => ({ message: expect.stringContaining(`Send ${amount} USDC`) })
+  const notAskedFor = { message: expect.stringContaining("was not asked for here") }
+
+  testPhp("a refund whose transfer has left the chain is not done", async () => {
+    await using desk = refundDesk()
+    expect(await desk.refund("one", "3.00")).toMatchObject(toSend("3.00"))
+    Object.assign(desk.asked[0] ?? {}, { status: "proven", droppedAt: new Date().toISOString() })
+    expect(await desk.refund("one", "3.00")).toMatchObject({
+      message: expect.stringContaining("no longer shows the transfer")
+    })
+    expect(desk.asked).toHaveLength(1)
   })
 
-  testPhp(
-    "a refund that the chain has proven is done, also where a newer one waits or has left the chain",
-    async () => {
-      const refundOf = (status: string, more = {}) => ({
-        id: crypto.randomUUID(),
-        amount: "3.50",
-        recipient: buyer,
-        status,
-        ...more
-      })
-      const refunds = [
-        refundOf("pending"),
-        refundOf("proven", { droppedAt: new Date().toISOString() }),
-        refundOf("proven")
-      ]
-      await using several = Bun.serve({
-        port: 0,
-        hostname: "127.0.0.1",
-        fetch: () => Response.json({ refunds, hasMore: false })
-      })
-      const env = { WC_BASE_URL: several.url.origin }
-      expect((await gateway("one", "refund", { amount: "3.50" }, env)).said).toBe(true)
-      // The next one waits for the transfer that the chain may show again, before it asks for another.
-      expect((await gateway("one", "refund", { amount: "3.50" }, env)).said).toMatchObject({
-        message: expect.stringContaining("no longer shows the transfer")
-      })
+  testPhp("a refund that the shop has not asked for passes for none of its own", async () => {
+    const before = ["proven", "pending", "failed"].map((status) => ({
+      id: crypto.randomUUID(),
+      amount: "3.50",
+      status
+    }))
+    await using desk = refundDesk(before)
+    // Whoever has made it in the dashboard records it by hand.
+    expect(await desk.refund("one", "3.50")).toMatchObject(notAskedFor)
+    expect(desk.asked).toEqual([])
+    await gateway("one", "refund by hand", { amount: "3.50" })
+    expect(await desk.refund("one", "3.50")).toMatchObject(toSend("3.50"))
+    expect(await desk.refund("one", "3.50")).toMatchObject(toSend("3.50"))
+    expect(desk.asked).toHaveLength(1)
+    Object.assign(desk.asked[0] ?? {}, { status: "proven" })
+    expect(await desk.refund("one", "3.50")).toBe(true)
+  })
+
+  testPhp("one that was asked for and recorded by hand does not pass for the next one", async () => {
+    await using desk = refundDesk()
+    for (const status of ["proven", "pending"]) {
+      expect(await desk.refund("one", "6.00")).toMatchObject(toSend("6.00"))
+      Object.assign(desk.asked.at(-1) ?? {}, { status })
+      await gateway("one", "refund by hand", { amount: "5.00" })
+      const { notes } = (await gateway("one", "refund by hand", { amount: "6" })).order
+      expect(notes?.at(-1)).toContain(`refund ${desk.asked.at(-1)?.id} of 6.00 USDC`)
     }
-  )
+    expect(await desk.refund("one", "6.00")).toMatchObject(toSend("6.00"))
+    expect(desk.asked).toHaveLength(3)
+  })
+
+  testPhp("one that was cancelled, or failed, is asked for anew", async () => {
+    await using desk = refundDesk()
+    for (const status of ["cancelled", "failed"]) {
+      expect(await desk.refund("one", "7.00")).toMatchObject(toSend("7.00"))
+      Object.assign(desk.asked.at(-1) ?? {}, { status })
+    }
+    expect(await desk.refund("one", "7.00")).toMatchObject(toSend("7.00"))
+    expect(new Set(desk.asked.map(({ id }) => id)).size).toBe(3)
+  })
+
+  testPhp("one whose answer is lost is asked for again by the same id", async () => {
+    const ids: Array<string> = []
+    await using away = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: async (request) => {
+        if (request.method === "POST") {
+          ids.push((await request.json()).id)
+          return new Response("", { status: 400 })
+        }
+        return new URL(request.url).pathname.endsWith("/refunds")
+          ? Response.json({ refunds: [], hasMore: false })
+          : Response.json({ error: { code: "REFUND_NOT_FOUND", message: "" } }, { status: 404 })
+      }
+    })
+    for (let times = 0; times < 2; times++)
+      await gateway("one", "refund", { amount: "8.00" }, { WC_BASE_URL: away.url.origin })
+    expect(ids).toHaveLength(2)
+    expect(new Set(ids).size).toBe(1)
+  })
 
   testPhp("of two refunds of one amount at the same moment, one transfer does one", async () => {
     const event = await paid(tokenOf((await gateway("eleven", "pay")).said), 42_500_000n)
     expect((await gateway("eleven", "webhook", event)).said).toEqual([200, "paid"])
-    const refunds = [{ id: crypto.randomUUID(), amount: "4.00", status: "proven" }]
-    const recipient = buyer
-    const slow = Bun.serve({
-      port: 0,
-      hostname: "127.0.0.1",
-      fetch: async ({ method }) => {
-        await Bun.sleep(500)
-        return method === "GET"
-          ? Response.json({ refunds, hasMore: false })
-          : Response.json({
-              refund: { id: crypto.randomUUID(), amount: "4.00", status: "pending", recipient }
-            })
-      }
-    })
-    const env = { WC_BASE_URL: slow.url.origin }
-    const answers = await Promise.all(
-      [1, 2].map(() => gateway("eleven", "refund", { amount: "4.00" }, env).then(({ said }) => said))
-    )
-    await slow.stop(true)
+    await using desk = refundDesk([], 300)
+    const both = () => Promise.all([1, 2].map(() => desk.refund("eleven", "4.00")))
+    for (const said of await both()) expect(said).toMatchObject(toSend("4.00"))
+    expect(desk.asked).toHaveLength(1)
+    Object.assign(desk.asked[0] ?? {}, { status: "proven" })
+    const answers = await both()
     expect(answers.filter((said) => said === true)).toHaveLength(1)
-    expect(answers).toContainEqual(
-      expect.objectContaining({ message: expect.stringContaining("Send 4.00 USDC") })
-    )
+    expect(answers).toContainEqual(expect.objectContaining(toSend("4.00")))
   })
 
   testPhp(
@@ -488,7 +513,6 @@ describe("The WooCommerce plugin", () => {
         expect(said).toEqual([200, "paid already"])
         expect(order).toMatchObject({ status, completed: 1 })
         expect(order.notes).toHaveLength(count)
-        // A refund of the order's own payment by hand would pass for the next one that is asked for here.
         expect(order.notes?.at(-1)).toContain("Refund that one at your Quittance service")
       }
     }

@@ -195,41 +195,46 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
         }
     }
 
-    /** Of two at the same moment, the second one sees which transfers the first one has counted. */
+    /** Of two at the same moment, the second one sees what the first one has asked for. */
     private function refund(int $id, string $amount, string $reason): true|WP_Error
     {
         $order = wc_get_order($id);
         // WooCommerce has read the order before this request had it for itself.
         $order->read_meta_data(true);
         $payment = (string) $order->get_meta('_quittance_payment_id');
-        $asked = number_format((float) $amount, 2, '.', '');
-        if ($payment === '' || (float) $asked <= 0) {
+        $usd = Quittance_Order_Refunds::usd($amount);
+        if ($payment === '' || (float) $usd <= 0) {
             return new WP_Error('quittance', 'There is no payment to refund, or no amount.');
         }
         try {
-            $counted = array_filter(explode(' ', (string) $order->get_meta('_quittance_refunds')));
-            $dropped = $pending = null;
-            foreach ($this->refunds_of($payment, $this->quittance()) as $refund) {
-                if ($refund['amount'] !== $asked || in_array($refund['id'], $counted, true)) {
-                    continue;
-                }
-                if ($refund['status'] === 'proven' && !isset($refund['droppedAt'])) {
-                    $order->update_meta_data('_quittance_refunds', implode(' ', [...$counted, $refund['id']]));
-                    $order->save();
-                    return true;
-                }
-                $dropped ??= $refund['status'] === 'proven' ? $refund : null;
-                $pending ??= $refund['status'] === 'pending' ? $refund : null;
+            $quittance = $this->quittance();
+            $refunds = new Quittance_Order_Refunds($order, $payment, $usd);
+            $asked = $refunds->asked();
+            $refund = $asked === null ? null : Quittance_Order_Refunds::at($quittance, $asked);
+            if ($refund !== null && in_array($refund['status'], ['failed', 'cancelled'], true)) {
+                $refunds->done($asked);
+                $asked = $refund = null;
+            }
+            if ($asked === null && $refunds->tell_others($this->refunds_of($payment, $quittance))) {
+                return new WP_Error('quittance', "Your Quittance dashboard has a refund of $usd USDC of this payment that was not asked for"
+                    . ' here. If it is this one, record it with "Refund manually"; for another one, refund here once more.');
+            }
+            $refund ??= $quittance->refunds->create(
+                id: $asked ?? $refunds->ask(),
+                paymentId: $payment,
+                amount: $usd,
+                reason: $reason ?: null,
+            )['refund'];
+            if ($refund['status'] !== 'proven') {
+                return $this->to_send($refund);
             }
             // None is asked for as long as one that was sent may count.
-            if ($dropped !== null) {
-                return new WP_Error('quittance', "The chain no longer shows the transfer of $asked USDC. Wait until it does, or cancel"
+            if (isset($refund['droppedAt'])) {
+                return new WP_Error('quittance', "The chain no longer shows the transfer of $usd USDC. Wait until it does, or cancel"
                     . ' that refund in your Quittance dashboard, and refund here once more.');
             }
-            if ($pending !== null) {
-                return $this->to_send($pending);
-            }
-            return $this->to_send($this->quittance()->refunds->create(paymentId: $payment, amount: $asked, reason: $reason ?: null)['refund']);
+            $refunds->done($refund['id']);
+            return true;
         } catch (QuittanceException $error) {
             return new WP_Error('quittance', $error->getMessage());
         }

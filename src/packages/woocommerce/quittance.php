@@ -46,8 +46,10 @@ add_action('plugins_loaded', static function (): void {
         return;
     }
     require_once __DIR__ . '/Quittance_Order_Lock.php';
+    require_once __DIR__ . '/Quittance_Order_Refunds.php';
     require_once __DIR__ . '/WC_Gateway_Quittance.php';
     require_once __DIR__ . '/Quittance_Received_Page.php';
     add_filter('woocommerce_payment_gateways', static fn (array $all): array => [...$all, 'WC_Gateway_Quittance']);
+    add_action('woocommerce_refund_created', [Quittance_Order_Refunds::class, 'recorded'], 10, 2);
     add_filter('woocommerce_thankyou_order_received_text', [Quittance_Received_Page::class, 'text'], 10, 2);
 });

@@ -194,6 +194,17 @@ function checkout_block(): array
     }, $registry->methods);
 }
 
+/** What WooCommerce does with a refund: through the gateway, which may refuse it, or by a person's hand. */
+function refunded(string $amount, bool $throughGateway): mixed
+{
+    // WooCommerce has looked at the order before: what is left of it to refund.
+    $said = $throughGateway && wc_get_order(ORDER) ? $GLOBALS['gateway']->process_refund(ORDER, $amount, 'Damaged') : true;
+    foreach ($said === true ? $GLOBALS['hooks']['woocommerce_refund_created'] ?? [] : [] as $run) {
+        $run(77, ['order_id' => ORDER, 'amount' => $amount, 'refund_payment' => $throughGateway]);
+    }
+    return $said;
+}
+
 /** What the page says on which the buyer comes back to the shop. */
 function received_text(): string
 {
@@ -219,8 +230,8 @@ $said = match ($action) {
     'received' => received_text(),
     'pay' => $gateway->process_payment(ORDER),
     'webhook' => $gateway->receive($given['body'], $given['headers']),
-    // WooCommerce has looked at the order before: what is left of it to refund.
-    'refund' => wc_get_order(ORDER) ? $gateway->process_refund(ORDER, $given['amount'], 'Damaged') : null,
+    'refund' => refunded($given['amount'], true),
+    'refund by hand' => refunded($given['amount'], false),
     'total' => $kept['total'] = $given['total'],
     'currency' => $kept['currency'] = $given['currency'],
     'status' => $kept['status'] = $given['status'],
