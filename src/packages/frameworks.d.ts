@@ -44,6 +44,8 @@ declare module "@medusajs/framework/types" {
     | "canceled"
   export interface PaymentProviderInput {
     readonly data?: Record<string, unknown>
+    /** The key is the id of what Medusa is about, as a refund. */
+    readonly context?: { readonly idempotency_key?: string }
   }
   export interface PaymentProviderOutput {
     readonly data?: Record<string, unknown>

@@ -99,7 +99,8 @@ modules: [
 
 Register \`https://your-medusa/hooks/payment/quittance_quittance\` as your webhook endpoint. The storefront
 sends the buyer to the session's \`data.payUrl\`. A refund first asks you to send the money from your wallet;
-once the chain has proven it, the same refund is done. Of a payment that completes no order, as its total has
+once the chain has proven it, the same refund is done. One that you have made in your Quittance dashboard instead
+is recorded by a refund with its id in the note. Of a payment that completes no order, as its total has
 changed or its session was deleted meanwhile, a refund waits in your Quittance dashboard, and the log says so.
 `
   },

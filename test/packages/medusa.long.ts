@@ -21,6 +21,12 @@ const Line = Schema.fromJsonString(
     error: Schema.optionalKey(Schema.String)
   })
 )
+const Answers = Schema.Array(
+  Schema.Struct({
+    answer: Schema.optionalKey(Schema.Unknown),
+    error: Schema.optionalKey(Schema.String)
+  })
+)
 const Session = Schema.Struct({
   id: Schema.String,
   status: Schema.String,
@@ -44,6 +50,7 @@ describe("The provider in Medusa", () => {
   let service: TestService
   let shop: Shop
   let call: (name: string, ...args: ReadonlyArray<unknown>) => Promise<typeof Line.Type>
+  let atOnce: (times: number, name: string, ...args: ReadonlyArray<unknown>) => Promise<typeof Answers.Type>
   let stop = () => {}
 
   beforeAll(async () => {
@@ -95,11 +102,14 @@ export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one
       throw new Error("Medusa has ended")
     })()
     expect((await lines.next()).value).toEqual({ ready: true })
-    call = async (name, ...args) => {
-      host.stdin.write(`${JSON.stringify({ call: name, args })}\n`)
+    const told = async (line: unknown) => {
+      host.stdin.write(`${JSON.stringify(line)}\n`)
       host.stdin.flush()
       return (await lines.next()).value
     }
+    call = (name, ...args) => told({ call: name, args })
+    atOnce = async (times, name, ...args) =>
+      Schema.decodeUnknownSync(Answers)((await told({ call: name, args, times })).answer)
   })
   afterAll(async () => {
     stop()
@@ -204,6 +214,53 @@ export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one
     for await (const one of client.refunds.list({ paymentId }))
       if (one.amount === "2.50" && one.status === "pending") asked += 1
     expect(asked).toBe(1)
+  })
+
+  test("a refund is the one that was asked for in Medusa, and no other of its amount", async () => {
+    const client = new Quittance({ key: shop.keys.full, baseUrl: service.baseUrl })
+    const session = await sessionIn(await collection(9), 9)
+    const { paymentId } = session.data
+    await paid(session.data.intentToken, 9_000_000n)
+    const payment = Schema.decodeUnknownSync(PaymentOfMedusa)(
+      (await call("authorizePaymentSession", session.id, {})).answer
+    )
+    const terms = { payment_id: payment.id, amount: 2 }
+    const refunds = async (status: string) =>
+      (await Array.fromAsync(client.refunds.list({ paymentId }))).filter((one) => one.status === status)
+    const proven = async (count: number) => {
+      await shop.transfer(2_000_000n, { from: shop.merchant.receiver, to: buyer })
+      for (let tries = 0; tries < 100 && (await refunds("proven")).length < count; tries++)
+        await Bun.sleep(100)
+      expect(await refunds("proven")).toHaveLength(count)
+    }
+
+    // Two at once ask for one; what proves it does one of them.
+    for (const { error } of await atOnce(2, "refundPayment", terms)) expect(error).toContain("Send 2.00 USDC")
+    expect(await refunds("pending")).toHaveLength(1)
+    await proven(1)
+    const answers = await atOnce(3, "refundPayment", terms)
+    expect(answers.filter(({ error }) => error === undefined).length).toBeLessThan(2)
+    for (const { error } of answers)
+      if (error !== undefined) expect(error).toContain("Another refund of this payment is being handled")
+    let done = answers.some(({ error }) => error === undefined)
+    if (!done) done = (await call("refundPayment", terms)).error === undefined
+    expect(done).toBe(true)
+
+    // One that was made in the dashboard is another, unless its id is named.
+    const byHand = await client.refunds.create({ paymentId, amount: "2.00" })
+    await proven(2)
+    const asked = await call("refundPayment", terms)
+    expect(asked.error).toContain("Send 2.00 USDC")
+    expect(asked.error).toContain(`If you mean refund ${byHand.id} of 2.00 USDC`)
+    const [open] = await refunds("pending")
+    await client.refunds.cancel(open?.id ?? "")
+    const named = { ...terms, note: `Made in the dashboard: ${byHand.id.toUpperCase()}` }
+    expect((await call("refundPayment", named)).error).toBeUndefined()
+    // Named again it is done already, and what was cancelled is asked for anew.
+    const again = await call("refundPayment", named)
+    expect(again.error).toContain("Send 2.00 USDC")
+    expect(again.error).not.toContain("If you mean")
+    expect(await refunds("pending")).toHaveLength(1)
   })
 
   test("an intent of before that a page still showed pays the session, where its amount is the same", async () => {

@@ -15,9 +15,10 @@ import type {
 import { AbstractPaymentProvider, MathBN, ModuleProvider, Modules } from "@medusajs/framework/utils"
 import { Quittance } from "../../client/Quittance.ts"
 import { QuittanceError } from "../../client/QuittanceError.ts"
-import type { Payment, Refund } from "../../client/resources.ts"
+import type { Payment } from "../../client/resources.ts"
 import { verifyDelivery, type WebhookOrder } from "../../client/verifyWebhook.ts"
 import { type PaymentModule, paymentModule } from "./paymentModule.ts"
+import { shopRefund } from "./shopRefunds.ts"
 
 export interface QuittanceProviderOptions {
   /** Origin of the service, for example `https://pay.example.com`. */
@@ -32,6 +33,8 @@ export interface QuittanceProviderOptions {
 
 const optionNames = ["baseUrl", "secretKey", "publishableKey", "signingSecret", "returnUrl"] as const
 const sessionParameter = "quittance_session"
+/** Longer than a call of the service takes with its retries. */
+const inHandMillis = 300_000
 
 const textOf = (data: Readonly<Record<string, unknown>> | undefined, name: string): string => {
   const value = data?.[name]
@@ -124,25 +127,48 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
    * The merchant's own wallet sends a refund: the first call asks for it and fails with what to do; once the
    * chain has proven the transfer, the same call is done.
    */
-  async refundPayment({ amount, data }: RefundPaymentInput): Promise<PaymentProviderOutput> {
+  async refundPayment({ amount, context, data }: RefundPaymentInput): Promise<PaymentProviderOutput> {
+    const done = listOf(data, "refunds")
     const paymentId = textOf(data, "paymentId")
-    const counted = listOf(data, "refunds")
-    const asked = usdOf(amount)
-    const own: Array<Refund> = []
-    for await (const one of this.#quittance.refunds.list({ paymentId, limit: 100 }))
-      if (one.amount === asked && !counted.includes(one.id)) own.push(one)
-    const proven = own.find(({ status }) => status === "proven")
-    if (proven?.droppedAt !== undefined)
+    const id = context?.idempotency_key
+    const beside = id === undefined ? undefined : await this.#module.refundsBeside(id)
+    const note = beside?.find((one) => one.id === id)?.note
+    const { others, refund } = await shopRefund(this.#quittance, {
+      paymentId,
+      amount: usdOf(amount),
+      done,
+      note
+    })
+    if (refund.status !== "proven") {
+      const [other] = others
+      const more =
+        other === undefined
+          ? ""
+          : ` If you mean refund ${other.id} of ${other.amount} USDC, which was not asked for here, cancel this one there, and refund here with that id in the note.`
       throw new Error(
-        `The chain no longer shows the transfer of ${asked} USDC. Wait until it does, or cancel that refund in your Quittance dashboard, and refund here once more.`
+        `Send ${refund.amount} USDC from your receiving address to ${refund.recipient} (your Quittance dashboard shows the refund with its QR code), then refund here once more.${more}`
       )
-    if (proven !== undefined) return { data: { ...data, refunds: [...counted, proven.id] } }
-    const refund =
-      own.find(({ status }) => status === "pending") ??
-      (await this.#quittance.refunds.create({ paymentId, amount: asked }))
-    throw new Error(
-      `Send ${refund.amount} USDC from your receiving address to ${refund.recipient} (your Quittance dashboard shows the refund with its QR code), then refund here once more.`
+    }
+    if (refund.droppedAt !== undefined)
+      throw new Error(
+        `The chain no longer shows the transfer of ${refund.amount} USDC. Wait until it does, or cancel that refund in your Quittance dashboard, and refund here once more.`
+      )
+    if (id !== undefined && (await this.#isBesideAnother(id, done.length)))
+      throw new Error("Another refund of this payment is being handled. Refund here once more in a moment.")
+    return { data: { ...data, refunds: [...done, refund.id] } }
+  }
+
+  /**
+   * Whether Medusa is just about another refund of the payment, or has done one since it read `data`: what that one
+   * takes would be taken twice. One that Medusa has left behind, as when it was killed, keeps nobody waiting for good.
+   */
+  async #isBesideAnother(id: string, done: number): Promise<boolean> {
+    const beside = (await this.#module.refundsBeside(id)) ?? []
+    const since = Date.now() - inHandMillis
+    const isRecent = beside.some(
+      (one) => one.id !== id && one.createdAt !== undefined && one.createdAt.getTime() > since
     )
+    return isRecent && beside.length > done + 1
   }
 
   async retrievePayment({ data }: PaymentProviderInput): Promise<PaymentProviderOutput> {

@@ -8,9 +8,17 @@ export interface FoundSession {
   readonly paidBy: string | undefined
 }
 
+export interface FoundRefund {
+  readonly id: string
+  readonly note: string | undefined
+  readonly createdAt: Date | undefined
+}
+
 export interface PaymentModule {
   /** None where the session was deleted; undefined where Medusa does not say. */
   readonly sessions: (id: string) => Promise<ReadonlyArray<FoundSession> | undefined>
+  /** Those of the payment that this one refunds, which is among them; undefined where Medusa does not say. */
+  readonly refundsBeside: (id: string) => Promise<ReadonlyArray<FoundRefund> | undefined>
   readonly logError: (text: string) => void
 }
 
@@ -36,6 +44,15 @@ const foundSession = (session: unknown): FoundSession => {
   }
 }
 
+const foundRefund = (refund: unknown): FoundRefund => {
+  const [id, note, createdAt] = ["id", "note", "created_at"].map((name) => fieldOf(refund, name))
+  return {
+    id: String(id),
+    note: typeof note === "string" ? note : undefined,
+    createdAt: createdAt instanceof Date ? createdAt : undefined
+  }
+}
+
 export const paymentModule = (cradle: Readonly<Record<string, unknown>>): PaymentModule => {
   const resolved = (name: string): unknown => {
     try {
@@ -51,6 +68,15 @@ export const paymentModule = (cradle: Readonly<Record<string, unknown>>): Paymen
       if (!isLister(service)) return undefined
       const found = await service.list({ id }, { relations: ["payment"], take: 1 })
       return Array.isArray(found) ? found.map(foundSession) : undefined
+    },
+    refundsBeside: async (id) => {
+      const service = resolved("refundService")
+      if (!isLister(service)) return undefined
+      const [own] = [await service.list({ id }, { take: 1 })].flat()
+      const payment = fieldOf(own, "payment_id")
+      if (typeof payment !== "string") return undefined
+      const found = await service.list({ payment_id: payment }, {})
+      return Array.isArray(found) ? found.map(foundRefund) : undefined
     },
     logError: (text) => {
       const logger = resolved("logger")

@@ -1,5 +1,5 @@
 // Medusa's payment module with the provider, on a database of its own. A line on standard input, `{ call, args }`, is
-// called on the module's service; the answer is a line that begins with ">".
+// called on the module's service; the answer is a line that begins with ">". With `times` it is called so often at once.
 const path = require("node:path")
 const readline = require("node:readline")
 const { ModulesDefinition } = require("@medusajs/framework/modules-sdk")
@@ -49,10 +49,16 @@ start().then(
   async (service) => {
     say({ ready: true })
     for await (const line of readline.createInterface({ input: process.stdin })) {
-      const { call, args } = JSON.parse(line)
-      await service[call](...args).then(
-        (answer) => say({ answer: answer ?? null }),
-        (error) => say({ error: String(error.message) })
+      const { call, args, times } = JSON.parse(line)
+      const told = () =>
+        service[call](...args).then(
+          (answer) => ({ answer: answer ?? null }),
+          (error) => ({ error: String(error.message) })
+        )
+      say(
+        times === undefined
+          ? await told()
+          : { answer: await Promise.all(Array.from({ length: times }, told)) }
       )
     }
     process.exit(0)
