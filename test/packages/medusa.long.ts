@@ -35,7 +35,8 @@ const Session = Schema.Struct({
     payUrl: Schema.String,
     intentToken: Schema.String,
     paymentId: Schema.String,
-    amount: Schema.String
+    amount: Schema.String,
+    intentUrls: Schema.Array(Schema.String)
   })
 })
 const PaymentOfMedusa = Schema.Struct({
@@ -51,7 +52,8 @@ describe("The provider in Medusa", () => {
   let shop: Shop
   let call: (name: string, ...args: ReadonlyArray<unknown>) => Promise<typeof Line.Type>
   let atOnce: (times: number, name: string, ...args: ReadonlyArray<unknown>) => Promise<typeof Answers.Type>
-  let stop = () => {}
+  let restart: (changed: { readonly returnUrl?: string }) => Promise<void>
+  let stop = async () => {}
 
   beforeAll(async () => {
     buildPackages()
@@ -83,13 +85,23 @@ export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one
       returnUrl: "https://shop.example.com/checkout/return"
     }
     const databaseUrl = await Effect.runPromise(Scope.provide(ownDatabase(), scope))
-    const host = Bun.spawn(["node", "host.cjs", databaseUrl, JSON.stringify(options)], {
+    restart = async (changed) => {
+      await stop()
+      await start([databaseUrl, JSON.stringify({ ...options, ...changed })])
+    }
+    await start([databaseUrl, JSON.stringify(options), "new"])
+  })
+  const start = async (given: ReadonlyArray<string>) => {
+    const host = Bun.spawn(["node", "host.cjs", ...given], {
       cwd: directory,
       stdin: "pipe",
       stdout: "pipe",
       stderr: "inherit"
     })
-    stop = () => host.kill()
+    stop = async () => {
+      host.kill()
+      await host.exited
+    }
     const lines = (async function* () {
       let text = ""
       for await (const chunk of host.stdout.pipeThrough(new TextDecoderStream())) {
@@ -110,9 +122,9 @@ export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one
     call = (name, ...args) => told({ call: name, args })
     atOnce = async (times, name, ...args) =>
       Schema.decodeUnknownSync(Answers)((await told({ call: name, args, times })).answer)
-  })
+  }
   afterAll(async () => {
-    stop()
+    await stop()
     rmSync(directory, { recursive: true, force: true })
     await Effect.runPromise(Scope.close(scope, Exit.void))
   })
@@ -282,6 +294,35 @@ export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one
     await call("updatePaymentSession", more)
     await paid(other.data.intentToken, 8_000_000n)
     expect((await call("authorizePaymentSession", other.id, {})).error).toBeDefined()
+  })
+
+  test("an intent of before pays the session also where the return URL has changed since", async () => {
+    const session = await sessionIn(await collection(11), 11)
+    await restart({ returnUrl: "https://moved.example.com/return" })
+    const update = { id: session.id, currency_code: "usd", amount: 11, data: session.data }
+    const updated = Schema.decodeUnknownSync(Session)((await call("updatePaymentSession", update)).answer)
+    expect(updated.data.paymentId).not.toBe(session.data.paymentId)
+    const payload = await paid(session.data.intentToken, 11_000_000n)
+    const authorized = await call("authorizePaymentSession", session.id, {})
+    expect(authorized.error).toBeUndefined()
+    expect(Schema.decodeUnknownSync(PaymentOfMedusa)(authorized.answer).captured_at).not.toBeNull()
+    const hook = { provider: "quittance_quittance", payload }
+    expect((await call("getWebhookActionAndData", hook)).answer).toMatchObject({ action: "captured" })
+
+    // What pays another session pays this one never, whatever a storefront says.
+    const others = [`https://moved.example.com/return?quittance_session=${session.id}`]
+    const foreign = Schema.decodeUnknownSync(Session)(
+      (
+        await call("createPaymentSession", await collection(11), {
+          provider_id: "pp_quittance_quittance",
+          currency_code: "usd",
+          amount: 11,
+          data: { intentUrls: [...others, session.data.intentUrls.at(-1)] }
+        })
+      ).answer
+    )
+    expect((await call("authorizePaymentSession", foreign.id, {})).error).toBeDefined()
+    await restart({})
   })
 
   test("one of before that the merchant gives back by hand pays nothing any more", async () => {

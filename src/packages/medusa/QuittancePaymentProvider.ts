@@ -80,16 +80,26 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
     if (currency_code.toLowerCase() !== "usd")
       throw new Error(`Quittance takes US dollars alone, not ${currency_code.toUpperCase()}.`)
     const session = textOf(data, "session_id")
+    const intentUrl = this.#returnUrlOf(session)
     const { intent, intentToken, paymentId } = await this.#quittance.paymentIntents.create({
       amount: usdOf(amount),
-      intentUrl: this.#returnUrlOf(session)
+      intentUrl
     })
+    const intentUrls = [...new Set([...this.#intentUrlsOf(data), intentUrl])]
     const fragment = new URLSearchParams({ token: intentToken, key: this.#options.publishableKey })
     const payUrl = `${this.#options.baseUrl.replace(/\/+$/, "")}/pay#${fragment}`
     return {
       id: paymentId,
       status: "pending",
-      data: { ...data, session_id: session, paymentId, intentToken, amount: intent.amount, payUrl }
+      data: {
+        ...data,
+        session_id: session,
+        paymentId,
+        intentToken,
+        amount: intent.amount,
+        payUrl,
+        intentUrls
+      }
     }
   }
 
@@ -275,6 +285,18 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
     return returnUrl.href
   }
 
+  /**
+   * All that its payments were asked for under: `returnUrl` may have changed since. A storefront may give a session
+   * data of its own, so those of another session do not count.
+   */
+  #intentUrlsOf(data: Readonly<Record<string, unknown>> | undefined): ReadonlyArray<string> {
+    const session = textOf(data, "session_id")
+    const kept = listOf(data, "intentUrls").filter(
+      (url) => URL.parse(url)?.searchParams.get(sessionParameter) === session
+    )
+    return [...new Set([this.#returnUrlOf(session), ...kept])]
+  }
+
   #statusOf(
     data: Readonly<Record<string, unknown>> | undefined,
     payment: Payment | undefined,
@@ -297,12 +319,12 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
     const latest = await this.#latestOf(data)
     const isReturned = latest?.status === "settled" && (await this.#isRefunded(latest.id))
     if (latest?.status === "settled" && !isReturned) return { payment: latest, isReturned }
-    const intentUrl = this.#returnUrlOf(textOf(data, "session_id"))
     const amount = Number(textOf(data, "amount"))
-    for await (const one of this.#quittance.payments.list({ intentUrl, limit: 100 })) {
-      const pays = one.id !== latest?.id && one.status === "settled" && Number(one.amount) === amount
-      if (pays && !(await this.#isRefunded(one.id))) return { payment: one, isReturned: false }
-    }
+    for (const intentUrl of this.#intentUrlsOf(data))
+      for await (const one of this.#quittance.payments.list({ intentUrl, limit: 100 })) {
+        const pays = one.id !== latest?.id && one.status === "settled" && Number(one.amount) === amount
+        if (pays && !(await this.#isRefunded(one.id))) return { payment: one, isReturned: false }
+      }
     return { payment: latest, isReturned }
   }
 

@@ -14,14 +14,16 @@ const {
 const { getMikroOrmWrapper } = require("@medusajs/test-utils/dist/database")
 const { initModules } = require("@medusajs/test-utils/dist/init-modules")
 
-const [, , clientUrl, options] = process.argv
+const [, , clientUrl, options, isNew] = process.argv
 
 const start = async () => {
   const database = { clientUrl, schema: "public" }
   const room = path.dirname(require.resolve("@medusajs/payment/package.json"))
   const mikroOrmEntities = toMikroOrmEntities(loadModels(path.join(room, "dist/models")))
   const pathToMigrations = path.join(room, "dist/migrations")
-  await getMikroOrmWrapper({ mikroOrmEntities, pathToMigrations, ...database }).setupDatabase()
+  // It removes what is there.
+  if (isNew === "new")
+    await getMikroOrmWrapper({ mikroOrmEntities, pathToMigrations, ...database }).setupDatabase()
   const { medusaApp } = await initModules({
     injectedDependencies: {
       [ContainerRegistrationKeys.PG_CONNECTION]: ModulesSdkUtils.createPgConnection(database)
