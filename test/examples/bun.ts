@@ -1,6 +1,6 @@
 import { Quittance } from "../../src/client/Quittance.ts"
 import { verifyDelivery, WebhookVerificationError } from "../../src/client/verifyWebhook.ts"
-import { fulfilOnce } from "./orders.ts"
+import { fulfilOnce, tokenOf } from "./orders.ts"
 
 const { QUITTANCE_KEY = "", QUITTANCE_URL = "", WEBHOOK_SECRET = "" } = process.env
 const quittance = new Quittance({ key: QUITTANCE_KEY, baseUrl: QUITTANCE_URL })
@@ -10,11 +10,10 @@ Bun.serve({
   routes: {
     "/checkout": {
       POST: async () => {
-        const { intentToken } = await quittance.paymentIntents.create({
-          amount: "10.00",
-          intentUrl: "https://shop.example.com/orders/1042"
-        })
-        return Response.json({ intentToken })
+        const intentToken = await tokenOf(quittance, "https://shop.example.com/orders/1042")
+        return intentToken === undefined
+          ? new Response("The order is paid.", { status: 409 })
+          : Response.json({ intentToken })
       }
     },
     "/webhooks/quittance": {

@@ -25,6 +25,16 @@ export const secondPayment = () =>
     { order: { ...order, paymentId: "01a1fc34-7205-710e-9410-874fee9a4999" } }
   )
 
+/** An order's page shows one payment, asked for once or five times at once; its token. */
+export const oneTokenOf = async (post: (path: string) => Promise<Response>): Promise<string> => {
+  const tokens = await Promise.all(
+    Array.from({ length: 5 }, async () => (await (await post("/checkout")).json()).intentToken)
+  )
+  tokens.push((await (await post("/checkout")).json()).intentToken)
+  expect(new Set(tokens).size).toBe(1)
+  return tokens[0]
+}
+
 /** Statuses of a delivery, its repetition and a forgery, from a shop that gives an intent. */
 export const statusesOf = async (
   post: (path: string, init?: RequestInit) => Promise<Response>
@@ -42,4 +52,6 @@ export const statusesOf = async (
 
 /** URLs of the orders that the shop for Next.js has marked paid, one for each event. */
 export const paidIn = (directory: string): ReadonlyArray<unknown> =>
-  readdirSync(directory).map((name) => JSON.parse(readFileSync(join(directory, name), "utf8")).url)
+  readdirSync(join(directory, "paid")).map(
+    (name) => JSON.parse(readFileSync(join(directory, "paid", name), "utf8")).url
+  )

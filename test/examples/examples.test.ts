@@ -1,9 +1,9 @@
 // The shops of docs/shop.md, run as they stand: each creates an intent against the real
-// service, ships once on a signed webhook, and refuses a forged one.
+// service, and the same one for the same order, ships once on a signed webhook, and refuses a forged one.
 
 import { Database } from "bun:sqlite"
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Exit, Scope } from "effect"
@@ -11,7 +11,7 @@ import { freePort } from "../../src/dev/freePort.ts"
 import { testDatabase } from "../support/database.ts"
 import { spawnProgram, temporaryDirectory } from "../support/process.ts"
 import { startService, type TestMerchant, type TestService } from "../support/service.ts"
-import { order, paidIn, secondPayment, secret, statusesOf } from "./deliveries.ts"
+import { oneTokenOf, order, paidIn, secondPayment, secret, statusesOf } from "./deliveries.ts"
 
 setDefaultTimeout(60_000)
 
@@ -29,16 +29,38 @@ describe("The shops of docs/shop.md", () => {
   })
   afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
+  const open = async (intentToken: string) => {
+    const { status } = await fetch(`${service.baseUrl}/api/v1/payments`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${merchant.keys.test.publishable}`,
+        "content-type": "application/json"
+      },
+      body: JSON.stringify({ intentToken })
+    })
+    expect(status).toBe(201)
+  }
+  /** A token that nobody has opened in time is replaced, one whose payment is open never. */
+  const keepsItsPayment = async (post: (path: string) => Promise<Response>, age: () => unknown) => {
+    const first = await oneTokenOf(post)
+    await age()
+    const second = await oneTokenOf(post)
+    expect(second).not.toBe(first)
+    await open(second)
+    await age()
+    expect(await oneTokenOf(post)).toBe(second)
+  }
+
   for (const name of ["bun", "hono", "express"]) {
-    test(`${name}: creates an intent, ships once, refuses a forgery`, async () => {
+    test(`${name}: gives an order one payment, ships once, refuses a forgery`, async () => {
       const run = Effect.scoped(
         Effect.gen(function* () {
           const directory = yield* temporaryDirectory
           const port = yield* freePort(0)
-          const db = join(directory, "shop.sqlite")
+          const file = join(directory, "shop.sqlite")
           yield* spawnProgram([`test/examples/${name}.ts`], {
             PORT: String(port),
-            SHOP_DB: db,
+            SHOP_DB: file,
             QUITTANCE_KEY: merchant.keys.test.secret,
             QUITTANCE_URL: service.baseUrl,
             WEBHOOK_SECRET: secret
@@ -46,31 +68,31 @@ describe("The shops of docs/shop.md", () => {
           const shop = `http://127.0.0.1:${port}`
           const post = (path: string, init: RequestInit = {}) =>
             fetch(`${shop}${path}`, { method: "POST", ...init })
+          const isUp = () =>
+            fetch(shop).then(
+              () => true,
+              () => false
+            )
           yield* Effect.promise(async () => {
-            for (let tries = 0; tries < 100; tries++) {
-              if (
-                await post("/checkout").then(
-                  (answer) => answer.ok,
-                  () => false
-                )
-              )
-                return
-              await Bun.sleep(50)
-            }
+            for (let tries = 0; tries < 100 && !(await isUp()); tries++) await Bun.sleep(50)
+            await keepsItsPayment(post, () => new Database(file).run("UPDATE orders SET asked_at = 0"))
           })
           const statuses = yield* Effect.promise(() => statusesOf(post))
           expect(statuses).toEqual([204, 204, 400])
           const second = yield* Effect.promise(secondPayment)
           expect((yield* Effect.promise(() => post("/webhooks/quittance", second))).status).toBe(204)
-          const rows = new Database(db, { readonly: true }).query("SELECT * FROM orders").all()
+          const rows = new Database(file, { readonly: true })
+            .query("SELECT url, paid, shipments FROM orders")
+            .all()
           expect(rows).toEqual([{ url: order.intentUrl, paid: 1, shipments: 1 }])
+          expect((yield* Effect.promise(() => post("/checkout"))).status).toBe(409)
         })
       )
       await Effect.runPromise(run)
     }, 180_000)
   }
 
-  test("nextjs: its route handlers create an intent, ship once, refuse a forgery", async () => {
+  test("nextjs: its route handlers give an order one payment, ship once, refuse a forgery", async () => {
     const directory = mkdtempSync(join(tmpdir(), "quittance-next-shop-"))
     const env = {
       SHOP_DB: directory,
@@ -87,6 +109,12 @@ describe("The shops of docs/shop.md", () => {
       path === "/checkout"
         ? checkout.POST()
         : webhook.POST(new Request(`https://shop.example.com${path}`, { method: "POST", ...init }))
+    await keepsItsPayment(post, () => {
+      for (const name of readdirSync(join(directory, "intents"))) {
+        const file = join(directory, "intents", name)
+        writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), at: 0 }))
+      }
+    })
     expect(await statusesOf(post)).toEqual([204, 204, 400])
     expect(paidIn(directory)).toEqual([order.intentUrl])
     rmSync(directory, { recursive: true })

@@ -1,18 +1,16 @@
 import express from "express"
 import { Quittance } from "../../src/client/Quittance.ts"
 import { verifyDelivery, WebhookVerificationError } from "../../src/client/verifyWebhook.ts"
-import { fulfilOnce } from "./orders.ts"
+import { fulfilOnce, tokenOf } from "./orders.ts"
 
 const { QUITTANCE_KEY = "", QUITTANCE_URL = "", WEBHOOK_SECRET = "" } = process.env
 const quittance = new Quittance({ key: QUITTANCE_KEY, baseUrl: QUITTANCE_URL })
 const app = express()
 
 app.post("/checkout", async (_request, response) => {
-  const { intentToken } = await quittance.paymentIntents.create({
-    amount: "10.00",
-    intentUrl: "https://shop.example.com/orders/1042"
-  })
-  response.json({ intentToken })
+  const intentToken = await tokenOf(quittance, "https://shop.example.com/orders/1042")
+  if (intentToken === undefined) response.status(409).send("The order is paid.")
+  else response.json({ intentToken })
 })
 
 // The raw body: a JSON parser before this route would change the bytes that were signed.

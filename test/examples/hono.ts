@@ -1,18 +1,15 @@
 import { Hono } from "hono"
 import { Quittance } from "../../src/client/Quittance.ts"
 import { verifyDelivery, WebhookVerificationError } from "../../src/client/verifyWebhook.ts"
-import { fulfilOnce } from "./orders.ts"
+import { fulfilOnce, tokenOf } from "./orders.ts"
 
 const { QUITTANCE_KEY = "", QUITTANCE_URL = "", WEBHOOK_SECRET = "" } = process.env
 const quittance = new Quittance({ key: QUITTANCE_KEY, baseUrl: QUITTANCE_URL })
 const app = new Hono()
 
 app.post("/checkout", async (context) => {
-  const { intentToken } = await quittance.paymentIntents.create({
-    amount: "10.00",
-    intentUrl: "https://shop.example.com/orders/1042"
-  })
-  return context.json({ intentToken })
+  const intentToken = await tokenOf(quittance, "https://shop.example.com/orders/1042")
+  return intentToken === undefined ? context.text("The order is paid.", 409) : context.json({ intentToken })
 })
 
 app.post("/webhooks/quittance", async (context) => {

@@ -8,7 +8,7 @@ import { freePort } from "../../src/dev/freePort.ts"
 import { buildPackages, run, tarballOf } from "../packages/installed.ts"
 import { testDatabase } from "../support/database.ts"
 import { startService } from "../support/service.ts"
-import { order, paidIn, secret, statusesOf } from "./deliveries.ts"
+import { oneTokenOf, order, paidIn, secret, statusesOf } from "./deliveries.ts"
 
 setDefaultTimeout(300_000)
 
@@ -62,9 +62,10 @@ describe("The shop for Next.js", () => {
     rmSync(directory, { recursive: true, force: true })
   })
 
-  test("creates an intent, ships once, refuses a forgery", async () => {
+  test("gives an order one payment, ships once, refuses a forgery", async () => {
     const post = (path: string, init: RequestInit = {}) =>
       fetch(`${shop}${path}`, { method: "POST", ...init })
+    await oneTokenOf(post)
     expect(await statusesOf(post)).toEqual([204, 204, 400])
     expect(paidIn(orders)).toEqual([order.intentUrl])
   })

@@ -1,14 +1,55 @@
 // A shop's orders: what the examples share. The order is marked paid and the event's key stored in one
 // transaction, and the key is unique: an event that comes twice ships once. So does an order that is paid twice.
 import { Database } from "bun:sqlite"
+import type { Quittance } from "../../src/client/Quittance.ts"
+import { QuittanceError } from "../../src/client/QuittanceError.ts"
 import { idempotencyKey, type WebhookEvent } from "../../src/client/verifyWebhook.ts"
+
+interface Order {
+  readonly amount: string
+  readonly paid: number
+  readonly token: string | null
+  readonly payment: string | null
+  readonly asked_at: number | null
+}
 
 const db = new Database(process.env["SHOP_DB"] ?? ":memory:")
 db.run("CREATE TABLE IF NOT EXISTS handled_events (key TEXT PRIMARY KEY)")
 db.run(
-  "CREATE TABLE IF NOT EXISTS orders (url TEXT PRIMARY KEY, paid INTEGER NOT NULL, shipments INTEGER NOT NULL)"
+  `CREATE TABLE IF NOT EXISTS orders (url TEXT PRIMARY KEY, amount TEXT NOT NULL, paid INTEGER NOT NULL,
+    shipments INTEGER NOT NULL, token TEXT, payment TEXT, asked_at INTEGER)`
 )
-db.run("INSERT INTO orders VALUES ('https://shop.example.com/orders/1042', 0, 0) ON CONFLICT DO NOTHING")
+db.run(
+  "INSERT INTO orders VALUES ('https://shop.example.com/orders/1042', '10.00', 0, 0, NULL, NULL, NULL) ON CONFLICT DO NOTHING"
+)
+const orderAt = (url: string) => db.query<Order, [string]>("SELECT * FROM orders WHERE url = ?").get(url)
+
+/** Nobody has opened it in its five minutes, or its payment has failed. */
+const isOver = async (quittance: Quittance, payment: string, askedAt: number): Promise<boolean> => {
+  try {
+    return (await quittance.payments.retrieve(payment)).status === "failed"
+  } catch (error) {
+    if (!(error instanceof QuittanceError && error.code === "PAYMENT_NOT_FOUND")) throw error
+    return Date.now() - askedAt > 240_000
+  }
+}
+
+/**
+ * The token that the order's page shows; undefined once it is paid. Another token is another payment, so it is kept
+ * with the order: a page that is reloaded, or opened twice at once, shows the same one.
+ */
+export const tokenOf = async (quittance: Quittance, url: string): Promise<string | undefined> => {
+  const order = orderAt(url)
+  if (order === null || order.paid === 1) return undefined
+  const { amount, asked_at, payment, token } = order
+  if (payment !== null && token !== null && !(await isOver(quittance, payment, asked_at ?? 0))) return token
+  const made = await quittance.paymentIntents.create({ amount, intentUrl: url })
+  // Of two at once, the first one's is the order's.
+  db.run("UPDATE orders SET token = ?, payment = ?, asked_at = ? WHERE url = ? AND payment IS ?", [
+    ...[made.intentToken, made.paymentId, Date.now(), url, payment]
+  ])
+  return orderAt(url)?.token ?? undefined
+}
 
 /** Marks the order paid and ships it, once. */
 export const fulfilOnce = db.transaction((event: WebhookEvent, orderUrl: string | undefined) => {
