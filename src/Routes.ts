@@ -9,6 +9,7 @@ import * as BooksHttp from "./books/Http.ts"
 import * as CheckoutHttp from "./checkout/Http.ts"
 import * as CheckoutPages from "./checkout/Pages.ts"
 import * as EventsHttp from "./events/Http.ts"
+import * as Packages from "./guides/Packages.ts"
 import * as Guides from "./guides/Pages.ts"
 import { layerAnswers } from "./http/Answers.ts"
 import { layerApiKeyAuth, layerTestRail } from "./http/ApiKeyAuth/layerApiKeyAuth.ts"
@@ -53,13 +54,19 @@ const served = Layer.mergeAll(
   System.layer,
   Documents.layer,
   Guides.layer,
+  Packages.layer,
   CheckoutPages.layer,
   ReceiptPages.layer,
   LinkPages.layer
 )
 
 /** What takes no query: machines and developers read it. */
-const documents = [...System.systemPaths, ...Documents.documentPaths, ...Guides.guidePaths]
+const documents = [
+  ...System.systemPaths,
+  ...Documents.documentPaths,
+  ...Guides.guidePaths,
+  ...Packages.packagePaths
+]
 const paths = [...documents, ...CheckoutPages.pagePaths, ...ReceiptPages.receiptPaths, ...LinkPages.linkPaths]
 
 /** Without what needs a database. */

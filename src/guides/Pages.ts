@@ -1,7 +1,5 @@
 // What developers read of the running service: guides, the reference, errors; each as a page and as markdown.
-// Beside them the front page, and the packages where this release was built with them.
-import { existsSync } from "node:fs"
-import { dirname, join } from "node:path"
+// Beside them the front page.
 import { Effect, type Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import vectors from "../../docs/guides/webhook-vectors.json"
@@ -13,13 +11,10 @@ import { pageHeaders } from "../pages/pageHeaders.ts"
 import { errorsGuide } from "./errorsGuide.ts"
 import { guidePage, guidePolicy } from "./guidePage.ts"
 import { guides, titleOf } from "./guides.ts"
+import { namingContents } from "./Packages.ts"
 import { referenceGuide } from "./referenceGuide.ts"
 
 const names = [...guides.map(({ name }) => name), "errors", "reference"]
-const packageNames = ["client", "checkout", "cli", "agent-proxy", "medusa"]
-/** For Python's pip and PHP's Composer. */
-const otherPackages = [wheelName, "php.zip", "woocommerce.zip"]
-
 /** Every GET path here, for the answers to other methods. */
 export const guidePaths: ReadonlyArray<string> = [
   "/",
@@ -27,9 +22,7 @@ export const guidePaths: ReadonlyArray<string> = [
   "/llms.txt",
   "/docs",
   "/docs/webhook-vectors.json",
-  ...names.flatMap((name) => [`/docs/${name}`, `/docs/${name}.md`]),
-  ...packageNames.map((name) => `/packages/${name}.tgz`),
-  ...otherPackages.map((name) => `/packages/${name}`)
+  ...names.flatMap((name) => [`/docs/${name}`, `/docs/${name}.md`])
 ]
 
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#4f46e5"/><path d="M9 16.5l4.5 4.5L23 11.5" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/></svg>`
@@ -51,21 +44,6 @@ const contents = (
 
 ${summaries.map(([name, title, summary]) => `- [${title}](${baseUrl}/docs/${name}${baseUrl === "" ? "" : ".md"}): ${summary}`).join("\n")}
 `
-
-/** Beside the built service, or where \`bun run packages\` puts them. */
-const directory = dirname(import.meta.path)
-const packageDirectories = [join(directory, "packages"), join(directory, "../../dist/packages")]
-const archive = (pattern: string) =>
-  packageDirectories
-    .flatMap((directory) =>
-      existsSync(directory)
-        ? [...new Bun.Glob(pattern).scanSync(directory)].map((file) => join(directory, file))
-        : []
-    )
-    .at(0)
-
-const notBuilt = (what: string) =>
-  `${what} is not built into this service. Its operator makes it with \`bun run packages\`.\n`
 
 export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig> = HttpRouter.use((router) =>
   Effect.gen(function* () {
@@ -93,7 +71,7 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig>
         .replaceAll("{version}", manifest.version)
     const html = (markdown: string, path: string) =>
       HttpServerResponse.setHeaders(
-        HttpServerResponse.html(guidePage(filled(markdown), path, path === "/" ? [] : navigation)),
+        HttpServerResponse.html(guidePage(markdown, path, path === "/" ? [] : navigation)),
         pageHeaders(guidePolicy)
       )
     const plain = (text: string, contentType: string) => HttpServerResponse.text(text, { contentType })
@@ -112,31 +90,11 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig>
       Effect.succeed(HttpServerResponse.jsonUnsafe(vectors))
     )
     for (const [name, text] of Object.entries(texts)) {
-      const page = yield* Effect.cached(Effect.sync(() => html(text(), `/docs/${name}`)))
-      const source = yield* Effect.cached(
-        Effect.sync(() => plain(filled(text()), "text/markdown; charset=utf-8"))
-      )
+      const named = yield* Effect.cached(Effect.promise(() => namingContents(filled(text()), baseUrl)))
+      const page = yield* Effect.cached(Effect.map(named, (markdown) => html(markdown, `/docs/${name}`)))
+      const source = Effect.map(named, (markdown) => plain(markdown, "text/markdown; charset=utf-8"))
       yield* router.add("GET", `/docs/${name}`, page)
       yield* router.add("GET", `/docs/${name}.md`, source)
     }
-    const served = (path: `/packages/${string}`, what: string, pattern: string, contentType: string) =>
-      router.add(
-        "GET",
-        path,
-        Effect.promise(async () => {
-          const file = archive(pattern)
-          return file === undefined
-            ? HttpServerResponse.text(notBuilt(what), { status: 404 })
-            : HttpServerResponse.uint8Array(await Bun.file(file).bytes(), { contentType })
-        })
-      )
-    for (const name of packageNames)
-      yield* served(
-        `/packages/${name}.tgz`,
-        `@quittance/${name}`,
-        `quittance-${name}-[0-9]*.tgz`,
-        "application/gzip"
-      )
-    for (const name of otherPackages) yield* served(`/packages/${name}`, name, name, "application/zip")
   })
 )
