@@ -1,23 +1,20 @@
 // The short commands: login, payments, webhooks, trigger, open.
 import { spawn } from "node:child_process"
-import { createInterface } from "node:readline/promises"
 import { atomicOf, isAmount } from "../client/mockAnswers.ts"
 import { Quittance } from "../client/Quittance.ts"
 import { QuittanceError } from "../client/QuittanceError.ts"
 import type { Payment } from "../client/resources.ts"
+import { askSecret } from "./askSecret.ts"
 import type { Command } from "./Command.ts"
 import { CommandRefused } from "./CommandRefused.ts"
 import { forward, receiverUrl } from "./forward.ts"
 import { numberOf } from "./numberOf.ts"
 import { given, keepSettings, readSettings } from "./settings.ts"
 
-const ask = async (question: string) => {
+const askForKey = (): Promise<string> => {
   if (process.stdin.isTTY !== true)
     throw new CommandRefused("Give the key with --key, or in QUITTANCE_KEY: there is no terminal to ask in.")
-  const asking = createInterface({ input: process.stdin, output: process.stderr })
-  const answer = await asking.question(question)
-  asking.close()
-  return answer.trim()
+  return askSecret("Secret key (sk_test_…), which is not shown: ")
 }
 
 const login: Command = {
@@ -26,7 +23,7 @@ const login: Command = {
   options: {},
   required: ["url"],
   run: async ({ flags, print }) => {
-    const key = flags["key"] ?? given(process.env, "QUITTANCE_KEY") ?? (await ask("Secret key (sk_test_…): "))
+    const key = flags["key"] ?? given(process.env, "QUITTANCE_KEY") ?? (await askForKey())
     const settings = readSettings({ url: flags["url"], key })
     await new Quittance(settings).payments.list({ limit: 1 })
     const path = keepSettings(settings)

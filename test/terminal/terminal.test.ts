@@ -84,6 +84,36 @@ describe("quittance", () => {
     expect(statSync(config).mode & 0o777).toBe(0o600)
   })
 
+  for (const [runtime, runs] of Object.entries({ node, bun: process.execPath }))
+    test(`asks for the key on a terminal without showing it, on ${runtime}`, async () => {
+      const at = { ...env, QUITTANCE_CONFIG: join(directory, runtime, "cli.json") }
+      const login = async (typed: string) => {
+        let shown = ""
+        const decoder = new TextDecoder()
+        const child = Bun.spawn([runs, program, "login", "--url", service.baseUrl], {
+          env: at,
+          terminal: {
+            data: (terminal, bytes) => {
+              const isAsked = shown.includes("not shown: ")
+              shown += decoder.decode(bytes)
+              if (!isAsked && shown.includes("not shown: ")) setTimeout(() => terminal.write(typed), 200)
+            }
+          }
+        })
+        return { exitCode: await child.exited, shown }
+      }
+      const done = await login(`${shop.keys.full}x\u007f\r`)
+      expect(done.shown).toContain(`Logged in to ${service.baseUrl}`)
+      const secret = shop.keys.full.slice("sk_test_".length)
+      for (let from = 0; from + 8 <= secret.length; from++)
+        expect(done.shown).not.toContain(secret.slice(from, from + 8))
+      expect(done.exitCode).toBe(0)
+      expect(JSON.parse(readFileSync(at.QUITTANCE_CONFIG, "utf8")).key).toBe(shop.keys.full)
+      expect((await login("sk_test_\u0003")).exitCode).toBe(130)
+      const ended = await login("\u0004")
+      expect([ended.exitCode, ended.shown.includes("No key was given.")]).toEqual([1, true])
+    })
+
   test("the key that is kept goes to the service that it was kept for, and to no other address", async () => {
     const asked: Array<string | null> = []
     await using stranger = Bun.serve({
