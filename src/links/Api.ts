@@ -139,7 +139,7 @@ export class PublicLinksApi extends endpointGroup("publicLinks")(
     HttpApiEndpoint.get("read", "/links/:id", {
       params: { id: LinkId },
       success: LinkAnswer,
-      error: [errorResponse(PaymentLinkNotFound)]
+      error: [errorResponse(PaymentLinkNotFound), errorResponse(RateLimited)]
     }).annotateMerge(
       OpenApi.annotations({ summary: "Read a payment link", description: "Needs the link's id alone." })
     )

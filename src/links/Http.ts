@@ -6,6 +6,7 @@ import { Api } from "../Api.ts"
 import { AppConfig } from "../AppConfig.ts"
 import { RateLimited } from "../domain/Errors.ts"
 import { CurrentPrincipal } from "../http/ApiKeyAuth.ts"
+import { makeAddressLimit } from "../http/makeAddressLimit.ts"
 import { clientAddressOf } from "../http/RequestContext.ts"
 import { type Limit, RateLimiter } from "../limits/RateLimiter.ts"
 import { Links } from "./Links.ts"
@@ -39,9 +40,12 @@ const opened = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const links = yield* Links
     const limiter = yield* RateLimiter
+    const readingWaitOf = yield* makeAddressLimit
     const { trustedProxyHops } = yield* AppConfig
     return handlers.handleAll({
       read: Effect.fnUntraced(function* ({ params }) {
+        const wait = yield* readingWaitOf("read links")
+        if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
         return HttpServerResponse.jsonUnsafe({ link: yield* links.read(params.id) })
       }),
       open: Effect.fnUntraced(function* ({ params, payload }) {

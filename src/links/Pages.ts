@@ -3,6 +3,8 @@ import { Cause, Effect, Exit, type Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { AppConfig } from "../AppConfig.ts"
 import { walletConnectOrigins } from "../checkout/walletConnectOrigins.ts"
+import { makeAddressLimit } from "../http/makeAddressLimit.ts"
+import type { RateLimiter } from "../limits/RateLimiter.ts"
 import { browserBundle, bundleAnswer } from "../pages/BrowserBundle.ts"
 import { pageHeaders, policyOf } from "../pages/pageHeaders.ts"
 import shared from "../pages/pages.css" with { type: "text" }
@@ -37,16 +39,18 @@ const answer = (html: string, connect: ReadonlyArray<string>, status = 200) =>
     }
   })
 
-export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig | Links> = HttpRouter.use(
-  (router) =>
+export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig | Links | RateLimiter> =
+  HttpRouter.use((router) =>
     Effect.gen(function* () {
       const config = yield* AppConfig
       const links = yield* Links
       const { baseUrl } = config
-      /** The page itself says what became of its link; one that never was is 404 besides. */
+      const waitOf = yield* makeAddressLimit
+      /** The page itself says what became of its link; one that never was is 404 besides, within the limit. */
       const ofLink = (html: string, connect: ReadonlyArray<string> = []) =>
         Effect.gen(function* () {
           const { id = "" } = yield* HttpRouter.params
+          if ((yield* waitOf("link pages")) > 0) return answer(html, connect, 200)
           const found = yield* Effect.exit(links.read(id))
           const isUnknown = Exit.isFailure(found) && Cause.hasFails(found.cause)
           return answer(html, connect, isUnknown ? 404 : 200)
@@ -68,4 +72,4 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig 
       ] as const)
         yield* router.add("GET", path, bundleAnswer(browserBundle(entry, constants), { crossOrigin: false }))
     })
-)
+  )

@@ -91,7 +91,7 @@ export class PublicReceiptsApi extends endpointGroup("publicReceipts")(
     HttpApiEndpoint.get("read", "/receipts/:id", {
       params: { id: ReceiptId },
       success: SignedReceipt,
-      error: [errorResponse(NotFound)]
+      error: [errorResponse(NotFound), errorResponse(RateLimited)]
     }).annotateMerge(
       OpenApi.annotations({ summary: "Read a receipt", description: "Needs the receipt's id alone." })
     )

@@ -8,6 +8,7 @@ import { NotFound, PaymentNotFound, RateLimited } from "../domain/Errors.ts"
 import { formatUsd } from "../domain/Money.ts"
 import { PaymentId } from "../domain/Payment.ts"
 import { CurrentPrincipal } from "../http/ApiKeyAuth.ts"
+import { makeAddressLimit } from "../http/makeAddressLimit.ts"
 import { clientAddressOf } from "../http/RequestContext.ts"
 import { type Limit, RateLimiter } from "../limits/RateLimiter.ts"
 import { PaymentRepo } from "../payments/PaymentRepo.ts"
@@ -73,9 +74,12 @@ const reading = HttpApiBuilder.group(
     const repo = yield* PaymentRepo
     const mails = yield* ReceiptMails
     const limiter = yield* RateLimiter
+    const readingWaitOf = yield* makeAddressLimit
     const { trustedProxyHops } = yield* AppConfig
     return handlers.handleAll({
       read: Effect.fnUntraced(function* ({ params }) {
+        const wait = yield* readingWaitOf("read receipts")
+        if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
         const found = yield* receipts.read(params.id)
         if (Option.isNone(found)) return yield* new NotFound()
         return HttpServerResponse.jsonUnsafe({

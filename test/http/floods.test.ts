@@ -73,6 +73,25 @@ describe("Floods", () => {
     expect(await statuses(10, () => "198.51.100.8")).toEqual(Array<number>(10).fill(404))
   })
 
+  for (const what of ["links", "receipts"])
+    test(`a stranger who reads ever other ${what} is limited, and nobody else`, async () => {
+      const statuses = (requests: number, from: (request: number) => string) =>
+        Promise.all(
+          Array.from({ length: requests }, async (_, request) => {
+            const id = crypto.randomUUID().replaceAll("-", "")
+            const { headers, status } = await ask(`/${what}/${id}`, "", from(request))
+            expect(status !== 429 || headers.has("retry-after")).toBe(true)
+            return status
+          })
+        )
+      const limited = (all: ReadonlyArray<number>) => all.filter((status) => status === 429).length
+      expect(limited(await statuses(150, () => "198.51.100.9"))).toBeGreaterThan(90)
+      expect(
+        limited(await statuses(600, (request) => `2001:db8:11:${request.toString(16)}::1`))
+      ).toBeGreaterThan(200)
+      expect(await statuses(10, () => "198.51.100.10")).toEqual(Array<number>(10).fill(404))
+    })
+
   test("a stranger who tries to sign in from every network of a /48 of IPv6 keeps nobody else from it", async () => {
     const { email } = await signUp(service.baseUrl, Address.make(`0x${"5".repeat(40)}`))
     const signIn = (who: string, secret: string, from: string) =>

@@ -1,0 +1,27 @@
+// What may be asked for by everybody who knows an address counts by the client address that asks.
+import { Effect } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { AppConfig } from "../AppConfig.ts"
+import { type Limit, RateLimiter } from "../limits/RateLimiter.ts"
+import { clientAddressOf, siteOf } from "./RequestContext.ts"
+
+/** How many addresses of a site of IPv6, which has 65,536 of them, may ask to the full at once. */
+const addressesPerSite = 10
+
+export const perSecond = (rate: number): Limit => ({ rate, perSeconds: 1, burst: rate })
+
+/** Takes one request of the present client under the name; seconds to wait, 0 for none. */
+export const makeAddressLimit = Effect.gen(function* () {
+  const limiter = yield* RateLimiter
+  const { rateLimitPerKey, trustedProxyHops } = yield* AppConfig
+  const limit = perSecond(rateLimitPerKey)
+  const siteLimit = perSecond(rateLimitPerKey * addressesPerSite)
+  return Effect.fnUntraced(function* (name: string) {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const client = clientAddressOf(request, trustedProxyHops)
+    const site = siteOf(client)
+    const wait = yield* limiter.take(`${name} ${client}`, limit)
+    if (wait > 0) return wait
+    return site === client ? 0 : yield* limiter.take(`${name} ${site}`, siteLimit)
+  })
+})
