@@ -22,6 +22,10 @@ const batch = 20
 
 const decodeTarget = Schema.decodeEffect(Schema.fromJsonString(HookTarget))
 
+/** What Slack would read as a mention or a link stays text. */
+const slackText = (text: string) =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
+
 export const layer: Layer.Layer<
   never,
   never,
@@ -103,7 +107,9 @@ export const layer: Layer.Layer<
       const url = pageOf(post.merchant_id, post.env, "alerts")
       const body =
         post.shape === "slack"
-          ? { text: `*${post.merchant}${post.env === "test" ? " (test)" : ""}*: ${post.message} <${url}>` }
+          ? {
+              text: `*${slackText(post.merchant)}${post.env === "test" ? " (test)" : ""}*: ${slackText(post.message)} <${url}>`
+            }
           : {
               id: post.alert_id,
               type: `alert.${post.kind}`,

@@ -92,7 +92,7 @@ describe("Telling people", () => {
           const sql = yield* SqlClient.SqlClient
           const hooks = yield* AlertHooks
           const sender = yield* WebhookSenderMemory
-          const merchant = yield* shop("Hooked", [])
+          const merchant = yield* shop("Hooked & <!channel>", [])
           const tenant = { merchantId: merchant, env: "test" as const }
           const plain = yield* hooks.add(tenant, "plain", "https://ops.example.com/alerts")
           yield* hooks.add(tenant, "slack", "https://hooks.slack.com/services/T0/B0/secret")
@@ -109,7 +109,11 @@ describe("Telling people", () => {
           expect(rows).toContain("hooks.slack.com")
           expect(rows).not.toContain("services/T0")
           yield* sender.script("https://ops.example.com/alerts", [answered(500)])
-          const id = yield* raise(merchant, "test", "A delivery failed.")
+          const id = yield* raise(
+            merchant,
+            "test",
+            "A delivery to <https://evil.example|your dashboard> failed."
+          )
           yield* instance
           yield* instance
           yield* until(
@@ -122,13 +126,16 @@ describe("Telling people", () => {
             id,
             type: "alert.webhook_exhausted",
             env: "test",
-            message: "A delivery failed."
+            message: "A delivery to <https://evil.example|your dashboard> failed."
           })
           expect(to("ops.example")?.headers["x-service-signature"]).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/u)
           expect(plain.secret).toStartWith("whsec_")
           const slack: { readonly text: string } = JSON.parse(new TextDecoder().decode(to("slack")?.body))
           expect(Object.keys(slack)).toEqual(["text"])
-          expect(slack.text).toContain("A delivery failed.")
+          // Slack reads neither as a mention nor as a link.
+          expect(slack.text).toStartWith(
+            "*Hooked &amp; &lt;!channel&gt; (test)*: A delivery to &lt;https://evil.example|your dashboard&gt; failed. <http"
+          )
           // Again after each wait; those that were taken are not.
           for (let attempt = 2; attempt <= 5; attempt++) {
             yield* until(
