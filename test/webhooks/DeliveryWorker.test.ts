@@ -1,7 +1,7 @@
 // The rules of delivery: what is sent, what becomes of it, and what a crash, a change
 // of the endpoint or a stop does to it.
 import { describe, expect } from "bun:test"
-import { DateTime, Deferred, Effect, Exit, Layer, Metric, Option, Redacted, Scope } from "effect"
+import { DateTime, Deferred, Effect, Exit, Layer, Logger, Metric, Option, Redacted, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { verifyWebhook } from "../../src/client/verifyWebhook.ts"
 import { SecretBox } from "../../src/keys/SecretBox.ts"
@@ -247,17 +247,23 @@ describe("crash rules", () => {
         Layer.provide(Layer.fresh(Attempts.layer)),
         Layer.provide(Layer.succeed(SecretBox, lacking))
       )
+      // Another of the same endpoint.
+      yield* settle(tenant, yield* now)
+      const said: Array<unknown> = []
+      const logged = Logger.layer([Logger.make(({ message }) => void said.push(message))])
       yield* Effect.gen(function* () {
-        yield* TestClock.adjust("1 hour")
+        yield* TestClock.adjust("119 minutes")
         expect(yield* deliveryOf(tenant, id)).toMatchObject({ status: "pending", attempts: [{ number: 1 }] })
+        // Once an hour, however often they come.
+        expect(JSON.stringify(said).match(/signing secret cannot be read/g)).toHaveLength(2)
         isLacking = false
         yield* TestClock.adjust("1 minute")
-        expect(yield* sender.sent).toHaveLength(1)
+        expect(yield* sender.sent).toHaveLength(2)
         expect(yield* deliveryOf(tenant, id)).toMatchObject({
           status: "delivered",
           attempts: [{ number: 1 }]
         })
-      }).pipe(Effect.provide(worker))
+      }).pipe(Effect.provide(Layer.provide(worker, logged)))
     }).pipe(Effect.provide(idle))
   )
 

@@ -14,6 +14,7 @@ import {
   References,
   Schedule
 } from "effect"
+import { BoundedMap } from "../../domain/BoundedMap.ts"
 import type { DeliveryStatus } from "../../domain/Webhook.ts"
 import { EgressPolicy } from "../../egress/EgressPolicy.ts"
 import { SecretBox } from "../../keys/SecretBox.ts"
@@ -30,6 +31,9 @@ const maxInterruptions = 5
 
 /** Seconds that a claim lasts; longer than an attempt's whole budget of 15. */
 export const leaseSeconds = 30
+
+/** How often it is said of an endpoint that its secret cannot be read: its deliveries come again with every lease. */
+const unreadableMillis = 3_600_000
 
 /** Outcomes that one statement records at most. */
 const batchSize = 256
@@ -169,10 +173,23 @@ export class Attempts extends Context.Service<
           dueAt: null
         })
 
+      /** By endpoint, when it was said last that its secret cannot be read. */
+      const toldUnreadable = new BoundedMap<string, number>(1_000)
+      const tellUnreadable = ({ env, merchantId, target }: ClaimedDelivery, cause: Cause.Cause<unknown>) =>
+        Effect.suspend(() => {
+          const at = now().getTime()
+          const last = toldUnreadable.get(target.endpointId)
+          if (last !== undefined && at >= last && at - last < unreadableMillis) return Effect.void
+          toldUnreadable.set(target.endpointId, at)
+          return Effect.logError(
+            "Webhook attempts put off: the endpoint's signing secret cannot be read",
+            cause
+          ).pipe(Effect.annotateLogs({ endpoint: target.endpointId, merchant: merchantId, env }))
+        })
+
       /** No receiver has failed: it waits for the operator, or for another instance that has the key. */
       const unreadable = (claimed: ClaimedDelivery, cause: Cause.Cause<unknown>) =>
-        Effect.logError("Webhook attempt put off: its signing secret cannot be read", cause).pipe(
-          Effect.annotateLogs({ delivery: claimed.id, merchant: claimed.merchantId, env: claimed.env }),
+        tellUnreadable(claimed, cause).pipe(
           Effect.andThen(countUnreadable),
           Effect.andThen(repo.release([claimed], new Date(now().getTime() + leaseSeconds * 1000))),
           Effect.as(false)
