@@ -55,4 +55,37 @@ describe("A wallet that is on another chain when it is asked for the transfer", 
       await browser.close()
     }
   )
+
+  // Of Trust Wallet, MetaMask, geth and reth, ethers, and of EIP-1193 and EIP-3085; none says what was sent.
+  for (const problem of [
+    { code: -32603, message: "Provided chainId does not match the currently active chain" },
+    { code: -32000, message: "invalid chain ID" },
+    { code: -32603, message: "underlying network changed" },
+    { code: 4901, message: "The provider is disconnected from the specified chain." },
+    { code: 4902, message: "Unrecognized chain ID" }
+  ])
+    for (const hasSent of [false, true])
+      browserTest(
+        `that answers ${problem.code} (${problem.message}) and tells of no change is switched back, and ${hasSent ? "what it has sent is found" : "asked again by the buyer alone"}`,
+        async () => {
+          const { context, createIntent, open, transfers, wallet } = world()
+          const buyer = await wallet()
+          buyer.behave("eth_sendTransaction", async (_params, next) => {
+            buyer.behave("eth_sendTransaction", undefined)
+            if (hasSent) await next()
+            buyer.chainId = 1
+            throw problem
+          })
+          const browser = await context([buyer])
+          const page = await open(browser, (await createIntent()).token)
+          await toReview(page)
+          await press(page, "Pay $10.00")
+          await press(page, "Switch network")
+          if (!hasSent) await press(page, "Send again")
+          await untilState(page, "settled", 40_000)
+          expect(buyer.count("eth_sendTransaction")).toBe(hasSent ? 1 : 2)
+          expect(await transfers(buyer)).toBe(1)
+          await browser.close()
+        }
+      )
 })

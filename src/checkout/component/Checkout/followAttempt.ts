@@ -5,6 +5,7 @@ import { follow, inquire } from "../chain.ts"
 import type { UnverifiedIntent } from "../intentToken.ts"
 import type { Tell } from "../Message.ts"
 import { atomicAmount } from "../Model.ts"
+import { askChainId } from "../wallets.ts"
 import type { Session } from "./Session.ts"
 
 /**
@@ -26,7 +27,14 @@ export const inquireAttempt = async (session: Session, attempt: Attempt, tell: T
         : { type: "NoTransfer", mined: found.mined, pending: found.pending }
     )
   } catch {
-    tell({ type: "ChainSilent" })
+    // Not every wallet tells of a change, as one that refuses a request for another chain than its own.
+    const chainId = await askChainId(session.wallet.provider).catch(() => undefined)
+    const isElsewhere = chainId !== undefined && chainId !== claims.token.chainId
+    tell(
+      isElsewhere && chainId !== session.model().chainId
+        ? { type: "ChainChanged", chainId }
+        : { type: "ChainSilent" }
+    )
   }
 }
 
