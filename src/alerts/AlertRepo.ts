@@ -1,6 +1,7 @@
 // The SQL of alerts.
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { isUniqueViolation } from "../database/isUniqueViolation.ts"
 import type { AlertKind } from "../domain/AlertKind.ts"
 import { withFaultPoints } from "../workers/FaultPoints.ts"
 import type { Alert } from "./Alerts.ts"
@@ -10,7 +11,7 @@ const decodeSubjects = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ s
 export class AlertRepo extends Context.Service<
   AlertRepo,
   {
-    /** False where the same kind and subject is open already, or was raised since the alert's `since`. */
+    /** False where the same kind and subject is open already or goes on, or was raised since the alert's `since`. */
     readonly insert: (id: string, alert: Alert, at: Date) => Effect.Effect<boolean>
     /** Acknowledges what is open about the subject, raised before then if that is given; false where nothing is. */
     readonly close: (
@@ -35,16 +36,31 @@ export class AlertRepo extends Context.Service<
         insert: Effect.fn("AlertRepo.insert")(function* (id, alert, at) {
           const tenant = Option.getOrNull(alert.tenant)
           const since = alert.since ?? null
+          const resumesSince = alert.resumesSince ?? null
           const rows = yield* sql`
+            WITH resumed AS (
+              UPDATE alerts SET acknowledged_at = NULL, created_at = ${at}, message = ${alert.message}
+              WHERE acknowledged_at >= ${resumesSince}::timestamptz AND id = (
+                SELECT known.id FROM alerts known
+                WHERE known.kind = ${alert.kind} AND known.subject = ${alert.subject}
+                  AND known.acknowledged_at >= ${resumesSince}::timestamptz AND known.acknowledged_by IS NULL
+                ORDER BY known.acknowledged_at DESC LIMIT 1)
+                AND NOT EXISTS (
+                  SELECT 1 FROM alerts other WHERE other.kind = ${alert.kind} AND other.subject = ${alert.subject}
+                    AND other.acknowledged_at IS NULL)
+              RETURNING id)
             INSERT INTO alerts (id, merchant_id, env, kind, subject, message, created_at, user_id)
             SELECT ${id}::uuid, ${tenant?.merchantId ?? null}::uuid, ${tenant?.env ?? null}::text,
               ${alert.kind}::text, ${alert.subject}::text, ${alert.message}::text, greatest(${at}::timestamptz, ${since}::timestamptz),
               ${alert.userId ?? null}::uuid
-            WHERE NOT EXISTS (
+            WHERE NOT EXISTS (SELECT 1 FROM resumed) AND NOT EXISTS (
               SELECT 1 FROM alerts known WHERE known.kind = ${alert.kind} AND known.subject = ${alert.subject}
                 AND known.created_at >= ${since}::timestamptz)
             ON CONFLICT (kind, subject) WHERE acknowledged_at IS NULL DO NOTHING
-            RETURNING id`
+            RETURNING id`.pipe(
+            // Another instance has raised it just before this one would have it go on.
+            Effect.catchIf(isUniqueViolation, () => Effect.succeed([]))
+          )
           return rows.length > 0
         }, Effect.orDie),
         close: Effect.fn("AlertRepo.close")(function* (kind, subject, at, raisedBefore) {
@@ -71,30 +87,41 @@ export class AlertRepo extends Context.Service<
   static readonly layerMemory: Layer.Layer<AlertRepo> = Layer.sync(AlertRepo, () => {
     const open = new Set<string>()
     const raisedAt = new Map<string, Date>()
+    const closedAt = new Map<string, Date>()
+    const closed = (key: string, at: Date) => {
+      if (!open.delete(key)) return false
+      closedAt.set(key, at)
+      return true
+    }
     return AlertRepo.of({
-      insert: (_id, { kind, since, subject }, at) =>
+      insert: (_id, { kind, resumesSince, since, subject }, at) =>
         Effect.sync(() => {
           const key = `${kind} ${subject}`
           const last = raisedAt.get(key)
           if (open.has(key) || (since !== undefined && last !== undefined && last >= since)) return false
           open.add(key)
+          const ended = closedAt.get(key)
+          if (resumesSince !== undefined && ended !== undefined && ended >= resumesSince) {
+            raisedAt.set(key, at)
+            return false
+          }
           raisedAt.set(key, since !== undefined && since > at ? since : at)
           return true
         }),
-      close: (kind, subject, _at, raisedBefore) =>
+      close: (kind, subject, at, raisedBefore) =>
         Effect.sync(() => {
           const key = `${kind} ${subject}`
           const last = raisedAt.get(key)
           if (raisedBefore !== undefined && last !== undefined && last >= raisedBefore) return false
-          return open.delete(key)
+          return closed(key, at)
         }),
-      closeOthers: (kinds, subjects) =>
+      closeOthers: (kinds, subjects, at) =>
         Effect.sync(() =>
           [...open].flatMap((key) => {
             const [kind = "", ...words] = key.split(" ")
             const subject = words.join(" ")
             const isOther = kinds.some((one) => one === kind) && !subjects.includes(subject)
-            return isOther && open.delete(key) ? [subject] : []
+            return isOther && closed(key, at) ? [subject] : []
           })
         )
     })

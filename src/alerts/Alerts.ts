@@ -17,6 +17,11 @@ export interface Alert {
   readonly subject: string
   /** Raised once per subject from then on, even after it was acknowledged. */
   readonly since?: Date
+  /**
+   * The same one goes on, and nobody is told again, where it was closed since then by nobody: another instance, which
+   * sees nothing of the cause, has closed it.
+   */
+  readonly resumesSince?: Date
   /** What happened and what to do. */
   readonly message: string
 }

@@ -1,5 +1,5 @@
 // Raises an alert for what the nodes of a chain do wrong, and resolves it once they do right.
-import { Effect, Layer, Option } from "effect"
+import { DateTime, Effect, Layer, Option } from "effect"
 import { type ChainAlertKind, ChainAlerts, ChainRecoveries } from "../chain/ChainAlerts.ts"
 import type { AlertKind } from "../domain/AlertKind.ts"
 import { Alerts } from "./Alerts.ts"
@@ -11,18 +11,24 @@ export const alertKindOf: { readonly [K in ChainAlertKind]: AlertKind } = {
   unreachable: "rpc_unreachable"
 }
 
+/** Longer than a node's trouble goes unsaid. An instance that does not know the node closes what others say of it. */
+const resumedMillis = 300_000
+
 const raised = Layer.effect(
   ChainAlerts,
   Effect.map(
     Alerts,
     (alerts) =>
       ({ kind, env, host, message }) =>
-        alerts.raise({
-          kind: alertKindOf[kind],
-          tenant: Option.none(),
-          subject: `${env} ${host}`,
-          message
-        })
+        Effect.flatMap(DateTime.nowAsDate, (now) =>
+          alerts.raise({
+            kind: alertKindOf[kind],
+            tenant: Option.none(),
+            subject: `${env} ${host}`,
+            resumesSince: new Date(now.getTime() - resumedMillis),
+            message
+          })
+        )
   )
 )
 

@@ -12,11 +12,13 @@ const every = "30 seconds"
 const tolerated = 20
 /**
  * The alert is shared: one that was raised so long ago is closed by whoever is right, as its instance may have
- * been replaced, and raised again by one that is still wrong.
+ * been replaced, and goes on where one is still wrong.
  */
 const renewedMillis = 6 * 3_600_000
 /** How often one that is right looks for such an alert. */
 const checkedMillis = 600_000
+/** Longer than an instance that is wrong takes to say so again: it is then the same alert, of which nobody is told anew. */
+const resumedMillis = 300_000
 
 const make = Effect.gen(function* () {
   const chain = yield* ChainVerifier
@@ -46,7 +48,9 @@ const make = Effect.gen(function* () {
         subject,
         message: `This machine's clock is ${Math.round(Math.abs(ahead))} s ${ahead > 0 ? "ahead of" : "behind"} ${what}. Synchronise both with NTP.`
       }
-      return yield* byDatabase(() => alerts.raise(alert))
+      return yield* byDatabase((at) =>
+        alerts.raise({ ...alert, resumesSince: new Date(at.getTime() - resumedMillis) })
+      )
     }
     const now = yield* Clock.currentTimeMillis
     const last = right.get(subject)

@@ -90,6 +90,27 @@ const contract = (layer: Layer.Layer<AlertRepo>) => {
   )
 
   contractTest(
+    "what was closed since then by nobody goes on, and is no new one",
+    Effect.gen(function* () {
+      const subject = "goes on"
+      const repo = yield* AlertRepo
+      const closed = (at: Date, before?: Date) => repo.close(alert.kind, subject, at, before)
+      expect(yield* raise(second(1), { subject, resumesSince: second(0) })).toBeTrue()
+      expect(yield* closed(second(10))).toBeTrue()
+      const resumed = yield* Effect.all(
+        Array.from({ length: 20 }, () => raise(second(12), { subject, resumesSince: second(5) })),
+        { concurrency: "unbounded" }
+      )
+      expect(new Set(resumed)).toEqual(new Set([false]))
+      // It is as young as when it was raised anew.
+      expect(yield* closed(second(20), second(12))).toBeFalse()
+      expect(yield* closed(second(20), second(13))).toBeTrue()
+      expect(yield* raise(second(40), { subject, resumesSince: second(30) })).toBeTrue()
+      expect(yield* closed(second(41))).toBeTrue()
+    })
+  )
+
+  contractTest(
     "by a clock that is behind, what was raised is raised once as well",
     Effect.gen(function* () {
       const since = second(10)

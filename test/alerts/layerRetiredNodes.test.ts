@@ -34,6 +34,24 @@ describe("Nodes that are configured no more", () => {
       expect(
         yield* sql`SELECT 1 FROM alerts WHERE acknowledged_at IS NOT NULL AND acknowledged_by IS NOT NULL`
       ).toEqual([])
+      // An instance that has the node still says so: it is the same alert, and one that a person has closed is not.
+      const again = (subject: string) =>
+        alerts.raise({
+          kind: "rpc_unreachable",
+          tenant: Option.none(),
+          subject,
+          resumesSince: new Date(Date.now() - 60_000),
+          message: "Look again."
+        })
+      yield* sql`UPDATE alerts SET acknowledged_at = now(), acknowledged_by = 'a person' WHERE subject = 'test kept.example:8545'`
+      yield* again("test gone.example")
+      yield* again("test kept.example:8545")
+      expect(
+        yield* sql`SELECT subject, count(*)::int AS count FROM alerts WHERE kind = 'rpc_unreachable' GROUP BY subject ORDER BY subject`
+      ).toEqual([
+        { subject: "test gone.example", count: 1 },
+        { subject: "test kept.example:8545", count: 2 }
+      ])
     }).pipe(
       Effect.scoped,
       Effect.provide(
