@@ -75,10 +75,10 @@ export const transition = (model: Model, message: Message): Next => {
       return [{ ...model, busy: "switching", notice: undefined }, [{ run: "switchChain" }]]
     case "Switched":
       return model.state === "wrong-network"
-        ? proceed({ ...model, chainId: message.chainId })
+        ? proceed({ ...model, chainId: message.chainId, epoch: model.epoch + 1 })
         : [{ ...model, chainId: message.chainId }, []]
     case "SwitchFailed":
-      return [warned(model, walletNotice[message.failure]), []]
+      return model.busy === "switching" ? [warned(model, walletNotice[message.failure]), []] : [model, []]
 
     case "CheckBalance":
       return [{ ...model, busy: "balance", notice: undefined }, [{ run: "readBalance" }]]

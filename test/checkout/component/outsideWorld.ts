@@ -107,8 +107,8 @@ export const outsideWorld = (chance: Chance) => {
         stored = undefined
       if (command.run === "forgetSigned") signed = undefined
     },
-    /** None where the command ends without a word. */
-    answer: (way: UnderWay): Message | undefined => {
+    /** None where the command ends without a word. `known` is the chain that the page takes the wallet to be on. */
+    answer: (way: UnderWay, known: number | undefined): Message | undefined => {
       const { command } = way
       switch (command.run) {
         case "load":
@@ -188,6 +188,8 @@ export const outsideWorld = (chance: Chance) => {
           return oneOf<Message>(
             { type: "TransferFound", hash: hash() },
             { type: "ChainSilent" },
+            // A wallet that has changed its chain without telling.
+            known === 1 ? { type: "ChainSilent" } : { type: "ChainChanged", chainId: 1 },
             { type: "NoTransfer", mined: often(0.5), pending: often(0.5) }
           )
         case "follow":

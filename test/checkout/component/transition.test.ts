@@ -362,6 +362,13 @@ describe("The flow", () => {
     )
     expect(both).toMatchObject({ state: "submitted", attempt: { hash }, signed: undefined })
     expect(runs(follows)).toEqual(["forgetSigned", "poll"])
+    // So is a wallet that is back on another chain, or has switched its chain twice.
+    const looks = { ...loaded, attempt: asked } as const
+    expect(after(looks, connected, { ...connected, chainId: 1 })[0].state).toBe("wrong-network")
+    const declined: Message = { type: "SwitchFailed", failure: "rejected" }
+    const switched: Message = { type: "Switched", chainId: 84532 }
+    const [checks] = after(looks, { ...connected, chainId: 1 }, { type: "SwitchNetwork" }, switched, declined)
+    expect(checks).toMatchObject({ state: "submitted", busy: "checking" })
     // Looking for another transfer takes the account's wallet.
     const used = refusal("TEST_SETTLEMENT_MISMATCH", { reason: "already_used" })
     expect(after(...sentOne, gone, { type: "ReportRefused", refusal: used })[0]).toMatchObject({

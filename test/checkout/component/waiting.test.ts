@@ -117,7 +117,7 @@ const stuckWalk = (chance: Chance): ReadonlyArray<Message> | undefined => {
     }
     // However late the wallet answers, what it has sent is told.
     if (!isCurrent && way.asked !== "transfer") return
-    const message = world.answer(way)
+    const message = world.answer(way, model.chainId)
     if (message === undefined || (!isCurrent && message.type !== "Sent")) return
     if (message.type === "Asking") ways.push({ ...way, asked: message.step })
     send(message)

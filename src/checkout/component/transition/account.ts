@@ -16,8 +16,9 @@ export const connected = (
   { account, chainId, walletId, identified }: MessageOf<"Connected">
 ): Next => {
   const next = { ...model, account, chainId, walletId, identified, panel: undefined, pairingUri: undefined }
-  // A payment that is under way does not wait for its wallet.
-  return beforePayment.has(model.state) ? proceed(next) : [next, []]
+  if (beforePayment.has(model.state)) return proceed(next)
+  // A payment that is under way does not wait for its wallet, unless that looks for its transfer.
+  return looking(model) ? proceed({ ...next, epoch: model.epoch + 1 }) : [next, []]
 }
 
 export const accountsChanged = (
