@@ -61,8 +61,7 @@ const hex = (column: string) => `'0x' || encode(${column}, 'hex')`
 
 const paymentCells = `json_build_object('id', p.id, 'reference', p.ref_code, 'order', p.intent_url,
   'amount', p.amount::text, 'payer', ${hex("p.payer_address")}, 'receiver', ${hex("p.receiver")},
-  'transaction', ${hex("coalesce((SELECT c.transaction_id FROM claimed_transfers c WHERE c.payment_id = p.id), p.transaction_id)")},
-  'payerType', p.payer_type,
+  'transaction', ${hex("p.transaction_id")}, 'payerType', p.payer_type,
   'openedAt', (extract(epoch FROM p.created_at) * 1000)::bigint::text,
   'at', (extract(epoch FROM p.settled_at) * 1000)::bigint::text,
   'refunded', coalesce((SELECT sum(r.amount) FROM refunds r

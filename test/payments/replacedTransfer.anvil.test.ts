@@ -1,7 +1,7 @@
 // A settled transfer that a reorganisation drops while its money arrives in another transaction: by the same
 // authorization, by the same nonce of its wallet, or by a person's word. The payment stays paid, once.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import { encodeFunctionData, erc20Abi, type Hex } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
 import { AppConfig } from "../../src/AppConfig.ts"
@@ -19,6 +19,9 @@ setDefaultTimeout(60_000)
 
 const price = 10_000_000n
 const { chainId, usdc } = networks.test
+
+const Rows = Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Unknown)))
+const decodeExport = Schema.decodeUnknownSync(Schema.Struct({ payments: Rows, transfers: Rows }))
 
 describe("a settled transfer whose money arrives in another transaction", () => {
   let world: X402World
@@ -88,13 +91,16 @@ describe("a settled transfer whose money arrives in another transaction", () => 
     ).toHaveLength(1)
     await until(async () => (await openAlerts(id)).length === 0)
     const today = new Date().toISOString().slice(0, 10)
-    const books = await world.call(
-      "GET",
-      `/exports/payments?from=${today}&to=${today}&timeZone=UTC&format=json`,
-      world.keys.test.secret
-    )
-    expect(books.body.payments.filter((row: { readonly id: string }) => row.id === id)).toMatchObject([
-      { amount: "10.00", transaction: second }
+    const exported = async (what: "payments" | "transfers", column: string, value: unknown) => {
+      const days = `from=${today}&to=${today}&timeZone=UTC&format=json`
+      const { body } = await world.call("GET", `/exports/${what}?${days}`, world.keys.test.secret)
+      const { [what]: rows = [] } = decodeExport(body)
+      return rows.filter((row) => row[column] === value)
+    }
+    const [paid, ...more] = await exported("payments", "id", id)
+    expect([paid, more]).toMatchObject([{ amount: "10.00", transaction: first }, []])
+    expect(await exported("transfers", "reference", paid?.["reference"])).toMatchObject([
+      { direction: "in", kind: "payment", amount: "10.00", transaction: second }
     ])
     const refund = (of: object) =>
       world.call("POST", "/refunds", world.keys.test.secret, { ...of, amount: "10.00" })
