@@ -154,7 +154,9 @@ const interruptions = [
   "an instance is stopped",
   "all instances are down for a day",
   "an instance stands still",
-  "a clock jumps"
+  "a clock jumps",
+  // Whose tables it goes back and forth over stand still until it is done.
+  "an operator's command is killed"
 ] as const
 
 /** Whether instances run through, by one time, and all that they write is written and heard of. */
