@@ -17,7 +17,9 @@ import { PaymentIntents } from "../intents/PaymentIntents.ts"
 import { KeyAuth } from "../keys/KeyAuth.ts"
 import { PaymentRepo } from "../payments/PaymentRepo.ts"
 import type { NewLink, OpenedLink, PaymentLink } from "./Api.ts"
-import { type KeptLink, LinkRepo, type Short } from "./LinkRepo.ts"
+import type { KeptLink } from "./LinkRepo/LinkRow.ts"
+import type { Short } from "./LinkRepo/restsSql.ts"
+import { LinkRepo } from "./LinkRepo.ts"
 
 type LinkView = typeof PaymentLink.Encoded
 
