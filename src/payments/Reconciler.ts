@@ -10,8 +10,9 @@ import { DueWork } from "../workers/DueWork.ts"
 import { leased } from "../workers/leased.ts"
 import { supervised } from "../workers/supervised.ts"
 import { type DueReport, PaymentRepo, type WatchedTransfer, type WatchNote } from "./PaymentRepo.ts"
+import { openedSince, type ReportCheck } from "./Payments/evidenceCheck.ts"
 import { verdictOf } from "./Payments/verdictOf.ts"
-import { openedSince, Payments, type ReportCheck } from "./Payments.ts"
+import { Payments } from "./Payments.ts"
 
 /** Delays between checks of a report that the chain has not decided: 5 s doubling to 5 minutes. */
 const checkAgain = Schedule.min([Schedule.exponential("5 seconds"), Schedule.spaced("5 minutes")])

@@ -45,8 +45,8 @@ export const defects: ReadonlyArray<Defect> = [
   },
   {
     name: "whether a transfer is too old goes by our clock alone, which may be ahead",
-    file: "src/payments/Payments.ts",
-    from: "const since =\n          known.sinceBlock === undefined ? openedSince(payment, null) : { sinceBlock: known.sinceBlock }",
+    file: "src/payments/Payments/evidenceCheck.ts",
+    from: "const since =\n      known.sinceBlock === undefined ? openedSince(payment, null) : { sinceBlock: known.sinceBlock }",
     to: "const since: { readonly sinceBlock?: bigint } = {}"
   },
   {
@@ -343,7 +343,7 @@ export const defects: ReadonlyArray<Defect> = [
   },
   {
     name: "a report is answered as settled although nothing was stored",
-    file: "src/payments/Payments.ts",
+    file: "src/payments/Payments/evidenceCheck.ts",
     from: 'if (Option.isSome(settled.success)) return { _tag: "Settled", payment: settled.success.value }',
     to: 'return { _tag: "Settled", payment: Option.getOrElse(settled.success, () => ({ ...payment, status: "settled" as const })) }'
   },
@@ -459,7 +459,7 @@ export const defects: ReadonlyArray<Defect> = [
   },
   {
     name: "a webhook of test money says live",
-    file: "src/payments/Payments.ts",
+    file: "src/payments/Payments/evidenceCheck.ts",
     from: 'livemode: payment.env === "live",',
     to: 'livemode: payment.env === "test",'
   },
@@ -494,9 +494,9 @@ export const defects: ReadonlyArray<Defect> = [
     to: 'return "verify"',
     also: [
       {
-        file: "src/payments/Payments.ts",
-        from: "          const verification = yield* chain.verify({\n            env: payment.env,",
-        to: '          const verification = yield* chain.verify({\n            env: "test",'
+        file: "src/payments/Payments/evidenceCheck.ts",
+        from: "      const verification = yield* chain.verify({\n        env: payment.env,",
+        to: '      const verification = yield* chain.verify({\n        env: "test",'
       }
     ]
   },

@@ -1,6 +1,6 @@
 // What a check against the chain adds to the payment's history.
 import type { Verdict } from "../PaymentRepo.ts"
-import type { ReportCheck } from "../Payments.ts"
+import type { ReportCheck } from "./evidenceCheck.ts"
 
 /** The verdict of a check that did not settle; undefined where there is nothing to add. */
 export const verdictOf = (check: ReportCheck, at: Date): Verdict | undefined => {
