@@ -57,9 +57,11 @@ const make = Effect.fnUntraced(function* (options: ChainVerifierOptions) {
       const agreement = yield* observations.fresh(env, settled.transactionId)
       const status = statusOf(env, agreement, settled, finalityDepth)
       if (status._tag !== "Dropped" || status.reason !== "not_included") return status
-      // A node that has forgotten the transaction but still shows its block proves no reorganisation.
+      // A node that has forgotten the transaction but still shows its block proves no reorganisation, nor does one that
+      // shows no block there, as where another machine answers at its address.
       const block = yield* pool.poll(env, aboutBlock(settled.blockNumber))
-      return block.agreed !== undefined && block.agreed[0] !== settled.blockHash
+      const hash = block.agreed?.[0]
+      return hash !== undefined && hash !== settled.blockHash
         ? status
         : BlockStatus.Unknown({ reason: block.contradiction ? "disagreement" : "lagging" })
     }),

@@ -118,7 +118,7 @@ const it = <E>(
 ) => test(name, () => runtime.runPromise(Effect.scoped(effect()).pipe(Effect.asVoid)), 180_000)
 
 describe(row.reorganised, () => {
-  it("a node that forgot the transaction but still shows its block proves nothing", () =>
+  it("a node that forgot the transaction and still shows its block, or has none there yet, proves nothing", () =>
     Effect.gen(function* () {
       const chain = yield* LocalChain
       const [buyer, merchant] = yield* Effect.all([person(60), person(61)])
@@ -134,6 +134,17 @@ describe(row.reorganised, () => {
       )
       const status = Effect.flatMap(ChainVerifier, (service) => service.blockStatus("test", settled))
       expect<unknown>(yield* status.pipe(Effect.provide(verifierOver([forgetful.url])))).toEqual({
+        _tag: "Unknown",
+        reason: "lagging"
+      })
+      // Another machine at its address has neither the transaction nor its block yet.
+      const height = `0x${settled.blockNumber.toString(16)}`
+      const behind = yield* rpcProxy(chain.rpcUrl, (method, params) =>
+        method === "eth_getTransactionReceipt" || (method === "eth_getBlockByNumber" && params[0] === height)
+          ? { result: null }
+          : undefined
+      )
+      expect<unknown>(yield* status.pipe(Effect.provide(verifierOver([behind.url])))).toEqual({
         _tag: "Unknown",
         reason: "lagging"
       })
