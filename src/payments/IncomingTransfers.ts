@@ -3,7 +3,6 @@
 
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { chainRetryAfter } from "../chain/orChainUnavailable.ts"
-import { networks } from "../domain/Chain.ts"
 import {
   ChainUnavailable,
   IncomingTransferExplained,
@@ -12,7 +11,8 @@ import {
   TransferNotAttachable
 } from "../domain/Errors.ts"
 import type { Tenant } from "../domain/Merchant.ts"
-import type { Evidence, Payment, PaymentId } from "../domain/Payment.ts"
+import type { Payment, PaymentId } from "../domain/Payment.ts"
+import { evidenceOf } from "./evidenceOf.ts"
 import { PaymentRepo } from "./PaymentRepo.ts"
 import { Payments } from "./Payments.ts"
 import type { IncomingTransfer, LikelyPayment } from "./TransferStore.ts"
@@ -97,25 +97,13 @@ export class IncomingTransfers extends Context.Service<
           if (reason !== undefined) return yield* new TransferNotAttachable({ reason })
           if (yield* repo.awaitsSettlement(transfer))
             return yield* new TransferNotAttachable({ reason: "settling" })
-          const { chainId, usdc } = networks[tenant.env]
           const at = yield* DateTime.nowAsDate
           // Leased to this member before the chain is queried, so that no one else resolves it concurrently.
           if (!(yield* repo.takeForPayment(tenant, transfer.id, paymentId, { ...by, at })))
             return yield* (yield* repo.isReserved(paymentId))
               ? new TransferNotAttachable({ reason: "settling" })
               : new IncomingTransferExplained()
-          const evidence: Evidence = {
-            transactionId: transfer.transactionId,
-            payer: transfer.payer,
-            tokenChanges: [
-              {
-                amountAtomic: transfer.amount.toString(),
-                chainId,
-                receiver: transfer.receiver,
-                tokenAddress: usdc.address
-              }
-            ]
-          }
+          const evidence = evidenceOf(transfer)
           if (isDropped) {
             const followed = yield* payments.follow(payment.value, evidence, { byPerson: true })
             if (followed === "Followed") return payment.value

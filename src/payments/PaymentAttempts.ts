@@ -6,7 +6,7 @@ import { AppConfig } from "../AppConfig.ts"
 import { BuyerIdentity } from "../buyers/BuyerIdentity.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import { chainRetryAfter } from "../chain/orChainUnavailable.ts"
-import { type Address, networks } from "../domain/Chain.ts"
+import type { Address } from "../domain/Chain.ts"
 import {
   ChainUnavailable,
   type InvalidBuyerToken,
@@ -21,6 +21,7 @@ import {
 import type { Principal } from "../domain/Merchant.ts"
 import type { AttemptMethod, Payment, PaymentId } from "../domain/Payment.ts"
 import { RateLimiter } from "../limits/RateLimiter.ts"
+import { evidenceOf } from "./evidenceOf.ts"
 import {
   type AttemptEnd,
   attemptLifeMillis,
@@ -252,23 +253,8 @@ export class PaymentAttempts extends Context.Service<
         const at = yield* DateTime.nowAsDate
         if (asked.length === 0 && (yield* repo.paysAnEqual(payment, payer, sent.value, at))) return false
         if (yield* repo.awaitsSettlement({ env, payer, receiver, amount })) return true
-        const { chainId, usdc } = networks[env]
-        const check = yield* payments.check(
-          payment,
-          {
-            transactionId: sent.value,
-            payer,
-            tokenChanges: [
-              {
-                amountAtomic: amount.toString(),
-                chainId,
-                receiver,
-                tokenAddress: usdc.address
-              }
-            ]
-          },
-          at
-        )
+        const evidence = evidenceOf({ amount, env, payer, receiver, transactionId: sent.value })
+        const check = yield* payments.check(payment, evidence, at)
         return check._tag === "Pending"
       })
 

@@ -8,11 +8,10 @@ import { Alerts } from "../alerts/Alerts.ts"
 import { ChainReach } from "../chain/ChainReach.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import type { RangeReading } from "../chain/Verification.ts"
-import { networks } from "../domain/Chain.ts"
-import type { Evidence } from "../domain/Payment.ts"
 import { DueWork } from "../workers/DueWork.ts"
 import { leased } from "../workers/leased.ts"
 import { periodic, supervised } from "../workers/supervised.ts"
+import { evidenceOf } from "./evidenceOf.ts"
 import { PaymentRepo } from "./PaymentRepo.ts"
 import { Payments } from "./Payments.ts"
 import type { ChainCursor, IncomingTransfer, Match } from "./TransferStore.ts"
@@ -148,19 +147,6 @@ const make = Effect.gen(function* () {
   const firstCursor = Effect.fnUntraced(function* (target: bigint) {
     const start = yield* cursorAt(target > firstBackfill ? target - firstBackfill : 0n)
     if (Option.isSome(start)) yield* repo.startCursor(env, start.value)
-  })
-
-  const evidenceOf = (transfer: IncomingTransfer): Evidence => ({
-    transactionId: transfer.transactionId,
-    payer: transfer.payer,
-    tokenChanges: [
-      {
-        amountAtomic: transfer.amount.toString(),
-        chainId: networks[env].chainId,
-        receiver: transfer.receiver,
-        tokenAddress: networks[env].usdc.address
-      }
-    ]
   })
 
   /**

@@ -582,15 +582,15 @@ export const defects: ReadonlyArray<Defect> = [
     name: "on SQL, a transfer settles any number of payments",
     store: "sql",
     file: "src/payments/PaymentRepo/PaymentRepoSql.ts",
-    from: "FROM settled\n      RETURNING chain_id",
-    to: "FROM settled WHERE NOT EXISTS (\n        SELECT 1 FROM claimed_transfers c WHERE c.transaction_id = settled.transaction_id)\n      RETURNING chain_id"
+    from: "FROM settled\n        RETURNING chain_id",
+    to: "FROM settled WHERE NOT EXISTS (\n        SELECT 1 FROM claimed_transfers c WHERE c.transaction_id = settled.transaction_id)\n        RETURNING chain_id"
   },
   {
     name: "on SQL, a settlement queues no webhook",
     store: "sql",
     file: "src/payments/PaymentRepo/PaymentRepoSql.ts",
-    from: "ON e.merchant_id = s.merchant_id AND e.env = s.env AND e.deleted_at IS NULL\n    ), dropped",
-    to: "ON e.merchant_id = s.merchant_id AND e.env = s.env AND e.deleted_at IS NULL WHERE false\n    ), dropped"
+    from: "ON e.merchant_id = s.merchant_id AND e.env = s.env AND e.deleted_at IS NULL\n      ), dropped",
+    to: "ON e.merchant_id = s.merchant_id AND e.env = s.env AND e.deleted_at IS NULL WHERE false\n      ), dropped"
   },
   {
     name: "on SQL, transfers of replaced blocks are not dropped",

@@ -22,8 +22,8 @@ import {
   toPayment,
   toSummary
 } from "../PaymentRow.ts"
-import { attachLeaseMillis } from "../TransferStore.ts"
 import { makeAttemptsSql } from "./attemptsSql.ts"
+import { arrivedTransfer, explainTransfer, isFree } from "./claimingSql.ts"
 import { makeClaimsSql } from "./claimsSql.ts"
 import { evidenceKey, keptReports } from "./evidenceKey.ts"
 import { makeOpeningSql } from "./openingSql.ts"
@@ -230,77 +230,56 @@ export const makePaymentRepoSql: Effect.Effect<
     return (yield* decodeTaken(rows)).map((row) => ({ ordinal: row.ordinal, blockHash: row.block_hash }))
   }, Effect.orDie)
 
-  const settleStatement = ({ paymentId, evidence, transfer, delivery, ...times }: PaymentSettlement) => sql`
-    WITH held AS (
-      SELECT p.receiver AS held_receiver, p.amount AS held_amount, p.intent_url AS held_url FROM payments p
-      WHERE p.id = ${paymentId} AND p.status IN ('pending', 'failed') FOR NO KEY UPDATE
-    ), arrived AS (
-      -- Under its lock: a person handles it before, or no more.
-      SELECT t.payment_id, t.handled_at, t.attached_to, ${isShort(sql, paymentId, sql`held_url`)} AS is_short
-      FROM held JOIN incoming_transfers t ON t.receiver = held_receiver AND t.amount = held_amount
-      WHERE t.chain_id = ${transfer.chainId} AND t.transaction_id = ${toBytes(transfer.transactionId)}
-        AND t.payer = ${toBytes(evidence.payer)} AND t.ordinal = ${transfer.ordinal}
-      FOR NO KEY UPDATE OF t
-    ), settled AS (
-      UPDATE payments SET status = 'settled', settled_at = ${times.at}, reported_at = ${times.reportedAt},
-        failed_earlier_at = failed_at, failed_at = NULL, failure_reason = NULL,
-        transaction_id = ${toBytes(evidence.transactionId)}, payer_address = ${toBytes(evidence.payer)},
-        token_changes = ${JSON.stringify(evidence.tokenChanges)}::text::jsonb,
-        payer_type = coalesce((
-          SELECT min(r.payer_type) FROM payment_reports r
-          WHERE r.payment_id = ${paymentId} AND r.payer_address = ${toBytes(evidence.payer)}
-            AND r.transaction_id = ${toBytes(evidence.transactionId)}), (
-          -- Found on the chain, and reserved by an agent of the service.
-          SELECT 'agent' FROM agents g JOIN agent_payments a ON a.agent_id = g.id
-          WHERE g.address = ${toBytes(evidence.payer)} AND a.payment_id = ${paymentId} LIMIT 1), payments.payer_type)
-      FROM held WHERE id = ${paymentId} AND status IN ('pending', 'failed') AND NOT EXISTS (
-        SELECT 1 FROM claimed_transfers c
-        WHERE c.chain_id = ${transfer.chainId} AND c.transaction_id = ${toBytes(transfer.transactionId)}
-          AND c.block_hash <> ${toBytes(transfer.blockHash)})
-        AND NOT EXISTS (
-          SELECT 1 FROM arrived t
-          WHERE t.payment_id IS NULL AND (t.is_short OR (t.handled_at IS NOT NULL AND (t.attached_to IS NULL
-            OR (t.attached_to <> ${paymentId}::uuid
-              AND t.handled_at > ${new Date(times.at.getTime() - attachLeaseMillis)}::timestamptz)))))
-      RETURNING ${columns}
-    ), claimed AS (
-      INSERT INTO claimed_transfers
-        (chain_id, transaction_id, log_position, payer, receiver, amount, ordinal, payment_id, block_number,
-         block_hash, watch_at)
-      SELECT ${transfer.chainId}::integer, ${toBytes(transfer.transactionId)}::bytea, ${transfer.logPosition}::integer,
-        payer_address, receiver, amount, ${transfer.ordinal}::integer, id, ${transfer.blockNumber}::bigint,
-        ${toBytes(transfer.blockHash)}::bytea, ${times.watchAt}::timestamptz
-      FROM settled
-      RETURNING chain_id, transaction_id, payer, receiver, amount, ordinal, payment_id
-    ), explained AS (
-      UPDATE incoming_transfers t SET payment_id = c.payment_id, merchant_id = s.merchant_id, match_at = NULL,
-        -- What a person began to attach elsewhere and did not settle is nobody's word.
-        handled_at = CASE WHEN t.attached_to = c.payment_id THEN t.handled_at END,
-        handled_by = CASE WHEN t.attached_to = c.payment_id THEN t.handled_by END,
-        note = CASE WHEN t.attached_to = c.payment_id THEN t.note END,
-        attached_to = CASE WHEN t.attached_to = c.payment_id THEN t.attached_to END
-      FROM claimed c JOIN settled s ON s.id = c.payment_id
-      WHERE t.chain_id = c.chain_id AND t.transaction_id = c.transaction_id AND t.payer = c.payer
-        AND t.receiver = c.receiver AND t.amount = c.amount AND t.ordinal = c.ordinal
-      RETURNING t.id
-    ), unasked AS (
-      -- What it pays now is all that it pays.
-      UPDATE payment_links SET closed_at = ${times.at}
-      WHERE rest_of IN (SELECT id FROM explained) AND closed_at IS NULL
-    ), queued AS (
-      INSERT INTO webhook_deliveries
-        (id, merchant_id, env, endpoint_id, payment_id, type, body, status, due_at, created_at, finished_at)
-      SELECT ${delivery.id}::uuid, s.merchant_id, s.env, e.id, s.id, 'payment.settled', ${delivery.body}::bytea,
-        CASE WHEN e.id IS NULL THEN 'cancelled' ELSE 'pending' END,
-        CASE WHEN e.id IS NULL THEN NULL ELSE ${times.at}::timestamptz END,
-        ${times.at}::timestamptz,
-        CASE WHEN e.id IS NULL THEN ${times.at}::timestamptz ELSE NULL END
-      FROM settled s LEFT JOIN webhook_endpoints e
-        ON e.merchant_id = s.merchant_id AND e.env = s.env AND e.deleted_at IS NULL
-    ), dropped AS (
-      DELETE FROM payment_reports WHERE payment_id IN (SELECT id FROM settled)
-    )
-    SELECT ${columns} FROM settled`
+  const settleStatement = ({ paymentId, evidence, transfer, delivery, ...times }: PaymentSettlement) => {
+    const claiming = { paymentId, payer: evidence.payer, transfer, at: times.at }
+    return sql`
+      WITH held AS (
+        SELECT p.receiver AS held_receiver, p.amount AS held_amount, p.intent_url AS held_url FROM payments p
+        WHERE p.id = ${paymentId} AND p.status IN ('pending', 'failed') FOR NO KEY UPDATE
+      ), arrived AS (${arrivedTransfer(sql, claiming)}
+      ), settled AS (
+        UPDATE payments SET status = 'settled', settled_at = ${times.at}, reported_at = ${times.reportedAt},
+          failed_earlier_at = failed_at, failed_at = NULL, failure_reason = NULL,
+          transaction_id = ${toBytes(evidence.transactionId)}, payer_address = ${toBytes(evidence.payer)},
+          token_changes = ${JSON.stringify(evidence.tokenChanges)}::text::jsonb,
+          payer_type = coalesce((
+            SELECT min(r.payer_type) FROM payment_reports r
+            WHERE r.payment_id = ${paymentId} AND r.payer_address = ${toBytes(evidence.payer)}
+              AND r.transaction_id = ${toBytes(evidence.transactionId)}), (
+            -- Found on the chain, and reserved by an agent of the service.
+            SELECT 'agent' FROM agents g JOIN agent_payments a ON a.agent_id = g.id
+            WHERE g.address = ${toBytes(evidence.payer)} AND a.payment_id = ${paymentId} LIMIT 1), payments.payer_type)
+        FROM held WHERE id = ${paymentId} AND status IN ('pending', 'failed') AND ${isFree(sql, claiming)}
+        RETURNING ${columns}
+      ), claimed AS (
+        INSERT INTO claimed_transfers
+          (chain_id, transaction_id, log_position, payer, receiver, amount, ordinal, payment_id, block_number,
+           block_hash, watch_at)
+        SELECT ${transfer.chainId}::integer, ${toBytes(transfer.transactionId)}::bytea, ${transfer.logPosition}::integer,
+          payer_address, receiver, amount, ${transfer.ordinal}::integer, id, ${transfer.blockNumber}::bigint,
+          ${toBytes(transfer.blockHash)}::bytea, ${times.watchAt}::timestamptz
+        FROM settled
+        RETURNING chain_id, transaction_id, payer, receiver, amount, ordinal, payment_id
+      ), explained AS (${explainTransfer(sql, sql`claimed c JOIN settled s ON s.id = c.payment_id`, sql`s.merchant_id`)}
+      ), unasked AS (
+        -- What it pays now is all that it pays.
+        UPDATE payment_links SET closed_at = ${times.at}
+        WHERE rest_of IN (SELECT id FROM explained) AND closed_at IS NULL
+      ), queued AS (
+        INSERT INTO webhook_deliveries
+          (id, merchant_id, env, endpoint_id, payment_id, type, body, status, due_at, created_at, finished_at)
+        SELECT ${delivery.id}::uuid, s.merchant_id, s.env, e.id, s.id, 'payment.settled', ${delivery.body}::bytea,
+          CASE WHEN e.id IS NULL THEN 'cancelled' ELSE 'pending' END,
+          CASE WHEN e.id IS NULL THEN NULL ELSE ${times.at}::timestamptz END,
+          ${times.at}::timestamptz,
+          CASE WHEN e.id IS NULL THEN ${times.at}::timestamptz ELSE NULL END
+        FROM settled s LEFT JOIN webhook_endpoints e
+          ON e.merchant_id = s.merchant_id AND e.env = s.env AND e.deleted_at IS NULL
+      ), dropped AS (
+        DELETE FROM payment_reports WHERE payment_id IN (SELECT id FROM settled)
+      )
+      SELECT ${columns} FROM settled`
+  }
 
   const settle = Effect.fn("PaymentRepo.settle")(
     function* (settlement: PaymentSettlement) {

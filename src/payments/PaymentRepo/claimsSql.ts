@@ -4,10 +4,9 @@ import { type SqlClient, SqlError } from "effect/sql"
 import { HashBytes, toBytes } from "../../chain/ChainBytes.ts"
 import { isUniqueViolation } from "../../database/isUniqueViolation.ts"
 import { networks } from "../../domain/Chain.ts"
-import { isShort } from "../isShortSql.ts"
 import { ownRows, PaymentRow, paymentColumns, toPayment } from "../PaymentRow.ts"
-import { attachLeaseMillis } from "../TransferStore.ts"
 import type { ClaimReplacement, ClaimStore, DroppedClaim } from "./ClaimStore.ts"
+import { arrivedTransfer, explainTransfer, isFree } from "./claimingSql.ts"
 import { TransferAlreadyUsed } from "./TransferAlreadyUsed.ts"
 
 const decodeDropped = Schema.decodeUnknownEffect(
@@ -26,64 +25,44 @@ const decodeClaims = Schema.decodeUnknownEffect(
 )
 
 export const makeClaimsSql = (sql: SqlClient.SqlClient): ClaimStore => {
-  const replacement = ({ at, env, paymentId, payer, transfer }: ClaimReplacement) => sql`
-    WITH held AS (
-      SELECT p.id AS held_id, p.receiver AS held_receiver, p.amount AS held_amount, p.intent_url AS held_url,
-        p.merchant_id AS held_merchant
-      FROM payments p
-      WHERE p.id = ${paymentId} AND p.env = ${env} AND p.status = 'settled' AND p.payer_address = ${toBytes(payer)}
-      FOR NO KEY UPDATE
-    ), arrived AS (
-      -- Under its lock: a person handles it before, or no more.
-      SELECT t.payment_id, t.handled_at, t.attached_to, ${isShort(sql, paymentId, sql`held_url`)} AS is_short
-      FROM held JOIN incoming_transfers t ON t.receiver = held_receiver AND t.amount = held_amount
-      WHERE t.chain_id = ${transfer.chainId} AND t.transaction_id = ${toBytes(transfer.transactionId)}
-        AND t.payer = ${toBytes(payer)} AND t.ordinal = ${transfer.ordinal}
-      FOR NO KEY UPDATE OF t
-    ), lost AS (
-      SELECT c.chain_id, c.transaction_id, c.payer, c.receiver, c.amount, c.ordinal, c.payment_id
-      FROM held JOIN claimed_transfers c ON c.payment_id = held_id
-      WHERE c.dropped_at IS NOT NULL AND c.transaction_id <> ${toBytes(transfer.transactionId)}
-      FOR UPDATE OF c
-    ), moved AS (
-      UPDATE claimed_transfers c SET transaction_id = ${toBytes(transfer.transactionId)},
-        ordinal = ${transfer.ordinal}, log_position = ${transfer.logPosition},
-        block_number = ${transfer.blockNumber.toString()}::bigint, block_hash = ${toBytes(transfer.blockHash)},
-        dropped_at = NULL,
-        -- Looked at at once, which ends the alert.
-        watch_at = ${at}
-      FROM lost WHERE c.payment_id = lost.payment_id AND NOT EXISTS (
-          SELECT 1 FROM claimed_transfers o
-          WHERE o.chain_id = ${transfer.chainId} AND o.transaction_id = ${toBytes(transfer.transactionId)}
-            AND o.block_hash <> ${toBytes(transfer.blockHash)})
-        AND NOT EXISTS (
-          SELECT 1 FROM arrived t
-          WHERE t.payment_id IS NULL AND (t.is_short OR (t.handled_at IS NOT NULL AND (t.attached_to IS NULL
-            OR (t.attached_to <> ${paymentId}::uuid
-              AND t.handled_at > ${new Date(at.getTime() - attachLeaseMillis)}::timestamptz)))))
-      RETURNING c.chain_id, c.transaction_id, c.payer, c.receiver, c.amount, c.ordinal, c.payment_id
-    ), explained AS (
-      UPDATE incoming_transfers t SET payment_id = m.payment_id, merchant_id = held_merchant, match_at = NULL,
-        handled_at = CASE WHEN t.attached_to = m.payment_id THEN t.handled_at END,
-        handled_by = CASE WHEN t.attached_to = m.payment_id THEN t.handled_by END,
-        note = CASE WHEN t.attached_to = m.payment_id THEN t.note END,
-        attached_to = CASE WHEN t.attached_to = m.payment_id THEN t.attached_to END
-      FROM moved m CROSS JOIN held
-      WHERE t.chain_id = m.chain_id AND t.transaction_id = m.transaction_id AND t.payer = m.payer
-        AND t.receiver = m.receiver AND t.amount = m.amount AND t.ordinal = m.ordinal
-      RETURNING t.id
-    ), unasked AS (
-      UPDATE payment_links SET closed_at = ${at}
-      WHERE rest_of IN (SELECT id FROM explained) AND closed_at IS NULL
-    ), unclaimed AS (
-      -- Where it returns, it is read again and matched anew.
-      UPDATE incoming_transfers t SET payment_id = NULL, dropped_at = coalesce(t.dropped_at, ${at}), match_at = NULL,
-        handled_at = NULL, handled_by = NULL, note = NULL, attached_to = NULL
-      FROM lost JOIN moved ON moved.payment_id = lost.payment_id
-      WHERE t.chain_id = lost.chain_id AND t.transaction_id = lost.transaction_id AND t.payer = lost.payer
-        AND t.receiver = lost.receiver AND t.amount = lost.amount AND t.ordinal = lost.ordinal
-    )
-    SELECT payment_id FROM moved`
+  const replacement = (claiming: ClaimReplacement) => {
+    const { at, env, paymentId, payer, transfer } = claiming
+    return sql`
+      WITH held AS (
+        SELECT p.id AS held_id, p.receiver AS held_receiver, p.amount AS held_amount, p.intent_url AS held_url,
+          p.merchant_id AS held_merchant
+        FROM payments p
+        WHERE p.id = ${paymentId} AND p.env = ${env} AND p.status = 'settled' AND p.payer_address = ${toBytes(payer)}
+        FOR NO KEY UPDATE
+      ), arrived AS (${arrivedTransfer(sql, claiming)}
+      ), lost AS (
+        SELECT c.chain_id, c.transaction_id, c.payer, c.receiver, c.amount, c.ordinal, c.payment_id
+        FROM held JOIN claimed_transfers c ON c.payment_id = held_id
+        WHERE c.dropped_at IS NOT NULL AND c.transaction_id <> ${toBytes(transfer.transactionId)}
+        FOR UPDATE OF c
+      ), moved AS (
+        UPDATE claimed_transfers c SET transaction_id = ${toBytes(transfer.transactionId)},
+          ordinal = ${transfer.ordinal}, log_position = ${transfer.logPosition},
+          block_number = ${transfer.blockNumber.toString()}::bigint, block_hash = ${toBytes(transfer.blockHash)},
+          dropped_at = NULL,
+          -- Looked at at once, which ends the alert.
+          watch_at = ${at}
+        FROM lost WHERE c.payment_id = lost.payment_id AND ${isFree(sql, claiming)}
+        RETURNING c.chain_id, c.transaction_id, c.payer, c.receiver, c.amount, c.ordinal, c.payment_id
+      ), explained AS (${explainTransfer(sql, sql`moved c CROSS JOIN held`, sql`held_merchant`)}
+      ), unasked AS (
+        UPDATE payment_links SET closed_at = ${at}
+        WHERE rest_of IN (SELECT id FROM explained) AND closed_at IS NULL
+      ), unclaimed AS (
+        -- Where it returns, it is read again and matched anew.
+        UPDATE incoming_transfers t SET payment_id = NULL, dropped_at = coalesce(t.dropped_at, ${at}), match_at = NULL,
+          handled_at = NULL, handled_by = NULL, note = NULL, attached_to = NULL
+        FROM lost JOIN moved ON moved.payment_id = lost.payment_id
+        WHERE t.chain_id = lost.chain_id AND t.transaction_id = lost.transaction_id AND t.payer = lost.payer
+          AND t.receiver = lost.receiver AND t.amount = lost.amount AND t.ordinal = lost.ordinal
+      )
+      SELECT payment_id FROM moved`
+  }
 
   return {
     claimOf: Effect.fn("PaymentRepo.claimOf")(function* (paymentId) {

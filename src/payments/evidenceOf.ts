@@ -1,0 +1,19 @@
+// What the chain's reader has of a transfer, as evidence that it pays.
+import { networks } from "../domain/Chain.ts"
+import type { Evidence } from "../domain/Payment.ts"
+import type { IncomingTransfer } from "./TransferStore.ts"
+
+export const evidenceOf = ({
+  amount,
+  env,
+  payer,
+  receiver,
+  transactionId
+}: Pick<IncomingTransfer, "amount" | "env" | "payer" | "receiver" | "transactionId">): Evidence => {
+  const { chainId, usdc } = networks[env]
+  return {
+    transactionId,
+    payer,
+    tokenChanges: [{ amountAtomic: amount.toString(), chainId, receiver, tokenAddress: usdc.address }]
+  }
+}
