@@ -323,6 +323,36 @@ export const paymentSettlementsContract = (layer: RepoLayer): void => {
         expect(yield* repo.takeUnmatched(after(61), after(90), 10)).toMatchObject([{ id: second }])
       }))
 
+    it("of it and another payment that would claim the transfer at once one does", () =>
+      Effect.gen(function* () {
+        const { lose, replace, repo, tenant } = yield* settled
+        yield* lose
+        const { transfer, ...settlement } = yield* settlementOf(yield* opened(tenant), hash(2))
+        const settle = repo.settle({
+          ...settlement,
+          transfer: { ...transfer, blockHash: hash(8), blockNumber: 110n }
+        })
+        const [moved, other] = yield* Effect.all([Effect.result(replace), Effect.result(settle)], {
+          concurrency: "unbounded"
+        })
+        const isMoved = Result.isSuccess(moved) && moved.success
+        const isSettled = Result.isSuccess(other) && Option.isSome(other.success)
+        expect([isMoved, isSettled].filter((one) => one)).toHaveLength(1)
+        expect(yield* claimed(repo, hash(1))).toHaveLength(isMoved ? 0 : 1)
+        expect(yield* claimed(repo, hash(2))).toEqual([0])
+      }))
+
+    it("of it and a person who explains the transfer at once one does", () =>
+      Effect.gen(function* () {
+        const { lose, replace, repo, second, tenant } = yield* settled
+        yield* lose
+        const [isMoved, isHandled] = yield* Effect.all(
+          [replace, repo.handleTransfer(tenant, second, person(after(120)))],
+          { concurrency: "unbounded" }
+        )
+        expect([isMoved, isHandled].filter((one) => one)).toHaveLength(1)
+      }))
+
     it("of two that would follow at once one does", () =>
       Effect.gen(function* () {
         const { lose, replace, repo } = yield* settled
