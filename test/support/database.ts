@@ -7,7 +7,7 @@ import { partition } from "../../src/database/partition.ts"
 import { overheard } from "../../src/database/statementLog.ts"
 import { ownDatabase, postgresSocket, postgresUrl } from "./ownDatabase.ts"
 import { recordStatements } from "./recordedStatements.ts"
-import { templateDatabase } from "./testPostgres.ts"
+import { makeTemplate, templateDatabase } from "./testPostgres.ts"
 
 recordStatements()
 
@@ -15,10 +15,13 @@ export interface TestDatabase {
   readonly layer: Layer.Layer<SqlClient.SqlClient | PgClient.PgClient>
 }
 
-const copyWith = (options: PgClient.PgPoolConfig): TestDatabase => ({
+const copyOf = (
+  templateOn: (server: string) => Promise<string>,
+  options: PgClient.PgPoolConfig = {}
+): TestDatabase => ({
   layer: Layer.unwrap(
     Effect.gen(function* () {
-      const template = yield* Effect.promise(() => templateDatabase(postgresUrl))
+      const template = yield* Effect.promise(() => templateOn(postgresUrl))
       const url = Redacted.make(yield* ownDatabase({ template }))
       return PgClient.layer({
         url,
@@ -32,7 +35,7 @@ const copyWith = (options: PgClient.PgPoolConfig): TestDatabase => ({
 })
 
 /** A fresh, migrated database; dropped with the scope. */
-export const testDatabase: TestDatabase = copyWith({})
+export const testDatabase: TestDatabase = copyOf(templateDatabase)
 
 /** As if it were that time. */
 export const atTime = <A, E, R>(at: string, effect: Effect.Effect<A, E, R>) =>
@@ -48,16 +51,22 @@ const dividedIn2026 = atTime(
   partition("of the test", () => Effect.void)
 )
 
+/** Made once in this process, whose number has it dropped once that has ended. */
+const dividedTemplate = async (server: string) =>
+  makeTemplate(server, `quittance_${process.pid}_divided`, {
+    from: await templateDatabase(server),
+    fill: (url) =>
+      Effect.runPromise(
+        dividedIn2026.pipe(Effect.provide(PgClient.layer({ url: Redacted.make(url) })), Effect.orDie)
+      )
+  })
+
 /** As `testDatabase`, with payments and deliveries divided by time. */
-export const partitionedDatabase: TestDatabase = {
-  layer: Layer.tap(testDatabase.layer, (context) => Effect.provideContext(dividedIn2026, context)).pipe(
-    Layer.orDie
-  )
-}
+export const partitionedDatabase: TestDatabase = copyOf(dividedTemplate)
 
 /** One that tells of each round trip of its client. */
 export const countingDatabase = (onRoundTrip: () => void): TestDatabase =>
-  copyWith({
+  copyOf(templateDatabase, {
     maxConnections: 1,
     stream: () => {
       const socket = postgresSocket()

@@ -27,7 +27,8 @@ export const ownDatabase = ({
     const name = `quittance_${process.pid}_${Bun.randomUUIDv7().slice(-8)}_${count++}`
     const admin = new SQL(server, { max: 1 })
     yield* Effect.acquireRelease(
-      Effect.promise(() => admin.unsafe(`CREATE DATABASE ${name} TEMPLATE ${template}`)),
+      // Without fsync, files are copied in a third of the time that their pages take through the log.
+      Effect.promise(() => admin.unsafe(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`)),
       () =>
         Effect.promise(async () => {
           await admin.unsafe(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)

@@ -72,30 +72,39 @@ const templateName = () => {
   return `quittance_template_${hash.digest("hex").slice(0, 16)}`
 }
 
+/** A database to copy, filled by whoever first asks for that name; its writers wait for each other. */
+export const makeTemplate = async (
+  server: string,
+  name: string,
+  { from = "template1", fill }: { readonly from?: string; readonly fill: (url: string) => Promise<unknown> }
+): Promise<string> => {
+  const admin = new SQL(server, { max: 1 })
+  try {
+    await admin`SELECT pg_advisory_lock(5107)`
+    const [known] = await admin`SELECT 1 FROM pg_database WHERE datname = ${name}`
+    if (known !== undefined) return name
+    await admin.unsafe(`DROP DATABASE IF EXISTS ${name}_new WITH (FORCE)`)
+    await admin.unsafe(`CREATE DATABASE ${name}_new TEMPLATE ${from}`)
+    await fill(databaseUrl(server, `${name}_new`))
+    await admin.unsafe(`ALTER DATABASE ${name}_new RENAME TO ${name}`)
+    return name
+  } finally {
+    await admin.close()
+  }
+}
+
 let template: Promise<string> | undefined
 
 /** A migrated database to copy, made once for these migrations. */
 export const templateDatabase = (server: string): Promise<string> => {
-  template ??= (async () => {
-    const name = templateName()
-    const admin = new SQL(server, { max: 1 })
-    try {
-      await admin`SELECT pg_advisory_lock(5107)`
-      const [known] = await admin`SELECT 1 FROM pg_database WHERE datname = ${name}`
-      if (known !== undefined) return name
-      await admin.unsafe(`DROP DATABASE IF EXISTS ${name}_new WITH (FORCE)`)
-      await admin.unsafe(`CREATE DATABASE ${name}_new`)
-      await Effect.runPromise(
+  template ??= makeTemplate(server, templateName(), {
+    fill: (url) =>
+      Effect.runPromise(
         Effect.andThen(migrate(migrations, "of the tests"), buildIndexes(migrations, "of the tests")).pipe(
-          Effect.provide(PgClient.layer({ url: Redacted.make(databaseUrl(server, `${name}_new`)) })),
+          Effect.provide(PgClient.layer({ url: Redacted.make(url) })),
           Effect.orDie
         )
       )
-      await admin.unsafe(`ALTER DATABASE ${name}_new RENAME TO ${name}`)
-      return name
-    } finally {
-      await admin.close()
-    }
-  })()
+  })
   return template
 }
