@@ -8,6 +8,7 @@ import { MerchantId } from "../../src/domain/Merchant.ts"
 import { AtomicUsdc } from "../../src/domain/Money.ts"
 import { PaymentId } from "../../src/domain/Payment.ts"
 import { LinkRepo } from "../../src/links/LinkRepo.ts"
+import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { buyer, makeShop, type Shop, stranger } from "../http/shop.ts"
 import { testDatabase } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
@@ -519,6 +520,37 @@ describe("Incoming transfers on Postgres", () => {
     await shown(null)
     expect(await stateOf()).toBe("open")
     expect((await ask()).status).toBe(201)
+  })
+
+  test("asking for the rest of a transfer, and attaching it to an earlier rest of the payment, wait for one another", async () => {
+    const { payment } = (await shop.open("49.00")).body
+    const first = await listed(await shop.transfer(20_000_000n))
+    const second = await listed(await shop.transfer(25_000_000n))
+    const links = `/merchants/${person.merchantId}/test/links`
+    const asked = { description: "Rest", amount: "29.00", once: true, restOf: first.id, restFor: payment.id }
+    const link = new URL((await person.call("POST", links, asked)).body.url).pathname.split("/").at(-1)
+    const { intentToken } = (await shop.call({ method: "POST", path: `/api/v1/links/${link}`, body: {} }))
+      .body
+    const key = shop.keys.publishable
+    const rest = (await shop.call({ method: "POST", path: "/api/v1/payments", key, body: { intentToken } }))
+      .body.payment
+    const tenant = { merchantId: MerchantId.make(person.merchantId), env: "test" } as const
+    const restId = PaymentId.make(rest.id)
+    const attaching = await Effect.runPromise(
+      Effect.gen(function* () {
+        const [sql, payments] = [yield* SqlClient.SqlClient, yield* PaymentRepo]
+        return yield* sql.withTransaction(
+          Effect.gen(function* () {
+            yield* sql`SELECT 1 FROM payments WHERE id = ${restId} FOR NO KEY UPDATE`
+            const waiting = person.call("POST", links, { ...asked, amount: "4.00", restOf: second.id })
+            yield* Effect.sleep("400 millis")
+            const by = { person: person.email, note: null, at: new Date() }
+            return { taken: yield* payments.takeForPayment(tenant, second.id, restId, by), waiting }
+          })
+        )
+      }).pipe(Effect.provideContext(service.context), Effect.orDie)
+    )
+    expect([attaching.taken, (await attaching.waiting).status]).toEqual([true, 201])
   })
 
   test("a payment of another amount, a settled one and another merchant's are refused, and nothing changes", async () => {

@@ -116,14 +116,17 @@ export const makeRestsSql = (
       SELECT l.rest_for FROM paid JOIN payment_links l ON l.payment_id = paid.id WHERE l.rest_of IS NOT NULL
     ) SELECT paid.id FROM paid WHERE paid.id IS NOT NULL`
 
+  /** The payments of links for other transfers. Whoever begins to pay one of them locks it as well. */
+  const lockOthers = (restOf: string, paymentId: PaymentId | null) => sql`
+    SELECT 1 FROM payments p WHERE p.id IN (
+      SELECT l.payment_id FROM payment_links l
+      WHERE l.rest_of <> ${restOf}::uuid AND l.rest_for = ${paymentId}::uuid)
+    ORDER BY p.id FOR UPDATE OF p`
+
   /** Closes links for other transfers of the payment; false where one of them has been paid, or is just being paid. */
   const closeOthers = Effect.fnUntraced(function* (restOf: string, paymentId: PaymentId, at: Date) {
-    // Whoever begins to pay one of them locks it as well.
-    yield* sql`
-      SELECT 1 FROM payments p WHERE p.id IN (
-        SELECT l.payment_id FROM payment_links l
-        WHERE l.rest_of <> ${restOf}::uuid AND l.rest_for = ${paymentId}::uuid)
-      ORDER BY p.id FOR UPDATE OF p`
+    // What has been opened since.
+    yield* lockOthers(restOf, paymentId)
     const others = yield* decodeOthers(
       yield* sql`
         SELECT p.id AS payment_id, p.status, ${isUntried(sql, sql`p.id`)} AS is_untried
@@ -154,6 +157,8 @@ export const makeRestsSql = (
           SELECT 1 FROM payments
           WHERE id = ${paymentId}::uuid AND merchant_id = ${link.merchantId} AND env = ${link.env}
           FOR NO KEY UPDATE`
+        // Payments come before transfers, as where one is attached to the other.
+        yield* lockOthers(incomingTransferId, paymentId)
         // A refund holds this lock as well: what is asked after it sees every one that came before.
         const transfer = yield* sql`
           SELECT 1 FROM incoming_transfers
