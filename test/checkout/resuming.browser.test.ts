@@ -319,6 +319,12 @@ describe("A reload", () => {
   })
 })
 
+/** Both offer the wallets before one connects: a tab that comes to it later restores the account by itself. */
+const bothToReview = async (one: Page, other: Page) => {
+  for (const page of [one, other]) await page.getByRole("button", { name: "Test Wallet" }).waitFor()
+  for (const page of [one, other]) await toReview(page)
+}
+
 describe("Two tabs at once", () => {
   browserTest("press Pay together: one transfer, one settlement, both see it", async () => {
     const { context, createIntent, delivered, open, transfers, wallet } = world()
@@ -330,8 +336,7 @@ describe("Two tabs at once", () => {
     const { token } = await createIntent()
     const browser = await context([buyer])
     const [one, other] = [await open(browser, token), await open(browser, token)]
-    await toReview(one)
-    await toReview(other)
+    await bothToReview(one, other)
     const before = delivered.length
     const at = Date.now() + 300
     for (const page of [one, other]) {
@@ -364,8 +369,8 @@ describe("Two tabs at once", () => {
     const { token } = await createIntent()
     const browser = await context([buyer])
     const [one, other] = [await open(browser, token), await open(browser, token)]
+    await other.getByRole("button", { name: "Test Wallet" }).waitFor()
     await toReview(one)
-    await untilState(other, "connect")
     await press(one, "Pay $10.00")
     await other.getByRole("heading", { name: "Continue in the other tab" }).waitFor()
     refuse()
@@ -385,8 +390,7 @@ describe("Two tabs at once", () => {
     const { token } = await createIntent()
     const browser = await context([buyer])
     const [one, other] = [await open(browser, token), await open(browser, token)]
-    await toReview(one)
-    await toReview(other)
+    await bothToReview(one, other)
     await press(one, "Pay $10.00")
     while ((await transfers(buyer)) === 0) await Bun.sleep(50)
     await one.close()
