@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:te
 import { Effect, Exit, Scope } from "effect"
 import type { Page } from "playwright-core"
 import { payIntent } from "../../src/dev/payIntent.ts"
-import { browserSuite, hasChromium, newContext } from "../support/browser.ts"
+import { browserSuite, hasChromium, newContext, untilOn } from "../support/browser.ts"
 import { freshAddress } from "../support/freshAddress.ts"
 import { type AnvilWorld, anvilWorld } from "./anvilWorld.ts"
 import { password } from "./person.ts"
@@ -181,10 +181,7 @@ describe("A merchant's first day", () => {
       const acknowledge = page.getByRole("button", { name: /^Acknowledge/ })
       for (const left of [1, 0]) {
         await acknowledge.first().click()
-        await page.waitForFunction(
-          (open) => document.querySelectorAll(".alert.open:not(.transfer)").length === open,
-          left
-        )
+        await untilOn(page, `document.querySelectorAll(".alert.open:not(.transfer)").length === ${left}`)
       }
       await page
         .getByText(/^Acknowledged by /)

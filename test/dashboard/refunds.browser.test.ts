@@ -11,7 +11,8 @@ import {
   expectNoAxeViolations,
   hasChromium,
   newContext,
-  screenshot
+  screenshot,
+  untilOn
 } from "../support/browser.ts"
 import { testDatabase } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
@@ -213,9 +214,7 @@ describe("Refunds in the dashboard", () => {
       await page.unroute("**/refunds/*/transaction")
       await page.getByRole("button", { name: "Send the refund of $10.00" }).click()
       await dialog.getByText("Waiting for the chain to confirm it.").waitFor()
-      await page.waitForFunction(
-        `Object.keys(localStorage).every((key) => !key.startsWith("quittance-refund:"))`
-      )
+      await untilOn(page, `Object.keys(localStorage).every((key) => !key.startsWith("quittance-refund:"))`)
       expect(asked).toHaveLength(1)
       await page.context().close()
     }

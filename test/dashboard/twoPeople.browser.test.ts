@@ -1,7 +1,7 @@
 // Two people with the same form: what one has edited is saved, and what the other has changed stays or is told of.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
-import { browserSuite, expectNoAxeViolations, newContext, screenshot } from "../support/browser.ts"
+import { browserSuite, expectNoAxeViolations, newContext, screenshot, untilOn } from "../support/browser.ts"
 import { testDatabase } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
 import { agentForm, type Person, signUp } from "./person.ts"
@@ -95,7 +95,7 @@ describe("Two people with the same form", () => {
     await page.getByRole("button", { name: "Save profile" }).click()
     await page.getByText("Saved").first().waitFor()
     expect((await settings()).profile).toMatchObject({ name: "Theirs", tokenLifetimeSeconds: 3_600 })
-    await page.waitForFunction(`document.querySelector("input[name=name]").value === "Theirs"`)
+    await untilOn(page, `document.querySelector("input[name=name]").value === "Theirs"`)
 
     await name.fill("Mine")
     await patch("/settings", { name: "Theirs again" })

@@ -72,6 +72,15 @@ export const browserSuite = () => {
       : test.skip(`${name}: no Chromium at ${chromiumPath}`, run, timeoutMillis)
 }
 
+/** Asks until it holds on the page. `waitForFunction` asks a second time by `eval`, which a page's policy forbids. */
+export const untilOn = async (page: Page, expression: string): Promise<void> => {
+  const end = Date.now() + 30_000
+  while ((await page.evaluate(expression)) !== true) {
+    if (Date.now() > end) throw new Error(`the page never had ${expression}`)
+    await Bun.sleep(50)
+  }
+}
+
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 
 interface AxeResult {

@@ -1,5 +1,5 @@
 // Which page the address shows, and to whom.
-import { useCallback, useEffect, useState } from "preact/hooks"
+import { useCallback, useEffect, useRef, useState } from "preact/hooks"
 import type { SessionView } from "../accounts/Api.ts"
 import { ApiError, call, roleChanged, sessionEnded } from "./api.ts"
 import { Door } from "./Door.tsx"
@@ -27,14 +27,19 @@ const doors = ["/dashboard/sign-in", "/dashboard/sign-up", "/dashboard/welcome"]
 const Main = () => {
   const address = useAddress()
   const [state, setState] = useState<State>({ tag: "loading" })
+  const entries = useRef(0)
 
   const refresh = useCallback(async () => {
+    const asked = entries.current
     try {
       const session = await call<SessionView>("GET", "/session")
+      if (entries.current !== asked) return
       setFormats(session.user.locale)
       setState({ tag: "in", session })
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
+      // Asked before they signed in: nothing that it says is of this session.
+      if (entries.current !== asked) return
       // What is on the page may be shown this once: it stays where nobody says that the session is over.
       setState((before) =>
         error.status === 401 ? { tag: "out" } : before.tag === "in" ? before : { tag: "failed", error }
@@ -48,6 +53,7 @@ const Main = () => {
   }, [refresh])
 
   const signedIn = (session: SessionView) => {
+    entries.current += 1
     setFormats(session.user.locale)
     setState({ tag: "in", session })
     const back = new URLSearchParams(location.search).get("to")

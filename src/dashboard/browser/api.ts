@@ -90,14 +90,23 @@ const retryMillis = 10_000
 export const usePage = <T>(path: string, everyMillis = 2_000, follows = false): Page<T> => {
   const [state, setState] = useState<{ path: string; data?: T; error?: ApiError }>({ path })
   const etag = useRef({ path: "", value: "" })
+  const turns = useRef({ asked: 0, shown: 0 })
 
   const load = useCallback(
     async (signal: { stopped: boolean }) => {
+      turns.current.asked += 1
+      const turn = turns.current.asked
+      /** An answer that was overtaken by a later request's tells of the past. */
+      const isOver = () => {
+        if (signal.stopped || turn < turns.current.shown) return true
+        turns.current.shown = turn
+        return false
+      }
       try {
         const known = etag.current.path === path ? etag.current.value : ""
         const response = await send("GET", path, undefined, known === "" ? {} : { "if-none-match": known })
-        if (signal.stopped) return true
         if (response.status === 304) {
+          if (isOver()) return true
           setState((before) => (before.error === undefined ? before : { path, ...dataOf(before) }))
           return true
         }
@@ -105,12 +114,12 @@ export const usePage = <T>(path: string, everyMillis = 2_000, follows = false): 
         const data: T = await response.json().catch(() => {
           throw offline("GET")
         })
-        if (signal.stopped) return true
+        if (isOver()) return true
         etag.current = { path, value: response.headers.get("etag") ?? "" }
         setState({ path, data })
         return true
       } catch (error) {
-        if (signal.stopped || !(error instanceof ApiError)) return false
+        if (!(error instanceof ApiError) || isOver()) return false
         if (error.status === 401) sessionEnded.notify()
         setState((before) => ({ path, ...(before.path === path ? dataOf(before) : {}), error }))
         return false

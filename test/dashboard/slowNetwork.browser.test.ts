@@ -1,0 +1,92 @@
+// The dashboard where answers come late: what was asked before something happened says nothing of what came after.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
+import { Effect, Exit, Scope } from "effect"
+import type { Page } from "playwright-core"
+import { makeShop } from "../http/shop.ts"
+import { browserSuite, hasChromium, newContext } from "../support/browser.ts"
+import { testDatabase } from "../support/database.ts"
+import { startService, type TestService } from "../support/service.ts"
+import { password, signUp } from "./person.ts"
+
+setDefaultTimeout(60_000)
+
+const browserTest = browserSuite()
+
+/** Holds the first answer of the address back until `letGo`, and passes on all others. */
+const heldBack = async (page: Page, address: string) => {
+  const answered = Promise.withResolvers<void>()
+  const free = Promise.withResolvers<void>()
+  const told = Promise.withResolvers<void>()
+  let isFirst = true
+  await page.route(address, async (route) => {
+    if (!isFirst) return route.continue()
+    isFirst = false
+    const response = await route.fetch()
+    answered.resolve()
+    await free.promise
+    await route.fulfill({ response })
+    told.resolve()
+  })
+  return {
+    answered: answered.promise,
+    letGo: async () => {
+      free.resolve()
+      await told.promise
+      // The page has it, and has drawn what it makes of it.
+      await page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done, 200)))")
+    }
+  }
+}
+
+describe("The dashboard on a slow network", () => {
+  const scope = Effect.runSync(Scope.make())
+  let service: TestService
+
+  beforeAll(async () => {
+    if (!hasChromium) return
+    service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
+  }, 120_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
+
+  browserTest(
+    "who has signed in stays in where the page's first question is answered after that",
+    async () => {
+      const person = await signUp(service.baseUrl)
+      const context = await newContext()
+      const page = await context.newPage()
+      const { answered, letGo } = await heldBack(page, "**/dashboard/api/session")
+      await page.goto(`${service.baseUrl}/dashboard/sign-in`)
+      await answered
+      await page.getByLabel("E-mail").fill(person.email)
+      await page.getByLabel("Password").fill(password)
+      await page.getByRole("button", { name: "Sign in", exact: true }).click()
+      await page.getByRole("heading", { name: "Overview" }).waitFor()
+      await letGo()
+      expect(await page.getByRole("heading", { name: "Overview" }).count()).toBe(1)
+      expect(page.url()).not.toContain("sign-in")
+      await context.close()
+    }
+  )
+
+  browserTest("an answer that a later one has overtaken takes nothing back from the page", async () => {
+    const person = await signUp(service.baseUrl)
+    const shop = await makeShop(service, { ...person, id: person.merchantId })
+    const { payment } = (await shop.open("41.00")).body
+    const context = await newContext()
+    const [name = "", value = ""] = person.cookie.split("=")
+    await context.addCookies([{ name, value, url: service.baseUrl }])
+    const page = await context.newPage()
+    await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/test/payments`)
+    const row = page.getByRole("row", { name: payment.refCode })
+    await row.getByText("Pending", { exact: true }).waitFor()
+    const { answered, letGo } = await heldBack(page, "**/test/payments")
+    // Any change has the page ask again.
+    await shop.open("42.00")
+    await answered
+    await shop.report(payment.id, await shop.transfer(41_000_000n), 41_000_000n)
+    await row.getByText("Settled", { exact: true }).waitFor()
+    await letGo()
+    expect(await row.getByText("Settled", { exact: true }).count()).toBe(1)
+    await context.close()
+  })
+})
