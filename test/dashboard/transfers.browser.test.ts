@@ -48,10 +48,9 @@ describe("Transfers to explain in the dashboard", () => {
       await screenshot(page, `transfers-${width}`)
     }
     await expectNoAxeViolations(page)
-    await row("$21.00")
-      .getByRole("button", { name: `Attach to ${payment.refCode}` })
-      .click()
-    await page.getByText("$21.00 from").waitFor({ state: "detached" })
+    const attach = row("$21.00").getByRole("button", { name: `Attach to ${payment.refCode}` })
+    await attach.click()
+    await attach.waitFor({ state: "detached" })
 
     await page.getByText("$0.000001 from").click()
     await row("$0.000001").getByLabel("Or mark it as handled").fill("Dust")
