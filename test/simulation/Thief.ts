@@ -46,6 +46,10 @@ export class Thief {
     )
       return
     const [{ actual, expected } = {}] = details
+    // A clock that was ahead when its payment opened makes a transfer old, which is told before what is declared:
+    // whoever judges the answer of a report holds the times to the payment's.
+    const isOldByClock = reason === "too_old" && expected?.startsWith("a block at or after ") === true
+    if (told.reason === "declared_changes" && isOldByClock && this.#plan.faults.has("a clock jumps")) return
     const isTrue =
       reason === told.reason && (told.expected ?? expected) === expected && (told.actual ?? actual) === actual
     if (!isTrue)
