@@ -33,6 +33,8 @@ export interface Store {
   readonly rows: (shops: ReadonlyArray<Shop>) => ReadonlyArray<Rows> | undefined
   /** What the service's wallet has signed and no block has taken. */
   readonly openTransactions: () => number
+  /** Payments for which the service has itself reported what used an authorization. */
+  readonly reported: () => ReadonlyArray<string>
   /** Up to which block the chain has been read, -1 for none. */
   readonly readUpTo: () => number
   /** What an operator does to the tables: nothing in memory. */
@@ -100,6 +102,7 @@ export const memoryStore = (outside: Owner): Effect.Effect<Store, never, SecureR
           }
         }),
       openTransactions: () => 0,
+      reported: () => [],
       readUpTo: () => {
         const cursor = read(payments.cursor("test"))
         return cursor._tag === "Some" ? Number(cursor.value.blockNumber) : -1

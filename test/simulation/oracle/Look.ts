@@ -111,6 +111,8 @@ export interface Look {
   readonly receivers: Receivers
   /** Of the relaying wallet, which no block has taken. */
   readonly openTransactions: number
+  /** Payments for which the service has itself reported what used an authorization. */
+  readonly reported: ReadonlySet<string>
   /** What may be relayed for a merchant in a day. */
   readonly gasPerMerchant: bigint
   readonly board: FaultBoard

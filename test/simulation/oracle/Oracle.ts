@@ -104,6 +104,7 @@ export class Oracle {
       receivers: this.#receivers,
       confirmations: this.#plan.confirmations,
       openTransactions: this.#board.calm ? store.openTransactions() : 0,
+      reported: new Set(this.#board.calm ? store.reported() : []),
       gasPerMerchant,
       baseUrl,
       board: this.#board,

@@ -164,12 +164,13 @@ export const atEnd: Readonly<Record<string, Invariant>> = {
   },
 
   "what nobody pays expires": (look) => {
-    const { overdueBefore = 0, people, rows } = look
+    const { overdueBefore = 0, people, reported, rows } = look
     for (const { payments, settlements, transfers } of rows)
       for (const { amount, createdAt, id, status } of payments) {
         if (status !== "pending" || createdAt.getTime() + look.expiryMillis >= overdueBefore) continue
         const mayBePaid =
           people.reported.has(id) ||
+          reported.has(id) ||
           settlements.some((one) => one.paymentId === id && one.status === "pending") ||
           transfers.some((one) => one.paymentId === null && one.amount === amount && one.kind === null)
         if (!mayBePaid) return `payment ${id} of ${createdAt.toISOString()} is still pending`

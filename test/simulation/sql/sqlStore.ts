@@ -271,6 +271,10 @@ export const sqlStore = (world: World, board: FaultBoard, draw: Draw): Store => 
     rows: (shops) => (session.isIdle ? shops.map((shop) => rowsOf(session, shop)) : undefined),
     openTransactions: () =>
       Number(session.run("SELECT count(*) FROM wallet_transactions WHERE ended_at IS NULL")[0]),
+    reported: () =>
+      session.run(
+        "SELECT DISTINCT s.payment_id FROM x402_settlements s JOIN payment_reports r ON r.payment_id = s.payment_id AND r.payer_address = s.payer"
+      ),
     readUpTo: () => Number(session.run("SELECT max(block_number) FROM chain_cursors")[0] || -1),
     abandon: (owner) => session.abandon(owner)
   }
