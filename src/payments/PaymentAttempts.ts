@@ -185,7 +185,7 @@ export class PaymentAttempts extends Context.Service<
         const over = attempt.announcedAt.getTime() + attemptLifeMillis
         const cursor = yield* repo.cursor(payment.env)
         if (Option.isNone(cursor)) return undefined
-        const { blockNumber, blockTime } = cursor.value
+        const { blockHash, blockNumber, blockTime } = cursor.value
         // Asked below the height up to which transfers have been read: what used the nonce is among them.
         const sent = attempt.id === own?.attemptId ? own.nonce : undefined
         const mayBeAsked = sent === undefined && now < attempt.announcedAt.getTime() + promptMillis
@@ -197,6 +197,9 @@ export class PaymentAttempts extends Context.Service<
         const nonceUsed = !mayBeAsked && (yield* lost)
         const isOver = now >= over && blockTime.getTime() >= over
         if (!nonceUsed && !isOver) return undefined
+        // Blocks that have taken the place of those read may hold what the wallet has sent: the reader reads them first.
+        const reached = yield* chain.readTransfers(payment.env, blockNumber, blockNumber)
+        if (reached._tag !== "Read" || reached.blockHash !== blockHash) return undefined
         // What the wallet has sent may wait under any nonce: its own browser alone knows better.
         if (sent === undefined && (yield* repo.awaitsReported(payment.id, attempt.payer, new Date(now))))
           return undefined

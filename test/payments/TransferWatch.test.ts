@@ -274,6 +274,42 @@ describe("the reader of the chain", () => {
       })
   )
 
+  for (const ends of ["by its own nonce", "by its time"] as const)
+    watched(
+      `an attempt does not end ${ends} while its transfer lies in blocks that have taken the place of those read`,
+      () =>
+        Effect.gen(function* () {
+          const { chain, open, principal } = yield* shop
+          const payment = yield* open
+          const attempts = yield* PaymentAttempts
+          yield* chain.mine(3)
+          yield* TestClock.adjust("6 seconds")
+          const announced = yield* attempts.announce(principal, payment.id, {
+            buyerDidToken: `buyer:${payer}:${payment.id}`,
+            method: "transfer",
+            client: ""
+          })
+          if (announced._tag !== "AttemptAnnounced") throw new Error(announced._tag)
+          yield* TestClock.adjust(ends === "by its time" ? "31 minutes" : "6 seconds")
+          yield* chain.mine(20)
+          yield* TestClock.adjust("6 seconds")
+          yield* chain.fund(payer, { usdcAtomic: price })
+          yield* chain.transfer({ from: payer, to: receiver, amount: price })
+          // Deeper than the blocks that a nonce waits for; nothing has read them again yet.
+          yield* chain.reorganise(12, "keep")
+          const own = { attemptId: announced.attempt.id, nonce: 0n }
+          const read = yield* attempts.read(principal, payment.id, {
+            payer,
+            own: ends === "by its time" ? undefined : own,
+            client: ""
+          })
+          expect(read.attempts).toHaveLength(1)
+          yield* chain.mine(2)
+          yield* TestClock.adjust("20 seconds")
+          expect((yield* stateOf(payment)).status).toBe("settled")
+        })
+    )
+
   watched("silent nodes do not ask a wallet twice for money that has been read", () =>
     Effect.gen(function* () {
       const { chain, open, principal, send } = yield* shop

@@ -28,8 +28,12 @@ for (const aheadSeconds of [0, 300])
       yield* chain.fund(payer, { usdcAtomic: 10_000_000n })
       yield* chain.transfer({ from: payer, to: receiver, amount: 1_000_000n })
       const sentIn = yield* chain.head()
-      const reading = yield* chain.reading("test", sentIn, sentIn)
-      if (reading._tag !== "Read") throw new Error("unread")
+      const readAt = Effect.fnUntraced(function* (height: bigint) {
+        const reading = yield* chain.reading("test", height, height)
+        if (reading._tag !== "Read") throw new Error("unread")
+        return reading
+      })
+      const reading = yield* readAt(sentIn)
       const blockTime = new Date((yield* DateTime.nowAsDate).getTime() + aheadSeconds * 1000)
       yield* chain.mine(60)
       // Two minutes and sixty blocks later.
@@ -49,15 +53,14 @@ for (const aheadSeconds of [0, 300])
         at,
         until: new Date(at.getTime() + 15_000)
       }))
-      const cursor = (blockNumber: bigint, blockTime: Date) => ({
-        blockNumber,
-        blockHash: reading.blockHash,
-        blockTime
+      const cursor = Effect.fnUntraced(function* (blockNumber: bigint, blockTime: Date) {
+        const { blockHash } = yield* readAt(blockNumber)
+        return { blockNumber, blockHash, blockTime }
       })
       const id = crypto.randomUUID()
-      yield* repo.startCursor("test", cursor(0n, blockTime))
+      yield* repo.startCursor("test", yield* cursor(0n, blockTime))
       const read = Effect.fnUntraced(function* (
-        to: ReturnType<typeof cursor>,
+        to: Effect.Success<ReturnType<typeof cursor>>,
         transfers: Parameters<PaymentRepo["Service"]["recordRange"]>[0]["transfers"]
       ) {
         const by = yield* lease
@@ -68,7 +71,7 @@ for (const aheadSeconds of [0, 300])
         yield* repo.releaseCursor("test", by.id)
       })
       yield* read(
-        cursor(sentIn, blockTime),
+        yield* cursor(sentIn, blockTime),
         reading.transfers.map((one) => ({ ...one, id, merchantId: tenant.merchantId, blockTime }))
       )
       yield* repo.noteMatch(id, { kind: "unknown" })
@@ -79,7 +82,7 @@ for (const aheadSeconds of [0, 300])
       expect((yield* announce)._tag).toBe("AttemptAnnounced")
       yield* TestClock.adjust("40 minutes")
       const later = new Date((yield* DateTime.nowAsDate).getTime() + aheadSeconds * 1000)
-      yield* read(cursor(sentIn + 59n, later), [])
+      yield* read(yield* cursor(sentIn + 59n, later), [])
       expect((yield* announce)._tag).toBe("AttemptAnnounced")
     }).pipe(Effect.provide(stack))
   )

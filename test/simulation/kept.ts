@@ -40,6 +40,11 @@ export const kept: ReadonlyArray<{ readonly seed: string; readonly found: string
     found: "a clock that was set back by two minutes limited everybody for as long"
   },
   {
+    seed: "418274722",
+    found:
+      "blocks that had taken the place of those read held what a wallet had sent: its attempt was ended by that very transfer, and the buyer paid again"
+  },
+  {
     seed: "735758302",
     found:
       "a false report of a transfer that a clock 65 s ahead made look old was told that: it was held to be told of what it declared"
