@@ -40,6 +40,11 @@ export const kept: ReadonlyArray<{ readonly seed: string; readonly found: string
     found: "a clock that was set back by two minutes limited everybody for as long"
   },
   {
+    seed: "418274164",
+    found:
+      "a transfer of the same nonce paid in place of one that the chain had lost: the books were held to name the one that was lost"
+  },
+  {
     seed: "418274722",
     found:
       "blocks that had taken the place of those read held what a wallet had sent: its attempt was ended by that very transfer, and the buyer paid again"

@@ -138,13 +138,24 @@ export const settlementsOf = ({ rows }: Look) =>
 /** The reason in an alert that a settled transfer is gone. */
 export const whyDropped = (message = "") => /\((\w+)\)/.exec(message)?.[1]
 
-/** Whether the chain now shows the transfer that has settled the payment. */
-export const isCarried = ({ ledger }: Look, shop: Shop, { amount, reported }: PaymentOf): boolean => {
+/** Whether the chain now shows the transfer that has settled the payment, or the one that pays it in its place. */
+export const isCarried = (
+  { ledger, rows }: Look,
+  shop: Shop,
+  { amount, id, reported }: PaymentOf
+): boolean => {
   const { payer, transactionId = "" } = reported?.evidence ?? {}
-  const moves = ledger.fork.find(transactionId, ledger.fork.height)?.mined.moves ?? []
-  return moves.some(
-    (move) =>
-      move.token === undefined && move.from === payer && move.to === shop.receiver && move.amount === amount
+  const claimed = rows.find((one) => one.shop === shop)?.transfers.find(({ paymentId }) => paymentId === id)
+  return [transactionId, claimed?.transactionId ?? ""].some((hash) =>
+    ledger.fork
+      .find(hash, ledger.fork.height)
+      ?.mined.moves.some(
+        (move) =>
+          move.token === undefined &&
+          move.from === payer &&
+          move.to === shop.receiver &&
+          move.amount === amount
+      )
   )
 }
 

@@ -1,14 +1,17 @@
 // What must hold once the faults have ceased and the service has had its time. To add an invariant, write it here:
 // it answers what is wrong, or undefined.
 import type { Address } from "../../../src/domain/Chain.ts"
-import type { Purchase } from "../People.ts"
+import type { Transaction } from "../chain/Ledger.ts"
+import { careless, type Purchase } from "../People.ts"
 import {
   clockToleranceMillis,
   type Invariant,
   isCarried,
   isUninterrupted,
   type Look,
-  paymentsOf
+  type PaymentOf,
+  paymentsOf,
+  type TransferOf
 } from "./Look.ts"
 
 /** Seconds after which an authorization that is over has ended. */
@@ -38,6 +41,25 @@ const isMined = ({ ledger }: Look, hash: string) => {
   return found?.mined.succeeded === true
 }
 
+/** Whether the chain takes one of two transactions: of one account by one nonce, or by one authorization. */
+const exclude = (one: Transaction | undefined, other: Transaction | undefined) =>
+  one !== undefined &&
+  other !== undefined &&
+  ((one.sender === other.sender && one.nonce === other.nonce) ||
+    (one.spending !== undefined &&
+      one.spending.payer === other.spending?.payer &&
+      one.spending.nonce === other.spending.nonce))
+
+/** Whether a transfer may pay a settled payment in place of the one that has settled it, or is that one. */
+const mayPay = ({ ledger }: Look, payment: PaymentOf, transfer: TransferOf): boolean => {
+  const { payer, transactionId = "" } = payment.reported?.evidence ?? {}
+  if (payment.amount !== transfer.amount || payer !== transfer.payer) return false
+  if (transactionId === transfer.transactionId) return true
+  const [own, other] = [transactionId, transfer.transactionId].map((hash) => ledger.transactions.get(hash))
+  // A person may say so of any.
+  return exclude(own, other) || payer === careless
+}
+
 /** Transactions by which a buyer's money has left for a payment: transfers, and authorizations that anybody used. */
 const chargesOf = (look: Look, { buyer, nonces, sent }: Purchase) => [
   ...sent.filter((hash) => isMined(look, hash)),
@@ -59,14 +81,11 @@ export const atEnd: Readonly<Record<string, Invariant>> = {
         return `the ledger itself does not balance at ${shop.name}`
       if (sum(arrived) !== sum(stored) || arrived.length !== stored.length)
         return `${arrived.length} transfers of ${sum(arrived)} have reached ${shop.name}, ${stored.length} of ${sum(stored)} are explained or listed (chain: ${arrived.map(({ hash }) => hash.slice(0, 10)).join(" ")}; stored: ${stored.map(({ blockNumber, transactionId }) => `${transactionId.slice(0, 10)} in ${blockNumber}`).join(" ")})`
-      for (const { amount, paymentId, transactionId } of stored) {
+      for (const transfer of stored) {
+        const { paymentId, transactionId } = transfer
         if (paymentId === null) continue
         const payment = payments.find(({ id }) => id === paymentId)
-        if (
-          payment === undefined ||
-          payment.reported?.evidence.transactionId !== transactionId ||
-          payment.amount !== amount
-        )
+        if (payment === undefined || !mayPay(look, payment, transfer))
           return `${transactionId} is explained by payment ${paymentId}, which it does not pay`
       }
       for (const payment of payments) {
@@ -81,11 +100,18 @@ export const atEnd: Readonly<Record<string, Invariant>> = {
 
   // A transfer that was meant for one of two equal payments of a wallet may have settled the other.
   "no buyer is charged twice": (look) => {
-    const settled = new Map(
-      paymentsOf(look).flatMap(({ payment }) =>
-        payment.status === "settled" ? [[payment.reported?.evidence.transactionId, String(payment.id)]] : []
+    const settled = new Map<string | undefined, string>([
+      ...paymentsOf(look).flatMap(
+        ({ payment }): ReadonlyArray<[string | undefined, string]> =>
+          payment.status === "settled" ? [[payment.reported?.evidence.transactionId, payment.id]] : []
+      ),
+      ...look.rows.flatMap(({ transfers }) =>
+        transfers.flatMap(
+          ({ paymentId, transactionId }): ReadonlyArray<[string, string]> =>
+            paymentId === null ? [] : [[transactionId, paymentId]]
+        )
       )
-    )
+    ])
     for (const purchase of look.people.purchases) {
       const { paymentId } = purchase
       const charged = chargesOf(look, purchase).filter(
