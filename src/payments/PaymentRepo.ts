@@ -78,6 +78,8 @@ export interface PaymentSettlement {
   readonly at: Date
   readonly transfer: ClaimedTransfer
   readonly delivery: SettledDelivery
+  /** In its place where the transfer has paid another payment before: the merchant has handled the id for that one. */
+  readonly laterDelivery?: SettledDelivery
   /** When the finality watch checks the block next. */
   readonly watchAt: Date
 }

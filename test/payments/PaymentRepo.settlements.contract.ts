@@ -294,6 +294,27 @@ export const paymentSettlementsContract = (layer: RepoLayer): void => {
         ])
       }))
 
+    it("leaves a transfer that pays another payment where it returns, by a delivery of its own", () =>
+      Effect.gen(function* () {
+        const { first, lose, payment, replace, repo, tenant, transferOf } = yield* settled
+        const webhooks = yield* WebhookRepo
+        const [told] = yield* webhooks.listDeliveries(tenant, 10)
+        yield* lose
+        expect(yield* replace).toBeTrue()
+        yield* arrived(tenant, hash(1), after(130))
+        const other = yield* opened(tenant)
+        const settlement = yield* settlementOf(other, hash(1))
+        const { body } = settlement.delivery
+        // Its id follows from the transfer.
+        const delivery = { id: told?.id ?? "", body }
+        expect(Option.isSome(yield* repo.settle({ ...settlement, delivery, at: after(131) }))).toBeTrue()
+        expect(yield* transferOf(first)).toMatchObject({ paymentId: other.id })
+        expect(yield* webhooks.listDeliveries(tenant, 10)).toMatchObject([
+          { id: settlement.laterDelivery?.id, paymentId: other.id },
+          { id: told?.id, paymentId: payment.id }
+        ])
+      }))
+
     it("follows to nothing that a person has explained", () =>
       Effect.gen(function* () {
         const { lose, replace, repo, second, tenant } = yield* settled

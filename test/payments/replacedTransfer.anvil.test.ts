@@ -167,23 +167,26 @@ describe("a settled transfer whose money arrives in another transaction", () => 
       await isPaidOnceBy(id, buyer, first, second)
     })
 
-  test("a wallet that pays again by hand: a person attaches it", async () => {
-    const { buyer, first, id } = await paid()
+  /** A person attaches the account's transfer to the payment. */
+  const attachTo = async (id: string, account: PrivateKeyAccount, transaction: Hex) => {
     const people = IncomingTransfers.layer.pipe(
       Layer.provide(Payments.layer),
       Layer.provide(ChainReach.layer),
       Layer.provide(AppConfig.layer({ TESTNET_CONFIRMATIONS: "1", BASE_URL: world.baseUrl }))
     )
     const tenant = { merchantId: world.merchantId, env: "test" } as const
-    const attach = async (transaction: Hex) => {
-      const [one] = (await transfers(buyer)).filter((each) => each["transaction"] === transaction)
-      const by = { person: "ann@example.com", note: null }
-      return Effect.runPromise(
-        Effect.flatMap(IncomingTransfers, (all) =>
-          Effect.result(all.attach(tenant, String(one?.["id"]), PaymentId.make(id), by))
-        ).pipe(Effect.provide(people), Effect.provideContext(world.context))
-      )
-    }
+    const [one] = (await transfers(account)).filter((each) => each["transaction"] === transaction)
+    const by = { person: "ann@example.com", note: null }
+    return Effect.runPromise(
+      Effect.flatMap(IncomingTransfers, (all) =>
+        Effect.result(all.attach(tenant, String(one?.["id"]), PaymentId.make(id), by))
+      ).pipe(Effect.provide(people), Effect.provideContext(world.context))
+    )
+  }
+
+  test("a wallet that pays again by hand: a person attaches it", async () => {
+    const { buyer, first, id } = await paid()
+    const attach = (transaction: Hex) => attachTo(id, buyer, transaction)
     const second = await send(await signedTransfer(buyer, 1, 10n ** 10n))
     await send(
       await buyer.signTransaction({
@@ -200,5 +203,48 @@ describe("a settled transfer whose money arrives in another transaction", () => 
     expect(await attach(second)).toMatchObject({ success: { id } })
     expect(await attach(second)).toMatchObject({ failure: { _tag: "IncomingTransferExplained" } })
     await isPaidOnceBy(id, buyer, first, second)
+  })
+
+  describe("where it comes back on the chain", () => {
+    /** A payment that an authorization has settled, whose loss is noted; `returns` mines that same transaction. */
+    const lost = async () => {
+      const id = await openPayment(world, "10.00")
+      const buyer = await world.payer(2n * price)
+      const { payload } = await signTerms(world, id, buyer)
+      const first = await relayBy(5, payload)
+      const raw = await rpc("eth_getRawTransactionByHash", first)
+      await mine()
+      await settles(id)
+      await until(async () => (await transfers(buyer)).length === 1)
+      await drop(first)
+      await untilDropped(id)
+      const second = await send(await signedTransfer(buyer, 0, 10n ** 10n))
+      await mine()
+      await until(async () => (await transfers(buyer)).some((one) => one["kind"] !== null))
+      const isOpen = (one: Record<string, unknown>) =>
+        one["dropped"] === false && one["payment"] === null && one["undecided"] === false
+      const returns = async () => {
+        expect(await rpc("eth_sendRawTransaction", raw)).toBe(first)
+        await mine()
+        const one = async () => (await transfers(buyer)).find(({ transaction }) => transaction === first)
+        await until(async () => (await one())?.["dropped"] === false)
+        return one
+      }
+      return { buyer, first, id, isOpen, returns, second }
+    }
+
+    test("after its payment's claim has followed, it pays another payment, of which the shop is told", async () => {
+      const { buyer, first, id, isOpen, returns, second } = await lost()
+      expect(await attachTo(id, buyer, second)).toMatchObject({ success: { id } })
+      const one = await returns()
+      await until(async () => isOpen((await one()) ?? {}))
+      const other = await openPayment(world, "10.00")
+      expect(await attachTo(other, buyer, first)).toMatchObject({ success: { id: other } })
+      expect(await claimOf(other)).toMatchObject({ transaction: first, dropped: false })
+      expect(await claimOf(id)).toMatchObject({ transaction: second, dropped: false })
+      const told = () => world.delivered.filter(({ transactionId }) => transactionId === first)
+      await until(() => Promise.resolve(told().length === 2))
+      expect(new Set(told().map((event) => event["id"])).size).toBe(2)
+    })
   })
 })

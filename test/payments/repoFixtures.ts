@@ -105,6 +105,7 @@ export const settlementOf = Effect.fnUntraced(function* (
       blockHash: hash(7)
     },
     delivery: { id: yield* random.uuidV7(), body: new TextEncoder().encode("{}") },
+    laterDelivery: { id: yield* random.uuidV7(), body: new TextEncoder().encode('{"later":true}') },
     watchAt: after(60)
   }
   return settlement

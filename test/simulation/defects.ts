@@ -136,14 +136,14 @@ export const defects: ReadonlyArray<Defect> = [
   {
     name: "a settlement queues no webhook",
     file: "src/payments/PaymentRepo/PaymentRepoMemory.ts",
-    from: "yield* webhooks.enqueueSettled(payment, payment.id, settlement.delivery, settlement.at)",
+    from: "yield* webhooks.enqueueSettled(payment, payment.id, telling, settlement.at)",
     to: ""
   },
   {
     name: "the webhook is queued by a statement after the settlement's",
     file: "src/payments/PaymentRepo/PaymentRepoMemory.ts",
-    from: "yield* webhooks.enqueueSettled(payment, payment.id, settlement.delivery, settlement.at)",
-    to: 'yield* Effect.forkDetach(Effect.andThen(Effect.sleep("20 millis"), webhooks.enqueueSettled(payment, payment.id, settlement.delivery, settlement.at)))'
+    from: "yield* webhooks.enqueueSettled(payment, payment.id, telling, settlement.at)",
+    to: 'yield* Effect.forkDetach(Effect.andThen(Effect.sleep("20 millis"), webhooks.enqueueSettled(payment, payment.id, telling, settlement.at)))'
   },
   {
     name: "any 3xx counts as accepted",

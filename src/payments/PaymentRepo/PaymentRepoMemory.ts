@@ -32,6 +32,8 @@ export const makePaymentRepoMemory: Effect.Effect<
   const payments = new Map<PaymentId, Payment>()
   const reports = new Map<string, KeptReport>()
   const claims = new Map<string, Claimed>()
+  /** Ids of deliveries. */
+  const told = new Set<string>()
 
   const of = (tenant: Tenant, id: PaymentId) => {
     const payment = payments.get(id)
@@ -276,7 +278,10 @@ export const makePaymentRepoMemory: Effect.Effect<
         droppedAt: null
       })
       for (const [kept] of reportsOf(payment.id)) reports.delete(kept)
-      yield* webhooks.enqueueSettled(payment, payment.id, settlement.delivery, settlement.at)
+      const { delivery, laterDelivery = delivery } = settlement
+      const telling = told.has(delivery.id) ? laterDelivery : delivery
+      told.add(telling.id)
+      yield* webhooks.enqueueSettled(payment, payment.id, telling, settlement.at)
       return Option.some(settled)
     }),
     ...makeReconcilerMemory({

@@ -230,7 +230,8 @@ export const makePaymentRepoSql: Effect.Effect<
     return (yield* decodeTaken(rows)).map((row) => ({ ordinal: row.ordinal, blockHash: row.block_hash }))
   }, Effect.orDie)
 
-  const settleStatement = ({ paymentId, evidence, transfer, delivery, ...times }: PaymentSettlement) => {
+  const settleStatement = (settlement: PaymentSettlement) => {
+    const { paymentId, evidence, transfer, delivery, laterDelivery = delivery, ...times } = settlement
     const claiming = { paymentId, payer: evidence.payer, transfer, at: times.at }
     return sql`
       WITH held AS (
@@ -268,12 +269,16 @@ export const makePaymentRepoSql: Effect.Effect<
       ), queued AS (
         INSERT INTO webhook_deliveries
           (id, merchant_id, env, endpoint_id, payment_id, type, body, status, due_at, created_at, finished_at)
-        SELECT ${delivery.id}::uuid, s.merchant_id, s.env, e.id, s.id, 'payment.settled', ${delivery.body}::bytea,
+        SELECT CASE WHEN told.before THEN ${laterDelivery.id}::uuid ELSE ${delivery.id}::uuid END,
+          s.merchant_id, s.env, e.id, s.id, 'payment.settled',
+          CASE WHEN told.before THEN ${laterDelivery.body}::bytea ELSE ${delivery.body}::bytea END,
           CASE WHEN e.id IS NULL THEN 'cancelled' ELSE 'pending' END,
           CASE WHEN e.id IS NULL THEN NULL ELSE ${times.at}::timestamptz END,
           ${times.at}::timestamptz,
           CASE WHEN e.id IS NULL THEN ${times.at}::timestamptz ELSE NULL END
-        FROM settled s LEFT JOIN webhook_endpoints e
+        FROM settled s CROSS JOIN (
+          SELECT EXISTS (SELECT 1 FROM webhook_deliveries WHERE id = ${delivery.id}::uuid) AS before
+        ) told LEFT JOIN webhook_endpoints e
           ON e.merchant_id = s.merchant_id AND e.env = s.env AND e.deleted_at IS NULL
       ), dropped AS (
         DELETE FROM payment_reports WHERE payment_id IN (SELECT id FROM settled)

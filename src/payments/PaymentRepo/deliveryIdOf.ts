@@ -2,20 +2,29 @@
 // settlement told again after a restore or a failover carries the id that the merchant has handled.
 import { createHash } from "node:crypto"
 import type { Verification } from "../../chain/Verification.ts"
+import type { PaymentId } from "../../domain/Payment.ts"
 
 type SettledBy = Pick<
   Extract<Verification, { _tag: "Verified" }>,
   "chainId" | "transactionId" | "payer" | "receiver" | "value" | "ordinal"
 >
 
-/** A UUID of version 8 (RFC 9562, 5.8) over chain, transaction, transfer and its ordinal among equal ones. */
-export const deliveryIdOf = (transfer: SettledBy): string => {
-  const { chainId, transactionId, payer, receiver, value, ordinal } = transfer
-  const digest = createHash("sha256")
-    .update(`payment.settled ${chainId} ${transactionId} ${payer} ${receiver} ${value} ${ordinal}`)
-    .digest()
-    .subarray(0, 16)
+/** A UUID of version 8 (RFC 9562, 5.8). */
+const uuidOf = (name: string): string => {
+  const digest = createHash("sha256").update(name).digest().subarray(0, 16)
   digest[6] = (digest.readUInt8(6) & 0x0f) | 0x80
   digest[8] = (digest.readUInt8(8) & 0x3f) | 0x80
   return digest.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5")
 }
+
+/** Over chain, transaction, transfer and its ordinal among equal ones. */
+const nameOf = (transfer: SettledBy): string => {
+  const { chainId, transactionId, payer, receiver, value, ordinal } = transfer
+  return `payment.settled ${chainId} ${transactionId} ${payer} ${receiver} ${value} ${ordinal}`
+}
+
+export const deliveryIdOf = (transfer: SettledBy): string => uuidOf(nameOf(transfer))
+
+/** Where the transfer has paid another payment before: the merchant has handled its own id for that one. */
+export const laterDeliveryIdOf = (transfer: SettledBy, paymentId: PaymentId): string =>
+  uuidOf(`${nameOf(transfer)} ${paymentId}`)

@@ -14,7 +14,7 @@ import type { MismatchReason, PendingReason } from "../../domain/VerdictReason.t
 import { settledEvent } from "../../domain/Webhook.ts"
 import type { DeliveryWake } from "../../webhooks/DeliveryWake.ts"
 import { blockTolerance } from "../PaymentRepo/AttemptStore.ts"
-import { deliveryIdOf } from "../PaymentRepo/deliveryIdOf.ts"
+import { deliveryIdOf, laterDeliveryIdOf } from "../PaymentRepo/deliveryIdOf.ts"
 import type { TransferAlreadyUsed } from "../PaymentRepo/TransferAlreadyUsed.ts"
 import type { PaymentRepo } from "../PaymentRepo.ts"
 import { mismatchError } from "./mismatchError.ts"
@@ -99,22 +99,23 @@ export const makeEvidenceCheck = (
         tokenAddress: proof.token
       }
     ]
-    const id = deliveryIdOf(proof)
+    const deliveryOf = (id: string) => ({
+      id,
+      body: settledEvent({
+        id,
+        livemode: payment.env === "live",
+        transactionId: proof.transactionId,
+        tokenChanges
+      })
+    })
     const settled = yield* repo.settle({
       paymentId: payment.id,
       evidence: { ...evidence, tokenChanges },
       reportedAt,
       at,
       transfer: proof,
-      delivery: {
-        id,
-        body: settledEvent({
-          id,
-          livemode: payment.env === "live",
-          transactionId: proof.transactionId,
-          tokenChanges
-        })
-      },
+      delivery: deliveryOf(deliveryIdOf(proof)),
+      laterDelivery: deliveryOf(laterDeliveryIdOf(proof, payment.id)),
       watchAt: new Date(at.getTime() + firstWatchMillis)
     })
     if (Option.isSome(settled)) {

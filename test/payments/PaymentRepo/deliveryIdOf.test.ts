@@ -2,7 +2,8 @@
 import { expect, test } from "bun:test"
 import { Address, TransactionHash } from "../../../src/domain/Chain.ts"
 import { AtomicUsdc } from "../../../src/domain/Money.ts"
-import { deliveryIdOf } from "../../../src/payments/PaymentRepo/deliveryIdOf.ts"
+import { PaymentId } from "../../../src/domain/Payment.ts"
+import { deliveryIdOf, laterDeliveryIdOf } from "../../../src/payments/PaymentRepo/deliveryIdOf.ts"
 
 const transfer = {
   chainId: 84532,
@@ -31,4 +32,13 @@ test("differs for every other transfer", () => {
     { ...transfer, transactionId: TransactionHash.make(`0x${"ac".repeat(32)}`) }
   ]
   expect(new Set([transfer, ...others].map(deliveryIdOf)).size).toBe(7)
+})
+
+test("differs for each payment that the transfer pays later", () => {
+  const payments = ["01890000-0000-7000-8000-000000000001", "01890000-0000-7000-8000-000000000002"].map(
+    (id) => PaymentId.make(id)
+  )
+  const later = payments.map((id) => laterDeliveryIdOf(transfer, id))
+  expect(new Set([deliveryIdOf(transfer), ...later]).size).toBe(3)
+  expect(later).toEqual(payments.map((id) => laterDeliveryIdOf({ ...transfer }, id)))
 })
