@@ -239,7 +239,7 @@ export const paymentSettlementsContract = (layer: RepoLayer): void => {
     }))
 
   describe("a claim whose transfer the chain no longer shows", () => {
-    /** A payment that the first transfer has settled, and a second one like it. */
+    /** A payment that the first transfer has settled, and a second one like it, in a block that has taken that one's place. */
     const settled = Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const tenant = yield* newTenant()
@@ -247,7 +247,7 @@ export const paymentSettlementsContract = (layer: RepoLayer): void => {
       const payment = yield* opened(tenant)
       const first = yield* arrived(tenant, hash(1))
       yield* repo.settle(yield* settlementOf(payment, hash(1)))
-      const second = yield* arrived(tenant, hash(2), after(9))
+      const second = yield* arrived(tenant, hash(2), after(9), 1)
       const { transfer } = yield* settlementOf(payment, hash(2))
       const replace = repo.replaceClaim({
         ...{ paymentId: payment.id, env: "test", payer, at: after(120) },
@@ -282,7 +282,7 @@ export const paymentSettlementsContract = (layer: RepoLayer): void => {
         expect(Option.isNone(yield* repo.claimOf(yield* newId))).toBeTrue()
         expect(yield* claimed(repo, hash(1))).toEqual([])
         expect(yield* claimed(repo, hash(2))).toEqual([0])
-        expect(yield* transferOf(first)).toMatchObject({ paymentId: null, droppedAt: after(120) })
+        expect(yield* transferOf(first)).toMatchObject({ paymentId: null, droppedAt: after(9) })
         expect(yield* transferOf(second)).toMatchObject({ paymentId: payment.id, droppedAt: null })
         expect(yield* repo.find(tenant, payment.id)).toMatchObject({
           value: { settledAt: after(6), reported: { evidence: { transactionId: hash(1) } } }
@@ -313,6 +313,33 @@ export const paymentSettlementsContract = (layer: RepoLayer): void => {
           { id: settlement.laterDelivery?.id, paymentId: other.id },
           { id: told?.id, paymentId: payment.id }
         ])
+      }))
+
+    it("stays where its transfer is back, before that is noted of it", () =>
+      Effect.gen(function* () {
+        const { first, lose, payment, replace, repo, second, tenant, transferOf } = yield* settled
+        yield* lose
+        yield* arrived(tenant, hash(1), after(100))
+        expect(yield* replace).toBeFalse()
+        expect(yield* claimed(repo, hash(1))).toEqual([0])
+        expect(yield* claimed(repo, hash(2))).toEqual([])
+        expect(yield* transferOf(first)).toMatchObject({ paymentId: payment.id, droppedAt: null })
+        expect(yield* transferOf(second)).toMatchObject({ paymentId: null, droppedAt: null })
+      }))
+
+    it("of it and the reader of the chain that sees its transfer again, the transfer is nobody's or its own", () =>
+      Effect.gen(function* () {
+        const { first, lose, payment, replace, repo, tenant, transferOf } = yield* settled
+        yield* lose
+        const [isMoved] = yield* Effect.all([replace, arrived(tenant, hash(1), after(100))], {
+          concurrency: "unbounded"
+        })
+        expect(yield* transferOf(first)).toMatchObject({
+          paymentId: isMoved ? null : payment.id,
+          droppedAt: null
+        })
+        const due = yield* repo.takeUnmatched(after(100), after(130), 10)
+        expect(due.some(({ id }) => id === first)).toBe(isMoved)
       }))
 
     it("follows to nothing that a person has explained", () =>

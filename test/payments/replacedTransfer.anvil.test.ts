@@ -246,5 +246,19 @@ describe("a settled transfer whose money arrives in another transaction", () => 
       await until(() => Promise.resolve(told().length === 2))
       expect(new Set(told().map((event) => event["id"])).size).toBe(2)
     })
+
+    test("before anybody has attached another, its payment keeps it", async () => {
+      const { buyer, first, id, returns, second } = await lost()
+      await returns()
+      expect(await claimOf(id)).toMatchObject({ transaction: first, dropped: true })
+      expect(await attachTo(id, buyer, second)).toMatchObject({ failure: { reason: "settled" } })
+      await look()
+      await until(async () => (await claimOf(id))?.["dropped"] === false)
+      expect(await transfers(buyer)).toMatchObject([
+        { transaction: second, payment: null, dropped: false },
+        { transaction: first, payment: id, dropped: false }
+      ])
+      expect((await attachTo(await openPayment(world, "10.00"), buyer, second))._tag).toBe("Success")
+    })
   })
 })

@@ -140,11 +140,12 @@ export const attemptOf = Effect.fnUntraced(function* (changes: Partial<PaymentAt
   return attempt
 })
 
-/** Reads a transfer of the payer's from the chain, of the payment's amount; its id. */
+/** Reads a transfer of the payer's from the chain, of the payment's amount; its id. `replaced` blocks are read again. */
 export const arrived = Effect.fnUntraced(function* (
   tenant: Tenant,
   transactionId: TransactionHash,
-  at = after(5)
+  at = after(5),
+  replaced = 0
 ) {
   const repo = yield* PaymentRepo
   const random = yield* SecureRandom.SecureRandom
@@ -155,7 +156,9 @@ export const arrived = Effect.fnUntraced(function* (
   })
   yield* repo.startCursor("test", cursorAt(1_000n))
   const lease = { id: yield* random.uuidV7(), until: after(90), at }
-  const from = Option.getOrThrow(yield* repo.leaseCursor("test", lease))
+  const read = Option.getOrThrow(yield* repo.leaseCursor("test", lease))
+  const from = replaced === 0 ? read : cursorAt(read.blockNumber - BigInt(replaced))
+  if (replaced > 0) expect(yield* repo.rewindCursor("test", lease, read, from)).toBeTrue()
   const to = cursorAt(from.blockNumber + 1n)
   const id = yield* random.uuidV7()
   const transfer = {

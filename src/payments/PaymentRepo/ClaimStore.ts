@@ -39,7 +39,7 @@ export interface ClaimStore {
   /**
    * Moves the claim of a settled payment from the transfer that the chain no longer shows to another of its payer,
    * receiver and amount. The payment stays as it is, and nobody is told. The former transfer is nobody's: where it
-   * returns it is matched anew. False where the claim's transfer stands, or the other is not free.
+   * returns it is matched anew. False where the claim's transfer stands or has been read again, or the other is not free.
    */
   readonly replaceClaim: (replacement: ClaimReplacement) => Effect.Effect<boolean, TransferAlreadyUsed>
 }

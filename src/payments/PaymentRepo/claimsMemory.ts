@@ -52,6 +52,7 @@ export const makeClaimsMemory = (known: {
       if (
         claim.droppedAt === null ||
         claim.transfer.transactionId === to.transactionId ||
+        transfers.isShown(payment.env, claim.transfer) ||
         payment.reported?.evidence.payer !== payer
       )
         return false
@@ -66,7 +67,7 @@ export const makeClaimsMemory = (known: {
       if (claims.has(claimKey(transfer))) return yield* new TransferAlreadyUsed()
       claims.delete(key)
       claims.set(claimKey(transfer), { ...claim, transfer, droppedAt: null, watchAt: at })
-      transfers.unexplain(payment.env, claim.transfer, at)
+      transfers.unexplain(payment.env, claim.transfer)
       transfers.explain(payment.env, transfer, paymentId)
       return true
     })

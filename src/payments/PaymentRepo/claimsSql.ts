@@ -35,10 +35,18 @@ export const makeClaimsSql = (sql: SqlClient.SqlClient): ClaimStore => {
         WHERE p.id = ${paymentId} AND p.env = ${env} AND p.status = 'settled' AND p.payer_address = ${toBytes(payer)}
         FOR NO KEY UPDATE
       ), arrived AS (${arrivedTransfer(sql, claiming)}
+      ), former AS (
+        -- Under its lock: the chain's reader notes before that it is back, or reads it anew after.
+        SELECT t.id, t.dropped_at
+        FROM held JOIN claimed_transfers c ON c.payment_id = held_id JOIN incoming_transfers t
+          ON t.chain_id = c.chain_id AND t.transaction_id = c.transaction_id AND t.payer = c.payer
+            AND t.receiver = c.receiver AND t.amount = c.amount AND t.ordinal = c.ordinal
+        FOR NO KEY UPDATE OF t
       ), lost AS (
         SELECT c.chain_id, c.transaction_id, c.payer, c.receiver, c.amount, c.ordinal, c.payment_id
         FROM held JOIN claimed_transfers c ON c.payment_id = held_id
         WHERE c.dropped_at IS NOT NULL AND c.transaction_id <> ${toBytes(transfer.transactionId)}
+          AND NOT EXISTS (SELECT 1 FROM former WHERE dropped_at IS NULL)
         FOR UPDATE OF c
       ), moved AS (
         UPDATE claimed_transfers c SET transaction_id = ${toBytes(transfer.transactionId)},
@@ -55,11 +63,9 @@ export const makeClaimsSql = (sql: SqlClient.SqlClient): ClaimStore => {
         WHERE rest_of IN (SELECT id FROM explained) AND closed_at IS NULL
       ), unclaimed AS (
         -- Where it returns, it is read again and matched anew.
-        UPDATE incoming_transfers t SET payment_id = NULL, dropped_at = coalesce(t.dropped_at, ${at}), match_at = NULL,
+        UPDATE incoming_transfers t SET payment_id = NULL, match_at = NULL,
           handled_at = NULL, handled_by = NULL, note = NULL, attached_to = NULL
-        FROM lost JOIN moved ON moved.payment_id = lost.payment_id
-        WHERE t.chain_id = lost.chain_id AND t.transaction_id = lost.transaction_id AND t.payer = lost.payer
-          AND t.receiver = lost.receiver AND t.amount = lost.amount AND t.ordinal = lost.ordinal
+        FROM former CROSS JOIN moved WHERE t.id = former.id
       )
       SELECT payment_id FROM moved`
   }

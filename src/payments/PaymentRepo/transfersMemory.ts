@@ -58,8 +58,10 @@ export interface MemoryTransfers {
     like: Pick<ChainTransfer, "payer" | "receiver" | "amount">,
     at: Date
   ) => void
+  /** Whether the chain shows the transfer, by what was read last. */
+  readonly isShown: (env: Env, transfer: Omit<ChainTransfer, "blockNumber" | "blockHash">) => boolean
   /** A transfer that the chain no longer shows is nobody's: its payment claims another. */
-  readonly unexplain: (env: Env, transfer: Omit<ChainTransfer, "blockNumber" | "blockHash">, at: Date) => void
+  readonly unexplain: (env: Env, transfer: Omit<ChainTransfer, "blockNumber" | "blockHash">) => void
   /** Explains a transfer by the payment that claims it. */
   readonly explain: (
     env: Env,
@@ -199,14 +201,11 @@ export const makeTransfersMemory = (
           change(one.id, (kept) => ({ ...kept, matchAt: kept.matchAt ?? at }))
       }
     },
-    unexplain: (env, transfer, at) => {
+    isShown: (env, transfer) => transfers.get(keyOf(env, transfer))?.droppedAt === null,
+    unexplain: (env, transfer) => {
       const key = keyOf(env, transfer)
       const one = transfers.get(key)
-      if (one !== undefined)
-        transfers.set(key, {
-          ...{ ...one, ...givenBack, paymentId: null, matchAt: null },
-          droppedAt: one.droppedAt ?? at
-        })
+      if (one !== undefined) transfers.set(key, { ...one, ...givenBack, paymentId: null, matchAt: null })
     },
     explain: (env, transfer, paymentId) => {
       const key = keyOf(env, transfer)
