@@ -31,6 +31,7 @@ import {
 import { PaymentRepo } from "./PaymentRepo.ts"
 import { makeProvenPayer } from "./Payments/provenPayer.ts"
 import { Payments } from "./Payments.ts"
+import { replacedClaims } from "./replacedClaims.ts"
 
 export interface Announce {
   readonly buyerDidToken: string
@@ -256,7 +257,12 @@ export class PaymentAttempts extends Context.Service<
         const at = yield* DateTime.nowAsDate
         if (asked.length === 0 && (yield* repo.paysAnEqual(payment, payer, sent.value, at))) return false
         if (yield* repo.awaitsSettlement({ env, payer, receiver, amount })) return true
-        const evidence = evidenceOf({ amount, env, payer, receiver, transactionId: sent.value })
+        const transfer = { amount, env, payer, receiver, transactionId: sent.value }
+        // What stands for a transfer that has gone pays that one's payment.
+        const sender = yield* chain.sender(env, sent.value)
+        const replaced = yield* replacedClaims(repo, chain, transfer, sender)
+        if (replaced !== undefined && replaced.length > 0) return false
+        const evidence = evidenceOf(transfer)
         const check = yield* payments.check(payment, evidence, at)
         return check._tag === "Pending"
       })

@@ -14,11 +14,13 @@ import { periodic, supervised } from "../workers/supervised.ts"
 import { evidenceOf } from "./evidenceOf.ts"
 import { PaymentRepo } from "./PaymentRepo.ts"
 import { Payments } from "./Payments.ts"
+import { replacedClaims } from "./replacedClaims.ts"
 import type { ChainCursor, IncomingTransfer, Match } from "./TransferStore.ts"
 import { makeHeldCursor } from "./TransferWatch/heldCursor.ts"
 import {
   dependsOnSender,
   firstDependsOnSender,
+  isNamed,
   matchOrder,
   type TransferSender
 } from "./TransferWatch/matchOrder.ts"
@@ -207,27 +209,19 @@ const make = Effect.gen(function* () {
     return "refused"
   })
 
-  /**
-   * A transfer in place of one that a reorganisation has dropped: of two transactions of an account with one nonce
-   * the chain takes one. Nodes that have forgotten the dropped one leave the nonce that its payer announced.
-   */
+  /** A transfer in place of one that a reorganisation has dropped. One whose loss nobody has noted yet is waited for. */
   const followReplaced = Effect.fnUntraced(function* (
     transfer: IncomingTransfer,
-    known: TransferSender,
+    sender: TransferSender,
     mayHear: boolean
   ): Effect.fn.Return<"settled" | "waiting" | "unmatched"> {
-    const dropped = yield* repo.droppedClaims(transfer)
-    if (dropped.length === 0) return "unmatched"
-    const sender = known ?? (yield* chain.sender(env, transfer.transactionId))
-    if (sender === undefined) return mayHear ? "waiting" : "unmatched"
-    if (sender.address !== transfer.payer) return "unmatched"
-    for (const { nonces, payment, transactionId } of dropped) {
-      const former = yield* chain.sender(env, transactionId)
-      const isReplaced =
-        former === undefined
-          ? nonces.includes(sender.nonce)
-          : former.address === sender.address && former.nonce === sender.nonce
-      if (!isReplaced) continue
+    const replaced = yield* replacedClaims(repo, chain, transfer, sender)
+    if (replaced === undefined) return mayHear ? "waiting" : "unmatched"
+    for (const { isNoted, payment } of replaced) {
+      if (!isNoted) {
+        if (mayHear) return "waiting"
+        continue
+      }
       const followed = yield* payments.follow(payment, evidenceOf(transfer))
       if (followed === "Followed") return "settled"
       if (followed === "Pending") return "waiting"
@@ -251,13 +245,22 @@ const make = Effect.gen(function* () {
     const sender = matches.length === 0 ? undefined : yield* chain.sender(env, transfer.transactionId)
     const mayHear = sender === undefined && isRecent
     if (mayHear && firstDependsOnSender(transfer, matches)) return yield* later
-    const outcome = yield* settleOne(transfer, matchOrder(transfer, matches, sender))
-    if (outcome === "settled") return
-    if (outcome === "waiting") return yield* later
-    if (mayHear && dependsOnSender(transfer, matches)) return yield* later
+    const ordered = matchOrder(transfer, matches, sender)
+    const isSaid = (one: Match) => isNamed(transfer, one, sender)
+    const said = yield* settleOne(transfer, ordered.filter(isSaid))
+    if (said === "settled") return
+    if (said === "waiting") return yield* later
+    // What has the nonce of a transfer that has gone pays that one's payment, before any that is only likely.
     const replaced = signed === "refused" ? "unmatched" : yield* followReplaced(transfer, sender, isRecent)
     if (replaced === "settled") return
     if (replaced === "waiting") return yield* later
+    const likely = yield* settleOne(
+      transfer,
+      ordered.filter((one) => !isSaid(one))
+    )
+    if (likely === "settled") return
+    if (likely === "waiting") return yield* later
+    if (mayHear && dependsOnSender(transfer, matches)) return yield* later
     const kind = transferKindOf(transfer, yield* repo.likelyPayments(transfer))
     yield* repo.noteMatch(transfer.id, { kind })
   })

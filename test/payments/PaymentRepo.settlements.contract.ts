@@ -2,11 +2,13 @@
 import { describe, expect } from "bun:test"
 import { Effect, Option, Result } from "effect"
 import type { TransactionHash } from "../../src/domain/Chain.ts"
+import type { Payment } from "../../src/domain/Payment.ts"
 import { PaymentRepo, type WatchNote } from "../../src/payments/PaymentRepo.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import {
   after,
   arrived,
+  attemptOf,
   claimed,
   evidenceOf,
   hash,
@@ -270,7 +272,7 @@ export const paymentSettlementsContract = (layer: RepoLayer): void => {
         yield* lose
         const like = yield* transferOf(second)
         expect(yield* repo.droppedClaims(like)).toMatchObject([
-          { payment: { id: payment.id }, transactionId: hash(1), nonces: [] }
+          { payment: { id: payment.id }, transactionId: hash(1), isNoted: true, nonces: [] }
         ])
         expect(yield* repo.droppedClaims({ ...like, payer: receiver })).toEqual([])
         const lost = { transactionId: hash(1), droppedAt: after(61) }
@@ -313,6 +315,31 @@ export const paymentSettlementsContract = (layer: RepoLayer): void => {
           { id: settlement.laterDelivery?.id, paymentId: other.id },
           { id: told?.id, paymentId: payment.id }
         ])
+      }))
+
+    it("is found before its loss is noted by the nonce with which its wallet announced the payment", () =>
+      Effect.gen(function* () {
+        const repo = yield* PaymentRepo
+        const tenant = yield* newTenant()
+        const [payment, other] = yield* Effect.all([opened(tenant), opened(tenant)])
+        const announced = (of: Payment, nonce: bigint) =>
+          Effect.flatMap(attemptOf({ nonce }), (attempt) =>
+            repo.announce({ ...tenant, paymentId: of.id, attempt, minedNonce: null })
+          )
+        yield* announced(payment, 5n)
+        yield* announced(other, 6n)
+        yield* repo.settle(yield* settlementOf(payment, hash(1)))
+        const like = Option.getOrThrow(yield* repo.findTransfer(tenant, yield* arrived(tenant, hash(2))))
+        expect(yield* repo.droppedClaims(like, 5n)).toMatchObject([
+          { payment: { id: payment.id }, transactionId: hash(1), isNoted: false, nonces: [5n] }
+        ])
+        for (const [transfer, nonce] of [
+          [like, undefined],
+          [like, 6n],
+          [{ ...like, transactionId: hash(1) }, 5n],
+          [{ ...like, payer: receiver }, 5n]
+        ] as const)
+          expect(yield* repo.droppedClaims(transfer, nonce)).toEqual([])
       }))
 
     it("stays where its transfer is back, before that is noted of it", () =>

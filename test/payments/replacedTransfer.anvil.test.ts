@@ -131,10 +131,7 @@ describe("a settled transfer whose money arrives in another transaction", () => 
       await isPaidOnceBy(id, buyer, first, second)
     })
 
-  const paid = async () => {
-    const id = await openPayment(world, "10.00")
-    const buyer = await world.payer(2n * price)
-    const raw = await signedTransfer(buyer, 0, 10n ** 10n)
+  const announce = async (id: string, buyer: PrivateKeyAccount) => {
     const announced = await world.call("POST", `/payments/${id}/attempts`, world.keys.test.publishable, {
       buyerDidToken: await createDidToken(buyer, {
         audience: world.baseUrl,
@@ -145,10 +142,18 @@ describe("a settled transfer whose money arrives in another transaction", () => 
       method: "transfer"
     })
     expect(announced.status).toBe(201)
+  }
+  /** `meanwhile` is what happens between the settlement and the loss. */
+  const paid = async (meanwhile: (buyer: PrivateKeyAccount) => Promise<void> = async () => {}) => {
+    const id = await openPayment(world, "10.00")
+    const buyer = await world.payer(2n * price)
+    const raw = await signedTransfer(buyer, 0, 10n ** 10n)
+    await announce(id, buyer)
     const first = await send(raw)
     await mine()
     expect((await report(world, id, buyer, price, first)).status).toBe(200)
     await until(async () => (await transfers(buyer)).length === 1)
+    await meanwhile(buyer)
     await drop(first)
     return { buyer, first, id }
   }
@@ -166,6 +171,40 @@ describe("a settled transfer whose money arrives in another transaction", () => 
       await until(async () => (await claimOf(id))?.["transaction"] === second)
       await isPaidOnceBy(id, buyer, first, second)
     })
+
+  for (const isNotedFirst of [true, false])
+    test(`a wallet's speed-up beside another payment that it has announced, mined ${isNotedFirst ? "after" : "before"} the loss is noted`, async () => {
+      const other = await openPayment(world, "10.00")
+      const { buyer, first, id } = await paid((by) => announce(other, by))
+      if (isNotedFirst) await untilDropped(id)
+      const second = await send(await signedTransfer(buyer, 0, 10n ** 11n))
+      await mine()
+      await until(async () => (await transfers(buyer)).length === 2)
+      // Long enough for the other payment to settle by it.
+      if (!isNotedFirst) await Bun.sleep(5_000)
+      await look()
+      await until(async () => (await claimOf(id))?.["transaction"] === second)
+      expect((await paymentOf(other)).status).toBe("pending")
+      await isPaidOnceBy(id, buyer, first, second)
+      const third = await send(await signedTransfer(buyer, 1, 10n ** 10n))
+      await mine()
+      await until(async () => (await claimOf(other))?.["transaction"] === third)
+    })
+
+  test("a wallet's speed-up pays no other payment that is announced once it was read", async () => {
+    let other = ""
+    const { buyer, first, id } = await paid(async () => {
+      other = await openPayment(world, "10.00")
+    })
+    const second = await send(await signedTransfer(buyer, 0, 10n ** 11n))
+    await mine()
+    await until(async () => (await transfers(buyer)).some((one) => one["kind"] !== null))
+    await announce(other, buyer)
+    expect((await paymentOf(other)).status).toBe("pending")
+    await look()
+    await until(async () => (await claimOf(id))?.["transaction"] === second)
+    await isPaidOnceBy(id, buyer, first, second)
+  })
 
   /** A person attaches the account's transfer to the payment. */
   const attachTo = async (id: string, account: PrivateKeyAccount, transaction: Hex) => {

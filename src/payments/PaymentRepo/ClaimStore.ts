@@ -7,10 +7,12 @@ import type { ClaimedTransfer } from "../PaymentRepo.ts"
 import type { IncomingTransfer } from "../TransferStore.ts"
 import type { TransferAlreadyUsed } from "./TransferAlreadyUsed.ts"
 
-/** A settled payment whose claim names a transfer that the chain no longer shows. */
+/** A settled payment whose claim names a transfer that the chain no longer shows, or may not. */
 export interface DroppedClaim {
   readonly payment: Payment
   readonly transactionId: TransactionHash
+  /** False where nobody has looked since its wallet's nonce came in another transaction. */
+  readonly isNoted: boolean
   /** With which its payer announced to pay. */
   readonly nonces: ReadonlyArray<bigint>
 }
@@ -32,9 +34,13 @@ export interface PaymentClaim {
 
 export interface ClaimStore {
   readonly claimOf: (paymentId: PaymentId) => Effect.Effect<Option.Option<PaymentClaim>>
-  /** Payments of the transfer's payer, receiver and amount whose own transfer the chain no longer shows. */
+  /**
+   * Payments of the transfer's payer, receiver and amount whose own transfer the chain no longer shows; with a nonce
+   * also those that were announced with it lately, and have settled by another transaction.
+   */
   readonly droppedClaims: (
-    transfer: Pick<IncomingTransfer, "env" | "payer" | "receiver" | "amount" | "transactionId">
+    transfer: Pick<IncomingTransfer, "env" | "payer" | "receiver" | "amount" | "transactionId">,
+    nonce?: bigint
   ) => Effect.Effect<ReadonlyArray<DroppedClaim>>
   /**
    * Moves the claim of a settled payment from the transfer that the chain no longer shows to another of its payer,

@@ -25,22 +25,23 @@ export const makeClaimsMemory = (known: {
         )
       ),
 
-    droppedClaims: ({ amount, env, payer, receiver, transactionId }) =>
+    droppedClaims: ({ amount, env, payer, receiver, transactionId }, nonce) =>
       Effect.sync(() =>
         [...claims.values()].flatMap(({ droppedAt, paymentId, transfer }): ReadonlyArray<DroppedClaim> => {
           const payment = paymentId === null ? undefined : payments.get(paymentId)
-          const isLost =
-            droppedAt !== null &&
+          const isLike =
             transfer.chainId === networks[env].chainId &&
             transfer.payer === payer &&
             transfer.receiver === receiver &&
             transfer.amount === amount &&
             transfer.transactionId !== transactionId
-          if (payment === undefined || !isLost || payment.reported?.evidence.payer !== payer) return []
+          if (payment === undefined || !isLike || payment.reported?.evidence.payer !== payer) return []
           const nonces = known
             .announcedBy(payer)
-            .flatMap(({ nonce, paymentId: of }) => (of === payment.id && nonce !== null ? [nonce] : []))
-          return [{ payment, transactionId: transfer.transactionId, nonces }]
+            .flatMap((one) => (one.paymentId === payment.id && one.nonce !== null ? [one.nonce] : []))
+          const isNoted = droppedAt !== null
+          if (!isNoted && (nonce === undefined || !nonces.includes(nonce))) return []
+          return [{ payment, transactionId: transfer.transactionId, isNoted, nonces }]
         })
       ),
 

@@ -14,6 +14,7 @@ const decodeDropped = Schema.decodeUnknownEffect(
     Schema.Struct({
       ...PaymentRow.fields,
       claimed_transaction_id: HashBytes,
+      is_noted: Schema.Boolean,
       nonces: Schema.Array(Schema.BigIntFromString)
     })
   ),
@@ -23,6 +24,9 @@ const decodeDropped = Schema.decodeUnknownEffect(
 const decodeClaims = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ transaction_id: HashBytes, dropped_at: Schema.NullOr(Schema.Date) }))
 )
+
+/** A payer's newest attempts, among which those with a nonce are looked for. */
+const comparedAttempts = 100
 
 export const makeClaimsSql = (sql: SqlClient.SqlClient): ClaimStore => {
   const replacement = (claiming: ClaimReplacement) => {
@@ -81,19 +85,26 @@ export const makeClaimsSql = (sql: SqlClient.SqlClient): ClaimStore => {
       }))
     }, Effect.orDie),
 
-    droppedClaims: Effect.fn("PaymentRepo.droppedClaims")(function* ({
-      amount,
-      env,
-      payer,
-      receiver,
-      transactionId
-    }) {
+    droppedClaims: Effect.fn("PaymentRepo.droppedClaims")(function* (
+      { amount, env, payer, receiver, transactionId },
+      nonce
+    ) {
+      const announced =
+        nonce === undefined
+          ? sql``
+          : sql`UNION SELECT payment_id FROM (
+              SELECT payment_id, nonce FROM payment_attempts WHERE payer_address = ${toBytes(payer)}
+              ORDER BY announced_at DESC LIMIT ${comparedAttempts}
+            ) newest WHERE nonce = ${nonce.toString()}::bigint`
       const rows = yield* sql`
-        SELECT ${sql.literal(paymentColumns("p."))}, c.transaction_id AS claimed_transaction_id, coalesce((
-          SELECT array_agg(DISTINCT a.nonce::text) FROM payment_attempts a
-          WHERE a.payment_id = p.id AND a.payer_address = p.payer_address AND a.nonce IS NOT NULL), '{}') AS nonces
-        FROM claimed_transfers c JOIN payments p ON p.id = c.payment_id
-        WHERE c.dropped_at IS NOT NULL AND c.chain_id = ${networks[env].chainId} AND c.payer = ${toBytes(payer)}
+        SELECT ${sql.literal(paymentColumns("p."))}, c.transaction_id AS claimed_transaction_id,
+          c.dropped_at IS NOT NULL AS is_noted, coalesce((
+            SELECT array_agg(DISTINCT a.nonce::text) FROM payment_attempts a
+            WHERE a.payment_id = p.id AND a.payer_address = p.payer_address AND a.nonce IS NOT NULL), '{}') AS nonces
+        FROM (
+          SELECT payment_id FROM claimed_transfers WHERE dropped_at IS NOT NULL AND payer = ${toBytes(payer)} ${announced}
+        ) known JOIN claimed_transfers c ON c.payment_id = known.payment_id JOIN payments p ON p.id = c.payment_id
+        WHERE c.chain_id = ${networks[env].chainId} AND c.payer = ${toBytes(payer)}
           AND c.receiver = ${toBytes(receiver)} AND c.amount = ${amount.toString()}::numeric
           AND c.transaction_id <> ${toBytes(transactionId)} AND p.env = ${env}
           AND p.payer_address = ${toBytes(payer)}
@@ -102,6 +113,7 @@ export const makeClaimsSql = (sql: SqlClient.SqlClient): ClaimStore => {
         (row): DroppedClaim => ({
           payment: toPayment(row),
           transactionId: row.claimed_transaction_id,
+          isNoted: row.is_noted,
           nonces: row.nonces
         })
       )

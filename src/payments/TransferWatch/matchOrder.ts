@@ -47,16 +47,22 @@ const standingOf = (
   return open.length > 0 ? { rank: 3, by: open } : { rank: 4, by: attempts }
 }
 
+const counted = (transfer: Transfer, match: Match, sender: TransferSender): Match => ({
+  ...match,
+  attempts: match.attempts.filter((attempt) => isAfter(transfer, attempt, sender))
+})
+
+/** Whether a report names the transaction, or an open attempt its nonce. */
+export const isNamed = (transfer: Transfer, match: Match, sender: TransferSender): boolean =>
+  standingOf(transfer, counted(transfer, match, sender), sender).rank <= 1
+
 export const matchOrder = (
   transfer: Transfer,
   matches: ReadonlyArray<Match>,
   sender: TransferSender
 ): ReadonlyArray<Match> =>
   matches
-    .map((match) => ({
-      ...match,
-      attempts: match.attempts.filter((attempt) => isAfter(transfer, attempt, sender))
-    }))
+    .map((match) => counted(transfer, match, sender))
     .filter(({ attempts, reportedAt }) => reportedAt !== null || attempts.length > 0)
     .map((match) => {
       const { by, rank } = standingOf(transfer, match, sender)

@@ -101,7 +101,8 @@ liveEffect(
         awaitsSettlement: repo.awaitsSettlement(transfer),
         matchesOf: repo.matchesOf(transfer),
         likelyPayments: repo.likelyPayments(transfer),
-        droppedClaims: repo.droppedClaims(transfer)
+        droppedClaims: repo.droppedClaims(transfer),
+        "droppedClaims by a nonce": repo.droppedClaims(transfer, 0n)
       }
       for (const [name, ask] of Object.entries(asked)) yield* expectFewPages(sql, name, ask)
     }).pipe(Effect.scoped)

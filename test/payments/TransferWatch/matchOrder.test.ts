@@ -9,6 +9,7 @@ import type { Match } from "../../../src/payments/TransferStore.ts"
 import {
   dependsOnSender,
   firstDependsOnSender,
+  isNamed,
   matchOrder
 } from "../../../src/payments/TransferWatch/matchOrder.ts"
 
@@ -160,4 +161,14 @@ describe("whether it takes the sender to match a transfer", () => {
     expect(dependsOnSender(transfer, [match(1, [attempt({ blockNumber: 101n, nonce: null })])])).toBe(false)
     expect(dependsOnSender(transfer, [match(1, [attempt({ blockNumber: 200n })])])).toBe(false)
   })
+})
+
+test("what a report or an open attempt's nonce says of a transfer is no guess", () => {
+  const own = (nonce: bigint) => ({ address: payer, nonce })
+  const named = (one: Match, sender?: { address: Address; nonce: bigint }) => isNamed(transfer, one, sender)
+  expect(named(match(1, [], { reportedAt: at }))).toBeTrue()
+  expect(named(match(1, [attempt({ nonce: 3n })]), own(3n))).toBeTrue()
+  expect(named(match(1, [attempt({ nonce: 3n, ended: "declined" })]), own(3n))).toBeFalse()
+  expect(named(match(1, [attempt({ nonce: 4n })]), own(3n))).toBeFalse()
+  expect(named(match(1, [attempt({ nonce: 3n })]))).toBeFalse()
 })
