@@ -348,6 +348,32 @@ describe("Incoming transfers on Postgres", () => {
     expect([await stateOf(one.url), await stateOf(two.url)]).toEqual(["paid", "paid"])
   })
 
+  test("a link whose sum counts a transfer that is given back is closed, and the rest is asked for anew", async () => {
+    const { ask, openOn, restOn, short, stateOf } = rests()
+    const giveBack = async (id: string, amount: string) => {
+      const body = { incomingTransferId: id, amount }
+      const key = shop.keys.full
+      expect((await shop.call({ method: "POST", path: "/api/v1/refunds", key, body })).status).toBe(201)
+    }
+    const { payment } = (await shop.open("114.00")).body
+    const first = await short(payment.id, 45_000_000n, 114_000_000n)
+    await ask(first, payment.id, "69.00")
+    const second = await short(payment.id, 35_000_000n, 114_000_000n)
+    const two = (await ask(second, payment.id, "34.00")).body
+    expect(two.amount).toBe("34.00")
+    await giveBack(first, "45.00")
+    expect(await stateOf(two.url)).toBe("closed")
+    expect(await restOn(second, payment.id)).toBe("79.00")
+    const anew = (await ask(second, payment.id, "79.00")).body
+    expect([anew.amount, await stateOf(anew.url)]).toEqual(["79.00", "open"])
+    // Neither is the rest of that rest asked for once what both count is given back.
+    const middle = await openOn(anew.url)
+    const last = (await ask(await short(middle.id, 46_000_000n, 79_000_000n), middle.id, "33.00")).body
+    expect([last.amount, await stateOf(last.url)]).toEqual(["33.00", "open"])
+    await giveBack(second, "35.00")
+    expect(await stateOf(last.url)).toBe("closed")
+  })
+
   test("the rest of a rest is closed where the payment that it all is for is paid in full", async () => {
     const { ask, openOn, short, stateOf } = rests()
     const { payment } = (await shop.open("113.00")).body

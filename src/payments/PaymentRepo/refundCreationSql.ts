@@ -94,10 +94,17 @@ export const makeRefundCreationSql = (
       AND transaction_id = ${transactionId === null ? null : toBytes(transactionId)}::bytea
       AND recipient = ${toBytes(recipient)} AND amount = ${amount.toString()}::numeric`
 
-  /** Nobody is asked for the rest of what is given back. */
+  /** Nobody is asked for the rest of what is given back, nor for a rest whose sum counts it. */
   const take = (transferId: string, { at, createdBy, reason }: NewRefund) => sql`
-    WITH unasked AS (
-      UPDATE payment_links SET closed_at = ${at} WHERE rest_of = ${transferId} AND closed_at IS NULL
+    WITH RECURSIVE counting AS (
+      SELECT rest_for AS id FROM payment_links WHERE rest_of = ${transferId} AND rest_for IS NOT NULL
+      UNION
+      SELECT l.payment_id FROM counting c JOIN payment_links l ON l.rest_for = c.id
+      WHERE l.rest_of IS NOT NULL AND l.payment_id IS NOT NULL
+    ), unasked AS (
+      UPDATE payment_links SET closed_at = ${at}
+      WHERE closed_at IS NULL AND rest_of IS NOT NULL
+        AND (rest_of = ${transferId} OR rest_for IN (SELECT id FROM counting))
     )
     UPDATE incoming_transfers SET handled_at = ${at}, handled_by = ${createdBy}, note = ${reason},
       attached_to = NULL, match_at = NULL
