@@ -374,6 +374,34 @@ describe("Incoming transfers on Postgres", () => {
     expect(await stateOf(last.url)).toBe("closed")
   })
 
+  test("a link whose sum counts a transfer that is attached elsewhere, or has left the chain, asks nobody", async () => {
+    const { ask, openOn, restOn, short, stateOf } = rests()
+    const attachedTo = (await shop.open("36.00")).body.payment
+    const { payment } = (await shop.open("115.00")).body
+    const first = await short(payment.id, 45_000_000n, 115_000_000n)
+    await ask(first, payment.id, "70.00")
+    const second = await short(payment.id, 36_000_000n, 115_000_000n)
+    const two = (await ask(second, payment.id, "34.00")).body
+    const gone = (droppedAt: Date | null) =>
+      Effect.runPromise(
+        Effect.flatMap(
+          SqlClient.SqlClient,
+          (sql) => sql`UPDATE incoming_transfers SET dropped_at = ${droppedAt} WHERE id = ${first}`
+        ).pipe(Effect.provideContext(service.context), Effect.orDie)
+      )
+    await gone(new Date())
+    expect(await stateOf(two.url)).toBe("closed")
+    await gone(null)
+    expect([two.amount, await stateOf(two.url)]).toEqual(["34.00", "open"])
+    const middle = await openOn(two.url)
+    const last = (await ask(await short(middle.id, 14_000_000n, 34_000_000n), middle.id, "20.00")).body
+    expect([last.amount, await stateOf(last.url)]).toEqual(["20.00", "open"])
+    const attached = await person.call("POST", `${at}/${second}/attach`, { paymentId: attachedTo.id })
+    expect(attached.status).toBe(200)
+    expect([await stateOf(two.url), await stateOf(last.url)]).toEqual(["closed", "closed"])
+    expect(await restOn(first, payment.id)).toBe("70.00")
+  })
+
   test("the rest of a rest is closed where the payment that it all is for is paid in full", async () => {
     const { ask, openOn, short, stateOf } = rests()
     const { payment } = (await shop.open("113.00")).body

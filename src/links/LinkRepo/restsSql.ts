@@ -71,18 +71,29 @@ export const makeRestsSql = (
   const isSettled = (paymentId: Statement.Fragment) => sql`
     EXISTS (SELECT 1 FROM payments s WHERE s.id = ${paymentId} AND s.status = 'settled')`
 
+  /** Payments that a link asks for the rest of: its own, and the one whose rest that is part of. */
+  const above = sql`
+    WITH RECURSIVE above AS (
+      SELECT payment_links.rest_for AS id
+      UNION
+      SELECT a.rest_for FROM above JOIN payment_links a ON a.payment_id = above.id WHERE a.rest_of IS NOT NULL
+    )`
+
   // Since when a link asks for no rest: that or its payment is paid, the rest of it is asked for or paid by another
-  // link, the payment whose rest it is part of is paid, its transfer pays another one or, until it returns, has
-  // left the chain. Read off them, it misses none that ends as the link is made.
+  // link, the payment whose rest it is part of is paid, another transfer that its sum counts is none of the payment's
+  // any more, its own pays another one or, until it returns, has left the chain. Read off them, it misses none that
+  // ends as the link is made.
   const ended = sql`CASE WHEN rest_of IS NOT NULL THEN coalesce(
     (SELECT min(o.created_at) FROM payment_links o JOIN incoming_transfers t ON t.id = o.rest_of
       WHERE o.rest_of IS NOT NULL AND o.rest_for = payment_links.payment_id AND t.dropped_at IS NULL
         AND (o.closed_at IS NULL OR ${isSettled(sql`o.payment_id`)})),
-    (WITH RECURSIVE above AS (
-        SELECT payment_links.rest_for AS id
-        UNION
-        SELECT a.rest_for FROM above JOIN payment_links a ON a.payment_id = above.id WHERE a.rest_of IS NOT NULL
-      ) SELECT min(p.settled_at) FROM above JOIN payments p ON p.id = above.id),
+    (${above} SELECT min(p.settled_at) FROM above JOIN payments p ON p.id = above.id),
+    (${above} SELECT min(coalesce(t.dropped_at, p.settled_at))
+      FROM above JOIN payment_links o ON o.rest_for = above.id JOIN incoming_transfers t ON t.id = o.rest_of
+        LEFT JOIN payments p ON p.id = t.payment_id
+      WHERE o.rest_of IS NOT NULL AND o.rest_of <> payment_links.rest_of
+        AND o.created_at <= payment_links.created_at
+        AND coalesce(t.dropped_at, p.settled_at) > payment_links.created_at),
     (${paidBefore(sql`payment_links.rest_of`, sql`payment_links.rest_for`)}),
     (SELECT coalesce(t.dropped_at, p.settled_at) FROM incoming_transfers t
       LEFT JOIN payments p ON p.id = t.payment_id WHERE t.id = rest_of)) END`
