@@ -22,12 +22,8 @@ import type { Principal } from "../domain/Merchant.ts"
 import type { AttemptMethod, Payment, PaymentId } from "../domain/Payment.ts"
 import { RateLimiter } from "../limits/RateLimiter.ts"
 import { evidenceOf } from "./evidenceOf.ts"
-import {
-  type AttemptEnd,
-  attemptLifeMillis,
-  type KnownAttempts,
-  type PaymentAttempt
-} from "./PaymentRepo/AttemptStore.ts"
+import { makeAttemptEndOf, type SentAttempt } from "./PaymentAttempts/attemptEndOf.ts"
+import type { KnownAttempts, PaymentAttempt } from "./PaymentRepo/AttemptStore.ts"
 import { PaymentRepo } from "./PaymentRepo.ts"
 import { makeProvenPayer } from "./Payments/provenPayer.ts"
 import { Payments } from "./Payments.ts"
@@ -49,12 +45,6 @@ export interface AttemptRefused {
   readonly _tag: "AttemptRefused"
   readonly error: PaymentAttemptOpen | PaymentSettled | PaymentFailed
   readonly known: KnownAttempts
-}
-
-export interface SentAttempt {
-  readonly attemptId: string
-  /** The account nonce that the wallet has used: some choose their own. */
-  readonly nonce: bigint
 }
 
 export interface AttemptReader {
@@ -80,17 +70,6 @@ type AttemptError =
   | InvalidRequest
   | LiveModeGated
   | RateLimited
-
-/** Blocks by which a wallet's node may be ahead of ours. */
-const nodeLag = 5n
-/** Blocks that a reorganisation may replace: a nonce used in one of them may be free again. */
-const reorganised = 5n
-
-/**
- * For so long a wallet may have its prompt open. Some wallets send with a nonce of their own, whatever the page
- * gives them: until then a nonce that something else has used says nothing of the prompt.
- */
-const promptMillis = 10 * 60_000
 
 /** Attempts announced and read for one payment from one address: 2 a second. */
 const attemptLimit = { rate: 2, perSeconds: 1, burst: 30 }
@@ -146,6 +125,7 @@ export class PaymentAttempts extends Context.Service<
       const random = yield* SecureRandom.SecureRandom
       const payments = yield* Payments
       const provenPayer = makeProvenPayer(yield* BuyerIdentity, repo, baseUrl)
+      const attemptEndOf = makeAttemptEndOf(repo, chain)
 
       const limited = (principal: Principal, paymentId: PaymentId, client: string) =>
         Effect.flatMap(
@@ -153,66 +133,11 @@ export class PaymentAttempts extends Context.Service<
           (wait) => (wait > 0 ? Effect.fail(new RateLimited({ retryAfter: wait })) : Effect.void)
         )
 
-      /** Whether the chain shows that the attempt's nonce was free when it was announced and is used at a height. */
-      const hasLostNonce = Effect.fnUntraced(function* (
-        { env }: Payment,
-        { announcedAt, blockNumber, method, nonce, payer }: PaymentAttempt,
-        height: bigint
-      ) {
-        if (method !== "transfer" || nonce === null) return false
-        const isUsed = (at: bigint) => chain.hasUsedNonce(env, payer, nonce, at)
-        if (!(yield* isUsed(height)) || (yield* isUsed(blockNumber))) return false
-        const caughtUp = blockNumber + nodeLag
-        let free = blockNumber
-        while (free < caughtUp && !(yield* isUsed(free + 1n))) free += 1n
-        // Nodes that do not show that height say "not used" as well: those that do show every nonce above -1.
-        if (!(yield* chain.hasUsedNonce(env, payer, -1n, free))) return false
-        if (free === caughtUp) return true
-        // A block from before the announcement, that our nodes had not seen: the wallet signs with another nonce.
-        const block = yield* chain.readTransfers(env, free + 1n, free + 1n)
-        return block._tag === "Read" && Number(block.blockTime) >= Math.floor(announcedAt.getTime() / 1_000)
-      })
-
-      /**
-       * Why an open attempt has ended, by what the chain shows; undefined while it may still pay. Who names it as
-       * their own knows that its wallet asks no more, and which nonce it has used.
-       */
-      const endOf = Effect.fnUntraced(function* (
-        payment: Payment,
-        attempt: PaymentAttempt,
-        own: SentAttempt | undefined
-      ): Effect.fn.Return<AttemptEnd | undefined> {
-        const now = (yield* DateTime.nowAsDate).getTime()
-        const over = attempt.announcedAt.getTime() + attemptLifeMillis
-        const cursor = yield* repo.cursor(payment.env)
-        if (Option.isNone(cursor)) return undefined
-        const { blockHash, blockNumber, blockTime } = cursor.value
-        // Asked below the height up to which transfers have been read: what used the nonce is among them.
-        const sent = attempt.id === own?.attemptId ? own.nonce : undefined
-        const mayBeAsked = sent === undefined && now < attempt.announcedAt.getTime() + promptMillis
-        const lost = hasLostNonce(
-          payment,
-          sent === undefined ? attempt : { ...attempt, nonce: sent },
-          blockNumber - reorganised
-        )
-        const nonceUsed = !mayBeAsked && (yield* lost)
-        const isOver = now >= over && blockTime.getTime() >= over
-        if (!nonceUsed && !isOver) return undefined
-        // Blocks that have taken the place of those read may hold what the wallet has sent: the reader reads them first.
-        const reached = yield* chain.readTransfers(payment.env, blockNumber, blockNumber)
-        if (reached._tag !== "Read" || reached.blockHash !== blockHash) return undefined
-        // What the wallet has sent may wait under any nonce: its own browser alone knows better.
-        if (sent === undefined && (yield* repo.awaitsReported(payment.id, attempt.payer, new Date(now))))
-          return undefined
-        if (Option.isSome(yield* repo.unclaimedTransfer(payment, attempt.payer))) return undefined
-        return nonceUsed ? "nonce_used" : "expired"
-      })
-
       /** Closes the wallet's open attempt where it has ended; whether it did. */
       const closeEnded = Effect.fnUntraced(function* (payment: Payment, payer: Address, own?: SentAttempt) {
         const open = yield* repo.openAttempt(payment.id, payer)
         if (Option.isNone(open)) return false
-        const end = yield* endOf(payment, open.value, own)
+        const end = yield* attemptEndOf(payment, open.value, own)
         if (end === undefined) return false
         yield* repo.closeAttempt(payment.id, open.value.id, end, yield* DateTime.nowAsDate)
         return true
@@ -260,8 +185,9 @@ export class PaymentAttempts extends Context.Service<
         const transfer = { amount, env, payer, receiver, transactionId: sent.value }
         // What stands for a transfer that has gone pays that one's payment.
         const sender = yield* chain.sender(env, sent.value)
-        const replaced = yield* replacedClaims(repo, chain, transfer, sender)
-        if (replaced !== undefined && replaced.length > 0) return false
+        const replaced = yield* replacedClaims(repo, chain, transfer, sender, true)
+        if (replaced === undefined) return true
+        if (replaced.length > 0) return false
         const evidence = evidenceOf(transfer)
         const check = yield* payments.check(payment, evidence, at)
         return check._tag === "Pending"

@@ -11,20 +11,11 @@ import type { RangeReading } from "../chain/Verification.ts"
 import { DueWork } from "../workers/DueWork.ts"
 import { leased } from "../workers/leased.ts"
 import { periodic, supervised } from "../workers/supervised.ts"
-import { evidenceOf } from "./evidenceOf.ts"
 import { PaymentRepo } from "./PaymentRepo.ts"
 import { Payments } from "./Payments.ts"
-import { replacedClaims } from "./replacedClaims.ts"
-import type { ChainCursor, IncomingTransfer, Match } from "./TransferStore.ts"
+import type { ChainCursor } from "./TransferStore.ts"
 import { makeHeldCursor } from "./TransferWatch/heldCursor.ts"
-import {
-  dependsOnSender,
-  firstDependsOnSender,
-  isNamed,
-  matchOrder,
-  type TransferSender
-} from "./TransferWatch/matchOrder.ts"
-import { transferKindOf } from "./TransferWatch/transferKindOf.ts"
+import { makeMatchTransfer } from "./TransferWatch/matchTransfer.ts"
 
 /** Mainnet is not watched while its execution is gated. */
 const env = "test"
@@ -43,10 +34,7 @@ const longestSweep = Duration.minutes(5)
 const blocksPerSweep = 256n
 /** What reached an address before it became a receiver is not ours to explain; clocks may differ. */
 const beforeReceiverMillis = 3_600_000
-const matchAgainMillis = 1_000
 const matchLeaseMillis = 30_000
-/** For so long after a transfer was read, nodes that do not say who sent it, or by which authorization, are asked again. */
-const senderPatienceMillis = 10 * 60_000
 /** Grace period for reports before an unclaimed transfer raises an alert. */
 const alertGrace = Duration.minutes(2)
 
@@ -67,7 +55,6 @@ const make = Effect.gen(function* () {
   let rereadUntil = -1n
 
   const timeOf = (seconds: bigint) => new Date(Number(seconds) * 1000)
-  const after = (millis: number) => Effect.map(DateTime.nowAsDate, (now) => new Date(now.getTime() + millis))
 
   const cursorAt = Effect.fnUntraced(function* (height: bigint) {
     const reading = yield* chain.readTransfers(env, height, height)
@@ -151,120 +138,6 @@ const make = Effect.gen(function* () {
     if (Option.isSome(start)) yield* repo.startCursor(env, start.value)
   })
 
-  /**
-   * Settles the first of the payments that the transfer proves. `waiting` while the chain has not decided about
-   * one: no likelier payment is passed over because a node has failed.
-   */
-  const settleOne = Effect.fnUntraced(function* (
-    transfer: IncomingTransfer,
-    matches: ReadonlyArray<Match>
-  ): Effect.fn.Return<"settled" | "waiting" | "unmatched"> {
-    for (const { attempts, payment, reportedAt } of matches) {
-      const at = yield* DateTime.nowAsDate
-      const found = yield* payments.check(
-        payment,
-        evidenceOf(transfer),
-        reportedAt ?? at,
-        // What an attempt came before is not too old, wherever a reorganisation puts it.
-        attempts.length === 0 ? {} : { sinceBlock: 0n }
-      )
-      if (
-        found._tag === "Settled" &&
-        found.payment.reported?.evidence.transactionId === transfer.transactionId
-      )
-        return "settled"
-      if (found._tag === "Pending") return "waiting"
-    }
-    return "unmatched"
-  })
-
-  /**
-   * A transfer by an authorization whose nonce was asked for a payment, brought onto the chain by whoever had it.
-   * The nonce is the payment's alone: while the nodes do not say which was used, the transfer may be that one's.
-   */
-  const settleSigned = Effect.fnUntraced(function* (
-    transfer: IncomingTransfer,
-    mayHear: boolean
-  ): Effect.fn.Return<"settled" | "waiting" | "refused" | "unsigned"> {
-    const nonces = yield* chain.usedAuthorizations(env, transfer.transactionId, transfer.payer)
-    if (nonces === undefined) return mayHear ? "waiting" : "unsigned"
-    const asked = nonces.length === 0 ? [] : yield* repo.askedBy(transfer, nonces)
-    if (asked.length === 0) return "unsigned"
-    for (const payment of asked) {
-      if (payment.status === "settled") {
-        const followed = yield* payments.follow(payment, evidenceOf(transfer))
-        if (followed === "Followed") return "settled"
-        if (followed === "Pending") return "waiting"
-        continue
-      }
-      const at = yield* DateTime.nowAsDate
-      const found = yield* payments.check(payment, evidenceOf(transfer), at, { sinceBlock: 0n })
-      if (
-        found._tag === "Settled" &&
-        found.payment.reported?.evidence.transactionId === transfer.transactionId
-      )
-        return "settled"
-      if (found._tag === "Pending") return "waiting"
-    }
-    return "refused"
-  })
-
-  /** A transfer in place of one that a reorganisation has dropped. One whose loss nobody has noted yet is waited for. */
-  const followReplaced = Effect.fnUntraced(function* (
-    transfer: IncomingTransfer,
-    sender: TransferSender,
-    mayHear: boolean
-  ): Effect.fn.Return<"settled" | "waiting" | "unmatched"> {
-    const replaced = yield* replacedClaims(repo, chain, transfer, sender)
-    if (replaced === undefined) return mayHear ? "waiting" : "unmatched"
-    for (const { isNoted, payment } of replaced) {
-      if (!isNoted) {
-        if (mayHear) return "waiting"
-        continue
-      }
-      const followed = yield* payments.follow(payment, evidenceOf(transfer))
-      if (followed === "Followed") return "settled"
-      if (followed === "Pending") return "waiting"
-    }
-    return "unmatched"
-  })
-
-  const match = Effect.fn("TransferWatch.match")(function* (transfer: IncomingTransfer) {
-    const later = Effect.flatMap(after(matchAgainMillis), (matchAt) =>
-      repo.noteMatch(transfer.id, { matchAt })
-    )
-    // An authorization with the same terms is being settled: the transfer may be its own.
-    if (yield* repo.awaitsSettlement(transfer)) return yield* later
-    const age = (yield* DateTime.nowAsDate).getTime() - transfer.storedAt.getTime()
-    const isRecent = age < senderPatienceMillis
-    const signed = yield* settleSigned(transfer, isRecent)
-    if (signed === "settled") return
-    if (signed === "waiting") return yield* later
-    // What is signed for one payment pays no other, however likely that one is.
-    const matches = signed === "refused" ? [] : yield* repo.matchesOf(transfer)
-    const sender = matches.length === 0 ? undefined : yield* chain.sender(env, transfer.transactionId)
-    const mayHear = sender === undefined && isRecent
-    if (mayHear && firstDependsOnSender(transfer, matches)) return yield* later
-    const ordered = matchOrder(transfer, matches, sender)
-    const isSaid = (one: Match) => isNamed(transfer, one, sender)
-    const said = yield* settleOne(transfer, ordered.filter(isSaid))
-    if (said === "settled") return
-    if (said === "waiting") return yield* later
-    // What has the nonce of a transfer that has gone pays that one's payment, before any that is only likely.
-    const replaced = signed === "refused" ? "unmatched" : yield* followReplaced(transfer, sender, isRecent)
-    if (replaced === "settled") return
-    if (replaced === "waiting") return yield* later
-    const likely = yield* settleOne(
-      transfer,
-      ordered.filter((one) => !isSaid(one))
-    )
-    if (likely === "settled") return
-    if (likely === "waiting") return yield* later
-    if (mayHear && dependsOnSender(transfer, matches)) return yield* later
-    const kind = transferKindOf(transfer, yield* repo.likelyPayments(transfer))
-    yield* repo.noteMatch(transfer.id, { kind })
-  })
-
   // In the order of the chain: of two transfers for one payment, the first settles it.
   const matchDue = leased({
     what: "Matching an incoming transfer",
@@ -272,7 +145,7 @@ const make = Effect.gen(function* () {
     batch: 50,
     concurrency: 1,
     take: repo.takeUnmatched,
-    each: match,
+    each: makeMatchTransfer({ repo, payments, chain, env }),
     annotations: ({ transactionId }) => ({ transactionId })
   })
 

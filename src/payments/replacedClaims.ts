@@ -7,25 +7,32 @@ import type { PaymentRepo } from "./PaymentRepo.ts"
 import type { IncomingTransfer } from "./TransferStore.ts"
 import type { TransferSender } from "./TransferWatch/matchOrder.ts"
 
-/** Undefined where it takes the transaction's sender to tell, and the nodes do not say. */
+/**
+ * With those whose loss nobody has noted yet where the transfer would else pay another payment, `paysElse`. Undefined
+ * where it takes the transaction's sender to tell, and the nodes do not say.
+ */
 export const replacedClaims = Effect.fnUntraced(function* (
   repo: PaymentRepo["Service"],
   chain: ChainVerifier["Service"],
   transfer: Pick<IncomingTransfer, "env" | "payer" | "receiver" | "amount" | "transactionId">,
-  known: TransferSender
+  known: TransferSender,
+  paysElse: boolean
 ): Effect.fn.Return<ReadonlyArray<DroppedClaim> | undefined> {
-  const nonce = known?.address === transfer.payer ? known.nonce : undefined
-  const claims = yield* repo.droppedClaims(transfer, nonce)
+  // While nobody says by which nonce it was sent, it may be any.
+  const nonce = known === undefined ? "any" : known.address === transfer.payer ? known.nonce : undefined
+  const claims = yield* repo.droppedClaims(transfer, paysElse ? nonce : undefined)
   if (claims.length === 0) return []
   const sender = known ?? (yield* chain.sender(transfer.env, transfer.transactionId))
   if (sender === undefined) return undefined
   if (sender.address !== transfer.payer) return []
-  return yield* Effect.filter(claims, ({ nonces, transactionId }) =>
-    Effect.map(chain.sender(transfer.env, transactionId), (former) =>
-      // Nodes that have forgotten the dropped one leave the nonce that its payer announced.
-      former === undefined
-        ? nonces.includes(sender.nonce)
-        : former.address === sender.address && former.nonce === sender.nonce
-    )
+  return yield* Effect.filter(
+    claims.filter(({ isNoted, nonces }) => isNoted || nonces.includes(sender.nonce)),
+    ({ nonces, transactionId }) =>
+      Effect.map(chain.sender(transfer.env, transactionId), (former) =>
+        // Nodes that have forgotten the dropped one leave the nonce that its payer announced.
+        former === undefined
+          ? nonces.includes(sender.nonce)
+          : former.address === sender.address && former.nonce === sender.nonce
+      )
   )
 })

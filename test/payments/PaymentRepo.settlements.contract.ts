@@ -330,13 +330,15 @@ export const paymentSettlementsContract = (layer: RepoLayer): void => {
         yield* announced(other, 6n)
         yield* repo.settle(yield* settlementOf(payment, hash(1)))
         const like = Option.getOrThrow(yield* repo.findTransfer(tenant, yield* arrived(tenant, hash(2))))
-        expect(yield* repo.droppedClaims(like, 5n)).toMatchObject([
-          { payment: { id: payment.id }, transactionId: hash(1), isNoted: false, nonces: [5n] }
-        ])
+        for (const nonce of [5n, "any"] as const)
+          expect(yield* repo.droppedClaims(like, nonce)).toMatchObject([
+            { payment: { id: payment.id }, transactionId: hash(1), isNoted: false, nonces: [5n] }
+          ])
         for (const [transfer, nonce] of [
           [like, undefined],
           [like, 6n],
           [{ ...like, transactionId: hash(1) }, 5n],
+          [{ ...like, transactionId: hash(1) }, "any"],
           [{ ...like, payer: receiver }, 5n]
         ] as const)
           expect(yield* repo.droppedClaims(transfer, nonce)).toEqual([])

@@ -131,7 +131,7 @@ describe("a settled transfer whose money arrives in another transaction", () => 
       await isPaidOnceBy(id, buyer, first, second)
     })
 
-  const announce = async (id: string, buyer: PrivateKeyAccount) => {
+  const announce = async (id: string, buyer: PrivateKeyAccount, status = 201) => {
     const announced = await world.call("POST", `/payments/${id}/attempts`, world.keys.test.publishable, {
       buyerDidToken: await createDidToken(buyer, {
         audience: world.baseUrl,
@@ -141,7 +141,7 @@ describe("a settled transfer whose money arrives in another transaction", () => 
       }),
       method: "transfer"
     })
-    expect(announced.status).toBe(201)
+    expect(announced.status).toBe(status)
   }
   /** `meanwhile` is what happens between the settlement and the loss. */
   const paid = async (meanwhile: (buyer: PrivateKeyAccount) => Promise<void> = async () => {}) => {
@@ -191,20 +191,27 @@ describe("a settled transfer whose money arrives in another transaction", () => 
       await until(async () => (await claimOf(other))?.["transaction"] === third)
     })
 
-  test("a wallet's speed-up pays no other payment that is announced once it was read", async () => {
-    let other = ""
-    const { buyer, first, id } = await paid(async () => {
-      other = await openPayment(world, "10.00")
+  for (const isSenderTold of [true, false])
+    test(`a wallet's speed-up pays no other payment that is announced once it was read${isSenderTold ? "" : ", while no node says who sent it"}`, async () => {
+      let other = ""
+      const { buyer, first, id } = await paid(async () => {
+        other = await openPayment(world, "10.00")
+      })
+      const second = await send(await signedTransfer(buyer, 0, 10n ** 11n))
+      await mine()
+      await until(async () => (await transfers(buyer)).some((one) => one["kind"] !== null))
+      if (!isSenderTold)
+        world.node.behave((method) =>
+          method === "eth_getTransactionByHash" ? { raw: new Response("", { status: 503 }) } : undefined
+        )
+      // Money that may be for it is looked at before the wallet is asked for more.
+      await announce(other, buyer, isSenderTold ? 201 : 409)
+      world.node.behave(() => undefined)
+      expect((await paymentOf(other)).status).toBe("pending")
+      await look()
+      await until(async () => (await claimOf(id))?.["transaction"] === second)
+      await isPaidOnceBy(id, buyer, first, second)
     })
-    const second = await send(await signedTransfer(buyer, 0, 10n ** 11n))
-    await mine()
-    await until(async () => (await transfers(buyer)).some((one) => one["kind"] !== null))
-    await announce(other, buyer)
-    expect((await paymentOf(other)).status).toBe("pending")
-    await look()
-    await until(async () => (await claimOf(id))?.["transaction"] === second)
-    await isPaidOnceBy(id, buyer, first, second)
-  })
 
   /** A person attaches the account's transfer to the payment. */
   const attachTo = async (id: string, account: PrivateKeyAccount, transaction: Hex) => {

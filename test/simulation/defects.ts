@@ -105,7 +105,7 @@ export const defects: ReadonlyArray<Defect> = [
   },
   {
     name: "a transfer is matched, or given to a person, although no node has said who sent it",
-    file: "src/payments/TransferWatch.ts",
+    file: "src/payments/TransferWatch/matchTransfer.ts",
     from: "const mayHear = sender === undefined && isRecent",
     to: "const mayHear = sender === undefined && age < 0"
   },
@@ -249,7 +249,7 @@ export const defects: ReadonlyArray<Defect> = [
     to: "t.payer IS DISTINCT FROM",
     also: [
       {
-        file: "src/payments/TransferWatch.ts",
+        file: "src/payments/TransferWatch/matchTransfer.ts",
         from: "const asked = nonces.length === 0 ? [] : yield* repo.askedBy(transfer, nonces)",
         to: "const asked = yield* repo.askedBy(transfer, [])"
       }
@@ -257,13 +257,13 @@ export const defects: ReadonlyArray<Defect> = [
   },
   {
     name: "an attempt ends with its nonce, while its wallet's prompt may be open",
-    file: "src/payments/PaymentAttempts.ts",
+    file: "src/payments/PaymentAttempts/attemptEndOf.ts",
     from: "const mayBeAsked = sent === undefined && now < attempt.announcedAt.getTime() + promptMillis",
     to: "const mayBeAsked = now < 0"
   },
   {
     name: "a transfer is offered to a less likely payment while a node fails",
-    file: "src/payments/TransferWatch.ts",
+    file: "src/payments/TransferWatch/matchTransfer.ts",
     from: 'return "waiting"\n    }\n    return "unmatched"\n  })\n\n  /**',
     to: 'continue\n    }\n    return "unmatched"\n  })\n\n  /**'
   },
@@ -281,7 +281,7 @@ export const defects: ReadonlyArray<Defect> = [
   },
   {
     name: "a transfer settles the newest of two equal payments while no node says who sent it",
-    file: "src/payments/TransferWatch.ts",
+    file: "src/payments/TransferWatch/matchTransfer.ts",
     from: "if (mayHear && firstDependsOnSender(transfer, matches)) return yield* later",
     to: ""
   },

@@ -1,7 +1,7 @@
 /** The traces of three seeds in memory, which are the same everywhere. */
 export const fixedHashes = {
   first: "159539a0a11f0dc9",
-  second: "2759bb5f1e70108e",
+  second: "5a65409b190bb82b",
   third: "4952c811fc4e8456"
 }
 

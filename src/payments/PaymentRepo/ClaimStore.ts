@@ -35,12 +35,12 @@ export interface PaymentClaim {
 export interface ClaimStore {
   readonly claimOf: (paymentId: PaymentId) => Effect.Effect<Option.Option<PaymentClaim>>
   /**
-   * Payments of the transfer's payer, receiver and amount whose own transfer the chain no longer shows; with a nonce
-   * also those that were announced with it lately, and have settled by another transaction.
+   * Payments of the transfer's payer, receiver and amount whose own transfer the chain no longer shows; with a nonce,
+   * or any, also those that were announced with it lately, and have settled by another transaction.
    */
   readonly droppedClaims: (
     transfer: Pick<IncomingTransfer, "env" | "payer" | "receiver" | "amount" | "transactionId">,
-    nonce?: bigint
+    nonce?: bigint | "any"
   ) => Effect.Effect<ReadonlyArray<DroppedClaim>>
   /**
    * Moves the claim of a settled payment from the transfer that the chain no longer shows to another of its payer,

@@ -40,7 +40,9 @@ export const makeClaimsMemory = (known: {
             .announcedBy(payer)
             .flatMap((one) => (one.paymentId === payment.id && one.nonce !== null ? [one.nonce] : []))
           const isNoted = droppedAt !== null
-          if (!isNoted && (nonce === undefined || !nonces.includes(nonce))) return []
+          const isAnnounced =
+            nonce === "any" ? nonces.length > 0 : nonce !== undefined && nonces.includes(nonce)
+          if (!isNoted && !isAnnounced) return []
           return [{ payment, transactionId: transfer.transactionId, isNoted, nonces }]
         })
       ),

@@ -89,13 +89,14 @@ export const makeClaimsSql = (sql: SqlClient.SqlClient): ClaimStore => {
       { amount, env, payer, receiver, transactionId },
       nonce
     ) {
+      const isAsked = nonce === "any" ? sql`nonce IS NOT NULL` : sql`nonce = ${String(nonce)}::bigint`
       const announced =
         nonce === undefined
           ? sql``
           : sql`UNION SELECT payment_id FROM (
               SELECT payment_id, nonce FROM payment_attempts WHERE payer_address = ${toBytes(payer)}
               ORDER BY announced_at DESC LIMIT ${comparedAttempts}
-            ) newest WHERE nonce = ${nonce.toString()}::bigint`
+            ) newest WHERE ${isAsked}`
       const rows = yield* sql`
         SELECT ${sql.literal(paymentColumns("p."))}, c.transaction_id AS claimed_transaction_id,
           c.dropped_at IS NOT NULL AS is_noted, coalesce((

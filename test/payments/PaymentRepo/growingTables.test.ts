@@ -102,7 +102,8 @@ liveEffect(
         matchesOf: repo.matchesOf(transfer),
         likelyPayments: repo.likelyPayments(transfer),
         droppedClaims: repo.droppedClaims(transfer),
-        "droppedClaims by a nonce": repo.droppedClaims(transfer, 0n)
+        "droppedClaims by a nonce": repo.droppedClaims(transfer, 0n),
+        "droppedClaims by any nonce": repo.droppedClaims(transfer, "any")
       }
       for (const [name, ask] of Object.entries(asked)) yield* expectFewPages(sql, name, ask)
     }).pipe(Effect.scoped)
