@@ -172,16 +172,27 @@ describe("a settled transfer whose money arrives in another transaction", () => 
       await isPaidOnceBy(id, buyer, first, second)
     })
 
-  for (const isNotedFirst of [true, false])
-    test(`a wallet's speed-up beside another payment that it has announced, mined ${isNotedFirst ? "after" : "before"} the loss is noted`, async () => {
+  const untold = () =>
+    world.node.behave((method) =>
+      method === "eth_getTransactionByHash" ? { raw: new Response("", { status: 503 }) } : undefined
+    )
+
+  for (const [when, isNotedFirst, isSenderTold] of [
+    ["after the loss is noted", true, true],
+    ["before the loss is noted", false, true],
+    ["before the loss is noted, while no node says who sent it", false, false]
+  ] as const)
+    test(`a wallet's speed-up beside another payment that it has announced, mined ${when}`, async () => {
       const other = await openPayment(world, "10.00")
       const { buyer, first, id } = await paid((by) => announce(other, by))
       if (isNotedFirst) await untilDropped(id)
+      if (!isSenderTold) untold()
       const second = await send(await signedTransfer(buyer, 0, 10n ** 11n))
       await mine()
       await until(async () => (await transfers(buyer)).length === 2)
       // Long enough for the other payment to settle by it.
       if (!isNotedFirst) await Bun.sleep(5_000)
+      world.node.behave(() => undefined)
       await look()
       await until(async () => (await claimOf(id))?.["transaction"] === second)
       expect((await paymentOf(other)).status).toBe("pending")
@@ -200,10 +211,7 @@ describe("a settled transfer whose money arrives in another transaction", () => 
       const second = await send(await signedTransfer(buyer, 0, 10n ** 11n))
       await mine()
       await until(async () => (await transfers(buyer)).some((one) => one["kind"] !== null))
-      if (!isSenderTold)
-        world.node.behave((method) =>
-          method === "eth_getTransactionByHash" ? { raw: new Response("", { status: 503 }) } : undefined
-        )
+      if (!isSenderTold) untold()
       // Money that may be for it is looked at before the wallet is asked for more.
       await announce(other, buyer, isSenderTold ? 201 : 409)
       world.node.behave(() => undefined)
