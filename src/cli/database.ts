@@ -11,7 +11,6 @@ import { parseDatabaseUrl } from "../database/DatabaseUrl.ts"
 import { causeOf } from "../database/migrate.ts"
 import { migrations } from "../database/migrations.ts"
 import { partition } from "../database/partition.ts"
-import { rollBack } from "../database/rollBack.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import { json, print } from "./flags.ts"
 
@@ -205,39 +204,6 @@ const reopen = Command.make(
   ])
 )
 
-const rollback = Command.make(
-  "rollback",
-  {
-    to: Flag.String("to").pipe(
-      Flag.withDescription("The newest migration of the release to go back to, such as 0008")
-    ),
-    json
-  },
-  Effect.fn("database rollback")(function* (input) {
-    const { database: configured } = yield* AppConfig
-    const where = Database.whereOf(configured)
-    const names = Object.keys(migrations)
-    const to = names.find((name) => name.startsWith(input.to))
-    if (!/^\d{4}/.test(input.to) || to === undefined)
-      return yield* new CommandFailed({ message: `--to must be one of ${names.join(", ")}` })
-    const undone = yield* Database.patiently(rollBack(migrations, to, where)).pipe(Effect.mapError(asCommand))
-    yield* print(input.json, { database: where, undone }, [
-      ...undone.map((name) => `  undone  ${name}`),
-      undone.length === 0
-        ? `The database ${where} has nothing newer than ${to}.`
-        : `The database ${where} is as the release with ${to} left it. Start that release; this one would migrate again.`
-    ])
-  })
-).pipe(
-  Command.withDescription("Undo the newest migrations, for the way back to an earlier release"),
-  Command.withExamples([
-    {
-      command: "bun run cli database rollback --to 0008",
-      description: "What migrations after 0008 have added is dropped, with what is in it"
-    }
-  ])
-)
-
 const partitionTables = Command.make(
   "partition",
   { json },
@@ -265,6 +231,6 @@ const partitionTables = Command.make(
 )
 
 export const database = Command.make("database").pipe(
-  Command.withDescription("Move the database to another Postgres, or back to an earlier release"),
-  Command.withSubcommands([move, reopen, partitionTables, rollback])
+  Command.withDescription("Move the database to another Postgres"),
+  Command.withSubcommands([move, reopen, partitionTables])
 )

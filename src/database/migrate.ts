@@ -11,8 +11,6 @@ export interface Migration {
   readonly up: Change
   /** By name: indexes on tables that hold rows already, built while others write. */
   readonly indexes?: Readonly<Record<string, string>>
-  /** The way back. What it has added is lost. */
-  readonly down?: Change
 }
 
 /** Any number that nothing else in the database locks. */

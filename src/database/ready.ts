@@ -12,14 +12,8 @@ const stands = "NOT pg_is_in_recovery() AND current_setting('transaction_read_on
 /** A transaction of some bytes of the log, and no row. Its commit waits for the disk, and for standbys. */
 const commits = "pg_logical_emit_message(true, 'quittance', '') IS NOT NULL"
 /** Read off the catalogue: a migration that holds table locks does not delay it. */
-const presence = (tables: ReadonlyArray<string>, columns: ReadonlyArray<string>) => `
-  NOT EXISTS (SELECT FROM unnest('{${tables.join(",")}}'::text[]) AS name WHERE to_regclass(name) IS NULL)
-  AND NOT EXISTS (
-    SELECT FROM unnest('{${columns.join(",")}}'::text[]) AS name
-    WHERE NOT EXISTS (
-      SELECT FROM pg_attribute
-      WHERE attrelid = to_regclass(split_part(name, '.', 1)) AND attname = split_part(name, '.', 2)
-        AND NOT attisdropped))`
+const presence = (tables: ReadonlyArray<string>) => `
+  NOT EXISTS (SELECT FROM unnest('{${tables.join(",")}}'::text[]) AS name WHERE to_regclass(name) IS NULL)`
 /** SQLSTATEs of an engine, or a role, that has no such function. */
 const isMissing = /^(42883|42501|0A000)/
 
@@ -51,15 +45,12 @@ const takesWrites = Effect.fnUntraced(function* (present: string) {
 
 /**
  * Asked once a second at most, however many ask, and once beforehand, so that a start does not wait for it. The
- * layer has migrated the database, and what a later release adds is no reason to leave the rotation: a table, or
- * one of `columns` (`table.column`), that is gone is one.
+ * layer has migrated the database, and what a later release adds is no reason to leave the rotation: a table that is
+ * gone is one.
  */
-export const makeReady = Effect.fnUntraced(function* (
-  tables: ReadonlyArray<string>,
-  columns: ReadonlyArray<string>
-) {
+export const makeReady = Effect.fnUntraced(function* (tables: ReadonlyArray<string>) {
   const scope = yield* Effect.scope
-  const writes = takesWrites(presence(tables, columns))
+  const writes = takesWrites(presence(tables))
   const check = Effect.zipWith(hasSpace, writes, (space, taken) => space && taken).pipe(
     Effect.timeout("2 seconds"),
     Effect.orElseSucceed(() => false)

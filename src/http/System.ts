@@ -3,7 +3,7 @@ import { Effect, type Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import type { SqlClient } from "effect/sql"
 import type { AppConfig } from "../AppConfig.ts"
-import { addedColumns, tables } from "../database/migrations.ts"
+import { tables } from "../database/migrations.ts"
 import { makeReady } from "../database/ready.ts"
 import { Readiness } from "../workers/Readiness.ts"
 
@@ -19,7 +19,7 @@ export const layerReady: Layer.Layer<never, never, HttpRouter.HttpRouter | SqlCl
   HttpRouter.use((router) =>
     Effect.gen(function* () {
       const { replaced, stopping } = yield* Readiness
-      const check = yield* makeReady(tables, addedColumns).pipe(
+      const check = yield* makeReady(tables).pipe(
         Effect.map(Effect.provideContext(yield* Effect.context<SqlClient.SqlClient | AppConfig>()))
       )
       yield* router.add(

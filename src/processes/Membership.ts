@@ -3,7 +3,7 @@
 import { Effect, Layer, Option, Schedule } from "effect"
 import type { SqlClient } from "effect/sql"
 import { AppConfig } from "../AppConfig.ts"
-import { addedColumns, tables } from "../database/migrations.ts"
+import { tables } from "../database/migrations.ts"
 import { makeReady } from "../database/ready.ts"
 import { Readiness } from "../workers/Readiness.ts"
 import { chooseAmongAll, leaveGroup } from "./ListenerGroup.ts"
@@ -50,7 +50,7 @@ const make = Effect.gen(function* () {
       })
   )
 
-  const isReady = yield* makeReady(tables, addedColumns)
+  const isReady = yield* makeReady(tables)
   yield* isReady.pipe(
     Effect.repeat({ schedule: Schedule.spaced("100 millis"), until: (ready) => ready }),
     Effect.andThen(Effect.sync(() => report({ tag: "ready", metrics: Option.getOrNull(config.metrics) }))),

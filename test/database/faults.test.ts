@@ -1,11 +1,9 @@
 // The service while its database stalls, vanishes, refuses writes or is migrated by somebody else.
 import { describe, expect } from "bun:test"
 import { connect } from "node:net"
-import { PgClient } from "@effect/sql-pg"
 import { SQL } from "bun"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
 import { migrations } from "../../src/database/migrations.ts"
-import { rollBack } from "../../src/database/rollBack.ts"
 import { freePort } from "../../src/dev/freePort.ts"
 import { databaseWorld, expectOutage, noChain, servedAfter } from "../support/databaseWorld.ts"
 import { noteFault, noteOutage } from "../support/faultTable.ts"
@@ -13,7 +11,6 @@ import { ownDatabase, postgresUrl } from "../support/ownDatabase.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
 import { liveEffect, longFault } from "../support/run.ts"
 import { tcpProxy } from "../support/tcpProxy.ts"
-import { databaseUrl } from "../support/testPostgres.ts"
 
 describe("a database that does not answer", () => {
   liveEffect(
@@ -173,30 +170,19 @@ describe("migrations", () => {
       })
   )
 
-  liveEffect(
-    "nothing is undone under an instance; one whose tables are gone answers 503 and is not ready",
-    () =>
-      Effect.gen(function* () {
-        const { admin, answers, service, stop } = yield* databaseWorld()
-        const [row] = yield* Effect.promise(() => admin`SELECT current_database() AS name`)
-        const refused = yield* Effect.flip(
-          rollBack(migrations, "0008_webhook_workers", "of the test").pipe(
-            Effect.provide(
-              PgClient.layer({ url: Redacted.make(databaseUrl(postgresUrl, row.name)), maxConnections: 1 })
-            )
-          )
-        )
-        expect(String(refused)).toMatch(/the service has \d+ sessions? open.* Stop every instance/)
-        yield* Effect.promise(() => admin`ALTER TABLE merchants RENAME TO merchants_gone`)
-        yield* Effect.sleep("1200 millis")
-        expect((yield* Effect.promise(() => fetch(`${service.baseUrl}/readyz`))).status).toBe(503)
-        yield* Effect.promise(() => admin`ALTER TABLE merchants_gone RENAME TO merchants`)
-        yield* Effect.sleep("1200 millis")
-        expect((yield* Effect.promise(() => fetch(`${service.baseUrl}/readyz`))).status).toBe(200)
-        yield* stop
-        expect(answers.some(({ status }) => status === 503)).toBeTrue()
-        expectOutage(answers)
-      })
+  liveEffect("an instance whose tables are gone answers 503 and is not ready", () =>
+    Effect.gen(function* () {
+      const { admin, answers, service, stop } = yield* databaseWorld()
+      yield* Effect.promise(() => admin`ALTER TABLE merchants RENAME TO merchants_gone`)
+      yield* Effect.sleep("1200 millis")
+      expect((yield* Effect.promise(() => fetch(`${service.baseUrl}/readyz`))).status).toBe(503)
+      yield* Effect.promise(() => admin`ALTER TABLE merchants_gone RENAME TO merchants`)
+      yield* Effect.sleep("1200 millis")
+      expect((yield* Effect.promise(() => fetch(`${service.baseUrl}/readyz`))).status).toBe(200)
+      yield* stop
+      expect(answers.some(({ status }) => status === 503)).toBeTrue()
+      expectOutage(answers)
+    })
   )
 
   const start = (databaseUrl: string) =>

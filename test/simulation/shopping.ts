@@ -18,21 +18,13 @@ interface Around {
 
 /** An operator changes the tables. */
 const upkeep = (around: Around): Effect.Effect<void> => {
-  const { parts, plan, world } = around
+  const { parts, plan } = around
   const draw = around.draw.of("upkeep")
   return Effect.gen(function* () {
-    const { cluster, store } = parts
+    const { store } = parts
     if (store.upkeep === undefined || plan.upkeep === "none") return
     yield* Effect.sleep(draw.between(0, 40_000))
-    if (plan.upkeep === "partition") return yield* store.upkeep.divide
-    cluster.closed = true
-    world.tell("operator", "stops all instances")
-    for (const instance of [...cluster.instances]) cluster.stop(instance)
-    yield* Effect.sleep("20 seconds")
-    cluster.endStopping()
-    yield* store.upkeep.backAndForth
-    cluster.closed = false
-    if (!cluster.down) for (let count = 0; count < plan.instances; count++) cluster.start()
+    yield* store.upkeep.divide
   })
 }
 

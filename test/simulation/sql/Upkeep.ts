@@ -1,22 +1,15 @@
-// What an operator does to the tables of a world on SQL: divides them while the service runs, or goes back to
-// an earlier release's tables and forward again while it is stopped. The command may be killed at any statement.
+// What an operator does to the tables of a world on SQL: divides them while the service runs. The
+// command may be killed at any statement.
 import { PgClient } from "@effect/sql-pg"
 import { Context, Deferred, Effect, Exit, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
-import { buildIndexes } from "../../../src/database/buildIndexes.ts"
-import { migrate } from "../../../src/database/migrate.ts"
-import { migrations } from "../../../src/database/migrations.ts"
 import { partition } from "../../../src/database/partition.ts"
-import { rollBack } from "../../../src/database/rollBack.ts"
 import type { Draw } from "../Draw.ts"
 import { type FaultBoard, quiet } from "../faults.ts"
 import type { Owner, World } from "../World.ts"
 import type { SharedSession } from "./SharedSession.ts"
 
 const where = "of the simulation"
-
-/** Of the releases whose tables hold the same payments: what the later ones add is lost. */
-const earlier = ["0031", "0024", "0022", "0017", "0015", "0014"] as const
 
 /** How often the operator's commands are killed, so that they end. */
 const mostKills = 8
@@ -42,18 +35,6 @@ export class Upkeep {
       partition(where, () => Effect.void)
     )
   )
-
-  /** `database rollback`, and what the next start of the service does. */
-  readonly backAndForth: Effect.Effect<void> = Effect.suspend(() => {
-    const to = this.#draw.pick(earlier)
-    return Effect.andThen(
-      this.#untilDone(`database rollback --to ${to}`, rollBack(migrations, to, where)),
-      this.#untilDone(
-        "migrations",
-        Effect.andThen(migrate(migrations, where), buildIndexes(migrations, where))
-      )
-    )
-  })
 
   /** Runs a command, and again where it was killed. */
   #untilDone<A, E>(name: string, command: Effect.Effect<A, E, SqlClient.SqlClient>): Effect.Effect<void> {
