@@ -1,7 +1,6 @@
 // What happens to a checkout: what the buyer does, and what is heard of wallet, service and chain.
 import type { Attempt } from "./attempt.ts"
 import type { Panel, WalletChoice } from "./Model.ts"
-import type { MessageKey } from "./messages/en.ts"
 import type {
   CheckoutContext,
   CheckoutPayment,
@@ -12,6 +11,7 @@ import type {
   TestBalance
 } from "./service.ts"
 import type { SignedTerms } from "./signed.ts"
+import type { MessageKey } from "./translate.ts"
 import type { Hex, WalletFailure } from "./wallets.ts"
 
 /** What the buyer does. */

@@ -1,7 +1,6 @@
 // What a checkout knows of its payment, and what is read off that.
 import type { Attempt } from "./attempt.ts"
 import { atomicOf } from "./erc20.ts"
-import type { MessageKey } from "./messages/en.ts"
 import type {
   CheckoutContext,
   CheckoutPayment,
@@ -11,6 +10,7 @@ import type {
   TestBalance
 } from "./service.ts"
 import type { SignedTerms } from "./signed.ts"
+import type { MessageKey } from "./translate.ts"
 
 export type CheckoutState =
   | "loading"

@@ -1,5 +1,5 @@
-import type { MessageKey } from "./messages/en.ts"
 import { isOfKey, type Refusal, ServiceError } from "./service.ts"
+import type { MessageKey } from "./translate.ts"
 
 /** Nothing was sent, and the service did not do what it was asked: what the buyer can do. */
 export const refusalNotice = (error: unknown): MessageKey =>

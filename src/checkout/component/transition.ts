@@ -3,7 +3,6 @@
 import type { Next } from "./Command.ts"
 import type { Message } from "./Message.ts"
 import { beforePayment, finals, type Model, mayPay, maySend, pays } from "./Model.ts"
-import type { MessageKey } from "./messages/en.ts"
 import { accountsChanged, chainChanged, connected, freshWay } from "./transition/account.ts"
 import { decided, forgetting, keyChanged } from "./transition/decided.ts"
 import { announced, attemptSeen, attemptsRead, attemptsUnread } from "./transition/elsewhere.ts"
@@ -17,6 +16,7 @@ import { checking, proceed } from "./transition/proceed.ts"
 import { reportRefused, stillPending } from "./transition/report.ts"
 import { byTransfer, handedIn, relayRefused, signFailed } from "./transition/signature.ts"
 import { askForTransfer, notSent } from "./transition/transfer.ts"
+import type { MessageKey } from "./translate.ts"
 
 /** The wallet has sent it, and another transaction took its place, or it was mined and pays nothing. */
 const paysNothing: ReadonlySet<MessageKey> = new Set(["cancelledReplaced", "cancelledReverted"])

@@ -1,14 +1,17 @@
-// Words and amounts in the buyer's language. A new language is a file in messages/
-// and a line here.
+// Words and amounts in the buyer's language. A new language is a file in messages/ and a line here. English is
+// what every other language translates; words in braces are filled in.
 import { type Translation as Localised, localised } from "../../pages/browser/localised.ts"
-import { ar } from "./messages/ar.ts"
-import { de } from "./messages/de.ts"
-import { en, type MessageKey, type Messages } from "./messages/en.ts"
-import { es } from "./messages/es.ts"
-import { fr } from "./messages/fr.ts"
-import { ja } from "./messages/ja.ts"
-import { pt } from "./messages/pt.ts"
-import { zh } from "./messages/zh.ts"
+import ar from "./messages/ar.json"
+import de from "./messages/de.json"
+import en from "./messages/en.json"
+import es from "./messages/es.json"
+import fr from "./messages/fr.json"
+import ja from "./messages/ja.json"
+import pt from "./messages/pt.json"
+import zh from "./messages/zh.json"
+
+export type MessageKey = keyof typeof en
+type Messages = Readonly<Record<MessageKey, string>>
 
 export const languages = { en, de, fr, es, pt, ja, zh, ar } as const satisfies Readonly<
   Record<string, Messages>

@@ -1,12 +1,14 @@
 // The words of the pages of receipts, by language.
-import { ar } from "./messages/ar.ts"
-import { de } from "./messages/de.ts"
-import { en, type ReceiptMessages } from "./messages/en.ts"
-import { es } from "./messages/es.ts"
-import { fr } from "./messages/fr.ts"
-import { ja } from "./messages/ja.ts"
-import { pt } from "./messages/pt.ts"
-import { zh } from "./messages/zh.ts"
+import ar from "./messages/ar.json"
+import de from "./messages/de.json"
+import en from "./messages/en.json"
+import es from "./messages/es.json"
+import fr from "./messages/fr.json"
+import ja from "./messages/ja.json"
+import pt from "./messages/pt.json"
+import zh from "./messages/zh.json"
+
+type ReceiptMessages = Readonly<Record<keyof typeof en, string>>
 
 export const catalogues = { en, de, fr, es, pt, ja, zh, ar } as const satisfies Readonly<
   Record<string, ReceiptMessages>

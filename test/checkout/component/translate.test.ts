@@ -21,7 +21,7 @@ describe("Messages", () => {
 
     test(`of ${room} are there in eight languages or more, each file of them known`, () => {
       const files = readdirSync(join(import.meta.dir, "../../../src", room, "messages"))
-      expect(Object.keys(catalogues).sort()).toEqual(files.map((file) => file.replace(".ts", "")).sort())
+      expect(Object.keys(catalogues).sort()).toEqual(files.map((file) => file.replace(".json", "")).sort())
       expect(files.length).toBeGreaterThanOrEqual(8)
     })
 

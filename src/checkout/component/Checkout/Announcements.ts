@@ -9,9 +9,9 @@ import {
   writeAttempt
 } from "../attempt.ts"
 import type { Tell } from "../Message.ts"
-import type { MessageKey } from "../messages/en.ts"
 import { refusalNotice, tokenNotice } from "../refusalNotice.ts"
 import { type CheckoutService, ServiceError } from "../service.ts"
+import type { MessageKey } from "../translate.ts"
 import type { BuyerIdentity } from "./BuyerIdentity.ts"
 import { readContext } from "./readContext.ts"
 

@@ -5,9 +5,9 @@ import { isHash, minedNonce, sentTransaction, startingPoint } from "../chain.ts"
 import { atomicOf, encodeTransfer, sameHex, toQuantity } from "../erc20.ts"
 import type { UnverifiedIntent } from "../intentToken.ts"
 import type { Message, Tell } from "../Message.ts"
-import type { MessageKey } from "../messages/en.ts"
 import { refusalNotice } from "../refusalNotice.ts"
 import { ServiceError } from "../service.ts"
+import type { MessageKey } from "../translate.ts"
 import {
   accountsOf,
   ask,

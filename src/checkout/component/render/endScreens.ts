@@ -1,7 +1,7 @@
 // How a checkout ends.
 import type { Model } from "../Model.ts"
-import type { MessageKey } from "../messages/en.ts"
 import { shortened } from "../shortened.ts"
+import type { MessageKey } from "../translate.ts"
 import type { Pieces } from "./pieces.ts"
 import type { Screen } from "./Screen.ts"
 import { stages } from "./underWayScreens.ts"

@@ -2,8 +2,8 @@
 import { type Child, h, spinner } from "../elements.ts"
 import type { Action } from "../Message.ts"
 import { type Model, type Panel, pays } from "../Model.ts"
-import type { MessageKey } from "../messages/en.ts"
 import { qrCode } from "../qr.ts"
+import type { MessageKey } from "../translate.ts"
 import type { ViewTools } from "./ViewTools.ts"
 import { type Values, valuesOf } from "./values.ts"
 

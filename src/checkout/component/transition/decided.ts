@@ -1,7 +1,7 @@
 import type { Command, Next } from "../Command.ts"
 import type { Model } from "../Model.ts"
-import type { MessageKey } from "../messages/en.ts"
 import type { CheckoutPayment } from "../service.ts"
+import type { MessageKey } from "../translate.ts"
 import { leave } from "./enter.ts"
 
 export const forgetting = (

@@ -1,7 +1,7 @@
 // What a model says beside its screen.
 
 import type { Model } from "../Model.ts"
-import type { MessageKey } from "../messages/en.ts"
+import type { MessageKey } from "../translate.ts"
 import type { WalletFailure } from "../wallets.ts"
 
 export const walletNotice: { readonly [F in WalletFailure]: MessageKey } = {

@@ -1,8 +1,8 @@
 // When the checkout asks again.
 import type { Command, Next } from "../Command.ts"
 import type { Model } from "../Model.ts"
-import type { MessageKey } from "../messages/en.ts"
 import type { Refusal } from "../service.ts"
+import type { MessageKey } from "../translate.ts"
 
 /** Milliseconds until the n-th poll: from one second to ten. */
 export const pollDelay = (polls: number): number => Math.min(1_000 * 1.4 ** polls, 10_000)
