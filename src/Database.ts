@@ -9,8 +9,10 @@ import {
   type Connection,
   connectionOf,
   copier,
+  onPrimary,
   patient,
   pool,
+  silenceMillis,
   sweeper,
   witness
 } from "./database/clients.ts"
@@ -21,6 +23,7 @@ import { Migrations, migrations, tables } from "./database/migrations.ts"
 import { removeLeftBounds } from "./database/partitionBounds.ts"
 import { sqlStateOf } from "./database/sqlStateOf.ts"
 import { PathSilent, watched } from "./database/watched.ts"
+import { periodic } from "./workers/supervised.ts"
 
 /** Database and server, without the password. */
 export const whereOf = (database: (typeof AppConfig.Service)["database"]): string =>
@@ -54,14 +57,14 @@ const unusable = (where: string) => (error: unknown) =>
 /** The client of one session, which the first server that takes one has begun. */
 const connected = <E>(
   client: Layer.Layer<SqlClient.SqlClient, E>,
-  tries: Connection["tries"],
+  { connector, tries }: Pick<Connection, "connector" | "tries">,
   where: string
 ) =>
   Layer.effect(
     SqlClient.SqlClient,
     Effect.gen(function* () {
       const sql = Context.get(yield* Layer.build(client), SqlClient.SqlClient)
-      yield* sql`SELECT 1`.pipe(askingAgain(tries))
+      yield* onPrimary(connector).pipe(Effect.provideService(SqlClient.SqlClient, sql), askingAgain(tries))
       return sql
     }).pipe(Effect.mapError(unusable(where)))
   )
@@ -69,7 +72,7 @@ const connected = <E>(
 /** A client for copies, on a database as it is: nothing is migrated. */
 const copyClient = Effect.fnUntraced(function* (database: (typeof AppConfig.Service)["database"]) {
   const connection = yield* connectionOf(database)
-  return connected(copier(connection), connection.tries, whereOf(database))
+  return connected(copier(connection), connection, whereOf(database))
 })
 
 /** The configured database, for copies. */
@@ -105,6 +108,7 @@ const silentTries = 3
 const prepared = Effect.fnUntraced(function* (connection: Connection, where: string) {
   const work = Effect.gen(function* () {
     const wanted = yield* Migrations
+    yield* onPrimary(connection.connector)
     yield* migrate(wanted, where)
     const isWhole = Object.keys(migrations).every((name) => name in wanted)
     const missing = isWhole ? yield* missingTables : []
@@ -153,7 +157,7 @@ export const patiently = <A, E>(work: Effect.Effect<A, E, SqlClient.SqlClient>) 
     const connection = yield* connectionOf(database)
     const where = whereOf(database)
     return yield* watched(work, witness(connection)).pipe(
-      Effect.provide(connected(patient(connection), connection.tries, where)),
+      Effect.provide(connected(patient(connection), connection, where)),
       Effect.mapError((error) => {
         if (error instanceof DatabaseRefusal) return error
         return error instanceof PathSilent
@@ -173,17 +177,19 @@ const opened = Effect.gen(function* () {
   const where = whereOf(database)
   const connection = yield* connectionOf(database)
   yield* prepared(connection, where)
-  const sessions = abandonedSessions(connection.stream, sweeper(connection))
+  const sessions = abandonedSessions(connection.connector, sweeper(connection))
   yield* sessions.swept
   const bounds = yield* acceptedBounds(connection, where)
   // What is built on the pool asks it at once, and does not ask twice.
+  const primary = onPrimary(connection.connector, silenceMillis)
   const answers = Layer.effectDiscard(
-    Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 1`).pipe(
-      askingAgain(database._tag === "Embedded" ? connection.tries : firstTries)
+    Effect.andThen(
+      askingAgain(database._tag === "Embedded" ? connection.tries : firstTries)(primary),
+      periodic("Asking the database for a sign", Effect.sleep("2 seconds"), primary, "Debug")
     )
   )
   return answers.pipe(
-    Layer.provideMerge(pool({ ...connection, stream: sessions.stream }, bounds, connections.database)),
+    Layer.provideMerge(pool({ ...connection, connector: sessions.connector }, bounds, connections.database)),
     Layer.catch((error) => Layer.effectContext(Effect.fail(refused(where)(error))))
   )
 })

@@ -1,74 +1,132 @@
-// Opens the sockets of the pool, to the first of several servers that answers. While none does, callers
-// are told at once: one connection is tried at a time, and whoever comes within half a second after it
-// fails does not wait.
+// Opens the sockets of the pool, to the first of several servers that answers, and watches them: a silent server is
+// given up, a standby is left. While no server answers, callers are told at once: one connection is tried at a
+// time, and a caller within half a second after it fails does not wait.
 import { connect, type Socket } from "node:net"
 
 /** Where a server listens. */
 export type Server = { readonly path: string } | { readonly host: string; readonly port: number }
 
-const restMillis = 500
-/** A session that ends so soon, before a statement was answered, was refused: by a standby, or by a server that starts or stops. */
-const refusedMillis = 250
-
-/** ReadyForQuery, where it is not encrypted: the server has begun the session, or has answered a statement (protocol 3.0). */
-const isReady = (chunk: Uint8Array) => {
-  const at = chunk.length - 6
-  return at >= 0 && chunk[at] === 0x5a && chunk[at + 4] === 5
+export interface Connector {
+  /**
+   * A socket for one session; throws while no server is known to answer. With `silenceMillis` it is destroyed once its
+   * server has said nothing for so long after it was written to, and with it the idle sessions that were as silent.
+   */
+  readonly open: (silenceMillis?: number) => Socket
+  /** Ends every session, so that the next one is with the next server. */
+  readonly leave: (why: string) => void
 }
 
-/** For `stream` of the SQL client, which emits `session` and `cancel` on it: throws while no server is known to answer. */
-export const makeConnector = (servers: readonly [Server, ...ReadonlyArray<Server>]): (() => Socket) => {
+const restMillis = 500
+/** A server that ends a session so soon after its first word has refused it: a standby, or one that starts or stops. */
+const refusedMillis = 250
+
+// Postgres protocol 3, "Message Formats". An encrypted session shows its first message alone.
+const cancelRequest = 80_877_102
+const readyForQuery = Buffer.from([0x5a, 0, 0, 0, 5])
+const inHotStandby = Buffer.from("in_hot_standby\0on\0")
+/** SQLSTATE of a write on a standby, in an ErrorResponse. */
+const readOnly = Buffer.from("C25006\0")
+
+/** The code of a connection's first message, which has no type. */
+const codeOf = (bytes: Uint8Array) => (bytes.length < 8 ? 0 : Buffer.from(bytes).readInt32BE(4))
+
+interface Session {
+  readonly socket: Socket
+  readonly silenceMillis: number | undefined
+  heardAt: number
+  /** When it was first written to since it was heard. */
+  waitingSince: number | undefined
+}
+
+/** To the primary alone, unless `takesStandby`. */
+export const makeConnector = (
+  servers: readonly [Server, ...ReadonlyArray<Server>],
+  { takesStandby = false } = {}
+): Connector => {
+  const sessions = new Set<Session>()
   let next = 0
   let trying: Socket | undefined
   let refusedUntil = 0
   let failures = 0
-  return () => {
+
+  const giveUpSilent = (session: Session) => {
+    const { silenceMillis, waitingSince } = session
+    const now = performance.now()
+    // A socket that this process does not read says nothing of its server.
+    if (silenceMillis === undefined || waitingSince === undefined || session.socket.isPaused()) return
+    if (now - waitingSince <= silenceMillis) return
+    const silent = () => new Error(`The server is silent: no answer within ${silenceMillis} ms`)
+    session.socket.destroy(silent())
+    // The next caller is not to find out the same way on another session of the same path.
+    for (const other of sessions)
+      if (other.waitingSince === undefined && now - other.heardAt >= silenceMillis)
+        other.socket.destroy(silent())
+  }
+
+  const open = (silenceMillis?: number) => {
     const now = performance.now()
     if (now < refusedUntil || (failures > 0 && trying !== undefined))
       throw new Error("The server did not answer a moment ago")
     const server = servers[next % servers.length] ?? servers[0]
-    const socket = connect({ ...server, noDelay: true, keepAlive: true })
+    const socket = connect({ ...server, noDelay: true, keepAlive: true, keepAliveInitialDelay: 10_000 })
+    const session: Session = { socket, silenceMillis, heardAt: now, waitingSince: undefined }
     const triedBefore = trying
     trying = socket
-    let kept: ReturnType<typeof setTimeout> | undefined
-    let isKept = false
+    let firstCode: number | undefined
     let hasBegun = false
-    let endedByServer = false
-    let ready = 0
-    const settled = () => {
-      if (trying === socket) trying = undefined
-    }
-    const read = (chunk: Uint8Array) => {
-      if (isReady(chunk)) ready += 1
-      if (ready >= 2) keep()
-    }
+    let isKept = false
+    let isStandby = false
+    let isEndedByServer = false
+    let kept: ReturnType<typeof setTimeout> | undefined
     const keep = () => {
-      socket.off("data", read)
       isKept = true
       failures = 0
     }
+
+    const write = socket.write.bind(socket)
+    Object.assign(socket, {
+      write: (bytes: Uint8Array, ...rest: []) => {
+        if (firstCode === undefined) {
+          firstCode = codeOf(bytes)
+          // A cancel request has a connection of its own, which tells nothing of the server.
+          if (firstCode === cancelRequest) trying = triedBefore
+        }
+        session.waitingSince ??= performance.now()
+        return write(bytes, ...rest)
+      }
+    })
+    socket.on("data", (chunk: Buffer) => {
+      session.heardAt = performance.now()
+      session.waitingSince = undefined
+      if (trying === socket) trying = undefined
+      kept ??= setTimeout(keep, refusedMillis).unref()
+      if (!takesStandby && !isStandby && chunk.includes(hasBegun ? readOnly : inHotStandby)) {
+        isStandby = true
+        // Once the driver has read why. A session may be the primary's the next time.
+        setImmediate(() => socket.destroy(new Error("The server is a standby, which takes no writes")))
+      }
+      if (chunk.includes(readyForQuery)) {
+        // The second one answers a statement.
+        if (hasBegun && !isKept) keep()
+        hasBegun = true
+      }
+    })
     const ended = () => {
-      endedByServer ||= !socket.writableEnded && !socket.destroyed
+      isEndedByServer ||= !socket.writableEnded && !socket.destroyed
     }
-    socket.once("data", settled)
-    socket.on("data", read)
     socket.once("end", ended)
     socket.once("error", ended)
-    socket.once("session", () => {
-      hasBegun = true
-      kept = setTimeout(keep, refusedMillis)
-      kept.unref()
-    })
-    // The server ends the connection of a cancel request without a word. It tells nothing of the server.
-    socket.once("cancel", () => {
-      trying = triedBefore
-      isKept = true
-    })
+    const watch =
+      silenceMillis === undefined ? undefined : setInterval(giveUpSilent, silenceMillis / 4, session).unref()
+    sessions.add(session)
     socket.once("close", () => {
-      settled()
+      sessions.delete(session)
+      clearInterval(watch)
       clearTimeout(kept)
+      if (trying === socket) trying = undefined
       // A session that this process has ended, however short, was not refused.
-      if (isKept || (hasBegun && !endedByServer)) return
+      const isOurEnd = kept !== undefined && !isEndedByServer && !isStandby
+      if (firstCode === cancelRequest || isKept || isOurEnd) return
       failures += 1
       // Every other server is asked before anybody rests.
       next += 1
@@ -76,4 +134,10 @@ export const makeConnector = (servers: readonly [Server, ...ReadonlyArray<Server
     })
     return socket
   }
+
+  const leave = (why: string) => {
+    next += 1
+    for (const { socket } of sessions) socket.destroy(new Error(why))
+  }
+  return { open, leave }
 }

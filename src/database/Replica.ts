@@ -58,11 +58,11 @@ const make = Effect.fnUntraced(function* (address: string, maxConnections: numbe
   // What one server has says nothing of what another has.
   if (parsed.servers.length > 1)
     return yield* new DatabaseRefusal({ message: "DATABASE_REPLICA_URL must name one server" })
+  const connector = makeConnector(parsed.servers, { takesStandby: true })
   const client = yield* Layer.build(
     PgClient.layer({
       url: Redacted.make(parsed.first),
-      stream: makeConnector(parsed.servers),
-      silenceTimeout: "2 seconds",
+      stream: () => connector.open(2_000),
       connectTimeout: "2 seconds",
       multiplex: true,
       maxConnections,

@@ -1,9 +1,9 @@
 // Sessions that this process has given up while their server waits for a synchronous standby: no setting
 // of the session ends that wait, and the server does not look whether anybody still listens.
-import type { Socket } from "node:net"
 import { Effect, type Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { periodic } from "../workers/supervised.ts"
+import type { Connector } from "./Connector.ts"
 
 /** The name under which the pool connects. */
 export const serviceName = "quittance"
@@ -12,15 +12,15 @@ const every = "1500 millis"
 /** How often it sweeps after one has closed: a session is taken for abandoned after three seconds. */
 const times = 4
 
-/** `stream` notes that a socket has closed; `swept` ends what may still wait behind it, through `sweeper`, while its scope lives. */
-export const abandonedSessions = <E>(open: () => Socket, sweeper: Layer.Layer<SqlClient.SqlClient, E>) => {
+/** The connector notes that a socket has closed; `swept` ends what may still wait behind it, through `sweeper`, while its scope lives. */
+export const abandonedSessions = <E>(connector: Connector, sweeper: Layer.Layer<SqlClient.SqlClient, E>) => {
   let left = 0
-  const stream = (): Socket => {
-    const socket = open()
-    socket.once("close", () => {
-      left = times
-    })
-    return socket
+  const noting: Connector = {
+    ...connector,
+    open: (silenceMillis) =>
+      connector.open(silenceMillis).once("close", () => {
+        left = times
+      })
   }
   const end = Effect.flatMap(
     SqlClient.SqlClient,
@@ -40,5 +40,5 @@ export const abandonedSessions = <E>(open: () => Socket, sweeper: Layer.Layer<Sq
     }),
     "Debug"
   )
-  return { stream, swept }
+  return { connector: noting, swept }
 }

@@ -1,23 +1,22 @@
 // The clients of the one database, each for one purpose.
-import type { Socket } from "node:net"
 import { PgClient } from "@effect/sql-pg"
 import { type Duration, Effect, Redacted, type Scope } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import type { AppConfig } from "../AppConfig.ts"
 import { serviceName } from "./abandonedSessions.ts"
-import { makeConnector } from "./Connector.ts"
+import { type Connector, makeConnector } from "./Connector.ts"
 import { copyName } from "./closeToWriting.ts"
 import { DatabaseRefusal } from "./DatabaseRefusal.ts"
 import { parseDatabaseUrl } from "./DatabaseUrl.ts"
 import { joinEmbeddedPostgres } from "./EmbeddedPostgres.ts"
-import { copySilence } from "./keptAlive.ts"
+import { copySilenceMillis } from "./keptAlive.ts"
 import { causeOf } from "./migrate.ts"
 import { sqlStateOf } from "./sqlStateOf.ts"
 import { overheard } from "./statementLog.ts"
 
 export interface Connection extends Pick<PgClient.PgPoolConfig, "url" | "path" | "username" | "database"> {
-  /** Opens a socket; remembers which server answers. */
-  readonly stream: () => Socket
+  /** Opens sockets; remembers which server answers. */
+  readonly connector: Connector
   /** How often it is asked before it counts as unreachable, and how long apart. */
   readonly tries: { readonly times: number; readonly apart: Duration.Input }
 }
@@ -30,7 +29,7 @@ export const connectionOf = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Connection, DatabaseRefusal, Scope.Scope> {
   if (database._tag === "Embedded") {
     const embedded = yield* joinEmbeddedPostgres(database.directory)
-    return { ...embedded, stream: makeConnector([{ path: embedded.path }]), tries: embeddedTries }
+    return { ...embedded, connector: makeConnector([{ path: embedded.path }]), tries: embeddedTries }
   }
   const parsed = parseDatabaseUrl(Redacted.value(database.url))
   if (parsed === undefined)
@@ -40,14 +39,36 @@ export const connectionOf = Effect.fnUntraced(function* (
   const { first, servers } = parsed
   // Each of several servers is asked.
   const tries = { times: servers.length, apart: 0 }
-  return { url: Redacted.make(first), stream: makeConnector(servers), tries }
+  return { url: Redacted.make(first), connector: makeConnector(servers), tries }
 })
+
+/**
+ * Leaves a server that is a standby, or does not answer, and fails as on a lost connection. The connector sees both by
+ * itself, except over TLS.
+ */
+export const onPrimary = (connector: Connector, patience: Duration.Input = "1 minute") =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const left = (message: string) => {
+      connector.leave(message)
+      const reason = new SqlError.ConnectionError({
+        cause: new Error(message),
+        message,
+        operation: "connect"
+      })
+      return Effect.fail(new SqlError.SqlError({ reason }))
+    }
+    const [row] = yield* sql`SELECT pg_is_in_recovery() AS standby`.pipe(
+      Effect.timeoutOrElse({ duration: patience, orElse: () => left("The server is silent") })
+    )
+    if (row?.["standby"] === true) yield* left("The server is a standby, which takes no writes")
+  })
 
 /**
  * A server that has said nothing for so long while a statement waits is given up with its connection:
  * the statements fail, and the next ones get another. Statements of the request path take milliseconds.
  */
-const silenceTimeout = "1600 millis"
+export const silenceMillis = 1_600
 const connectTimeout = "1500 millis"
 
 /**
@@ -65,15 +86,13 @@ const sessionBounds = {
 const refusesBounds = /^(08P01|22023|42704)/
 
 export const pool = (
-  { tries: _, stream, ...connection }: Connection,
+  { tries: _, connector, ...connection }: Connection,
   bounds: Readonly<Record<string, string>>,
   maxConnections: number
 ) =>
   PgClient.layer({
     ...connection,
-    stream: () => overheard(stream()),
-    refuseStandby: true,
-    silenceTimeout,
+    stream: () => overheard(connector.open(silenceMillis)),
     connectTimeout,
     multiplex: true,
     // Commits that wait for the disk on connections of their own are synced together: 2.6 times the settlements.
@@ -85,12 +104,10 @@ export const pool = (
   })
 
 /** Ends what the pool has abandoned, on a connection of its own. */
-export const sweeper = ({ tries: _, stream, ...connection }: Connection) =>
+export const sweeper = ({ tries: _, connector, ...connection }: Connection) =>
   PgClient.layer({
     ...connection,
-    stream: () => overheard(stream()),
-    refuseStandby: true,
-    silenceTimeout,
+    stream: () => overheard(connector.open(silenceMillis)),
     connectTimeout,
     maxConnections: 1,
     idleTimeout: "5 seconds",
@@ -99,14 +116,13 @@ export const sweeper = ({ tries: _, stream, ...connection }: Connection) =>
 
 /** The bounds, where the server takes them. */
 export const acceptedBounds = Effect.fnUntraced(function* (
-  { tries: _, ...connection }: Connection,
+  { tries: _, connector, ...connection }: Connection,
   where: string
 ) {
   const asked = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 1`)
   const bounded = PgClient.layer({
     ...connection,
-    refuseStandby: true,
-    silenceTimeout,
+    stream: () => connector.open(silenceMillis),
     connectTimeout,
     maxConnections: 1,
     applicationName: serviceName,
@@ -122,33 +138,29 @@ export const acceptedBounds = Effect.fnUntraced(function* (
 })
 
 /** For migrations, which wait for each other and take as long as they take. */
-export const patient = ({ tries: _, stream, ...connection }: Connection) =>
+export const patient = ({ tries: _, connector, ...connection }: Connection) =>
   PgClient.layer({
     ...connection,
-    stream: () => overheard(stream()),
-    refuseStandby: true,
+    stream: () => overheard(connector.open()),
     maxConnections: 1,
     applicationName: "quittance migrations"
   })
 
 /** Asks what a session of `patient` does. */
-export const witness = ({ tries: _, stream, ...connection }: Connection) =>
+export const witness = ({ tries: _, connector, ...connection }: Connection) =>
   PgClient.layer({
     ...connection,
-    stream: () => overheard(stream()),
-    refuseStandby: true,
-    silenceTimeout: "3 seconds",
+    stream: () => overheard(connector.open(3_000)),
     connectTimeout: "3 seconds",
     maxConnections: 1,
     applicationName: "quittance witness"
   })
 
 /** For copies, which are silent for as long as the other end is. */
-export const copier = ({ tries: _, ...connection }: Connection) =>
+export const copier = ({ tries: _, connector, ...connection }: Connection) =>
   PgClient.layer({
     ...connection,
-    refuseStandby: true,
-    silenceTimeout: copySilence,
+    stream: () => connector.open(copySilenceMillis),
     connectTimeout: "5 seconds",
     maxConnections: 1,
     applicationName: copyName

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 /** A server of a copy that says nothing for so long is given up. */
-export const copySilence = "20 seconds"
+export const copySilenceMillis = 20_000
 
 /** Inside a transaction: the server ends it, with its locks, half a minute after the last sign of this process. */
 export const endedWithoutSigns = Effect.flatMap(

@@ -11,6 +11,7 @@ import { noChain } from "../support/databaseWorld.ts"
 import { ownDatabase } from "../support/ownDatabase.ts"
 import { spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
 import { liveEffect } from "../support/run.ts"
+import { tcpProxy } from "../support/tcpProxy.ts"
 
 const certificates = makeCertificates()
 
@@ -73,6 +74,22 @@ describe("a database by TLS", () => {
         yield* service.kill("SIGTERM")
         yield* service.succeeded
       }
+    })
+  )
+
+  liveEffect("a path that goes silent is given up: the service serves again within five seconds", () =>
+    Effect.gen(function* () {
+      const { authority, server } = yield* encrypted
+      const proxy = yield* tcpProxy(Number(new URL(server).port))
+      const url = new URL(yield* ownDatabase({ server }))
+      url.port = String(proxy.port)
+      const service = yield* started(`${url}?sslmode=require`, { NODE_EXTRA_CA_CERTS: authority })
+      yield* untilReady(service)
+      proxy.freeze()
+      // The longest of what `/readyz` may take to see it, and the new sessions.
+      yield* Effect.sleep("5 seconds")
+      const { status } = yield* Effect.promise(() => fetch(`${service.baseUrl}/readyz`))
+      expect(status).toBe(200)
     })
   )
 
