@@ -3,7 +3,10 @@ import { expect, test } from "bun:test"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Glob } from "bun"
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
+import { attemptsInWords } from "../src/domain/attemptsInWords.ts"
+import { RetryPolicy } from "../src/webhooks/RetryPolicy.ts"
+import { delaySeconds } from "../src/workers/RetrySchedule.ts"
 
 const root = join(import.meta.dir, "..")
 const PackageJson = Schema.decodeSync(
@@ -32,6 +35,12 @@ test("the README fits one screen, and its commands are the project's", () => {
   const commands = [...shown.matchAll(/bun(?:@[\d.]+)? run (\w+)/g)].map(([, name = ""]) => name)
   expect(new Set(commands)).toEqual(new Set(["demo", "test", "start"]))
   expect(commands.filter((name) => !(name in scripts))).toEqual([])
+})
+
+test("documents give the attempts of the retry policy", () => {
+  const attempts = attemptsInWords(Effect.runSync(Effect.flatMap(RetryPolicy, delaySeconds)))
+  for (const document of ["docs/contract.md", "docs/guides/webhooks.md"])
+    expect(readFileSync(join(root, document), "utf8")).toContain(`a delivery makes ${attempts}`)
 })
 
 test("sections that comments cite are there", () => {

@@ -59,10 +59,10 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig>
       ["errors", "Errors", "Every code, what it means and what to do in code"],
       ["reference", "API reference", "Every endpoint with its examples"]
     ]
-    const texts: Readonly<Record<string, () => string>> = {
-      ...Object.fromEntries(guides.map(({ name, markdown }) => [name, () => markdown])),
-      errors: () => errorsGuide,
-      reference: () => referenceGuide(openApiDocument(baseUrl))
+    const texts: Readonly<Record<string, Effect.Effect<string>>> = {
+      ...Object.fromEntries(guides.map(({ name, markdown }) => [name, Effect.succeed(markdown)])),
+      errors: Effect.succeed(errorsGuide),
+      reference: Effect.map(openApiDocument(baseUrl), referenceGuide)
     }
     const filled = (markdown: string) =>
       markdown
@@ -90,7 +90,9 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig>
       Effect.succeed(HttpServerResponse.jsonUnsafe(vectors))
     )
     for (const [name, text] of Object.entries(texts)) {
-      const named = yield* Effect.cached(Effect.promise(() => namingContents(filled(text()), baseUrl)))
+      const named = yield* Effect.cached(
+        Effect.flatMap(text, (markdown) => Effect.promise(() => namingContents(filled(markdown), baseUrl)))
+      )
       const page = yield* Effect.cached(Effect.map(named, (markdown) => html(markdown, `/docs/${name}`)))
       const source = Effect.map(named, (markdown) => plain(markdown, "text/markdown; charset=utf-8"))
       yield* router.add("GET", `/docs/${name}`, page)

@@ -1,9 +1,10 @@
 // Sends what waits: at once, and where the server is away or puts it off, for about a day.
-import { DateTime, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { AppConfig } from "../AppConfig.ts"
 import { DueWork } from "../workers/DueWork.ts"
 import { leased } from "../workers/leased.ts"
+import { afterDelays, dueAfter, type RetrySchedule } from "../workers/RetrySchedule.ts"
 import { supervised } from "../workers/supervised.ts"
 import { MailRepo, type QueuedMail } from "./MailRepo.ts"
 
@@ -11,8 +12,10 @@ import { MailRepo, type QueuedMail } from "./MailRepo.ts"
 const silenceMillis = 10_000
 /** Mails that are sent at a time. */
 const together = 4
-/** The waits between attempts; after the last the mail is given up. */
-const waits = ["1 minute", "5 minutes", "30 minutes", "2 hours", "6 hours", "15 hours"] as const
+/** Attempts at a mail span about a day. */
+export const MailRetryPolicy = Context.Reference<RetrySchedule>("quittance/mail/MailRetryPolicy", {
+  defaultValue: () => afterDelays("1 minute", "5 minutes", "30 minutes", "2 hours", "6 hours", "15 hours")
+})
 
 class MailFailed extends Schema.TaggedError<MailFailed>()("MailFailed", {
   message: Schema.String,
@@ -38,6 +41,7 @@ export const layer: Layer.Layer<never, never, SqlClient.SqlClient | AppConfig> =
     const { from, url } = smtp.value
     const repo = yield* MailRepo
     const due = yield* DueWork
+    const retryPolicy = yield* MailRetryPolicy
     // Loaded where mail is sent: a tenth of the service's code.
     const { createTransport } = yield* Effect.promise(() => import("nodemailer"))
     const transport = yield* Effect.acquireRelease(
@@ -72,14 +76,10 @@ export const layer: Layer.Layer<never, never, SqlClient.SqlClient | AppConfig> =
       const at = yield* DateTime.nowAsDate
       if (sent._tag === "Success") return yield* repo.noteSent(id, at)
       const { message, refused } = sent.failure
-      const wait = refused ? undefined : waits[attempts - 1]
-      yield* repo.noteFailure(
-        { id, attempts },
-        message,
-        wait === undefined ? null : new Date(at.getTime() + Duration.toMillis(wait))
-      )
-      yield* (wait === undefined ? Effect.logError : Effect.logWarning)(
-        wait === undefined ? "Sending mail failed permanently" : "Sending mail failed; retrying"
+      const again = refused ? null : yield* dueAfter(retryPolicy, attempts, at)
+      yield* repo.noteFailure({ id, attempts }, message, again)
+      yield* (again === null ? Effect.logError : Effect.logWarning)(
+        again === null ? "Sending mail failed permanently" : "Sending mail failed; retrying"
       ).pipe(Effect.annotateLogs({ mail: id, reason: message }))
     })
 

@@ -41,6 +41,7 @@ const order = [
 ]
 
 const delivery = (
+  retries: string,
   schema: string,
   summary: string,
   description: string,
@@ -59,17 +60,25 @@ const delivery = (
     },
     responses: {
       "204": { description: "Handled, now or before. Every 2xx ends the delivery." },
-      "400": { description: "Refused. Anything but 2xx is tried again after one minute and after four more." }
+      "400": { description: `Refused. Without a 2xx, a delivery makes ${retries}.` }
     }
   }
 })
 
-export const webhooks = {
+/** `retries`: how often and when a delivery is attempted, in words. */
+export const webhooks = (retries: string) => ({
   "payment.settled": delivery(
+    retries,
     "PaymentSettledEvent",
     "A payment has settled",
     "Ship on this event, once for each `<type>:<id>`: it comes again where an answer is lost.",
     [...common, ...order]
   ),
-  test: delivery("TestEvent", "A test", "Somebody has asked for a test delivery. It has no order.", common)
-}
+  test: delivery(
+    retries,
+    "TestEvent",
+    "A test",
+    "Somebody has asked for a test delivery. It has no order.",
+    common
+  )
+})

@@ -1,6 +1,7 @@
 // `bun run packages`: the packages as archives in dist/packages, and their sizes.
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
+import { Effect } from "effect"
 import { errorCodes } from "../domain/ErrorCode.ts"
 import { openApiDocument } from "../openapi/Documents.ts"
 import { composerZipOf, type Files, pluginZipOf, wheelOf } from "./generate/archives.ts"
@@ -144,7 +145,7 @@ for (const plan of packages) {
   console.log(`${plan.name.padEnd(24)}${kilobytes} kB unpacked  ${relative(root, directory)}`)
 }
 
-const document = openApiDocument("https://pay.example.com")
+const document = Effect.runSync(openApiDocument("https://pay.example.com"))
 const operations = operationsOf(document)
 const licence = readFileSync(join(root, "LICENSE"), "utf8")
 const written = (language: string, ending: string): Files =>

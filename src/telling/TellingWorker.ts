@@ -1,6 +1,6 @@
 // Tells people: alerts as they are raised, weeks as they end, by mail and by posts to their merchants' hooks.
 // What is to be sent is queued in the transaction that notes it as told; sending it is at least once.
-import { DateTime, Duration, Effect, Layer, Redacted, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Redacted, Schema } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
 import { AppConfig } from "../AppConfig.ts"
@@ -11,13 +11,16 @@ import { filled, mailWords } from "../mail/mailWords.ts"
 import { WebhookSender } from "../webhooks/WebhookSender.ts"
 import { DueWork } from "../workers/DueWork.ts"
 import { leased } from "../workers/leased.ts"
+import { afterDelays, dueAfter, type RetrySchedule } from "../workers/RetrySchedule.ts"
 import { supervised } from "../workers/supervised.ts"
 import { AlertHookRepo, type AlertPost } from "./AlertHookRepo.ts"
 import { HookTarget, hookContext } from "./HookTarget.ts"
 import { TellingRepo } from "./TellingRepo.ts"
 
-/** The waits between attempts of a post; after the last it is given up. */
-const waits = ["1 minute", "5 minutes", "30 minutes", "2 hours"] as const
+/** When a post that failed is attempted again. */
+export const PostRetryPolicy = Context.Reference<RetrySchedule>("quittance/telling/PostRetryPolicy", {
+  defaultValue: () => afterDelays("1 minute", "5 minutes", "30 minutes", "2 hours")
+})
 const batch = 20
 
 const decodeTarget = Schema.decodeEffect(Schema.fromJsonString(HookTarget))
@@ -39,6 +42,7 @@ export const layer: Layer.Layer<
     const sender = yield* WebhookSender
     const box = yield* SecretBox
     const due = yield* DueWork
+    const retryPolicy = yield* PostRetryPolicy
 
     const pageOf = (merchantId: string, env: string, page: string) =>
       `${baseUrl}/dashboard/${merchantId}/${env}/${page}`
@@ -124,8 +128,7 @@ export const layer: Layer.Layer<
 
     const failed = Effect.fnUntraced(function* (post: AlertPost, error: string) {
       const at = yield* DateTime.nowAsDate
-      const wait = waits[post.attempts - 1]
-      const again = wait === undefined ? null : new Date(at.getTime() + Duration.toMillis(wait))
+      const again = yield* dueAfter(retryPolicy, post.attempts, at)
       yield* hooks.endPost(post, { sentAt: null, error, again })
       yield* Effect.logWarning(
         again === null ? "Posting an alert failed permanently" : "Posting an alert failed; retrying"

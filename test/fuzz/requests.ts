@@ -1,5 +1,6 @@
 // Requests drawn from the OpenAPI document: valid, nearly valid, hostile
 // (the classes of docs/threats.md 5).
+import { Effect } from "effect"
 import fc from "fast-check"
 import { openApiDocument } from "../../src/openapi/Documents.ts"
 import type { Call } from "../support/contractCheck.ts"
@@ -7,7 +8,7 @@ import type { Call } from "../support/contractCheck.ts"
 // biome-ignore lint/suspicious/noExplicitAny: a JSON document of any shape is walked here
 type Json = any
 
-const document: Json = JSON.parse(JSON.stringify(openApiDocument("http://localhost:8787")))
+const document: Json = JSON.parse(JSON.stringify(Effect.runSync(openApiDocument("http://localhost:8787"))))
 
 /** Values that exist in the service under test, so that valid requests get somewhere. */
 export interface Known {

@@ -21,7 +21,7 @@ const directory = mkdtempSync(join(tmpdir(), "quittance-openapi-"))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
 // biome-ignore lint/suspicious/noExplicitAny: a JSON document is walked here
-const document: any = JSON.parse(JSON.stringify(openApiDocument("https://pay.quittance.dev")))
+const document: any = JSON.parse(JSON.stringify(Effect.runSync(openApiDocument("https://pay.quittance.dev"))))
 // biome-ignore lint/suspicious/noExplicitAny: a JSON document is walked here
 const operations: ReadonlyArray<any> = Object.values(document.paths).flatMap((item: any) =>
   Object.values(item)

@@ -3,12 +3,13 @@
 
 import Ajv2020 from "ajv/dist/2020"
 import addFormats from "ajv-formats"
+import { Effect } from "effect"
 import { networks } from "../../src/domain/Chain.ts"
 import { errorCodes } from "../../src/domain/ErrorCode.ts"
 import { openApiDocument } from "../../src/openapi/Documents.ts"
 import type { AnswerBody } from "./AnswerBody.ts"
 
-const document = JSON.parse(JSON.stringify(openApiDocument("http://localhost:8787")))
+const document = JSON.parse(JSON.stringify(Effect.runSync(openApiDocument("http://localhost:8787"))))
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 addFormats(ajv)
 ajv.addSchema({ $id: "openapi", ...document })

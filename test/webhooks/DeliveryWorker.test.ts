@@ -9,10 +9,12 @@ import { Attempts } from "../../src/webhooks/DeliveryWorker/Attempts.ts"
 import { exhausted } from "../../src/webhooks/DeliveryWorker/DeliveryMetrics.ts"
 import { maxWindow } from "../../src/webhooks/DeliveryWorker/EndpointPacing.ts"
 import * as DeliveryWorker from "../../src/webhooks/DeliveryWorker.ts"
+import { RetryPolicy } from "../../src/webhooks/RetryPolicy.ts"
 import { WebhookEndpoints } from "../../src/webhooks/WebhookEndpoints.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { answered } from "../../src/webhooks/WebhookSender/SendOutcome.ts"
 import { WebhookSenderMemory } from "../../src/webhooks/WebhookSender.ts"
+import { afterDelays } from "../../src/workers/RetrySchedule.ts"
 import { testEffect } from "../support/run.ts"
 import { claimDue, hookUrl, newClaim, newShop, settle } from "./deliveries.ts"
 import { idle, sentTo, settleDown, working } from "./deliverySide.ts"
@@ -35,6 +37,22 @@ const holding = Effect.fnUntraced(function* (url = hookUrl, before: ReadonlyArra
   const [first = held, ...others] = [...before, held, ok]
   yield* sender.script(url, [first, ...others])
   return { asked: Deferred.await(asked), letGo: Deferred.succeed(go, undefined) }
+})
+
+describe("another retry policy", () => {
+  const once = Layer.succeed(RetryPolicy, afterDelays())
+  testEffect("is one layer: here a delivery that is refused has failed at once", () =>
+    Effect.gen(function* () {
+      const sender = yield* WebhookSenderMemory
+      yield* sender.script(hookUrl, [refusal])
+      const { tenant } = yield* newShop(yield* now)
+      const { id } = yield* settle(tenant, yield* now)
+      yield* settleDown
+      yield* TestClock.adjust("1 hour")
+      expect((yield* deliveryOf(tenant, id)).status).toBe("failed")
+      expect(yield* sender.sent).toHaveLength(1)
+    }).pipe(Effect.provide(working.pipe(Layer.provide(once))))
+  )
 })
 
 describe("what is sent", () => {

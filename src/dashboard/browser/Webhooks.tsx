@@ -1,5 +1,6 @@
 // The environment's webhook endpoint and its deliveries.
 import { useState } from "preact/hooks"
+import { attemptsInWords } from "../../domain/attemptsInWords.ts"
 import type { DeliverySummary, EndpointWithSecret, WebhooksPage } from "../webhooks/Api.ts"
 import { call, useAction } from "./api.ts"
 import { EndpointCard, EndpointForm } from "./EndpointCard.tsx"
@@ -102,7 +103,7 @@ export const Webhooks = () => {
         </a>
       </div>
       <Loaded page={page}>
-        {({ endpoint, deliveries, hasMore }) => (
+        {({ endpoint, deliveries, hasMore, retryDelays }) => (
           <div class="stack large">
             {endpoint === null ? (
               <Card title="Endpoint">
@@ -124,7 +125,10 @@ export const Webhooks = () => {
             <Card title="Deliveries" flush>
               {deliveries.length === 0 ? (
                 <Empty icon="webhooks" title="No deliveries yet">
-                  <p>Each settlement is sent to your endpoint, in up to three attempts.</p>
+                  <p>
+                    Each settlement is sent to your endpoint. Until it answers 2xx, a delivery makes up to{" "}
+                    {attemptsInWords(retryDelays)}.
+                  </p>
                 </Empty>
               ) : (
                 <Deliveries deliveries={deliveries} />

@@ -49,7 +49,9 @@ export const WebhooksPage = Schema.Struct({
   openAlerts: Schema.Int,
   endpoint: Schema.NullOr(EndpointView),
   deliveries: Schema.Array(DeliverySummary),
-  hasMore: Schema.Boolean
+  hasMore: Schema.Boolean,
+  /** Seconds before each retry of a delivery that failed. */
+  retryDelays: Schema.Array(Schema.Number)
 })
 export type WebhooksPage = typeof WebhooksPage.Encoded
 

@@ -4,7 +4,9 @@ import { HttpApiBuilder } from "effect/http-api"
 import { AuditLog } from "../../audit/AuditLog.ts"
 import { DeliveryPending, NotFound, WebhookEndpointNotFound } from "../../domain/Errors.ts"
 import { endpointView } from "../../webhooks/Http.ts"
+import { RetryPolicy } from "../../webhooks/RetryPolicy.ts"
 import { type CreatedEndpoint, WebhookEndpoints } from "../../webhooks/WebhookEndpoints.ts"
+import { delaySeconds } from "../../workers/RetrySchedule.ts"
 import { DashboardApi } from "../Api.ts"
 import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
 import { currentAsker } from "../currentAsker.ts"
@@ -50,6 +52,7 @@ export const layer = HttpApiBuilder.group(
     const deliveries = yield* DeliveryPagesRepo
     const alerts = yield* AlertPagesRepo
     const audit = yield* AuditLog
+    const retryDelays = yield* delaySeconds(yield* RetryPolicy)
     const tenant = Effect.map(CurrentMember, (member) => member.tenant)
     const permitted = Effect.fnUntraced(function* <A, E, R>(change: Effect.Effect<A, E, R>) {
       const { merchantId } = yield* tenant
@@ -69,7 +72,8 @@ export const layer = HttpApiBuilder.group(
           deliveries: rows
             .slice(0, pageSize)
             .map((row) => ({ ...deliveryFields(row), attempts: row.attempts.map(attemptSummary) })),
-          hasMore: rows.length > pageSize
+          hasMore: rows.length > pageSize,
+          retryDelays
         }
         return page
       }),

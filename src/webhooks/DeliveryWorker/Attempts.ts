@@ -1,30 +1,19 @@
 // One attempt of a claimed delivery, from the sealed secret to the recorded outcome.
 // The worker, the test send and the manual resend all go this way. Outcomes that
 // end together are recorded together.
-import {
-  Cause,
-  Clock,
-  Context,
-  Deferred,
-  Duration,
-  Effect,
-  Layer,
-  Option,
-  Queue,
-  References,
-  Schedule
-} from "effect"
+import { Cause, Clock, Context, Deferred, Effect, Layer, Queue, References, Schedule } from "effect"
 import { BoundedMap } from "../../domain/BoundedMap.ts"
 import type { DeliveryStatus } from "../../domain/Webhook.ts"
 import { EgressPolicy } from "../../egress/EgressPolicy.ts"
 import { SecretBox } from "../../keys/SecretBox.ts"
 import { withFaultPoints } from "../../workers/FaultPoints.ts"
+import { dueAfter } from "../../workers/RetrySchedule.ts"
 import { periodic } from "../../workers/supervised.ts"
+import { RetryPolicy } from "../RetryPolicy.ts"
 import { type AttemptResult, type ClaimedDelivery, WebhookRepo } from "../WebhookRepo.ts"
 import type { SendOutcome } from "../WebhookSender/SendOutcome.ts"
 import { WebhookSender } from "../WebhookSender.ts"
 import { countAttempt, countExhausted, countUnreadable, noteLag } from "./DeliveryMetrics.ts"
-import { delayAfter } from "./RetryPolicy.ts"
 
 /** A crash loop ends here: so many interrupted attempts fail the delivery with an alert. */
 const maxInterruptions = 5
@@ -69,6 +58,7 @@ export class Attempts extends Context.Service<
       const secrets = yield* SecretBox
       const { budgets } = yield* EgressPolicy
       const isTraced = yield* References.TracerEnabled
+      const retryPolicy = yield* RetryPolicy
       const clock = yield* Clock.Clock
       const now = () => new Date(clock.currentTimeMillisUnsafe())
       const recordings = yield* Queue.unbounded<Recording>()
@@ -151,12 +141,8 @@ export class Attempts extends Context.Service<
         if (answered?.ok === true) return ended("delivered", null, null)
         const failure = outcome._tag === "Failed" ? outcome.failure : "status"
         if (claimed.resentFrom !== null) return ended(exhausted(claimed), failure, null)
-        return Effect.flatMap(
-          delayAfter(claimed.attempt),
-          Option.match({
-            onNone: () => ended(exhausted(claimed), failure, null),
-            onSome: (delay) => ended("pending", failure, new Date(at.getTime() + Duration.toMillis(delay)))
-          })
+        return Effect.flatMap(dueAfter(retryPolicy, claimed.attempt, at), (dueAt) =>
+          dueAt === null ? ended(exhausted(claimed), failure, null) : ended("pending", failure, dueAt)
         )
       }
 

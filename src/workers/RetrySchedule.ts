@@ -1,0 +1,42 @@
+// Retries of work that is a row: a worker reads the delay off a Schedule and stores when the row is due again, so that
+// a restart loses nothing.
+import { Duration, Effect, Option, Schedule } from "effect"
+
+export type RetrySchedule = Schedule.Schedule<unknown, unknown>
+
+/** One retry after each of these delays. */
+export const afterDelays = (...delays: ReadonlyArray<Duration.Input>): RetrySchedule =>
+  Schedule.addDelay(Schedule.recurs(delays.length), ({ attempt }) => Effect.succeed(delays[attempt - 1] ?? 0))
+
+/** The delay after the `attempts`-th failed attempt, counted from its end; none if it was the last. */
+export const delayAfter = (
+  schedule: RetrySchedule,
+  attempts: number
+): Effect.Effect<Option.Option<Duration.Duration>> =>
+  Effect.gen(function* () {
+    const step = yield* Schedule.toStep(schedule)
+    let delay = Duration.zero
+    for (let attempt = 1; attempt <= attempts; attempt++) delay = (yield* step(0, undefined))[1]
+    return Option.some(delay)
+  }).pipe(Effect.catch(() => Effect.succeedNone))
+
+/** When work whose `attempts`-th attempt failed at `at` is due again; null if that was the last. */
+export const dueAfter = (schedule: RetrySchedule, attempts: number, at: Date): Effect.Effect<Date | null> =>
+  Effect.map(
+    delayAfter(schedule, attempts),
+    Option.match({ onNone: () => null, onSome: (delay) => new Date(at.getTime() + Duration.toMillis(delay)) })
+  )
+
+/** A schedule without an end is shown so far. */
+const mostShown = 20
+
+/** The delays of a schedule in seconds, for documents. */
+export const delaySeconds = (schedule: RetrySchedule): Effect.Effect<ReadonlyArray<number>> =>
+  Effect.map(
+    Effect.forEach(
+      Array.from({ length: mostShown }, (_, index) => index + 1),
+      (attempts) => delayAfter(schedule, attempts)
+    ),
+    (delays) =>
+      delays.flatMap(Option.match({ onNone: () => [], onSome: (delay) => [Duration.toSeconds(delay)] }))
+  )
