@@ -1,6 +1,7 @@
-// One run of one seed: builds the world, lets people and faults loose on it, ends the faults, and holds what
-// has become of it against the invariants.
+// One run of one seed: builds the world, lets people and faults loose on it, ends the faults, and checks the
+// invariants.
 import { Context, Effect } from "effect"
+import { recoverAddress } from "../../src/chain/recoverAddress.ts"
 import { blocks } from "./blocks.ts"
 import { Ledger } from "./chain/Ledger.ts"
 import { SimulatedNode } from "./chain/SimulatedNode.ts"
@@ -11,15 +12,17 @@ import { makeParts, type Parts } from "./makeParts.ts"
 import { always } from "./oracle/always.ts"
 import { atEnd } from "./oracle/atEnd.ts"
 import { type Broken, InvariantBroken, Oracle } from "./oracle/Oracle.ts"
-import type { Plan } from "./Plan.ts"
+import { describePlan, type Plan } from "./Plan.ts"
 import { Receivers } from "./Receivers.ts"
 import { shopping } from "./shopping.ts"
+import { openDatabase } from "./sql/database.ts"
 import type { Happening } from "./Trace.ts"
 import { troubles } from "./troubles.ts"
 import { beginning, type Owner, World, WorldStuck } from "./World.ts"
 
 export interface Outcome {
   readonly plan: Plan
+  /** Equal for two runs of a seed. */
   readonly hash: string
   readonly steps: number
   /** Milliseconds of the world's time. */
@@ -52,15 +55,20 @@ const told = (error: unknown) =>
     .map((line) => line.trim())
     .join(" ")
 
-/** With `everyStep` a step fails that changes a row and after which the oracle would not look. */
-export const simulate = (plan: Plan, verbose = false, everyStep = false): Outcome => {
+/** Loads the library that recovers signers: a world waits for no file. */
+const warmUp = Effect.runPromise(recoverAddress(`0x${"1".repeat(64)}`, `0x${"1".repeat(128)}1b`))
+
+/** A verbose run also tells every fault and every statement that writes; its hash is the same. */
+export const simulate = async (plan: Plan, verbose = false): Promise<Outcome> => {
+  await warmUp
+  await openDatabase()
   const draw = new Draw(plan.seed)
   const world = new World(draw, { preemptAfter: plan.preemptAfter, longest: longestSteps })
-  const board = new FaultBoard(world, plan, draw)
+  const board = new FaultBoard(world, plan.faults, draw)
   board.verbose = verbose
   const restore = closeEntropy(world, draw.of("entropy"))
   try {
-    const run = new Run(plan, draw, world, board, everyStep)
+    const run = new Run(plan, draw, world, board)
     let broken: Broken | undefined
     try {
       run.play()
@@ -101,7 +109,6 @@ class Run {
   readonly #ledger: Ledger
   readonly #nodes: ReadonlyArray<SimulatedNode>
   readonly #receivers: Receivers
-  readonly #everyStep: boolean
   #built: { readonly parts: Parts; readonly oracle: Oracle } | undefined
   /** People who have not finished. */
   #busy = 0
@@ -109,8 +116,7 @@ class Run {
   /** Whether who came once the faults had ceased has gone. */
   #served = true
 
-  constructor(plan: Plan, draw: Draw, world: World, board: FaultBoard, everyStep: boolean) {
-    this.#everyStep = everyStep
+  constructor(plan: Plan, draw: Draw, world: World, board: FaultBoard) {
     this.#plan = plan
     this.#draw = draw
     this.#world = world
@@ -148,9 +154,8 @@ class Run {
   #build(isPatient: boolean): void {
     const [board, draw, ledger, nodes] = [this.#board, this.#draw, this.#ledger, this.#nodes]
     const [plan, receivers, world] = [this.#plan, this.#receivers, this.#world]
-    const isAwaited = () => plan.attentive && this.#oracle.awaited
     this.#go(
-      Effect.map(makeParts({ board, draw, isAwaited, ledger, nodes, plan, receivers, world }), (parts) => {
+      Effect.map(makeParts({ board, draw, ledger, nodes, plan, receivers, world }), (parts) => {
         const oracle = new Oracle({ board, isPatient, ledger, parts, plan, receivers, world })
         this.#built = { parts, oracle }
       })
@@ -179,7 +184,6 @@ class Run {
     let shopped = false
     this.#go(
       shopping({
-        world: this.#world,
         plan: this.#plan,
         draw: this.#draw,
         parts: this.#parts,
@@ -237,9 +241,7 @@ class Run {
     this.#world.tell("troubles", "the faults cease")
     for (const node of this.#nodes) {
       node.lie = undefined
-      node.down = false
-      node.stuck = false
-      node.follow()
+      node.recover()
     }
     const { cluster } = this.#parts
     for (const { owner } of cluster.instances) {
@@ -247,12 +249,11 @@ class Run {
       owner.frozenUntil = 0
     }
     if (cluster.instances.length === 0) cluster.start()
-    const [shop] = this.#parts.shops
-    if (!this.#plan.lateBuyer || shop === undefined) return
+    if (!this.#plan.lateBuyer) return
     this.#served = false
     this.#go(
       Effect.andThen(
-        this.#parts.people.comeLate(shop),
+        this.#parts.people.comeLate,
         Effect.sync(() => {
           this.#served = true
         })
@@ -268,7 +269,7 @@ class Run {
     if (this.#board.changed) {
       this.#board.changed = false
       this.#oracle.check(always)
-    } else if (this.#everyStep) this.#oracle.expectUnmoved()
+    }
   }
 
   /** What has come of it, for the hash. */
@@ -280,4 +281,22 @@ class Run {
   tellRows(): void {
     this.#built?.oracle.tellRows()
   }
+}
+
+/** The run in a few lines, after its story if that was wanted. */
+export const describeOutcome = (outcome: Outcome, withStory: boolean): string => {
+  const { broken, elapsed, happenings, hash, hits, plan, states, steps } = outcome
+  const counts = (all: ReadonlyMap<string, number>) =>
+    [...all].map(([name, count]) => `${name} ${count}`).join("; ") || "none"
+  const story = happenings.map(
+    ({ at, what, who }) => `${(at / 1_000).toFixed(3).padStart(10)}  ${who.padEnd(16)} ${what}`
+  )
+  return [
+    ...(withStory ? story : []),
+    describePlan(plan),
+    `${steps} steps, ${(elapsed / 1_000).toFixed(0)} s of the world's time, trace ${hash}`,
+    `faults: ${counts(hits)}`,
+    `states: ${counts(states)}`,
+    broken === undefined ? "every invariant held" : `BROKEN  ${broken.invariant}: ${broken.detail}`
+  ].join("\n")
 }

@@ -5,28 +5,11 @@ import { isHex, toHex } from "viem"
 import { NodeFailure, type RpcNode } from "../../../src/chain/RpcPool/RpcNode.ts"
 import { Address } from "../../../src/domain/Chain.ts"
 import type { Draw } from "../Draw.ts"
-import type { Plan } from "../Plan.ts"
 import { tokenCallOf } from "./authorizations.ts"
 import { type Block, type Fork, type Ledger, type Mined, transferGas, Untaken } from "./Ledger.ts"
 
 /** `withholds`: shows no receipt and no log. `invents`: shows what waits as mined long ago. `inflates`: ten times the amount. */
 export type Lie = "withholds" | "invents" | "inflates"
-
-/** What it answers, in memory and on SQL, where the service's wallet sends. */
-const read = [
-  "eth_blockNumber",
-  "eth_getBlockByNumber",
-  "eth_getTransactionReceipt",
-  "eth_getTransactionByHash",
-  "eth_getLogs",
-  "eth_getTransactionCount",
-  "eth_getCode"
-]
-const relay = ["eth_getBalance", "eth_gasPrice", "eth_call", "eth_estimateGas", "eth_sendRawTransaction"]
-export const nodeMethods = (store: Plan["store"]): ReadonlyArray<string> => [
-  ...read,
-  ...(store === "sql" ? relay : [])
-]
 
 /** Whether something goes wrong between the service and a node at this call. */
 export interface NodeTrouble {
@@ -63,6 +46,13 @@ export class SimulatedNode {
   goBack(blocks: number): void {
     this.height = Math.max(0, this.height - blocks)
     this.stuck = true
+  }
+
+  /** Its trouble is over. */
+  recover(): void {
+    this.down = false
+    this.stuck = false
+    this.follow()
   }
 
   /** Sees the chain as it stands. */
