@@ -14,12 +14,13 @@ import { DeliveryWake } from "../../src/webhooks/DeliveryWake.ts"
 import { WebhookSender } from "../../src/webhooks/WebhookSender.ts"
 import { DueWork } from "../../src/workers/DueWork.ts"
 import { FaultPoints } from "../../src/workers/FaultPoints.ts"
-import { rpcNodeOf, type SimulatedNode } from "./chain/SimulatedNode.ts"
+import { rpcNodeOf } from "./chain/SimulatedNode.ts"
 import { type Answer, type Ask, type Door, doorOf } from "./Door.ts"
 import type { Draw } from "./Draw.ts"
-import { type FaultBoard, quiet } from "./faults.ts"
+import { quiet } from "./faults.ts"
+import type { Nature } from "./Nature.ts"
 import type { Database } from "./sql/database.ts"
-import type { Owner, World } from "./World.ts"
+import type { Owner } from "./World.ts"
 
 interface Instance {
   readonly owner: Owner
@@ -31,18 +32,14 @@ interface Instance {
   readonly gone: Deferred.Deferred<void>
 }
 
-export interface Surroundings {
-  readonly world: World
-  readonly board: FaultBoard
+/** What its instances are built of. */
+interface Materials {
   readonly layers: Pick<Database, "layer" | "signing">
   readonly random: SecureRandom.SecureRandom["Service"]
+  readonly config: typeof AppConfig.Service
   /** Called for an instance that takes no further step. */
   readonly abandoned: (owner: Owner) => void
-  readonly config: typeof AppConfig.Service
-  readonly nodes: ReadonlyArray<SimulatedNode>
-  readonly sender: WebhookSender["Service"]
-  readonly draw: Draw
-  /** A node has told what the relaying wallet holds. */
+  /** A node has answered with the balance of the relaying wallet. */
   readonly balanceTold: () => void
 }
 
@@ -54,7 +51,8 @@ const paceMillis = 5_000
 
 export class Cluster {
   readonly instances: Array<Instance> = []
-  readonly #around: Surroundings
+  readonly #nature: Nature
+  readonly #materials: Materials
   readonly #draw: Draw
   #started = 0
   /** Milliseconds by which an instance's clock was ever wrong. */
@@ -62,14 +60,15 @@ export class Cluster {
   /** For a day no instance runs, and few blocks are mined. */
   down = false
 
-  constructor(around: Surroundings) {
-    this.#around = around
-    this.#draw = around.draw.of("cluster")
+  constructor(nature: Nature, materials: Materials) {
+    this.#nature = nature
+    this.#materials = materials
+    this.#draw = nature.draw.of("cluster")
   }
 
   /** Starts one more instance, on the fiber of the world. */
   start(): void {
-    const { board, world } = this.#around
+    const { board, world } = this.#nature
     const name = `instance ${++this.#started}`
     const owner: Owner = { name, alive: true, skewMillis: 0 }
     if (board.comes("a clock jumps")) this.skew(owner)
@@ -96,12 +95,12 @@ export class Cluster {
     const most = this.#draw.pick([20_000, 120_000])
     owner.skewMillis = this.#draw.between(-most, most)
     this.worstSkew = Math.max(this.worstSkew, Math.abs(owner.skewMillis))
-    this.#around.world.tell(owner.name, `its clock is ${owner.skewMillis} ms ahead`)
+    this.#nature.world.tell(owner.name, `its clock is ${owner.skewMillis} ms ahead`)
   }
 
   /** After so long, unless all of them are down. */
   startIn(millis: number): void {
-    const { world } = this.#around
+    const { world } = this.#nature
     world.after(millis, world.outside, () => {
       if (!this.down) this.start()
     })
@@ -109,13 +108,13 @@ export class Cluster {
 
   /** As a machine that is suspended: what it has begun goes on later, whatever has happened meanwhile. */
   freeze(owner: Owner, millis: number): void {
-    const { world } = this.#around
+    const { world } = this.#nature
     owner.frozenUntil = world.now + millis
     world.tell(owner.name, `stands still for ${millis} ms`)
   }
 
   #run(instance: Instance, effect: Effect.Effect<unknown, unknown>): void {
-    const { world } = this.#around
+    const { world } = this.#nature
     world.schedule(instance.owner, () => {
       Effect.runForkWith(instance.context)(effect)
     })
@@ -127,14 +126,14 @@ export class Cluster {
     if (instance === undefined || !owner.alive) return
     owner.alive = false
     this.instances.splice(this.instances.indexOf(instance), 1)
-    this.#around.world.tell(owner.name, "is abandoned")
-    this.#around.abandoned(owner)
+    this.#nature.world.tell(owner.name, "is abandoned")
+    this.#materials.abandoned(owner)
     Deferred.doneUnsafe(instance.gone, Exit.void)
   }
 
   /** Ends as on SIGTERM. */
   stop(instance: Instance): void {
-    const { world } = this.#around
+    const { world } = this.#nature
     this.instances.splice(this.instances.indexOf(instance), 1)
     world.tell(instance.owner.name, "stops")
     instance.stopping = true
@@ -154,7 +153,7 @@ export class Cluster {
   /** Asks an instance, as a browser or a server does; undefined where no answer came. */
   ask(who: string, ask: Ask): Effect.Effect<Answer | undefined> {
     return Effect.suspend(() => {
-      const { board, world } = this.#around
+      const { board, world } = this.#nature
       const ready = this.instances.filter((one) => one.door !== undefined)
       const instance = ready[this.#draw.below(ready.length)]
       const door = instance?.door
@@ -194,14 +193,15 @@ export class Cluster {
   }
 
   #build(instance: Instance) {
-    const { board, config, draw, layers, nodes, random, sender } = this.#around
+    const { board, draw, nodes, receivers } = this.#nature
+    const { balanceTold, config, layers, random } = this.#materials
     const trouble = {
       fails: () => board.comes("a node fails a call"),
       malformed: () => board.comes("a node answers nonsense"),
       slow: () => board.comes("a node answers late"),
       loses: () => board.comes("the answer of a node is lost"),
       forgets: () => board.comes("a node does not say who sent a transaction"),
-      balanceTold: this.#around.balanceTold
+      balanceTold
     }
     // A queue that nothing has written to since it was looked at is looked at less often: so it is by a
     // database that tells when something is due.
@@ -215,7 +215,7 @@ export class Cluster {
     const test = nodes.map((node) => rpcNodeOf(node, stream, trouble))
     const below = Layer.mergeAll(
       ChainVerifier.layerConfig,
-      Layer.succeed(WebhookSender, sender),
+      Layer.succeed(WebhookSender, receivers.sender),
       BuyerIdentity.layerMemory,
       DeliveryWake.layerLocal,
       RateLimiter.layerMemory,

@@ -9,6 +9,7 @@ import type { Cluster } from "./Cluster.ts"
 import type { Ledger } from "./chain/Ledger.ts"
 import type { Answer, Ask } from "./Door.ts"
 import type { Draw } from "./Draw.ts"
+import type { Nature } from "./Nature.ts"
 import type { PaymentOf, Rows } from "./oracle/Look.ts"
 import { type ReportAnswered, wrongInReportAnswer } from "./oracle/reportAnswer.ts"
 import type { Plan } from "./Plan.ts"
@@ -83,20 +84,13 @@ export class People {
   /** Who waits for a transfer to be stored, by its transaction. */
   readonly #waiting = new Map<string, Deferred.Deferred<void>>()
 
-  constructor(around: {
-    readonly world: World
-    readonly cluster: Cluster
-    readonly ledger: Ledger
-    readonly draw: Draw
-    readonly plan: Plan
-    readonly shop: Shop
-  }) {
-    this.shop = around.shop
-    this.draw = around.draw.of("people")
-    this.#plan = around.plan
-    this.#world = around.world
-    this.#cluster = around.cluster
-    this.#ledger = around.ledger
+  constructor({ draw, ledger, plan, world }: Nature, cluster: Cluster, shop: Shop) {
+    this.shop = shop
+    this.draw = draw.of("people")
+    this.#plan = plan
+    this.#world = world
+    this.#cluster = cluster
+    this.#ledger = ledger
     for (const wallet of [...wallets, thief, careless, lateBuyer]) this.#ledger.fund(wallet, 1_000_000_000n)
   }
 

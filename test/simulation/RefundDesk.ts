@@ -4,9 +4,9 @@ import { Effect } from "effect"
 import type { TransactionHash } from "../../src/domain/Chain.ts"
 import { formatUsd } from "../../src/domain/Money.ts"
 import type { Ledger } from "./chain/Ledger.ts"
+import type { Nature } from "./Nature.ts"
 import type { PaymentOf } from "./oracle/Look.ts"
 import type { People } from "./People.ts"
-import type { Plan } from "./Plan.ts"
 import type { World } from "./World.ts"
 
 export class RefundDesk {
@@ -18,8 +18,8 @@ export class RefundDesk {
   /** Whether blocks of refunds may be replaced, which takes its time. */
   readonly #isDeep: boolean
 
-  constructor(world: World, people: People, ledger: Ledger, { faults }: Plan) {
-    this.#isDeep = faults.has("a reorganisation is deep")
+  constructor({ ledger, plan, world }: Nature, people: People) {
+    this.#isDeep = plan.faults.has("a reorganisation is deep")
     this.#world = world
     this.#people = people
     this.#ledger = ledger

@@ -4,8 +4,8 @@ import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import { Address, networks } from "../../src/domain/Chain.ts"
 import { formatUsd } from "../../src/domain/Money.ts"
 import { type Authorization, type SignedAuthorization, typedDataOf } from "../../src/x402/Authorization.ts"
-import type { Ledger } from "./chain/Ledger.ts"
 import type { Draw } from "./Draw.ts"
+import type { Nature } from "./Nature.ts"
 import { type People, type Purchase, purchaseOf } from "./People.ts"
 import type { Plan } from "./Plan.ts"
 import { Agents, type Stranger, strangerOf } from "./Signers/Agents.ts"
@@ -26,7 +26,7 @@ export class Signers {
   readonly #plan: Plan
   readonly #draw: Draw
 
-  constructor(world: World, people: People, ledger: Ledger, plan: Plan, draw: Draw) {
+  constructor({ draw, ledger, plan, world }: Nature, people: People) {
     this.#world = world
     this.#people = people
     this.#plan = plan

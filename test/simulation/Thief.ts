@@ -3,6 +3,7 @@ import { Effect, Fiber } from "effect"
 import type { Address, TransactionHash } from "../../src/domain/Chain.ts"
 import { blockTolerance } from "../../src/payments/PaymentRepo/AttemptStore.ts"
 import type { Ledger, Move, Transaction } from "./chain/Ledger.ts"
+import type { Nature } from "./Nature.ts"
 import { addressOf, careless, type People, type Purchase, purchaseOf, thief } from "./People.ts"
 import type { Plan } from "./Plan.ts"
 import type { World } from "./World.ts"
@@ -58,7 +59,7 @@ export class Thief {
   readonly #ledger: Ledger
   readonly #plan: Plan
 
-  constructor(world: World, people: People, ledger: Ledger, plan: Plan) {
+  constructor({ ledger, plan, world }: Nature, people: People) {
     this.#plan = plan
     this.#world = world
     this.#people = people

@@ -9,19 +9,14 @@ import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { FaultPoints } from "../../src/workers/FaultPoints.ts"
 import { testConfig } from "../support/memory.ts"
 import { Cluster } from "./Cluster.ts"
-import type { Ledger } from "./chain/Ledger.ts"
-import type { SimulatedNode } from "./chain/SimulatedNode.ts"
-import type { Draw } from "./Draw.ts"
-import type { FaultBoard } from "./faults.ts"
+import type { Nature } from "./Nature.ts"
 import { addressOf, People, type Shop } from "./People.ts"
-import type { Plan } from "./Plan.ts"
-import { type Receivers, shopUrl } from "./Receivers.ts"
+import { shopUrl } from "./Receivers.ts"
 import { RefundDesk } from "./RefundDesk.ts"
 import { Signers } from "./Signers.ts"
 import { type Database, databaseOf, relayer } from "./sql/database.ts"
 import { Thief } from "./Thief.ts"
 import { emptyRelayer } from "./troubles.ts"
-import type { World } from "./World.ts"
 
 export interface Parts {
   readonly database: Database
@@ -62,23 +57,8 @@ const openShop = (
     return { merchant, receiver, secret: key, publishable, webhookSecret: Redacted.value(secret) }
   }).pipe(Effect.orDie)
 
-export const makeParts = ({
-  board,
-  draw,
-  ledger,
-  nodes,
-  plan,
-  receivers,
-  world
-}: {
-  readonly plan: Plan
-  readonly draw: Draw
-  readonly world: World
-  readonly board: FaultBoard
-  readonly ledger: Ledger
-  readonly nodes: ReadonlyArray<SimulatedNode>
-  readonly receivers: Receivers
-}): Effect.Effect<Parts> => {
+export const makeParts = (nature: Nature): Effect.Effect<Parts> => {
+  const { board, draw, ledger, plan, receivers, world } = nature
   const random = SecureRandom.make((size) => draw.bytes(size))
   return Effect.gen(function* () {
     const faultPoints = Layer.succeed(FaultPoints, board.at)
@@ -92,9 +72,7 @@ export const makeParts = ({
     receivers.trust(shop.webhookSecret)
     const gasPerMerchant = BigInt(plan.relayed) * gasPerPayment
     const troubles = draw.of("relaying wallet")
-    const cluster = new Cluster({
-      world,
-      board,
+    const cluster = new Cluster(nature, {
       layers: { layer, signing: database.signing.pipe(Layer.provide(faultPoints)) },
       random,
       abandoned: database.abandon,
@@ -105,22 +83,19 @@ export const makeParts = ({
         finalityDepth: plan.finality,
         relaying: { ...baseConfig.relaying, gasPerMerchant, gasPerPayer }
       },
-      nodes,
-      sender: receivers.sender,
-      balanceTold: () => emptyRelayer({ board, ledger, world }, troubles),
-      draw
+      balanceTold: () => emptyRelayer(nature, troubles)
     })
     ledger.relayer = relayer
     ledger.wei.set(relayer, relayerWei)
-    const people = new People({ world, cluster, ledger, draw, plan, shop })
+    const people = new People(nature, cluster, shop)
     return {
       database,
       shop,
       cluster,
       people,
-      thief: new Thief(world, people, ledger, plan),
-      refundDesk: new RefundDesk(world, people, ledger, plan),
-      signers: new Signers(world, people, ledger, plan, draw),
+      thief: new Thief(nature, people),
+      refundDesk: new RefundDesk(nature, people),
+      signers: new Signers(nature, people),
       gasPerMerchant
     }
   }).pipe(Effect.provideService(SecureRandom.SecureRandom, random))

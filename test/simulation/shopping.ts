@@ -1,23 +1,15 @@
 // People come, one after the other: buyers, signers, the shop's people and a thief.
 import { Effect } from "effect"
-import type { Draw } from "./Draw.ts"
 import type { Parts } from "./makeParts.ts"
-import type { Plan } from "./Plan.ts"
+import type { Nature } from "./Nature.ts"
 
-interface Around {
-  readonly plan: Plan
-  readonly draw: Draw
-  readonly parts: Parts
-  /** Starts what somebody has come for, beside what others do. */
-  readonly start: (effect: Effect.Effect<void>) => void
-  /** The last has come. */
-  readonly done: () => void
-}
-
-export const shopping = (around: Around): Effect.Effect<void> => {
-  const { parts, plan, start } = around
-  const { people, refundDesk, signers, thief } = parts
-  const draw = around.draw.of("shopping")
+/** `start` begins what somebody has come for, beside what others do. */
+export const shopping = (
+  { draw: world, plan }: Nature,
+  { people, refundDesk, signers, thief }: Parts,
+  start: (effect: Effect.Effect<void>) => void
+): Effect.Effect<void> => {
+  const draw = world.of("shopping")
   return Effect.gen(function* () {
     people.onLost = (payment) => start(refundDesk.giveBackLost(payment))
     yield* Effect.sleep(draw.between(0, 5_000))
@@ -35,6 +27,5 @@ export const shopping = (around: Around): Effect.Effect<void> => {
       start(signers.come(number))
       yield* Effect.sleep(draw.between(0, plan.arrivalMillis))
     }
-    around.done()
   })
 }

@@ -1,9 +1,10 @@
 // Faults that come by time: of nodes, of gas, and of the machines that instances run on.
 import { Effect } from "effect"
-import type { Nature } from "./blocks.ts"
+import type { Cluster } from "./Cluster.ts"
 import type { SimulatedNode } from "./chain/SimulatedNode.ts"
 import type { Draw } from "./Draw.ts"
 import type { FaultName } from "./faults.ts"
+import type { Nature } from "./Nature.ts"
 
 const gasTroubles = ({ board, ledger, world }: Nature, draw: Draw): void => {
   if (!board.comes("gas is dear")) return
@@ -16,10 +17,7 @@ const gasTroubles = ({ board, ledger, world }: Nature, draw: Draw): void => {
 }
 
 /** Something else has spent what the wallet had just been told to hold. */
-export const emptyRelayer = (
-  { board, ledger, world }: Pick<Nature, "board" | "ledger" | "world">,
-  draw: Draw
-): void => {
+export const emptyRelayer = ({ board, ledger, world }: Nature, draw: Draw): void => {
   const { relayer, wei } = ledger
   const held = relayer === undefined ? 0n : ledger.weiOf(relayer)
   if (relayer === undefined || held === 0n || !board.comes("the relaying wallet is empty")) return
@@ -31,9 +29,9 @@ export const emptyRelayer = (
 }
 
 /** Until the faults cease. */
-export const troubles = (around: Nature): Effect.Effect<void> => {
-  const { board, cluster, nodes, world } = around
-  const draw = around.draw.of("troubles")
+export const troubles = (nature: Nature, cluster: Cluster): Effect.Effect<void> => {
+  const { board, nodes, world } = nature
+  const draw = nature.draw.of("troubles")
   const disturb = (fault: FaultName, begin: (node: SimulatedNode) => void): void => {
     const node = nodes[draw.below(nodes.length)]
     if (node === undefined || !board.comes(fault)) return
@@ -56,7 +54,7 @@ export const troubles = (around: Nature): Effect.Effect<void> => {
         node.stuck = true
       })
       disturb("a node goes back", (node) => node.goBack(draw.pick([2, 8, 40])))
-      gasTroubles(around, draw)
+      gasTroubles(nature, draw)
       const [first] = cluster.instances
       if (first !== undefined && board.comes("a clock jumps")) cluster.skew(first.owner)
       if (first !== undefined && board.comes("an instance stands still"))

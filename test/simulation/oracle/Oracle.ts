@@ -1,10 +1,6 @@
 // Checks the invariants against a world, and remembers the rows that it saw before.
-import type { Ledger } from "../chain/Ledger.ts"
-import type { FaultBoard } from "../faults.ts"
 import type { Parts } from "../makeParts.ts"
-import type { Plan } from "../Plan.ts"
-import type { Receivers } from "../Receivers.ts"
-import type { World } from "../World.ts"
+import type { Nature } from "../Nature.ts"
 import { atEnd } from "./atEnd.ts"
 import { type AttemptOf, type Invariants, type Look, type Rows, whyDropped } from "./Look.ts"
 
@@ -37,60 +33,45 @@ const noRows: Rows = {
 export class Oracle {
   /** When the faults have ceased. */
   calmSince = 0
-  readonly #plan: Plan
-  readonly #world: World
-  readonly #board: FaultBoard
-  readonly #ledger: Ledger
-  readonly #receivers: Receivers
+  readonly #nature: Nature
   readonly #parts: Parts
+  /** Whether instances run for long enough to let payments expire. */
   readonly #isPatient: boolean
   #before = noRows
   /** Attempts, and when they were last seen open. */
   readonly #seen = new Map<string, { readonly attempt: AttemptOf; readonly at: number }>()
 
-  constructor(around: {
-    readonly plan: Plan
-    readonly world: World
-    readonly board: FaultBoard
-    readonly ledger: Ledger
-    readonly receivers: Receivers
-    readonly parts: Parts
-    /** Whether instances run for long enough to let payments expire. */
-    readonly isPatient: boolean
-  }) {
-    this.#plan = around.plan
-    this.#world = around.world
-    this.#board = around.board
-    this.#ledger = around.ledger
-    this.#receivers = around.receivers
-    this.#parts = around.parts
-    this.#isPatient = around.isPatient
+  constructor(nature: Nature, parts: Parts, isPatient: boolean) {
+    this.#nature = nature
+    this.#parts = parts
+    this.#isPatient = isPatient
   }
 
   /** Undefined while somebody is in a transaction. */
   #look(): Look | undefined {
+    const { board, ledger, plan, receivers, world } = this.#nature
     const { cluster, database, gasPerMerchant, people, refundDesk, shop, signers, thief } = this.#parts
     const rows = database.rows(shop)
     if (rows === undefined) return undefined
     return {
-      now: this.#world.now,
+      now: world.now,
       rows,
       before: this.#before,
       lately: [...this.#seen.values()].map(({ attempt }) => attempt),
-      ledger: this.#ledger,
+      ledger,
       people,
       thief,
       signers,
       refundDesk,
-      receivers: this.#receivers,
-      confirmations: this.#plan.confirmations,
-      openTransactions: this.#board.calm ? database.openTransactions() : 0,
-      reported: new Set(this.#board.calm ? database.reported() : []),
+      receivers,
+      confirmations: plan.confirmations,
+      openTransactions: board.calm ? database.openTransactions() : 0,
+      reported: new Set(board.calm ? database.reported() : []),
       gasPerMerchant,
       receiver: shop.receiver,
-      board: this.#board,
-      expiryMillis: this.#plan.expirySeconds * 1_000,
-      overdueBefore: this.#isPatient && this.#board.calm ? this.calmSince : undefined,
+      board,
+      expiryMillis: plan.expirySeconds * 1_000,
+      overdueBefore: this.#isPatient && board.calm ? this.calmSince : undefined,
       skewMillis: cluster.worstSkew
     }
   }
@@ -99,7 +80,7 @@ export class Oracle {
   check(invariants: Invariants): void {
     const look = this.#look()
     if (look === undefined) {
-      this.#board.changed = true
+      this.#nature.board.changed = true
       return
     }
     this.#parts.people.stored(look.rows)
@@ -122,25 +103,29 @@ export class Oracle {
     const look = this.#look()
     if (look === undefined) return false
     const read = this.#parts.database.readUpTo()
-    const busy = this.#ledger.fork.blocks.findLast(({ mined }) => mined.length > 0)?.number ?? -1
-    if (read < busy || this.#ledger.isWaiting) return false
+    const busy = this.#nature.ledger.fork.blocks.findLast(({ mined }) => mined.length > 0)?.number ?? -1
+    if (read < busy || this.#nature.ledger.isWaiting) return false
     return Object.values(atEnd).every((holds) => holds(look) === undefined)
   }
 
   /** All rows and posts, for the hash. */
   noteRows(): void {
     const { rows } = this.#look() ?? {}
-    const text = JSON.stringify([rows, this.#receivers.posts], (_, value: unknown) =>
+    const text = JSON.stringify([rows, this.#nature.receivers.posts], (_, value: unknown) =>
       typeof value === "bigint" ? value.toString() : value
     )
-    this.#world.trace.noteText(text)
+    this.#nature.world.trace.noteText(text)
   }
 
   /** All rows, for the reader. */
   tellRows(): void {
     for (const [kind, rows] of Object.entries(this.#look()?.rows ?? {}))
       for (const row of rows)
-        this.#world.trace.whisper(this.#world.elapsed, kind, Bun.inspect(row, { compact: true }))
+        this.#nature.world.trace.whisper(
+          this.#nature.world.elapsed,
+          kind,
+          Bun.inspect(row, { compact: true })
+        )
   }
 
   /** What payments and deliveries came to, by name. */

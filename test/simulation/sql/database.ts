@@ -106,7 +106,6 @@ const Row = Schema.fromJsonString(
         id: PaymentId,
         status: PaymentStatus,
         amount: Schema.String,
-        intentUrl: Schema.String,
         createdAt: Schema.DateFromString,
         reportedAt: NullableDate,
         settledAt: NullableDate,
@@ -187,7 +186,7 @@ const ofTenant = "merchant_id = $1 AND env = 'test'"
 /** Planned once for a world: it is read after every write. */
 const prepareRows = `SET plan_cache_mode = force_generic_plan; PREPARE simulated_rows (uuid) AS SELECT json_build_object(
     'payments', (SELECT coalesce(json_agg(json_build_object('id', id, 'status', status, 'amount', amount::text,
-        'intentUrl', intent_url, 'createdAt', created_at, 'reportedAt', reported_at, 'settledAt', settled_at, 'failureReason', failure_reason,
+        'createdAt', created_at, 'reportedAt', reported_at, 'settledAt', settled_at, 'failureReason', failure_reason,
         'transactionId', ${hex("transaction_id")}, 'payer', ${hex("payer_address")}) ORDER BY id), '[]')
       FROM payments WHERE ${ofTenant}),
     'deliveries', (SELECT coalesce(json_agg(json_build_object('id', id, 'type', type, 'status', status,
