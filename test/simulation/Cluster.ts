@@ -203,8 +203,7 @@ export class Cluster {
       forgets: () => board.comes("a node does not say who sent a transaction"),
       balanceTold
     }
-    // A queue that nothing has written to since it was looked at is looked at less often: so it is by a
-    // database that tells when something is due.
+    // While nothing is written, workers look less often: a real database tells them when something is due.
     const seen = new Map<string, number>()
     const pace = (queue: string) => {
       const isStill = seen.get(queue) === board.writes

@@ -78,10 +78,6 @@ const inStatement = <A, E, R>(call: Effect.Effect<A, E, R>) =>
     Effect.provideService(InStatement, true)
   )
 
-/** Statements that may change rows that the invariants read. */
-const writes =
-  /\.(open|report|settle|expire|announce|closeAttempt|recordRange|noteMatch|noteWatched|handleTransfer|replaceClaim|takeForPayment|giveBack|enqueueSettled|claim\w+|finish|register|revive|deliver|release|take|end|reserve|createRefund|nameRefundTransaction|proveRefund|endRefund|noteRefundWatched|createEndpoint|changeUrl|deleteEndpoint|prune\w*)$/
-
 /** Fault points whose calls are of the database: they happen at once, or not at all. */
 const statements = /Repo\./
 const atPoint = "an instance is abandoned at a fault point"
@@ -100,11 +96,11 @@ export class FaultBoard {
   abandon: (owner: Owner) => void = () => {}
   /** Set once the faults cease. */
   calm = false
-  /** Whether every statement that writes is told. */
+  /** Whether every statement is told. */
   verbose = false
-  /** Whether a row has changed since the oracle looked. */
+  /** Whether a row has changed, or a post has arrived, since the oracle looked. */
   changed = false
-  /** Statements that have changed rows, beside those of the chain's reader. */
+  /** Transactions that have changed rows. */
   writes = 0
   readonly #plan: FaultPlan
   readonly #draws: ReadonlyMap<FaultName, Draw>
@@ -171,9 +167,6 @@ export class FaultBoard {
         return Effect.die(new Error(`simulated: ${what}`))
       })
     const noted = Effect.map(statement, (answer) => {
-      const isEmpty = Array.isArray(answer) && answer.length === 0
-      if (isEmpty || !writes.test(name)) return answer
-      if (!name.endsWith(".recordRange")) this.writes++
       if (this.verbose) this.#world.trace.whisper(this.#world.elapsed, who, `  ${name}: ${shortly(answer)}`)
       return answer
     })

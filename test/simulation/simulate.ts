@@ -59,7 +59,7 @@ const describeError = (error: unknown) =>
 /** Loads the library that recovers signers: a world waits for no file. */
 const warmUp = Effect.runPromise(recoverAddress(`0x${"1".repeat(64)}`, `0x${"1".repeat(128)}1b`))
 
-/** A verbose run also tells every fault and every statement that writes; its hash is the same. */
+/** A verbose run also tells every fault and every statement; its hash is the same. */
 export const simulate = async (plan: Plan, verbose = false): Promise<Outcome> => {
   await warmUp
   await openDatabase()

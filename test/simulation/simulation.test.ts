@@ -6,7 +6,7 @@ import { findDefects, sourcesWith } from "./findDefects.ts"
 import { planOf } from "./Plan.ts"
 import { describeOutcome, simulate } from "./simulate.ts"
 
-const seeds = Number(process.env["SIMULATION_SEEDS"] ?? 14)
+const seeds = Number(process.env["SIMULATION_SEEDS"] ?? 10)
 /** The first run makes a database, which it keeps beside the system's temporary files. */
 const timeout = 180_000
 
@@ -24,16 +24,17 @@ describe("every invariant holds", () => {
 })
 
 test(
-  "a seed replays bit by bit, in another process, time zone, locale and mode",
+  "a seed replays bit by bit in another process, with another time zone, locale and mode",
   async () => {
     const { hash } = await simulate(planOf("3"))
-    expect((await simulate(planOf("3"), true)).hash).toBe(hash)
-    expect((await simulate(planOf("4"))).hash).not.toBe(hash)
     const environment = { TZ: "Pacific/Apia", LC_ALL: "tr_TR.UTF-8", NODE_ENV: "production" }
-    const child = Bun.spawn([process.execPath, "--smol", join(import.meta.dir, "main.ts"), "--seed", "3"], {
-      env: { PATH: "/nowhere", TMPDIR: process.env["TMPDIR"] ?? "/tmp", ...environment },
-      stdout: "pipe"
-    })
+    const child = Bun.spawn(
+      [process.execPath, "--smol", join(import.meta.dir, "main.ts"), "--seed", "3", "--explain"],
+      {
+        env: { PATH: "/nowhere", TMPDIR: process.env["TMPDIR"] ?? "/tmp", ...environment },
+        stdout: "pipe"
+      }
+    )
     const told = await new Response(child.stdout).text()
     expect(/trace ([0-9a-f]{16})/.exec(told)?.[1]).toBe(hash)
   },

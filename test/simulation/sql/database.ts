@@ -279,6 +279,7 @@ export const databaseOf = (world: World, board: FaultBoard): Database => {
   used = session
   session.begin(world, () => {
     board.changed = true
+    board.writes++
   })
   session.run(prepareRows)
   const client = clientOf(session)
