@@ -52,7 +52,9 @@ export const findDefects = async (part: string): Promise<boolean> => {
       planted++
       const sources = await sourcesWith(defect)
       for (const [file, text] of sources) await Bun.write(join(tree, file), text)
-      const failure = (await firstFailure(tree, defect.seed, 1)) ?? (await firstFailure(tree, 1, mostSeeds))
+      const { seed } = defect
+      const recorded = seed === undefined ? undefined : await firstFailure(tree, seed, 1)
+      const failure = recorded ?? (await firstFailure(tree, 1, mostSeeds))
       for (const file of sources.keys()) await cp(join(root, file), join(tree, file))
       if (failure !== undefined) found++
       console.log(`${failure === undefined ? "NOT FOUND" : `seed ${failure.seed}`}  ${defect.name}`)
