@@ -1,6 +1,5 @@
-// `bun run test`: the whole suite in four workers on one Postgres; the simulation's seeds in a process of each kind;
-// then, alone on the machine, what measures time; then what looks at all that was sent. With arguments, what
-// `bun test` makes of them.
+// `bun run test`: the whole suite in four workers on one Postgres; then, alone on the machine, what measures time;
+// then what looks at all that was sent. With arguments, what `bun test` makes of them.
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -65,9 +64,7 @@ const codes =
   args.length > 0
     ? [await run(...args)]
     : [
-        await run("--parallel=4", timings, "--path-ignore-patterns", "**/*.{alone,after,seeds}.test.ts"),
-        // They fill a core each.
-        await run("--parallel=2", ".seeds.test.ts"),
+        await run("--parallel=4", timings, "--path-ignore-patterns", "**/*.{alone,after}.test.ts"),
         // From the sources, as people start it.
         await runFromSource(".alone.test.ts"),
         // What the ones before have sent to the database.

@@ -1,40 +1,26 @@
-// Instances of the service over one store: started, stopped, abandoned between any two steps, and started
-// again. Each has its own layers, clock and nodes' client; the store is all that they share.
+// Instances of the service over one database: started, stopped, abandoned between any two steps, and started
+// again. Each has its own layers, clock and nodes' client.
 import { Context, Deferred, Effect, Exit, Layer, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { HttpRouter, HttpServer } from "effect/http"
 import * as App from "../../src/App.ts"
 import { AppConfig } from "../../src/AppConfig.ts"
-import { Agents } from "../../src/agents/Agents.ts"
-import { Releases } from "../../src/agents/Releases.ts"
-import { Books } from "../../src/books/Books.ts"
 import { BuyerIdentity } from "../../src/buyers/BuyerIdentity.ts"
 import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
 import { ContractSignatures } from "../../src/chain/ContractSignatures.ts"
 import { RpcPool } from "../../src/chain/RpcPool.ts"
 import { EgressPolicy } from "../../src/egress/EgressPolicy.ts"
-import { Faucet } from "../../src/faucet/Faucet.ts"
-import { routerConfig } from "../../src/http/Server.ts"
-import { SecretBox } from "../../src/keys/SecretBox.ts"
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
-import { LinkRepo } from "../../src/links/LinkRepo.ts"
-import { Faces } from "../../src/merchants/Faces.ts"
-import * as Routes from "../../src/Routes.ts"
-import { ReceiptMails } from "../../src/receipts/ReceiptMails.ts"
-import { Receipts } from "../../src/receipts/Receipts.ts"
 import { DeliveryWake } from "../../src/webhooks/DeliveryWake.ts"
 import { WebhookSender } from "../../src/webhooks/WebhookSender.ts"
 import { DueWork } from "../../src/workers/DueWork.ts"
 import { FaultPoints } from "../../src/workers/FaultPoints.ts"
-import { Facilitator } from "../../src/x402/Facilitator.ts"
-import { rpcNodeOf, type SimulatedNode } from "./chain/SimulatedNode.ts"
-import { doorOfSigning } from "./Door/signing.ts"
-import { type Answer, type Ask, type Door, doorOfHandlers, doorOfServices } from "./Door.ts"
+import { rpcNodeOf } from "./chain/SimulatedNode.ts"
+import { type Answer, type Ask, type Door, doorOf } from "./Door.ts"
 import type { Draw } from "./Draw.ts"
-import { type FaultBoard, quiet } from "./faults.ts"
-import type { Plan } from "./Plan.ts"
-import type { Store } from "./Store.ts"
-import type { Owner, World } from "./World.ts"
+import { quiet } from "./faults.ts"
+import type { Nature } from "./Nature.ts"
+import type { Database } from "./sql/database.ts"
+import type { Owner } from "./World.ts"
 
 interface Instance {
   readonly owner: Owner
@@ -46,57 +32,43 @@ interface Instance {
   readonly gone: Deferred.Deferred<void>
 }
 
-export interface Surroundings {
-  readonly world: World
-  readonly plan: Plan
-  readonly board: FaultBoard
-  readonly store: Pick<Store, "layer" | "signing">
+/** What its instances are built of. */
+interface Materials {
+  readonly layers: Pick<Database, "layer" | "signing">
   readonly random: SecureRandom.SecureRandom["Service"]
+  readonly config: typeof AppConfig.Service
   /** Called for an instance that takes no further step. */
   readonly abandoned: (owner: Owner) => void
-  readonly config: typeof AppConfig.Service
-  readonly nodes: ReadonlyArray<SimulatedNode>
-  readonly sender: WebhookSender["Service"]
-  readonly draw: Draw
-  /** A node has told what the relaying wallet holds. */
+  /** A node has answered with the balance of the relaying wallet. */
   readonly balanceTold: () => void
-  /** Whether any payment waits to be paid. */
-  readonly isAwaited: () => boolean
 }
 
 /** People hang up after so long. */
 const patience = "20 seconds"
 
-const nothingElse = Layer.mergeAll(
-  Agents.layerNone,
-  Facilitator.layerNone,
-  Releases.layerNone,
-  HttpServer.layerServices,
-  Faucet.layerMemory(() => Effect.succeed([]))
-)
+/** How often each worker looks for work. */
+const paceMillis = 5_000
 
 export class Cluster {
   readonly instances: Array<Instance> = []
-  readonly #stopping = new Set<Instance>()
-  readonly #around: Surroundings
+  readonly #nature: Nature
+  readonly #materials: Materials
   readonly #draw: Draw
   #started = 0
   /** Milliseconds by which an instance's clock was ever wrong. */
   worstSkew = 0
   /** For a day no instance runs, and few blocks are mined. */
   down = false
-  /** An operator keeps all instances stopped. */
-  closed = false
-  abandoned = 0
 
-  constructor(around: Surroundings) {
-    this.#around = around
-    this.#draw = around.draw.of("cluster")
+  constructor(nature: Nature, materials: Materials) {
+    this.#nature = nature
+    this.#materials = materials
+    this.#draw = nature.draw.of("cluster")
   }
 
   /** Starts one more instance, on the fiber of the world. */
   start(): void {
-    const { board, world } = this.#around
+    const { board, world } = this.#nature
     const name = `instance ${++this.#started}`
     const owner: Owner = { name, alive: true, skewMillis: 0 }
     if (board.comes("a clock jumps")) this.skew(owner)
@@ -123,26 +95,26 @@ export class Cluster {
     const most = this.#draw.pick([20_000, 120_000])
     owner.skewMillis = this.#draw.between(-most, most)
     this.worstSkew = Math.max(this.worstSkew, Math.abs(owner.skewMillis))
-    this.#around.world.tell(owner.name, `its clock is ${owner.skewMillis} ms ahead`)
+    this.#nature.world.tell(owner.name, `its clock is ${owner.skewMillis} ms ahead`)
   }
 
-  /** After so long, unless somebody keeps all of them down. */
+  /** After so long, unless all of them are down. */
   startIn(millis: number): void {
-    const { world } = this.#around
+    const { world } = this.#nature
     world.after(millis, world.outside, () => {
-      if (!this.down && !this.closed) this.start()
+      if (!this.down) this.start()
     })
   }
 
   /** As a machine that is suspended: what it has begun goes on later, whatever has happened meanwhile. */
   freeze(owner: Owner, millis: number): void {
-    const { world } = this.#around
+    const { world } = this.#nature
     owner.frozenUntil = world.now + millis
     world.tell(owner.name, `stands still for ${millis} ms`)
   }
 
   #run(instance: Instance, effect: Effect.Effect<unknown, unknown>): void {
-    const { world } = this.#around
+    const { world } = this.#nature
     world.schedule(instance.owner, () => {
       Effect.runForkWith(instance.context)(effect)
     })
@@ -153,27 +125,24 @@ export class Cluster {
     const instance = this.instances.find((one) => one.owner === owner)
     if (instance === undefined || !owner.alive) return
     owner.alive = false
-    this.abandoned++
     this.instances.splice(this.instances.indexOf(instance), 1)
-    this.#around.world.tell(owner.name, "is abandoned")
-    this.#around.abandoned(owner)
+    this.#nature.world.tell(owner.name, "is abandoned")
+    this.#materials.abandoned(owner)
     Deferred.doneUnsafe(instance.gone, Exit.void)
   }
 
   /** Ends as on SIGTERM. */
   stop(instance: Instance): void {
-    const { world } = this.#around
+    const { world } = this.#nature
     this.instances.splice(this.instances.indexOf(instance), 1)
     world.tell(instance.owner.name, "stops")
     instance.stopping = true
-    this.#stopping.add(instance)
     this.#run(
       instance,
       Effect.andThen(
         Scope.close(instance.scope, Exit.void),
         Effect.sync(() => {
           instance.owner.alive = false
-          this.#stopping.delete(instance)
           world.tell(instance.owner.name, "has stopped")
           Deferred.doneUnsafe(instance.gone, Exit.void)
         })
@@ -181,21 +150,10 @@ export class Cluster {
     )
   }
 
-  /** Kills what has been told to stop and still runs. */
-  endStopping(): void {
-    for (const { gone, owner } of this.#stopping) {
-      owner.alive = false
-      this.#around.world.tell(owner.name, "is killed")
-      this.#around.abandoned(owner)
-      Deferred.doneUnsafe(gone, Exit.void)
-    }
-    this.#stopping.clear()
-  }
-
   /** Asks an instance, as a browser or a server does; undefined where no answer came. */
   ask(who: string, ask: Ask): Effect.Effect<Answer | undefined> {
     return Effect.suspend(() => {
-      const { board, world } = this.#around
+      const { board, world } = this.#nature
       const ready = this.instances.filter((one) => one.door !== undefined)
       const instance = ready[this.#draw.below(ready.length)]
       const door = instance?.door
@@ -208,7 +166,7 @@ export class Cluster {
       const deliver = Effect.flatMap(Effect.exit(door(ask)), (exit) => {
         if (Exit.isFailure(exit) && instance.stopping) return Effect.void
         if (board.comes("an answer is lost")) return Effect.void
-        const answer: Answer = Exit.isSuccess(exit) ? exit.value : { status: 500, body: {} }
+        const answer: Answer = Exit.isSuccess(exit) ? exit.value : { status: 500 }
         const late = board.comes("an answer is late") ? this.#draw.between(100, 15_000) : 0
         const give = Deferred.succeed(answered, answer)
         return late === 0 ? give : Effect.andThen(Effect.sleep(late), give)
@@ -222,8 +180,8 @@ export class Cluster {
       ).pipe(
         Effect.tap((answer) =>
           Effect.sync(() => {
-            const { body, signing } = answer ?? {}
-            const code = body?.error?.code ?? signing?.settle?.errorReason ?? body?.payment?.status ?? ""
+            const { error, payment, settle } = answer ?? {}
+            const code = error?.code ?? settle?.errorReason ?? payment?.status ?? ""
             world.tell(
               who,
               `${ask.do} at ${instance.owner.name}: ${answer === undefined ? "no answer" : `${answer.status} ${code}`}`
@@ -235,66 +193,43 @@ export class Cluster {
   }
 
   #build(instance: Instance) {
-    const { board, config, draw, nodes, plan, random, sender, store } = this.#around
+    const { board, draw, nodes, receivers } = this.#nature
+    const { balanceTold, config, layers, random } = this.#materials
     const trouble = {
       fails: () => board.comes("a node fails a call"),
       malformed: () => board.comes("a node answers nonsense"),
       slow: () => board.comes("a node answers late"),
       loses: () => board.comes("the answer of a node is lost"),
       forgets: () => board.comes("a node does not say who sent a transaction"),
-      balanceTold: this.#around.balanceTold
+      balanceTold
     }
-    // A queue that nothing has written to since it was looked at is looked at less often: so it is by a
-    // database that tells when something is due.
+    // While nothing is written, workers look less often: a real database tells them when something is due.
     const seen = new Map<string, number>()
     const pace = (queue: string) => {
       const isStill = seen.get(queue) === board.writes
       seen.set(queue, board.writes)
-      return plan.paceMillis * (isStill ? 3 : 1)
+      return paceMillis * (isStill ? 3 : 1)
     }
     const stream = draw.of(instance.owner.name)
     const test = nodes.map((node) => rpcNodeOf(node, stream, trouble))
     const below = Layer.mergeAll(
       ChainVerifier.layerConfig,
-      Layer.succeed(WebhookSender, sender),
+      Layer.succeed(WebhookSender, receivers.sender),
       BuyerIdentity.layerMemory,
       DeliveryWake.layerLocal,
       RateLimiter.layerMemory,
       EgressPolicy.layerOf({ ownHosts: ["localhost"], allowedHosts: [] }),
-      ReceiptMails.layerNone,
-      Receipts.layerMemory.pipe(Layer.provide(SecretBox.layer)),
-      LinkRepo.layerMemory,
-      Faces.layerMemory,
-      Books.layerNone,
       Layer.succeed(DueWork, {
         next: (queue) => Effect.suspend(() => Effect.sleep(pace(queue))),
-        isAwaited: this.#around.isAwaited
+        isAwaited: () => false
       })
     ).pipe(
       Layer.provideMerge(Layer.merge(RpcPool.layerNodes({ test, live: [] }), ContractSignatures.layerNone)),
-      Layer.provideMerge(Layer.merge(store.layer, Layer.succeed(AppConfig, config))),
+      Layer.provideMerge(Layer.merge(layers.layer, Layer.succeed(AppConfig, config))),
       Layer.provideMerge(Layer.succeed(FaultPoints, board.at)),
       Layer.provideMerge(Layer.succeed(SecureRandom.SecureRandom, random))
     )
-    return Effect.gen(function* () {
-      const service = App.layerServices.pipe(Layer.provideMerge(below))
-      if (store.signing !== undefined)
-        return doorOfSigning(
-          yield* Layer.buildWithScope(store.signing.pipe(Layer.provideMerge(service)), instance.scope)
-        )
-      const services = yield* Layer.buildWithScope(service, instance.scope)
-      if (!plan.handlers) return doorOfServices(services)
-      const routes = Routes.layer.pipe(
-        Layer.provide(nothingElse),
-        Layer.provide(Layer.succeedContext(services))
-      )
-      return doorOfHandlers(
-        yield* HttpRouter.toHttpEffect(routes).pipe(
-          Effect.provideService(Scope.Scope, instance.scope),
-          Effect.provideService(HttpRouter.RouterConfig, routerConfig)
-        ),
-        doorOfServices(services)
-      )
-    })
+    const service = layers.signing.pipe(Layer.provideMerge(App.layerServices), Layer.provideMerge(below))
+    return Effect.map(Layer.buildWithScope(service, instance.scope), doorOf)
   }
 }

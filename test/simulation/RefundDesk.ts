@@ -1,84 +1,64 @@
-// A shop's people who give money back: they announce a refund, send it from the shop's wallet, and name the transaction
-// or leave it to the service to find; some send nothing, and some cancel.
+// The shop's people who give money back: they announce a refund, send it from the shop's wallet, and name the
+// transaction or leave it to the service to find; some send nothing, and some cancel.
 import { Effect } from "effect"
-import type { Address, TransactionHash } from "../../src/domain/Chain.ts"
+import type { TransactionHash } from "../../src/domain/Chain.ts"
 import { formatUsd } from "../../src/domain/Money.ts"
 import type { Ledger } from "./chain/Ledger.ts"
+import type { Nature } from "./Nature.ts"
 import type { PaymentOf } from "./oracle/Look.ts"
-import type { People, Shop } from "./People.ts"
-import type { Plan } from "./Plan.ts"
+import type { People } from "./People.ts"
 import type { World } from "./World.ts"
 
-/** What was sent for a refund. */
-export interface SentRefund {
-  readonly id: string
-  readonly shop: Shop
-  readonly recipient: Address
-  readonly amount: bigint
-  readonly hash: TransactionHash
-}
-
 export class RefundDesk {
-  readonly sent: Array<SentRefund> = []
+  /** What was sent for each refund. */
+  readonly sent = new Map<string, TransactionHash>()
   readonly #world: World
   readonly #people: People
   readonly #ledger: Ledger
   /** Whether blocks of refunds may be replaced, which takes its time. */
   readonly #isDeep: boolean
 
-  constructor(world: World, people: People, ledger: Ledger, { faults }: Plan) {
-    this.#isDeep = faults.has("a reorganisation is deep")
+  constructor({ ledger, plan, world }: Nature, people: People) {
+    this.#isDeep = plan.faults.has("a reorganisation is deep")
     this.#world = world
     this.#people = people
     this.#ledger = ledger
   }
 
   /** Two of the shop's people, who may both give the same payment back. */
-  refund(shop: Shop): Effect.Effect<void> {
-    return Effect.gen({ self: this }, function* () {
-      yield* Effect.sleep(this.#people.draw.between(5_000, 60_000))
-      yield* Effect.all([this.#refund(shop, "desk"), this.#refund(shop, "second desk")], {
-        concurrency: 2,
-        discard: true
-      })
-    })
-  }
+  readonly refund: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
+    yield* Effect.sleep(this.#people.draw.between(5_000, 60_000))
+    yield* Effect.all([this.#refund("desk"), this.#refund("second desk")], { concurrency: 2, discard: true })
+  })
 
-  /** Somebody who has been told that the chain has lost a settled payment, and gives it back. */
-  giveBackLost(shop: Shop, payment: PaymentOf): Effect.Effect<void> {
+  /** Somebody who has heard that the chain has lost a settled payment, and gives it back. */
+  giveBackLost(payment: PaymentOf): Effect.Effect<void> {
     return Effect.andThen(
       Effect.sleep(this.#people.draw.between(0, 10_000)),
-      this.#giveBack(`${shop.name}, night desk`, shop, payment)
+      this.#giveBack("night desk", payment)
     )
   }
 
-  #refund(shop: Shop, desk: string): Effect.Effect<void> {
+  #refund(who: string): Effect.Effect<void> {
     return Effect.suspend(() => {
-      const settled = this.#people.rows
-        .filter((one) => one.shop === shop)
-        .flatMap(({ payments }) => payments.filter(({ status }) => status === "settled"))
+      const payments = this.#people.rows?.payments ?? []
+      const settled = payments.filter(({ status }) => status === "settled")
       const payment = settled[this.#people.draw.below(settled.length)]
-      return payment === undefined ? Effect.void : this.#giveBack(`${shop.name}, ${desk}`, shop, payment)
+      return payment === undefined ? Effect.void : this.#giveBack(who, payment)
     })
   }
 
-  #giveBack(who: string, shop: Shop, payment: PaymentOf): Effect.Effect<void> {
+  #giveBack(who: string, { amount: paid, id: paymentId, reported }: PaymentOf): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
-      const { draw } = this.#people
-      if (payment.reported === null) return
-      const recipient = payment.reported.evidence.payer
-      const id = crypto.randomUUID()
-      const amount = draw.chance(0.5) ? payment.amount : payment.amount / 2n + 1n
-      const made = yield* this.#people.insist(who, () => ({
-        do: "create refund",
-        key: shop.secret,
-        id,
-        paymentId: payment.id,
-        amount
-      }))
+      const { draw, shop } = this.#people
+      if (reported === null) return
+      const recipient = reported.evidence.payer
+      const ofRefund = { key: shop.secret, id: crypto.randomUUID() }
+      const amount = draw.chance(0.5) ? paid : paid / 2n + 1n
+      const made = yield* this.#people.insist(who, { ...ofRefund, do: "create refund", paymentId, amount })
       if (made === undefined || made.status >= 300) return
       yield* Effect.sleep(draw.between(100, 20_000))
-      const cancel = this.#people.insist(who, () => ({ do: "cancel refund", key: shop.secret, id }))
+      const cancel = this.#people.insist(who, { ...ofRefund, do: "cancel refund" })
       if (draw.chance(0.15)) return yield* Effect.asVoid(cancel)
       if (draw.chance(0.1)) return
       const { hash } = this.#ledger.submit({
@@ -88,25 +68,21 @@ export class RefundDesk {
         noise: draw.below(2),
         reverts: draw.chance(0.1) ? "in odd blocks" : false
       })
-      this.sent.push({ id, shop, recipient, amount, hash })
-      this.#world.tell(who, `sends ${hash.slice(0, 10)}, ${formatUsd(amount)} back, for refund ${id}`)
+      this.sent.set(ofRefund.id, hash)
+      this.#world.tell(who, `sends ${hash.slice(0, 10)} of ${formatUsd(amount)} for refund ${ofRefund.id}`)
       if (draw.chance(0.15)) yield* Effect.andThen(Effect.sleep(draw.between(1_000, 20_000)), cancel)
-      else if (draw.chance(0.6)) yield* this.#name(who, shop, id, hash)
+      else if (draw.chance(0.6)) yield* this.#name(who, ofRefund.id, hash)
       if (this.#isDeep) yield* Effect.sleep(draw.between(0, 120_000))
     })
   }
 
-  #name(who: string, shop: Shop, id: string, transactionId: TransactionHash): Effect.Effect<void> {
+  #name(who: string, id: string, transactionId: TransactionHash): Effect.Effect<void> {
+    const { draw, shop } = this.#people
     return Effect.gen({ self: this }, function* () {
       for (let tries = 0; tries < 4; tries++) {
-        const named = yield* this.#people.ask(who, {
-          do: "name refund",
-          key: shop.secret,
-          id,
-          transactionId
-        })
+        const named = yield* this.#people.ask(who, { do: "name refund", key: shop.secret, id, transactionId })
         if (named?.status === 200) return
-        yield* Effect.sleep(this.#people.draw.between(500, 5_000))
+        yield* Effect.sleep(draw.between(500, 5_000))
       }
     })
   }

@@ -2,30 +2,15 @@
 // it does.
 import { Effect } from "effect"
 import type { Cluster } from "./Cluster.ts"
-import type { Ledger } from "./chain/Ledger.ts"
-import type { SimulatedNode } from "./chain/SimulatedNode.ts"
-import type { Draw } from "./Draw.ts"
-import type { FaultBoard } from "./faults.ts"
-import type { Plan } from "./Plan.ts"
-import type { World } from "./World.ts"
-
-export interface Nature {
-  readonly world: World
-  readonly plan: Plan
-  readonly board: FaultBoard
-  readonly ledger: Ledger
-  readonly nodes: ReadonlyArray<SimulatedNode>
-  readonly cluster: Cluster
-  readonly draw: Draw
-}
+import type { Nature } from "./Nature.ts"
 
 /** Of the blocks after those, one in so many comes. */
 const sparse = 8
 
 /** Blocks of the chain, as long as the world goes on. */
-export const blocks = (around: Nature): Effect.Effect<never> => {
-  const { board, cluster, ledger, nodes, plan, world } = around
-  const draw = around.draw.of("mining")
+export const blocks = (nature: Nature, cluster: Cluster): Effect.Effect<never> => {
+  const { board, ledger, nodes, plan, world } = nature
+  const draw = nature.draw.of("mining")
   const deep = plan.finality + 2
   let empty = 0
   return Effect.gen(function* () {

@@ -3,7 +3,6 @@
 import { Context, Effect, References, Scheduler } from "effect"
 import type { FaultPoint } from "../../src/workers/FaultPoints.ts"
 import type { Draw } from "./Draw.ts"
-import type { Plan } from "./Plan.ts"
 import { CurrentOwner, type Owner, type World } from "./World.ts"
 
 /** Every fault, and how likely it is at each of its occasions where it comes often. */
@@ -43,16 +42,8 @@ export const faults = {
   "an instance is stopped": 0.1,
   "all instances are down for a day": 0.03,
   "an instance stands still": 0.1,
-  "a clock jumps": 0.05,
-  "an operator's command is killed": 0.05
+  "a clock jumps": 0.05
 } as const
-
-/** Those of signatures and of tables: on SQL alone. */
-export const sqlFaults: ReadonlySet<string> = new Set([
-  "gas is dear",
-  "the relaying wallet is empty",
-  "an operator's command is killed"
-])
 
 export type FaultName = keyof typeof faults
 export const faultNames: ReadonlyArray<FaultName> = Object.keys(faults).filter(
@@ -62,13 +53,12 @@ export const faultNames: ReadonlyArray<FaultName> = Object.keys(faults).filter(
 /** How often each fault of a seed comes, as a part of its highest probability. */
 export type FaultPlan = ReadonlyMap<FaultName, number>
 
-export const drawFaults = (draw: Draw, store: Plan["store"]): FaultPlan => {
+export const drawFaults = (draw: Draw): FaultPlan => {
   const share = draw.pick([0, 0.15, 0.3, 0.5])
   const drawn = new Map(
     faultNames.flatMap((name): ReadonlyArray<[FaultName, number]> => {
       const one = draw.of(name)
-      const isThere = store === "sql" || !sqlFaults.has(name)
-      return isThere && one.chance(share) ? [[name, one.pick([0.1, 0.4, 1])]] : []
+      return one.chance(share) ? [[name, one.pick([0.1, 0.4, 1])]] : []
     })
   )
   // A fault of another one never comes alone.
@@ -88,10 +78,6 @@ const inStatement = <A, E, R>(call: Effect.Effect<A, E, R>) =>
     Effect.provideService(InStatement, true)
   )
 
-/** Statements that may change what the invariants are about. */
-const writes =
-  /\.(open|report|settle|expire|announce|closeAttempt|recordRange|noteMatch|noteWatched|handleTransfer|replaceClaim|takeForPayment|giveBack|enqueueSettled|claim\w+|finish|register|revive|deliver|release|take|end|reserve|createRefund|nameRefundTransaction|proveRefund|endRefund|noteRefundWatched|createEndpoint|changeUrl|deleteEndpoint|prune\w*)$/
-
 /** Fault points whose calls are of the database: they happen at once, or not at all. */
 const statements = /Repo\./
 const atPoint = "an instance is abandoned at a fault point"
@@ -110,22 +96,20 @@ export class FaultBoard {
   abandon: (owner: Owner) => void = () => {}
   /** Set once the faults cease. */
   calm = false
-  /** Whether every statement that writes is told. */
+  /** Whether every statement is told. */
   verbose = false
-  /** Whether a row has changed since the oracle looked. */
+  /** Whether a row has changed, or a post has arrived, since the oracle looked. */
   changed = false
-  /** Statements that have changed rows, beside those of the chain's reader. */
+  /** Transactions that have changed rows. */
   writes = 0
   readonly #plan: FaultPlan
-  readonly #store: Plan["store"]
   readonly #draws: ReadonlyMap<FaultName, Draw>
   readonly #order: Draw
   readonly #world: World
 
-  constructor(world: World, { faults, store }: Pick<Plan, "faults" | "store">, draw: Draw) {
+  constructor(world: World, plan: FaultPlan, draw: Draw) {
     this.#world = world
-    this.#plan = faults
-    this.#store = store
+    this.#plan = plan
     this.#draws = new Map(faultNames.map((name) => [name, draw.of(`fault ${name}`)]))
     this.#order = draw.of("statements")
   }
@@ -183,11 +167,6 @@ export class FaultBoard {
         return Effect.die(new Error(`simulated: ${what}`))
       })
     const noted = Effect.map(statement, (answer) => {
-      const isEmpty = Array.isArray(answer) && answer.length === 0
-      if (isEmpty || !writes.test(name)) return answer
-      // SQL tells by itself what it has committed.
-      if (this.#store === "memory") this.changed = true
-      if (!name.endsWith(".recordRange")) this.writes++
       if (this.verbose) this.#world.trace.whisper(this.#world.elapsed, who, `  ${name}: ${shortly(answer)}`)
       return answer
     })

@@ -1,25 +1,23 @@
 // Faults that come by time: of nodes, of gas, and of the machines that instances run on.
 import { Effect } from "effect"
-import type { Nature } from "./blocks.ts"
+import type { Cluster } from "./Cluster.ts"
+import type { SimulatedNode } from "./chain/SimulatedNode.ts"
 import type { Draw } from "./Draw.ts"
+import type { FaultName } from "./faults.ts"
+import type { Nature } from "./Nature.ts"
 
 const gasTroubles = ({ board, ledger, world }: Nature, draw: Draw): void => {
-  if (ledger.relayer === undefined) return
-  if (board.comes("gas is dear")) {
-    const times = BigInt(draw.between(2, 12))
-    ledger.price *= times
-    world.tell("chain", `gas costs ${ledger.price} wei`)
-    world.after(draw.between(3_000, 90_000), world.outside, () => {
-      ledger.price /= times
-    })
-  }
+  if (!board.comes("gas is dear")) return
+  const times = BigInt(draw.between(2, 12))
+  ledger.price *= times
+  world.tell("chain", `gas costs ${ledger.price} wei`)
+  world.after(draw.between(3_000, 90_000), world.outside, () => {
+    ledger.price /= times
+  })
 }
 
 /** Something else has spent what the wallet had just been told to hold. */
-export const emptyRelayer = (
-  { board, ledger, world }: Pick<Nature, "board" | "ledger" | "world">,
-  draw: Draw
-): void => {
+export const emptyRelayer = ({ board, ledger, world }: Nature, draw: Draw): void => {
   const { relayer, wei } = ledger
   const held = relayer === undefined ? 0n : ledger.weiOf(relayer)
   if (relayer === undefined || held === 0n || !board.comes("the relaying wallet is empty")) return
@@ -31,10 +29,16 @@ export const emptyRelayer = (
 }
 
 /** Until the faults cease. */
-export const troubles = (around: Nature): Effect.Effect<void> => {
-  const { board, cluster, nodes, world } = around
-  const draw = around.draw.of("troubles")
-  const node = () => nodes[draw.below(nodes.length)]
+export const troubles = (nature: Nature, cluster: Cluster): Effect.Effect<void> => {
+  const { board, nodes, world } = nature
+  const draw = nature.draw.of("troubles")
+  const disturb = (fault: FaultName, begin: (node: SimulatedNode) => void): void => {
+    const node = nodes[draw.below(nodes.length)]
+    if (node === undefined || !board.comes(fault)) return
+    begin(node)
+    world.tell(node.name, fault)
+    world.after(draw.between(1_000, 40_000), world.outside, () => node.recover())
+  }
   return Effect.gen(function* () {
     const liar = nodes[0]
     if (liar !== undefined && nodes.length >= 3 && board.comes("a node lies")) {
@@ -43,33 +47,14 @@ export const troubles = (around: Nature): Effect.Effect<void> => {
     }
     while (!board.calm) {
       yield* Effect.sleep(draw.between(300, 3_000))
-      const one = node()
-      if (one !== undefined && board.comes("a node is silent")) {
-        one.down = true
-        world.tell(one.name, "is silent")
-        world.after(draw.between(1_000, 40_000), world.outside, () => {
-          one.down = false
-        })
-      }
-      const other = node()
-      if (other !== undefined && board.comes("a node stands still")) {
-        other.stuck = true
-        world.tell(other.name, "stands still")
-        world.after(draw.between(1_000, 40_000), world.outside, () => {
-          other.stuck = false
-          other.follow()
-        })
-      }
-      const third = node()
-      if (third !== undefined && board.comes("a node goes back")) {
-        third.goBack(draw.pick([2, 8, 40]))
-        world.tell(third.name, "goes back")
-        world.after(draw.between(1_000, 40_000), world.outside, () => {
-          third.stuck = false
-          third.follow()
-        })
-      }
-      gasTroubles(around, draw)
+      disturb("a node is silent", (node) => {
+        node.down = true
+      })
+      disturb("a node stands still", (node) => {
+        node.stuck = true
+      })
+      disturb("a node goes back", (node) => node.goBack(draw.pick([2, 8, 40])))
+      gasTroubles(nature, draw)
       const [first] = cluster.instances
       if (first !== undefined && board.comes("a clock jumps")) cluster.skew(first.owner)
       if (first !== undefined && board.comes("an instance stands still"))
@@ -78,13 +63,13 @@ export const troubles = (around: Nature): Effect.Effect<void> => {
         cluster.stop(first)
         cluster.startIn(draw.between(0, 10_000))
       }
-      if (!cluster.closed && board.comes("all instances are down for a day")) {
+      if (board.comes("all instances are down for a day")) {
         world.tell("troubles", "all instances are down")
         for (const { owner } of [...cluster.instances]) cluster.abandon(owner)
         cluster.down = true
         yield* Effect.sleep(draw.between(20, 27) * 3_600_000)
         cluster.down = false
-        if (!cluster.closed) cluster.start()
+        cluster.start()
       }
     }
   })

@@ -1,43 +1,32 @@
-// What people ask about signatures: terms and payments by authorization, x402, agents. Straight through the
-// services, as their handlers call them.
-import { Context, Effect, Option, Result } from "effect"
-import { Agents } from "../../../src/agents/Agents.ts"
+// What people ask about signatures: terms and payments by authorization, x402, agents.
+import { Effect, Option } from "effect"
+import type { Agents } from "../../../src/agents/Agents.ts"
 import { orChainUnavailable } from "../../../src/chain/orChainUnavailable.ts"
-import { AgentId } from "../../../src/domain/Agent.ts"
 import { Address, TransactionHash } from "../../../src/domain/Chain.ts"
 import type { CodedError } from "../../../src/domain/Errors.ts"
+import type { Principal } from "../../../src/domain/Merchant.ts"
 import { AtomicUsdc } from "../../../src/domain/Money.ts"
 import { PaymentId } from "../../../src/domain/Payment.ts"
-import { KeyAuth } from "../../../src/keys/KeyAuth.ts"
-import { PaymentRepo } from "../../../src/payments/PaymentRepo.ts"
-import { Facilitator, type SettleAnswer } from "../../../src/x402/Facilitator.ts"
+import type { PaymentRepo } from "../../../src/payments/PaymentRepo.ts"
+import type { Facilitator, SettleAnswer } from "../../../src/x402/Facilitator.ts"
 import { requirementsOf } from "../../../src/x402/paymentRequirements.ts"
 import { decodeHeader, readPayment, readRequirements } from "../../../src/x402/Wire.ts"
-import {
-  type Answer,
-  type Door,
-  doorOfServices,
-  isSigningAsk,
-  paymentBody,
-  refused,
-  type Services,
-  type SigningAsk,
-  x402Url
-} from "../Door.ts"
+import { type Answer, type SigningAsk, x402Url } from "../Door.ts"
 
-const malformed: Answer = { status: 400, body: {} }
-const absent: Answer = { status: 404, body: {} }
+const malformed: Answer = { status: 400 }
 
-export const doorOfSigning = (context: Context.Context<Services | Facilitator | Agents>): Door => {
-  const others = doorOfServices(context)
-  const keys = Context.get(context, KeyAuth)
-  const repo = Context.get(context, PaymentRepo)
-  const facilitator = Context.get(context, Facilitator)
-  const agents = Context.get(context, Agents)
-
-  const answer = (ask: SigningAsk): Effect.Effect<Answer, CodedError> =>
+export const answerSigning =
+  ({
+    agents,
+    facilitator,
+    repo
+  }: {
+    readonly repo: PaymentRepo["Service"]
+    readonly facilitator: Facilitator["Service"]
+    readonly agents: Agents["Service"]
+  }) =>
+  (principal: Principal, ask: SigningAsk): Effect.Effect<Answer, CodedError> =>
     Effect.gen(function* () {
-      const principal = yield* keys.authenticate(ask.key)
       const { env, merchant } = principal
       const tenant = { merchantId: merchant.id, env }
       switch (ask.do) {
@@ -47,18 +36,10 @@ export const doorOfSigning = (context: Context.Context<Services | Facilitator | 
             name: "shopper",
             capPerPayment: AtomicUsdc.make(ask.capPerPayment),
             capPerDay: AtomicUsdc.make(ask.capPerDay),
-            allowedHosts: ask.allowedHosts,
+            allowedHosts: null,
             allowedPayees: null
           })
-          return {
-            status: 201,
-            body: {},
-            signing: { agent: { id: agent.id, address: agent.address, key } }
-          }
-        }
-        case "change agent": {
-          const changed = yield* agents.change(merchant.id, AgentId.make(ask.agentId), ask.change)
-          return { status: Option.isSome(changed) ? 200 : 404, body: {} }
+          return { status: 201, agent: { id: agent.id, address: agent.address, key } }
         }
         case "sign for agent": {
           const { accepts, requestId, resource } = ask
@@ -69,7 +50,7 @@ export const doorOfSigning = (context: Context.Context<Services | Facilitator | 
             accepts,
             describedResource: undefined
           })
-          return { status: created ? 201 : 200, body: {}, signing: { header: header.value } }
+          return { status: created ? 201 : 200, header: header.value }
         }
         case "settle": {
           const payment = yield* Effect.option(readPayment(2, Option.getOrNull(decodeHeader(ask.header))))
@@ -78,16 +59,16 @@ export const doorOfSigning = (context: Context.Context<Services | Facilitator | 
           const settle = yield* facilitator
             .settle(principal, payment.value, requirements.value, ask.identity)
             .pipe(orChainUnavailable)
-          return { status: 200, body: {}, signing: { settle } }
+          return { status: 200, settle }
         }
         default: {
           const found = yield* repo.find(tenant, PaymentId.make(ask.paymentId))
-          if (Option.isNone(found)) return absent
+          if (Option.isNone(found)) return { status: 404 }
           const payment = found.value
           const told = Effect.fnUntraced(function* (settle: SettleAnswer) {
             const now = Option.getOrElse(yield* repo.find(tenant, payment.id), () => payment)
             const status = now.status === "settled" ? 200 : settle.success ? 202 : 402
-            return { status, body: paymentBody(now), signing: { settle } }
+            return { status, payment: now, settle }
           })
           switch (ask.do) {
             case "read terms": {
@@ -101,21 +82,17 @@ export const doorOfSigning = (context: Context.Context<Services | Facilitator | 
                 nonce: TransactionHash.make(nonce),
                 ...rest
               }
-              return {
-                status: 200,
-                body: paymentBody(payment),
-                signing: { terms: obstacle === undefined ? terms : undefined }
-              }
+              return { status: 200, payment, terms: obstacle === undefined ? terms : undefined }
             }
             case "pay by signature": {
-              if (payment.status !== "pending") return { status: 200, body: paymentBody(payment) }
+              if (payment.status !== "pending") return { status: 200, payment }
               const { from, signature, validAfter, validBefore } = ask.authorization
               return yield* facilitator
                 .settleSigned(merchant, payment, { payer: from, validAfter, validBefore, signature })
                 .pipe(orChainUnavailable, Effect.flatMap(told))
             }
             case "pay by header": {
-              if (payment.status !== "pending") return { status: 200, body: paymentBody(payment) }
+              if (payment.status !== "pending") return { status: 200, payment }
               const sent = yield* Effect.option(readPayment(2, Option.getOrNull(decodeHeader(ask.header))))
               if (Option.isNone(sent)) return malformed
               const resource = x402Url(payment.id)
@@ -127,11 +104,3 @@ export const doorOfSigning = (context: Context.Context<Services | Facilitator | 
         }
       }
     })
-
-  return (ask) =>
-    isSigningAsk(ask)
-      ? Effect.result(answer(ask)).pipe(
-          Effect.map((result) => (Result.isSuccess(result) ? result.success : refused(result.failure)))
-        )
-      : others(ask)
-}

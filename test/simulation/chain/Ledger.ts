@@ -121,9 +121,9 @@ export class Fork {
   }
 }
 
-export const addressWord = (address: Address) => padHex(address, { size: 32 }).toLowerCase()
+const addressWord = (address: Address) => padHex(address, { size: 32 }).toLowerCase()
 
-const logOf = ({ amount, from, to, token = usdc.address }: Move): Log => ({
+export const logOf = ({ amount, from, to, token = usdc.address }: Move): Log => ({
   address: token.toLowerCase(),
   topics: [transferTopic, addressWord(from), addressWord(to)],
   data: toHex(amount, { size: 32 })

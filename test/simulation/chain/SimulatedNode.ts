@@ -5,28 +5,11 @@ import { isHex, toHex } from "viem"
 import { NodeFailure, type RpcNode } from "../../../src/chain/RpcPool/RpcNode.ts"
 import { Address } from "../../../src/domain/Chain.ts"
 import type { Draw } from "../Draw.ts"
-import type { Plan } from "../Plan.ts"
 import { tokenCallOf } from "./authorizations.ts"
-import { type Block, type Fork, type Ledger, type Mined, transferGas, Untaken } from "./Ledger.ts"
+import { type Block, type Fork, type Ledger, logOf, type Mined, transferGas, Untaken } from "./Ledger.ts"
 
 /** `withholds`: shows no receipt and no log. `invents`: shows what waits as mined long ago. `inflates`: ten times the amount. */
 export type Lie = "withholds" | "invents" | "inflates"
-
-/** What it answers, in memory and on SQL, where the service's wallet sends. */
-const read = [
-  "eth_blockNumber",
-  "eth_getBlockByNumber",
-  "eth_getTransactionReceipt",
-  "eth_getTransactionByHash",
-  "eth_getLogs",
-  "eth_getTransactionCount",
-  "eth_getCode"
-]
-const relay = ["eth_getBalance", "eth_gasPrice", "eth_call", "eth_estimateGas", "eth_sendRawTransaction"]
-export const nodeMethods = (store: Plan["store"]): ReadonlyArray<string> => [
-  ...read,
-  ...(store === "sql" ? relay : [])
-]
 
 /** Whether something goes wrong between the service and a node at this call. */
 export interface NodeTrouble {
@@ -63,6 +46,13 @@ export class SimulatedNode {
   goBack(blocks: number): void {
     this.height = Math.max(0, this.height - blocks)
     this.stuck = true
+  }
+
+  /** Its trouble is over. */
+  recover(): void {
+    this.down = false
+    this.stuck = false
+    this.follow()
   }
 
   /** Sees the chain as it stands. */
@@ -185,18 +175,16 @@ export class SimulatedNode {
     const transaction = this.#ledger.transactions.get(hash)
     const block = this.fork.blocks[Math.max(0, this.height - 5)]
     if (transaction === undefined || block === undefined) return undefined
-    const logs = transaction.moves.map((move) => ({
-      address: "0x036cbd53842c5426634e7929541ec2318f3dcf7e",
-      topics: [
-        "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef",
-        `0x${move.from.slice(2).toLowerCase().padStart(64, "0")}`,
-        `0x${move.to.slice(2).toLowerCase().padStart(64, "0")}`
-      ],
-      data: toHex(move.amount, { size: 32 })
-    }))
     return {
       block: { ...block, mined: [] },
-      mined: { transaction, succeeded: true, moves: transaction.moves, logs, firstLog: 0, fee: 0n }
+      mined: {
+        transaction,
+        succeeded: true,
+        moves: transaction.moves,
+        logs: transaction.moves.map(logOf),
+        firstLog: 0,
+        fee: 0n
+      }
     }
   }
 

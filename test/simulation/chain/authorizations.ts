@@ -7,8 +7,8 @@ import { authorizationAbi } from "../../../src/x402/Authorization.ts"
 
 const { usdc } = networks.test
 
-export const usedTopic = toEventSelector("AuthorizationUsed(address,bytes32)")
-export const cancelledTopic = toEventSelector("AuthorizationCanceled(address,bytes32)")
+const usedTopic = toEventSelector("AuthorizationUsed(address,bytes32)")
+const cancelledTopic = toEventSelector("AuthorizationCanceled(address,bytes32)")
 
 /** What spends a nonce of a payer: its transfer or its cancellation. */
 export interface Spending {

@@ -1,4 +1,4 @@
-// What the oracle sees of a world: the rows of every shop, the chain, and what people were told and have done.
+// What the oracle sees of a world: the rows, the chain, and what people were answered and have done.
 import type { Address, TransactionHash } from "../../../src/domain/Chain.ts"
 import type { PaymentId, PaymentSummary } from "../../../src/domain/Payment.ts"
 import type { Delivery, DeliveryAttempt } from "../../../src/domain/Webhook.ts"
@@ -6,16 +6,13 @@ import type { Refund } from "../../../src/payments/RefundStore.ts"
 import type { IncomingTransfer } from "../../../src/payments/TransferStore.ts"
 import type { Ledger } from "../chain/Ledger.ts"
 import type { FaultBoard } from "../faults.ts"
-import type { Intruder } from "../Intruder.ts"
-import type { People, Shop } from "../People.ts"
+import type { People } from "../People.ts"
 import type { Receivers } from "../Receivers.ts"
 import type { RefundDesk } from "../RefundDesk.ts"
 import type { Signers } from "../Signers.ts"
 import type { Thief } from "../Thief.ts"
 
-/** The rows of one shop. */
 export interface Rows {
-  readonly shop: Shop
   readonly payments: ReadonlyArray<PaymentOf>
   readonly deliveries: ReadonlyArray<DeliveryOf>
   readonly transfers: ReadonlyArray<TransferOf>
@@ -50,18 +47,7 @@ export interface AttemptOf {
 }
 
 export interface PaymentOf
-  extends Pick<
-    PaymentSummary,
-    | "id"
-    | "status"
-    | "amount"
-    | "refCode"
-    | "intentUrl"
-    | "payerType"
-    | "createdAt"
-    | "settledAt"
-    | "failureReason"
-  > {
+  extends Pick<PaymentSummary, "id" | "status" | "amount" | "createdAt" | "settledAt" | "failureReason"> {
   readonly reported: {
     readonly at: Date
     readonly evidence: { readonly transactionId: TransactionHash; readonly payer: Address }
@@ -93,13 +79,9 @@ export interface TransferOf
 
 export interface Look {
   readonly now: number
-  readonly rows: ReadonlyArray<Rows>
+  readonly rows: Rows
   /** As the look before this one saw them. */
-  readonly rowsBefore: ReadonlyArray<Rows>
-  /** Payments by id, as the look before this one saw them. */
-  readonly before: ReadonlyMap<string, PaymentOf>
-  /** What ended deliveries had come to then, by id. */
-  readonly ended: ReadonlyMap<string, string>
+  readonly before: Rows
   /** Attempts that were open within the last few seconds. */
   readonly lately: ReadonlyArray<AttemptOf>
   readonly ledger: Ledger
@@ -107,20 +89,19 @@ export interface Look {
   readonly thief: Thief
   readonly signers: Signers
   readonly refundDesk: RefundDesk
-  readonly intruder: Intruder
   readonly receivers: Receivers
-  /** Of the relaying wallet, which no block has taken. */
+  /** The shop's address. */
+  readonly receiver: Address
+  /** Transactions of the relaying wallet that no block has taken. */
   readonly openTransactions: number
-  /** Payments for which the service has itself reported what used an authorization. */
+  /** Payments for which the service itself has reported the transaction that used an authorization. */
   readonly reported: ReadonlySet<string>
-  /** What may be relayed for a merchant in a day. */
+  /** Gas that may be paid for a merchant in a day. */
   readonly gasPerMerchant: bigint
   readonly board: FaultBoard
-  /** Of the service. */
-  readonly baseUrl: string
   /** How long a payment waits for its buyer. */
   readonly expiryMillis: number
-  /** What was over before this time, and nobody has paid, must have failed by now. */
+  /** Unpaid payments that were over before this time must have failed by now. */
   readonly overdueBefore: number | undefined
   /** Blocks that come after a transfer's before it settles. */
   readonly confirmations: number
@@ -128,33 +109,24 @@ export interface Look {
   readonly skewMillis: number
 }
 
-export type Invariant = (look: Look) => string | undefined
+/** What is wrong; undefined if nothing is. */
+export type Invariants = Readonly<Record<string, (look: Look) => string | undefined>>
 
-export const paymentsOf = ({ rows }: Look) =>
-  rows.flatMap(({ payments, shop }) => payments.map((payment) => ({ payment, shop })))
-export const settlementsOf = ({ rows }: Look) =>
-  rows.flatMap(({ deliveries }) => deliveries.filter(({ type }) => type === "payment.settled"))
+export const statusIn = ({ payments }: Rows, id: string) => payments.find((one) => one.id === id)?.status
 
 /** The reason in an alert that a settled transfer is gone. */
 export const whyDropped = (message = "") => /\((\w+)\)/.exec(message)?.[1]
 
 /** Whether the chain now shows the transfer that has settled the payment, or the one that pays it in its place. */
-export const isCarried = (
-  { ledger, rows }: Look,
-  shop: Shop,
-  { amount, id, reported }: PaymentOf
-): boolean => {
+export const isCarried = ({ ledger, receiver, rows }: Look, { amount, id, reported }: PaymentOf): boolean => {
   const { payer, transactionId = "" } = reported?.evidence ?? {}
-  const claimed = rows.find((one) => one.shop === shop)?.transfers.find(({ paymentId }) => paymentId === id)
+  const claimed = rows.transfers.find(({ paymentId }) => paymentId === id)
   return [transactionId, claimed?.transactionId ?? ""].some((hash) =>
     ledger.fork
       .find(hash, ledger.fork.height)
       ?.mined.moves.some(
         (move) =>
-          move.token === undefined &&
-          move.from === payer &&
-          move.to === shop.receiver &&
-          move.amount === amount
+          move.token === undefined && move.from === payer && move.to === receiver && move.amount === amount
       )
   )
 }
@@ -167,26 +139,16 @@ const interruptions = [
   "an instance is stopped",
   "all instances are down for a day",
   "an instance stands still",
-  "a clock jumps",
-  // Whose tables it goes back and forth over stand still until it is done.
-  "an operator's command is killed"
+  "a clock jumps"
 ] as const
 
-/** Whether instances run through, by one time, and all that they write is written and heard of. */
+/** Whether instances run through by one time, and every statement is carried out and answered. */
 export const isUninterrupted = ({ board }: Look) => !interruptions.some((name) => board.has(name))
 
 /** As `judgeTransfer` has it. */
 export const clockToleranceMillis = 60_000
 
-/** The shop's rows, with what was true of it before. */
-export const changesOf = function* (look: Look) {
-  for (const rows of look.rows) {
-    const before = look.rowsBefore.find(({ shop }) => shop === rows.shop)
-    if (before !== undefined) yield { rows, before }
-  }
-}
-
-/** What waited in the look before, and waits. */
+/** Transfers that waited in the look before and still wait. */
 export const stillIn = (before: ReadonlyArray<TransferOf>, now: ReadonlyArray<TransferOf>) =>
   now.filter(({ transactionId }) => before.some((one) => one.transactionId === transactionId))
 

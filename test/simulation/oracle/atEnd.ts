@@ -1,40 +1,28 @@
-// What must hold once the faults have ceased and the service has had its time. To add an invariant, write it here:
-// it answers what is wrong, or undefined.
-import type { Address } from "../../../src/domain/Chain.ts"
+// The invariants that must hold once the faults have ceased and the service has had its time. Each returns what is
+// wrong, or undefined.
 import type { Transaction } from "../chain/Ledger.ts"
 import { careless, type Purchase } from "../People.ts"
 import {
   clockToleranceMillis,
-  type Invariant,
+  type Invariants,
   isCarried,
   isUninterrupted,
   type Look,
   type PaymentOf,
-  paymentsOf,
+  statusIn,
   type TransferOf
 } from "./Look.ts"
 
 /** Seconds after which an authorization that is over has ended. */
 const authorizationGrace = 420
 
-/** Transfers to a shop that the chain now shows. */
-const arrivedAt = ({ ledger }: Look, receiver: Address) =>
-  ledger.fork.blocks.flatMap(({ mined }) =>
-    mined.flatMap(({ moves, transaction }) =>
-      moves
-        .filter(
-          ({ amount, from, to, token }) =>
-            token === undefined && to === receiver && from !== to && amount > 0n
-        )
-        .map((move) => ({ ...move, hash: transaction.hash }))
-    )
-  )
-
-/** What the chain now shows to have left a shop. */
-const leftFrom = ({ ledger }: Look, receiver: Address) =>
+/** Transfers of USDC from one address to another on the chain as it stands. */
+const shownMoves = ({ ledger }: Look) =>
   ledger.fork.blocks
-    .flatMap(({ mined }) => mined.flatMap(({ moves }) => moves))
-    .filter(({ from, to, token }) => token === undefined && from === receiver && from !== to)
+    .flatMap(({ mined }) =>
+      mined.flatMap(({ moves, transaction }) => moves.map((move) => ({ ...move, hash: transaction.hash })))
+    )
+    .filter(({ amount, from, to, token }) => token === undefined && from !== to && amount > 0n)
 
 const isMined = ({ ledger }: Look, hash: string) => {
   const found = ledger.fork.find(hash, ledger.fork.height)
@@ -69,49 +57,43 @@ const chargesOf = (look: Look, { buyer, nonces, sent }: Purchase) => [
   })
 ]
 
-export const atEnd: Readonly<Record<string, Invariant>> = {
+export const atEnd: Invariants = {
   "the books balance": (look) => {
-    for (const { payments, shop, transfers } of look.rows) {
-      if (payments.length === 0) continue
-      const arrived = arrivedAt(look, shop.receiver)
-      const stored = transfers.filter(({ droppedAt }) => droppedAt === null)
-      const sum = (all: ReadonlyArray<{ readonly amount: bigint }>) =>
-        all.reduce((total, one) => total + one.amount, 0n)
-      if (sum(arrived) - sum(leftFrom(look, shop.receiver)) !== look.ledger.balance(shop.receiver))
-        return `the ledger itself does not balance at ${shop.name}`
-      if (sum(arrived) !== sum(stored) || arrived.length !== stored.length)
-        return `${arrived.length} transfers of ${sum(arrived)} have reached ${shop.name}, ${stored.length} of ${sum(stored)} are explained or listed (chain: ${arrived.map(({ hash }) => hash.slice(0, 10)).join(" ")}; stored: ${stored.map(({ blockNumber, transactionId }) => `${transactionId.slice(0, 10)} in ${blockNumber}`).join(" ")})`
-      for (const transfer of stored) {
-        const { paymentId, transactionId } = transfer
-        if (paymentId === null) continue
-        const payment = payments.find(({ id }) => id === paymentId)
-        if (payment === undefined || !mayPay(look, payment, transfer))
-          return `${transactionId} is explained by payment ${paymentId}, which it does not pay`
-      }
-      for (const payment of payments) {
-        const { id, status } = payment
-        if (status !== "settled" || !isCarried(look, shop, payment)) continue
-        if (!stored.some(({ paymentId }) => paymentId === id))
-          return `no transfer is explained by settled payment ${id}`
-      }
+    const { payments, transfers } = look.rows
+    if (payments.length === 0) return undefined
+    const moves = shownMoves(look)
+    const arrived = moves.filter(({ to }) => to === look.receiver)
+    const left = moves.filter(({ from }) => from === look.receiver)
+    const stored = transfers.filter(({ droppedAt }) => droppedAt === null)
+    const sum = (all: ReadonlyArray<{ readonly amount: bigint }>) =>
+      all.reduce((total, one) => total + one.amount, 0n)
+    if (sum(arrived) - sum(left) !== look.ledger.balance(look.receiver))
+      return "the ledger itself does not balance"
+    if (sum(arrived) !== sum(stored) || arrived.length !== stored.length)
+      return `${arrived.length} transfers of ${sum(arrived)} have arrived, ${stored.length} of ${sum(stored)} are explained or listed (chain: ${arrived.map(({ hash }) => hash.slice(0, 10)).join(" ")}; stored: ${stored.map(({ blockNumber, transactionId }) => `${transactionId.slice(0, 10)} in ${blockNumber}`).join(" ")})`
+    for (const transfer of stored) {
+      const { paymentId, transactionId } = transfer
+      if (paymentId === null) continue
+      const payment = payments.find(({ id }) => id === paymentId)
+      if (payment === undefined || !mayPay(look, payment, transfer))
+        return `${transactionId} is explained by payment ${paymentId}, which it does not pay`
+    }
+    for (const payment of payments) {
+      const { id, status } = payment
+      if (status !== "settled" || !isCarried(look, payment)) continue
+      if (!stored.some(({ paymentId }) => paymentId === id))
+        return `no transfer is explained by settled payment ${id}`
     }
     return undefined
   },
 
   // A transfer that was meant for one of two equal payments of a wallet may have settled the other.
   "no buyer is charged twice": (look) => {
-    const settled = new Map<string | undefined, string>([
-      ...paymentsOf(look).flatMap(
-        ({ payment }): ReadonlyArray<[string | undefined, string]> =>
-          payment.status === "settled" ? [[payment.reported?.evidence.transactionId, payment.id]] : []
-      ),
-      ...look.rows.flatMap(({ transfers }) =>
-        transfers.flatMap(
-          ({ paymentId, transactionId }): ReadonlyArray<[string, string]> =>
-            paymentId === null ? [] : [[transactionId, paymentId]]
-        )
-      )
-    ])
+    const settled = new Map<string | undefined, string>()
+    for (const { id, reported, status } of look.rows.payments)
+      if (status === "settled") settled.set(reported?.evidence.transactionId, id)
+    for (const { paymentId, transactionId } of look.rows.transfers)
+      if (paymentId !== null) settled.set(transactionId, paymentId)
     for (const purchase of look.people.purchases) {
       const { paymentId } = purchase
       const charged = chargesOf(look, purchase).filter(
@@ -124,12 +106,9 @@ export const atEnd: Readonly<Record<string, Invariant>> = {
 
   // Of equal payments of one wallet any may be settled by its transfer: they are told apart by nothing.
   "what was paid is settled": (look) => {
-    const settled = new Set(
-      paymentsOf(look).flatMap(({ payment }) => (payment.status === "settled" ? [String(payment.id)] : []))
-    )
-    const handedIn = new Set(look.rows.flatMap(({ settlements }) => settlements.map(({ nonce }) => nonce)))
+    const handedIn = new Set(look.rows.settlements.map(({ nonce }) => nonce))
     const groups = new Map<string, { paid: number; settled: number; open: Array<string> }>()
-    const keyOf = ({ amount, buyer, shop }: Purchase) => `${shop.name} ${buyer} ${amount}`
+    const keyOf = ({ amount, buyer }: Purchase) => `${buyer} ${amount}`
     for (const purchase of look.people.purchases) {
       const { paymentId, unannounced, withoutNonce } = purchase
       const key = keyOf(purchase)
@@ -140,7 +119,7 @@ export const atEnd: Readonly<Record<string, Invariant>> = {
       const nonces = purchase.nonces.filter((nonce) => handedIn.has(nonce) || purchase.handedIn.has(nonce))
       // What was not announced is listed where an equal payment of the wallet takes it, or where our clock makes it
       // look older than the payment.
-      const openedAt = paymentsOf(look).find(({ payment }) => payment.id === paymentId)?.payment.createdAt
+      const openedAt = look.rows.payments.find(({ id }) => id === paymentId)?.createdAt
       const isPlain = (hash: string) => {
         if (!isAlone) return true
         const minedAt = (look.ledger.fork.find(hash, look.ledger.fork.height)?.block.time ?? 0) * 1_000
@@ -153,7 +132,7 @@ export const atEnd: Readonly<Record<string, Invariant>> = {
       }
       const charges = chargesOf(look, { ...purchase, nonces }).filter((hash) => !isBelow(hash))
       group.paid += charges.filter((hash) => !unannounced.has(hash) || !isPlain(hash)).length
-      if (settled.has(paymentId)) group.settled++
+      if (statusIn(look.rows, paymentId) === "settled") group.settled++
       else group.open.push(paymentId)
     }
     for (const { open, paid, settled } of groups.values())
@@ -163,58 +142,55 @@ export const atEnd: Readonly<Record<string, Invariant>> = {
   },
 
   "a settled transfer that the chain has lost is told, and none that it shows": (look) => {
-    for (const { dropped, payments, shop } of look.rows)
-      for (const payment of payments) {
-        const { id, reported, status } = payment
-        if (status !== "settled") continue
-        const isShown = isCarried(look, shop, payment)
-        if (isShown === dropped.has(id))
-          return `${reported?.evidence.transactionId} of settled payment ${id} is ${isShown ? "told to be gone, and on the chain" : "gone, and nobody is told"}`
-      }
+    for (const payment of look.rows.payments) {
+      const { id, reported, status } = payment
+      if (status !== "settled") continue
+      const isShown = isCarried(look, payment)
+      if (isShown === look.rows.dropped.has(id))
+        return `${reported?.evidence.transactionId} of settled payment ${id} is ${isShown ? "told to be gone, and on the chain" : "gone, and nobody is told"}`
+    }
     return undefined
   },
 
   "what was sent for a refund proves it, and what the chain has lost is told": (look) => {
-    for (const { refunds } of look.rows)
-      for (const { droppedAt, id, status, transactionId } of refunds) {
-        const own = look.refundDesk.sent.find((one) => one.id === id)
-        // By a clock that was ahead by more than the tolerance it lies before its announcement: a person names it.
-        const isEarly = transactionId === null && look.skewMillis > clockToleranceMillis
-        const isTaken = refunds.some((one) => one.id !== id && one.transactionId === own?.hash)
-        if (status === "pending" && own !== undefined && !isEarly && !isTaken && isMined(look, own.hash))
-          return `refund ${id} is pending, and ${own.hash} is mined`
-        if (status === "proven" && isMined(look, transactionId ?? "") === (droppedAt !== null))
-          return `${transactionId} of refund ${id} is ${droppedAt === null ? "gone, and nobody is told" : "told to be gone, and on the chain"}`
-      }
+    const { refunds } = look.rows
+    for (const { droppedAt, id, status, transactionId } of refunds) {
+      const own = look.refundDesk.sent.get(id)
+      // By a clock that was ahead by more than the tolerance it lies before its announcement: a person names it.
+      const isEarly = transactionId === null && look.skewMillis > clockToleranceMillis
+      const isTaken = refunds.some((one) => one.id !== id && one.transactionId === own)
+      if (status === "pending" && own !== undefined && !isEarly && !isTaken && isMined(look, own))
+        return `refund ${id} is pending, and ${own} is mined`
+      if (status === "proven" && isMined(look, transactionId ?? "") === (droppedAt !== null))
+        return `${transactionId} of refund ${id} is ${droppedAt === null ? "gone, and nobody is told" : "told to be gone, and on the chain"}`
+    }
     return undefined
   },
 
   "what nobody pays expires": (look) => {
     const { overdueBefore = 0, people, reported, rows } = look
-    for (const { payments, settlements, transfers } of rows)
-      for (const { amount, createdAt, id, status } of payments) {
-        if (status !== "pending" || createdAt.getTime() + look.expiryMillis >= overdueBefore) continue
-        const mayBePaid =
-          people.reported.has(id) ||
-          reported.has(id) ||
-          settlements.some((one) => one.paymentId === id && one.status === "pending") ||
-          transfers.some((one) => one.paymentId === null && one.amount === amount && one.kind === null)
-        if (!mayBePaid) return `payment ${id} of ${createdAt.toISOString()} is still pending`
-      }
+    const { payments, settlements, transfers } = rows
+    for (const { amount, createdAt, id, status } of payments) {
+      if (status !== "pending" || createdAt.getTime() + look.expiryMillis >= overdueBefore) continue
+      const mayBePaid =
+        people.reported.has(id) ||
+        reported.has(id) ||
+        settlements.some((one) => one.paymentId === id && one.status === "pending") ||
+        transfers.some((one) => one.paymentId === null && one.amount === amount && one.kind === null)
+      if (!mayBePaid) return `payment ${id} of ${createdAt.toISOString()} is still pending`
+    }
     return undefined
   },
 
   // Whoever has a signature may use it until its time is over: until then it may wait.
   "authorizations end": (look) => {
     const head = look.ledger.fork.blocks.at(-1)?.time ?? 0
-    for (const { nonce, payer, paymentId, reason, status, validBefore } of look.rows.flatMap(
-      ({ settlements }) => settlements
-    )) {
+    for (const { nonce, payer, paymentId, reason, status, validBefore } of look.rows.settlements) {
       const isUsed = look.ledger.fork.spentBy(payer, nonce) !== undefined
       if (status === "pending" && (isUsed || validBefore < head - authorizationGrace))
         return `authorization ${nonce} of ${payer} is still pending (${reason})`
       // What a reorganisation has thrown out is told, by the invariant of settled transfers.
-      const isLost = look.rows.some(({ dropped }) => dropped.has(paymentId))
+      const isLost = look.rows.dropped.has(paymentId)
       if (status === "settled" && !isUsed && !isLost)
         return `authorization ${nonce} of ${payer} is settled and not used`
     }
@@ -225,7 +201,7 @@ export const atEnd: Readonly<Record<string, Invariant>> = {
     openTransactions === 0 ? undefined : `${openTransactions} transactions of the relaying wallet are open`,
 
   "deliveries end": (look) => {
-    const open = look.rows.flatMap(({ deliveries }) => deliveries).find(({ status }) => status === "pending")
+    const open = look.rows.deliveries.find(({ status }) => status === "pending")
     return open === undefined
       ? undefined
       : `delivery ${open.id} still waits after ${open.attempts.length} attempts`
@@ -233,7 +209,7 @@ export const atEnd: Readonly<Record<string, Invariant>> = {
 
   "a delivery fails when three attempts have been refused": (look) => {
     if (!isUninterrupted(look)) return undefined
-    for (const { attempts, id, status } of look.rows.flatMap(({ deliveries }) => deliveries)) {
+    for (const { attempts, id, status } of look.rows.deliveries) {
       if (status !== "failed") continue
       const [heard, sends] = [look.receivers.heard.get(id) ?? 0, look.receivers.sends.get(id) ?? 0]
       if (attempts.length !== 3 || sends < 3 || heard > 0)
@@ -243,7 +219,7 @@ export const atEnd: Readonly<Record<string, Invariant>> = {
   },
 
   "what counts as delivered was accepted": (look) => {
-    for (const { id, status } of look.rows.flatMap(({ deliveries }) => deliveries))
+    for (const { id, status } of look.rows.deliveries)
       if (status === "delivered" && !look.receivers.posts.some((post) => post.id === id && post.accepted))
         return `delivery ${id} counts as delivered and no receiver has accepted it`
     return undefined

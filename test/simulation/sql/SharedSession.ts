@@ -1,17 +1,17 @@
-// One PGlite, spoken to by any number of connections in the wire protocol. It is one session: whoever is in
-// a transaction keeps the others waiting. Answers come at once and in order, so that a run replays.
+// One PGlite behind any number of connections in the wire protocol. It is one session: an open transaction keeps
+// the other connections waiting. Answers come at once and in order, so that a run replays.
 import { Duplex } from "node:stream"
 import type { PGlite } from "@electric-sql/pglite"
 import type { Owner, World } from "../World.ts"
 
-/** Of the world's time, at whose end PGlite, whose one session cannot end, answers nothing any more. */
+/** PGlite's one session cannot end: after this time of the world it would answer nothing any more. */
 const idleTimeout = "idle_session_timeout"
 
 const [readyForQuery, parse, bind, query, sync, terminate] = [..."ZPBQSX"].map((letter) =>
   letter.charCodeAt(0)
 )
 
-/** A statement that may change rows of which an invariant is. */
+/** A statement that may change rows that the invariants read. */
 const changesRows =
   /\b(?:INSERT\s+INTO|UPDATE|DELETE\s+FROM)\s+(?:alerts|incoming_transfers|payment_attempts|payments|refunds|wallet_transactions|webhook_attempts|webhook_deliveries|x402_settlements)\b/i
 
@@ -65,14 +65,11 @@ class Connection extends Duplex {
   #rest = Buffer.alloc(0)
   #isStarted = false
   readonly #session: SharedSession
-  /** Whether the other end has just been killed. */
-  readonly isCut: () => boolean
 
-  constructor(session: SharedSession, owner: Owner, isCut: () => boolean) {
+  constructor(session: SharedSession, owner: Owner) {
     super()
     this.#session = session
     this.owner = owner
-    this.isCut = isCut
   }
 
   override _read(): void {}
@@ -155,10 +152,9 @@ export class SharedSession {
     this.#onChange = onChange
   }
 
-  /** `isCut` is asked before each statement and before its answer. */
-  connect(isCut: () => boolean = () => false): Duplex {
+  connect(): Duplex {
     const owner = this.#world?.running ?? { name: "", alive: true, skewMillis: 0 }
-    const connection = new Connection(this, owner, isCut)
+    const connection = new Connection(this, owner)
     this.#connections.push(connection)
     return connection
   }
@@ -189,12 +185,6 @@ export class SharedSession {
     this.run("ROLLBACK")
   }
 
-  /** Its session ends, with its locks and settings. */
-  cut(connection: Connection): void {
-    this.leave(connection)
-    this.run("SELECT pg_advisory_unlock_all(); RESET ALL")
-  }
-
   /** What an abandoned instance had not committed never was. */
   abandon(owner: Owner): void {
     for (const connection of this.#connections.filter((one) => one.owner === owner)) this.leave(connection)
@@ -207,18 +197,13 @@ export class SharedSession {
       const batch = next?.waiting.shift()
       if (next === undefined || batch === undefined) return
       const { messages } = batch
-      if (next.isCut()) {
-        this.cut(next)
-        continue
-      }
       const answer = this.#pglite.execProtocolRawSync(messages)
       this.#holder = statusIn(answer) === "I" ? undefined : next
       this.#mayHaveChanged ||= batch.changesRows
       if (this.isIdle) this.#tellChange()
       if (messages.includes(idleTimeout))
         this.run(`RESET ${idleTimeout}; RESET idle_in_transaction_session_timeout`)
-      if (next.isCut()) this.cut(next)
-      else next.push(Buffer.from(answer))
+      next.push(Buffer.from(answer))
     }
   }
 

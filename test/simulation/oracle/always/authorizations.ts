@@ -1,13 +1,5 @@
 // Of signatures that pay, of those who sign them, and of the wallet that sends them.
-import {
-  changesOf,
-  type Invariant,
-  type Look,
-  type PaymentOf,
-  type Rows,
-  stillIn,
-  unexplained
-} from "../Look.ts"
+import { type Invariants, type Look, type PaymentOf, stillIn, unexplained } from "../Look.ts"
 
 /** A transaction offers twice the price; a replacement that, or a quarter more than what the price has overtaken. */
 const mostOffered = 3n
@@ -20,7 +12,8 @@ const endsUnsent: ReadonlySet<string | null> = new Set([
 ])
 
 /** What its payer has sent for a payment, and nobody has explained. Of equal payments it may be any one's. */
-const ownTransfer = (look: Look, before: Rows, rows: Rows, payment: PaymentOf, payer: string) => {
+const ownTransfer = (look: Look, payment: PaymentOf, payer: string) => {
+  const { before, rows } = look
   const isAlone =
     look.people.purchases.filter(({ amount, buyer }) => amount === payment.amount && buyer === payer)
       .length === 1
@@ -29,42 +22,40 @@ const ownTransfer = (look: Look, before: Rows, rows: Rows, payment: PaymentOf, p
   )
 }
 
-export const authorizations: Readonly<Record<string, Invariant>> = {
+export const authorizations: Invariants = {
   "no authorization is taken beside its payer's own transfer": (look) => {
-    for (const { before, rows } of changesOf(look))
-      for (const { id, nonce, paymentId, payer } of rows.settlements) {
-        const payment = rows.payments.find((one) => one.id === paymentId)
-        if (payment === undefined || before.settlements.some((one) => one.id === id)) continue
-        const own = ownTransfer(look, before, rows, payment, payer)
-        if (own !== undefined)
-          return `${nonce} was taken for ${paymentId} beside ${own.transactionId} of its payer`
-      }
+    const { before, rows } = look
+    for (const { id, nonce, paymentId, payer } of rows.settlements) {
+      const payment = rows.payments.find((one) => one.id === paymentId)
+      if (payment === undefined || before.settlements.some((one) => one.id === id)) continue
+      const own = ownTransfer(look, payment, payer)
+      if (own !== undefined)
+        return `${nonce} was taken for ${paymentId} beside ${own.transactionId} of its payer`
+    }
     return undefined
   },
 
   "nothing is taken on another's signature": ({ rows, signers }) => {
-    const taken = rows
-      .flatMap(({ settlements }) => settlements)
-      .find(({ nonce }) => signers.forged.has(nonce))
+    const taken = rows.settlements.find(({ nonce }) => signers.forged.has(nonce))
     return taken === undefined ? undefined : `${taken.nonce} was taken, which ${taken.payer} has not signed`
   },
 
   "nothing is sent for a payment that is closed, or paid otherwise": (look) => {
-    for (const { before, rows } of changesOf(look))
-      for (const { id, nonce, payer, paymentId, sent } of rows.settlements) {
-        const payment = before.payments.find((one) => one.id === paymentId)
-        if (payment === undefined || !sent || before.settlements.some((one) => one.id === id && one.sent))
-          continue
-        if (payment.status !== "pending")
-          return `${nonce} was sent for ${paymentId}, which had ${payment.status} before`
-        const own = ownTransfer(look, before, rows, payment, payer)
-        if (own !== undefined)
-          return `${nonce} was sent for ${paymentId} beside ${own.transactionId} of its payer`
-        const other = before.settlements.find(
-          (one) => one.paymentId === paymentId && one.status === "pending" && one.sent && one.reason === null
-        )
-        if (other !== undefined) return `${nonce} was sent for ${paymentId} beside ${other.nonce}`
-      }
+    const { before, rows } = look
+    for (const { id, nonce, payer, paymentId, sent } of rows.settlements) {
+      const payment = before.payments.find((one) => one.id === paymentId)
+      if (payment === undefined || !sent || before.settlements.some((one) => one.id === id && one.sent))
+        continue
+      if (payment.status !== "pending")
+        return `${nonce} was sent for ${paymentId}, which had ${payment.status} before`
+      const own = ownTransfer(look, payment, payer)
+      if (own !== undefined)
+        return `${nonce} was sent for ${paymentId} beside ${own.transactionId} of its payer`
+      const other = before.settlements.find(
+        (one) => one.paymentId === paymentId && one.status === "pending" && one.sent && one.reason === null
+      )
+      if (other !== undefined) return `${nonce} was sent for ${paymentId} beside ${other.nonce}`
+    }
     return undefined
   },
 
@@ -76,24 +67,25 @@ export const authorizations: Readonly<Record<string, Invariant>> = {
     const used = new Set<string | undefined>(
       [...ledger.everMined].map((hash) => ledger.transactions.get(hash)?.spending?.nonce)
     )
-    for (const { before, rows } of changesOf(look))
-      for (const { id, nonce, reason, sent, status, validBefore } of rows.settlements) {
-        if (status !== "failed" || before.settlements.some((one) => one.id === id && one.status === status))
-          continue
-        if (!sent && endsUnsent.has(reason)) continue
-        if (now < validBefore && !used.has(nonce)) return `${nonce} has failed (${reason}) and may still move`
-      }
+    const { before, rows } = look
+    for (const { id, nonce, reason, sent, status, validBefore } of rows.settlements) {
+      if (status !== "failed" || before.settlements.some((one) => one.id === id && one.status === status))
+        continue
+      if (!sent && endsUnsent.has(reason)) continue
+      if (now < validBefore && !used.has(nonce)) return `${nonce} has failed (${reason}) and may still move`
+    }
     return undefined
   },
 
   "no payment expires while its authorization is on its way": (look) => {
-    for (const { before, rows } of changesOf(look))
-      for (const { failureReason, id } of rows.payments) {
-        if (failureReason !== "expired" || look.before.get(id)?.status !== "pending") continue
-        const pending = rows.settlements.find((one) => one.paymentId === id && one.status === "pending")
-        if (pending !== undefined && before.settlements.some((one) => one.id === pending.id))
-          return `${id} has expired while ${pending.nonce} was pending`
-      }
+    const { before, rows } = look
+    for (const { failureReason, id } of rows.payments) {
+      if (failureReason !== "expired" || before.payments.find((one) => one.id === id)?.status !== "pending")
+        continue
+      const pending = rows.settlements.find((one) => one.paymentId === id && one.status === "pending")
+      if (pending !== undefined && before.settlements.some((one) => one.id === pending.id))
+        return `${id} has expired while ${pending.nonce} was pending`
+    }
     return undefined
   },
 
@@ -109,49 +101,28 @@ export const authorizations: Readonly<Record<string, Invariant>> = {
     return undefined
   },
 
-  "an agent with allowed hosts pays one payee at a host": ({ signers }) => {
-    const payees = new Map<string, string>()
-    for (const { agent, payee, resource } of signers.agents.signatures.values()) {
-      if (agent.allowedHosts === null) continue
-      const key = `${agent.id} at ${new URL(resource).host}`
-      const known = payees.get(key) ?? payee
-      payees.set(key, known)
-      if (known !== payee) return `agent ${key} has signed for ${known} and ${payee}`
-    }
-    return undefined
-  },
-
-  "a paused agent signs nothing": ({ signers }) => {
-    const [first] = signers.agents.signedInPause
-    return first === undefined ? undefined : `request ${first} was signed`
-  },
-
   "an authorization serves one request, which it has paid": ({ ledger, signers }) => {
     const served = new Set<string>()
-    for (const { nonce, paid, payee, payer, price, request, shop } of signers.agents.served) {
-      if (payee !== shop.receiver) return `${request} of ${shop.name} was served for what pays ${payee}`
+    for (const { nonce, paid, price, request } of signers.agents.served) {
       if (paid < price) return `${request} costs ${price} and was served for ${paid}`
       if (served.has(nonce)) return `${request} was served for ${nonce}, as another one was`
       served.add(nonce)
       if (![...ledger.everMined].some((hash) => ledger.transactions.get(hash)?.spending?.nonce === nonce))
-        return `${request} was served for ${nonce} of ${payer}, which has moved nothing`
+        return `${request} was served for ${nonce}, which has moved nothing`
     }
     return undefined
   },
 
-  "no more gas is paid for a merchant than its day's": ({ gasPerMerchant, ledger, rows }) => {
-    const { relayer } = ledger
-    for (const { shop } of rows) {
-      const at = new Map<number, bigint>()
-      for (const { mined, time } of ledger.fork.blocks)
-        for (const { succeeded, transaction } of mined)
-          if (succeeded && transaction.sender === relayer && transaction.moves[0]?.to === shop.receiver)
-            at.set(time, (at.get(time) ?? 0n) + (transaction.gas?.limit ?? 0n))
-      for (const time of at.keys()) {
-        const day = [...at].filter(([one]) => one <= time && one > time - 86_000)
-        const sum = day.reduce((total, [, gas]) => total + gas, 0n)
-        if (sum > gasPerMerchant) return `${sum} gas was paid for ${shop.name} in a day`
-      }
+  "no more gas is paid for a merchant than its day's": ({ gasPerMerchant, ledger, receiver }) => {
+    const at = new Map<number, bigint>()
+    for (const { mined, time } of ledger.fork.blocks)
+      for (const { succeeded, transaction } of mined)
+        if (succeeded && transaction.sender === ledger.relayer && transaction.moves[0]?.to === receiver)
+          at.set(time, (at.get(time) ?? 0n) + (transaction.gas?.limit ?? 0n))
+    for (const time of at.keys()) {
+      const day = [...at].filter(([one]) => one <= time && one > time - 86_000)
+      const sum = day.reduce((total, [, gas]) => total + gas, 0n)
+      if (sum > gasPerMerchant) return `${sum} gas was paid in a day`
     }
     return undefined
   },

@@ -1,13 +1,11 @@
 // Of payments and the transfers that pay them.
 import type { Address } from "../../../../src/domain/Chain.ts"
 import type { Ledger, Move } from "../../chain/Ledger.ts"
-import { intentUrl } from "../../Door.ts"
 import {
   type AttemptOf,
-  changesOf,
-  type Invariant,
+  type Invariants,
   type PaymentOf,
-  paymentsOf,
+  statusIn,
   stillIn,
   unexplained,
   whyDropped
@@ -30,11 +28,11 @@ const shownBy = (payment: PaymentOf) =>
 /** For so long nodes are asked who sent a transfer. */
 const senderPatienceMillis = 10 * 60_000
 
-export const payments: Readonly<Record<string, Invariant>> = {
+export const payments: Invariants = {
   "states only go forward": (look) => {
-    const now = new Map(paymentsOf(look).map(({ payment }) => [String(payment.id), payment]))
-    for (const [id, before] of look.before) {
-      const payment = now.get(id)
+    for (const before of look.before.payments) {
+      const { id } = before
+      const payment = look.rows.payments.find((one) => one.id === id)
       if (payment === undefined) return `payment ${id} is gone`
       if (before.status === "settled" && shownBy(before) !== shownBy(payment))
         return `settled payment ${id} was ${shownBy(before)} and is ${shownBy(payment)}`
@@ -46,7 +44,7 @@ export const payments: Readonly<Record<string, Invariant>> = {
   },
 
   "fields agree with the state": (look) => {
-    for (const { payment } of paymentsOf(look)) {
+    for (const payment of look.rows.payments) {
       const { failureReason, id, reported, settledAt, status } = payment
       if (status === "settled" && (settledAt === null || reported === null))
         return `settled payment ${id} lacks its evidence`
@@ -61,19 +59,11 @@ export const payments: Readonly<Record<string, Invariant>> = {
     return undefined
   },
 
-  // What x402 clients pay for is named by the shop's server, which names nothing here.
-  "a payment is for what its shop has named": (look) => {
-    for (const { payment } of paymentsOf(look))
-      if (payment.intentUrl !== intentUrl && payment.intentUrl !== look.baseUrl)
-        return `payment ${payment.id} is for ${payment.intentUrl}`
-    return undefined
-  },
-
   "a settlement is proven by the chain": (look) => {
-    for (const { payment, shop } of paymentsOf(look)) {
+    for (const payment of look.rows.payments) {
       if (payment.status !== "settled" || payment.reported === null) continue
       const { payer, transactionId } = payment.reported.evidence
-      if (equalMoves(look.ledger, transactionId, payer, shop.receiver, payment.amount) === 0)
+      if (equalMoves(look.ledger, transactionId, payer, look.receiver, payment.amount) === 0)
         return `payment ${payment.id} is settled by ${transactionId}, which does not carry its transfer`
       if (!look.ledger.everMined.has(transactionId))
         return `payment ${payment.id} is settled by ${transactionId}, which no block has ever carried out`
@@ -84,8 +74,8 @@ export const payments: Readonly<Record<string, Invariant>> = {
   // In whatever blocks, of which some may be replaced by now.
   "a settlement is as deep as it must be": (look) => {
     const { confirmations, ledger } = look
-    for (const { payment } of paymentsOf(look)) {
-      if (payment.status !== "settled" || look.before.get(payment.id)?.status === "settled") continue
+    for (const payment of look.rows.payments) {
+      if (payment.status !== "settled" || statusIn(look.before, payment.id) === "settled") continue
       const hash = payment.reported?.evidence.transactionId ?? ""
       const deepest = ledger.deepest.get(hash) ?? -1
       if (deepest < confirmations)
@@ -101,7 +91,7 @@ export const payments: Readonly<Record<string, Invariant>> = {
       (name) => board.has(name)
     )
     if (skewMillis > 0 || isBlurred) return undefined
-    for (const { payment } of paymentsOf(look)) {
+    for (const payment of look.rows.payments) {
       const older = look.thief.older.get(payment.id)
       if (older !== undefined && payment.reported?.evidence.transactionId === older)
         return `payment ${payment.id} is settled by ${older}, which was sent before`
@@ -110,34 +100,32 @@ export const payments: Readonly<Record<string, Invariant>> = {
   },
 
   "only what a block has lost is told to be gone, and why": (look) => {
-    for (const { dropped, payments } of look.rows)
-      for (const [id, message] of dropped) {
-        const hash = payments.find((one) => one.id === id)?.reported?.evidence.transactionId
-        const sent = look.ledger.transactions.get(hash ?? "")
-        // Told at another shop, in memory.
-        if (hash === undefined || sent === undefined) continue
-        if (!look.ledger.everReplaced.has(hash))
-          return `${hash} of ${id} is told to be gone, and no block of it was replaced`
-        const why = whyDropped(message)
-        const isTrue =
-          why === "not_included" ||
-          // A signature may be over in a later block.
-          (why === "reverted" && (sent.reverts !== false || sent.spending !== undefined)) ||
-          (why === "transfer_changed" && sent.movesInOdd !== undefined)
-        if (!isTrue) return `${hash} of ${id} is told to be gone for ${why}`
-      }
+    const { dropped, payments } = look.rows
+    for (const [id, message] of dropped) {
+      const hash = payments.find((one) => one.id === id)?.reported?.evidence.transactionId ?? ""
+      const sent = look.ledger.transactions.get(hash)
+      if (sent === undefined || !look.ledger.everReplaced.has(hash))
+        return `${hash} of ${id} is told to be gone, and no block of it was replaced`
+      const why = whyDropped(message)
+      const isTrue =
+        why === "not_included" ||
+        // A signature may be over in a later block.
+        (why === "reverted" && (sent.reverts !== false || sent.spending !== undefined)) ||
+        (why === "transfer_changed" && sent.movesInOdd !== undefined)
+      if (!isTrue) return `${hash} of ${id} is told to be gone for ${why}`
+    }
     return undefined
   },
 
   "a transfer pays one payment": (look) => {
     const uses = new Map<string, number>()
-    for (const { payment, shop } of paymentsOf(look)) {
+    for (const payment of look.rows.payments) {
       if (payment.status !== "settled" || payment.reported === null) continue
       const { payer, transactionId } = payment.reported.evidence
-      const key = `${transactionId} ${payer} ${shop.receiver} ${payment.amount}`
+      const key = `${transactionId} ${payer} ${look.receiver} ${payment.amount}`
       const used = (uses.get(key) ?? 0) + 1
       uses.set(key, used)
-      if (used > equalMoves(look.ledger, transactionId, payer, shop.receiver, payment.amount))
+      if (used > equalMoves(look.ledger, transactionId, payer, look.receiver, payment.amount))
         return `${transactionId} pays ${used} payments`
     }
     return undefined
@@ -147,15 +135,15 @@ export const payments: Readonly<Record<string, Invariant>> = {
   "what was paid in time does not fail": (look) => {
     const { board, ledger, people, skewMillis } = look
     if (skewMillis > 0 || board.has("the chain is reorganised") || board.has("a node lies")) return undefined
-    for (const { payment } of paymentsOf(look)) {
-      if (payment.status !== "failed" || look.before.get(payment.id)?.status !== "pending") continue
+    for (const payment of look.rows.payments) {
+      if (payment.status !== "failed" || statusIn(look.before, payment.id) !== "pending") continue
       const purchase = people.purchases.find(({ paymentId }) => paymentId === payment.id)
       for (const hash of purchase?.sent ?? []) {
         const found = ledger.fork.find(hash, ledger.fork.height)
         if (found?.mined.succeeded !== true) continue
         // Two payments of one wallet and amount, both waiting: nothing tells which of them it pays.
-        const isOthers = paymentsOf(look).some(
-          ({ payment: other }) =>
+        const isOthers = look.rows.payments.some(
+          (other) =>
             other.id !== payment.id &&
             other.reported?.evidence.transactionId === hash &&
             other.createdAt.getTime() < found.block.time * 1_000
@@ -172,53 +160,51 @@ export const payments: Readonly<Record<string, Invariant>> = {
   // end while its payment is being settled.
   "a transfer pays the payment that it was announced for": (look) => {
     if (look.board.has("a node lies")) return undefined
-    for (const { before, rows } of changesOf(look))
-      for (const { id, reported, settledAt, status } of rows.payments) {
-        if (status !== "settled" || reported === null || look.before.get(id)?.status !== "pending") continue
-        const { payer, transactionId } = reported.evidence
-        const meant = look.people.purchases.find(({ sent }) => sent.includes(transactionId))
-        if (meant === undefined || meant.paymentId === id || meant.withoutNonce.has(transactionId)) continue
-        if (look.before.get(meant.paymentId)?.status !== "pending") continue
-        const nonce = look.ledger.transactions.get(transactionId)?.nonce
-        const naming = (attempts: ReadonlyArray<AttemptOf>, of: string) =>
-          attempts.filter(
-            (one) =>
-              one.payer === payer && one.paymentId === of && one.nonce !== null && Number(one.nonce) === nonce
-          )
-        const [own] = naming(before.attempts, meant.paymentId)
-        if (own === undefined) continue
-        const found = look.ledger.fork.find(transactionId, look.ledger.fork.height)
-        const minedAt = (found?.block.time ?? 0) * 1_000
-        const isLater = ({ since }: AttemptOf) => look.skewMillis === 0 && since.getTime() > minedAt
-        const others = naming(look.lately, id).filter((one) => isLater(own) || !isLater(one))
-        const age = (settledAt?.getTime() ?? 0) - minedAt
-        if (age < senderPatienceMillis && others.length === 0)
-          return `${transactionId} was announced for ${meant.paymentId} and has settled ${id}`
-      }
+    const { before, rows } = look
+    for (const { id, reported, settledAt, status } of rows.payments) {
+      if (status !== "settled" || reported === null || statusIn(before, id) !== "pending") continue
+      const { payer, transactionId } = reported.evidence
+      const meant = look.people.purchases.find(({ sent }) => sent.includes(transactionId))
+      if (meant === undefined || meant.paymentId === id || meant.withoutNonce.has(transactionId)) continue
+      if (statusIn(before, meant.paymentId) !== "pending") continue
+      const nonce = look.ledger.transactions.get(transactionId)?.nonce
+      const naming = (attempts: ReadonlyArray<AttemptOf>, of: string) =>
+        attempts.filter(
+          (one) =>
+            one.payer === payer && one.paymentId === of && one.nonce !== null && Number(one.nonce) === nonce
+        )
+      const [own] = naming(before.attempts, meant.paymentId)
+      if (own === undefined) continue
+      const found = look.ledger.fork.find(transactionId, look.ledger.fork.height)
+      const minedAt = (found?.block.time ?? 0) * 1_000
+      const isLater = ({ since }: AttemptOf) => look.skewMillis === 0 && since.getTime() > minedAt
+      const others = naming(look.lately, id).filter((one) => isLater(own) || !isLater(one))
+      const age = (settledAt?.getTime() ?? 0) - minedAt
+      if (age < senderPatienceMillis && others.length === 0)
+        return `${transactionId} was announced for ${meant.paymentId} and has settled ${id}`
+    }
     return undefined
   },
 
-  "nobody is told to pay while their money is to be matched": (look) => {
-    for (const { before, rows } of changesOf(look))
-      for (const { paymentId, payer, since } of rows.attempts) {
-        const wasOpen = before.attempts.some(
-          (one) =>
-            one.paymentId === paymentId && one.payer === payer && one.since.getTime() === since.getTime()
-        )
-        const payment = rows.payments.find(({ id }) => id === paymentId)
-        if (wasOpen || payment === undefined) continue
-        const [waiting] = stillIn(
-          unexplained(before, payment, payer),
-          unexplained(rows, payment, payer)
-        ).filter(({ kind }) => kind === null)
-        if (waiting !== undefined)
-          return `${payer} was told to pay ${paymentId} while ${waiting.transactionId} was to be matched`
-      }
+  "nobody is told to pay while their money is to be matched": ({ before, rows }) => {
+    for (const { paymentId, payer, since } of rows.attempts) {
+      const wasOpen = before.attempts.some(
+        (one) => one.paymentId === paymentId && one.payer === payer && one.since.getTime() === since.getTime()
+      )
+      const payment = rows.payments.find(({ id }) => id === paymentId)
+      if (wasOpen || payment === undefined) continue
+      const [waiting] = stillIn(
+        unexplained(before, payment, payer),
+        unexplained(rows, payment, payer)
+      ).filter(({ kind }) => kind === null)
+      if (waiting !== undefined)
+        return `${payer} was told to pay ${paymentId} while ${waiting.transactionId} was to be matched`
+    }
     return undefined
   },
 
   "what is reported is looked at for a day": (look) => {
-    for (const { payment } of paymentsOf(look)) {
+    for (const payment of look.rows.payments) {
       const age = look.now - payment.createdAt.getTime()
       if (payment.failureReason === "unverified" && age < 86_400_000 - 2 * look.skewMillis)
         return `payment ${payment.id} has failed unverified after ${age} ms`

@@ -1,5 +1,4 @@
-// The repositories' own SQL on a PGlite, of which each world has its own: on one that was emptied, seeds depended on
-// those that had run before.
+// The repositories' own SQL on a PGlite. Each world has a new one: on an emptied one a seed depended on those before.
 import { createHash } from "node:crypto"
 import { rename } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -7,34 +6,37 @@ import { join } from "node:path"
 import { PgClient } from "@effect/sql-pg"
 import { PGlite } from "@electric-sql/pglite"
 import { Effect, Layer, Option, Schema } from "effect"
+import type { SecureRandom } from "effect/crypto"
 import { toHex } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
+import type { AppConfig } from "../../../src/AppConfig.ts"
 import * as AgentReconciler from "../../../src/agents/AgentReconciler.ts"
 import { Agents } from "../../../src/agents/Agents.ts"
 import { Releases } from "../../../src/agents/Releases.ts"
 import { Alerts } from "../../../src/alerts/Alerts.ts"
 import { parseAddress } from "../../../src/chain/Address.ts"
+import type { ContractSignatures } from "../../../src/chain/ContractSignatures.ts"
+import type { RpcPool } from "../../../src/chain/RpcPool.ts"
 import { migrate } from "../../../src/database/migrate.ts"
 import { migrations } from "../../../src/database/migrations.ts"
 import { Address, TransactionHash } from "../../../src/domain/Chain.ts"
 import { AtomicUsdc } from "../../../src/domain/Money.ts"
-import { FailureReason, PayerType, PaymentId, PaymentStatus } from "../../../src/domain/Payment.ts"
+import { FailureReason, PaymentId, PaymentStatus } from "../../../src/domain/Payment.ts"
 import { RefundFailure, RefundStatus } from "../../../src/domain/Refund.ts"
 import { DeliveryStatus, EventType } from "../../../src/domain/Webhook.ts"
 import { KeyAuth } from "../../../src/keys/KeyAuth.ts"
+import { LinkRepo } from "../../../src/links/LinkRepo.ts"
 import { PaymentRepo } from "../../../src/payments/PaymentRepo.ts"
+import type { Payments } from "../../../src/payments/Payments.ts"
 import { DerivedWallets } from "../../../src/wallets/DerivedWallets.ts"
 import { WebhookRepo } from "../../../src/webhooks/WebhookRepo.ts"
 import { Facilitator } from "../../../src/x402/Facilitator.ts"
 import { testConfig } from "../../support/memory.ts"
-import type { Draw } from "../Draw.ts"
 import type { FaultBoard } from "../faults.ts"
 import type { Rows } from "../oracle/Look.ts"
 import type { Shop } from "../People.ts"
-import type { Store } from "../Store.ts"
-import type { World } from "../World.ts"
+import type { Owner, World } from "../World.ts"
 import { SharedSession } from "./SharedSession.ts"
-import { Upkeep } from "./Upkeep.ts"
 
 const clientOf = (session: SharedSession) =>
   PgClient.layer({
@@ -46,7 +48,7 @@ const clientOf = (session: SharedSession) =>
     multiplex: true
   }).pipe(Layer.orDie)
 
-/** For few rows: with the usual 128 MB of buffers and 16 MB of log a database takes twice as long to start. */
+/** With the usual 128 MB of buffers and 16 MB of log a database takes twice as long to start. */
 const sizes = { postgresqlconf: "shared_buffers = 16MB", initDbStartParams: ["--wal-segsize=1"] }
 
 /** A migrated data directory, kept beside the system's other temporary files: making one takes seconds. */
@@ -80,15 +82,16 @@ let next: SharedSession | undefined
 /** Of the last world. */
 let used: SharedSession | undefined
 
-const relayer = Effect.runSync(
+/** The wallet that pays the gas of authorizations. */
+export const relayer = Effect.runSync(
   Effect.gen(function* () {
     const { relayerKey } = yield* DerivedWallets
     return Address.make(privateKeyToAccount(toHex(Option.getOrThrow(relayerKey)())).address)
   }).pipe(Effect.provide(DerivedWallets.layer.pipe(Layer.provide(testConfig()))))
 )
 
-/** Before each run on SQL. Always from the snapshot: a session that has migrated is not the same run. */
-export const openSql = async (): Promise<void> => {
+/** Before each run. Always from the snapshot: a session that has migrated is not the same run. */
+export const openDatabase = async (): Promise<void> => {
   await used?.close()
   used = undefined
   snapshot ??= readSnapshot()
@@ -103,9 +106,6 @@ const Row = Schema.fromJsonString(
         id: PaymentId,
         status: PaymentStatus,
         amount: Schema.String,
-        refCode: Schema.String,
-        intentUrl: Schema.String,
-        payerType: PayerType,
         createdAt: Schema.DateFromString,
         reportedAt: NullableDate,
         settledAt: NullableDate,
@@ -186,7 +186,7 @@ const ofTenant = "merchant_id = $1 AND env = 'test'"
 /** Planned once for a world: it is read after every write. */
 const prepareRows = `SET plan_cache_mode = force_generic_plan; PREPARE simulated_rows (uuid) AS SELECT json_build_object(
     'payments', (SELECT coalesce(json_agg(json_build_object('id', id, 'status', status, 'amount', amount::text,
-        'refCode', ref_code, 'intentUrl', intent_url, 'payerType', payer_type, 'createdAt', created_at, 'reportedAt', reported_at, 'settledAt', settled_at, 'failureReason', failure_reason,
+        'createdAt', created_at, 'reportedAt', reported_at, 'settledAt', settled_at, 'failureReason', failure_reason,
         'transactionId', ${hex("transaction_id")}, 'payer', ${hex("payer_address")}) ORDER BY id), '[]')
       FROM payments WHERE ${ofTenant}),
     'deliveries', (SELECT coalesce(json_agg(json_build_object('id', id, 'type', type, 'status', status,
@@ -214,14 +214,13 @@ const prepareRows = `SET plan_cache_mode = force_generic_plan; PREPARE simulated
         'kind', kind, 'paymentId', payment_id, 'droppedAt', dropped_at, 'handledAt', handled_at) ORDER BY block_number, id), '[]')
       FROM incoming_transfers WHERE ${ofTenant}))`
 
-/** As the service spells it. */
+/** In the service's spelling. */
 const spelled = (address: string): Address => parseAddress(address) ?? Address.make(address)
 
 const rowsOf = (session: SharedSession, shop: Shop): Rows => {
   const [text = "{}"] = session.run(`EXECUTE simulated_rows ('${shop.merchant.id}')`)
   const { attempts, deliveries, dropped, payments, refunds, settlements, transfers } = decodeRow(text)
   return {
-    shop,
     payments: payments.map(({ amount, payer, reportedAt: at, transactionId, ...payment }) => ({
       ...payment,
       amount: AtomicUsdc.make(BigInt(amount)),
@@ -248,27 +247,54 @@ const rowsOf = (session: SharedSession, shop: Shop): Rows => {
   }
 }
 
-/** `openSql` has been called. */
-export const sqlStore = (world: World, board: FaultBoard, draw: Draw): Store => {
+export interface Database {
+  readonly layer: Layer.Layer<
+    PaymentRepo | WebhookRepo | KeyAuth | Alerts | LinkRepo,
+    never,
+    SecureRandom.SecureRandom
+  >
+  /** Agents, x402 and the relayer. */
+  readonly signing: Layer.Layer<
+    Facilitator | Releases | Agents,
+    never,
+    AppConfig | RpcPool | ContractSignatures | PaymentRepo | Payments | Alerts | SecureRandom.SecureRandom
+  >
+  /** Undefined while a transaction is open. */
+  readonly rows: (shop: Shop) => Rows | undefined
+  /** Transactions of the relaying wallet that no block has taken. */
+  readonly openTransactions: () => number
+  /** Payments for which the service itself has reported the transaction that used an authorization. */
+  readonly reported: () => ReadonlyArray<string>
+  /** Up to which block the chain has been read, -1 for none. */
+  readonly readUpTo: () => number
+  /** Rolls back the open transaction of an abandoned instance. */
+  readonly abandon: (owner: Owner) => void
+}
+
+/** `openDatabase` has been called. */
+export const databaseOf = (world: World, board: FaultBoard): Database => {
   const session = next
   if (session === undefined) throw new Error("the simulation's PGlite is not open")
   next = undefined
   used = session
   session.begin(world, () => {
     board.changed = true
+    board.writes++
   })
   session.run(prepareRows)
   const client = clientOf(session)
   return {
-    relayer,
-    upkeep: new Upkeep(world, board, session, draw),
-    layer: Layer.mergeAll(PaymentRepo.layer, WebhookRepo.layer, KeyAuth.layer, Alerts.layer).pipe(
-      Layer.provide(client)
-    ),
+    layer: Layer.mergeAll(
+      PaymentRepo.layer,
+      WebhookRepo.layer,
+      KeyAuth.layer,
+      Alerts.layer,
+      LinkRepo.layer
+    ).pipe(Layer.provide(client)),
     signing: Layer.mergeAll(Facilitator.layer, Releases.layer, Agents.layer, AgentReconciler.layer).pipe(
       Layer.provide(client)
     ),
-    rows: (shops) => (session.isIdle ? shops.map((shop) => rowsOf(session, shop)) : undefined),
+    rows: (shop) => (session.isIdle ? rowsOf(session, shop) : undefined),
     openTransactions: () =>
       Number(session.run("SELECT count(*) FROM wallet_transactions WHERE ended_at IS NULL")[0]),
     reported: () =>
