@@ -38,8 +38,8 @@ export interface Plan {
   readonly patient: boolean
   /** Whether a last buyer comes once the faults have ceased. */
   readonly lateBuyer: boolean
-  /** What an operator does to the tables: divides them, or goes back to an earlier release's and forward again. */
-  readonly upkeep: "none" | "partition" | "rollback"
+  /** What an operator does to the tables: nothing, or goes back to an earlier release's and forward again. */
+  readonly upkeep: "none" | "rollback"
   /** Milliseconds within which buyers come. */
   readonly arrivalMillis: number
 }
@@ -89,7 +89,7 @@ export const planOf = (seed: string, store: Plan["store"] = "memory"): Plan => {
     paceMillis: 5_000,
     // Often shorter than a signature takes on its way.
     expirySeconds: signers === 0 ? plan.expirySeconds : draw.pick([45, 45, 300, 86_400]),
-    upkeep: draw.of("upkeep").pick(["none", "none", "none", "none", "none", "none", "partition", "rollback"])
+    upkeep: draw.of("upkeep").pick(["none", "none", "none", "none", "none", "none", "none", "rollback"])
   }
 }
 

@@ -24,7 +24,6 @@ const upkeep = (around: Around): Effect.Effect<void> => {
     const { cluster, store } = parts
     if (store.upkeep === undefined || plan.upkeep === "none") return
     yield* Effect.sleep(draw.between(0, 40_000))
-    if (plan.upkeep === "partition") return yield* store.upkeep.divide
     cluster.closed = true
     world.tell("operator", "stops all instances")
     for (const instance of [...cluster.instances]) cluster.stop(instance)

@@ -1,12 +1,11 @@
-// What an operator does to the tables of a world on SQL: divides them while the service runs, or goes back to
-// an earlier release's tables and forward again while it is stopped. The command may be killed at any statement.
+// What an operator does to the tables of a world on SQL: goes back to an earlier release's tables and forward
+// again while the service is stopped. The command may be killed at any statement.
 import { PgClient } from "@effect/sql-pg"
 import { Context, Deferred, Effect, Exit, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import { buildIndexes } from "../../../src/database/buildIndexes.ts"
 import { migrate } from "../../../src/database/migrate.ts"
 import { migrations } from "../../../src/database/migrations.ts"
-import { partition } from "../../../src/database/partition.ts"
 import { rollBack } from "../../../src/database/rollBack.ts"
 import type { Draw } from "../Draw.ts"
 import { type FaultBoard, quiet } from "../faults.ts"
@@ -34,14 +33,6 @@ export class Upkeep {
     this.#session = session
     this.#draw = draw.of("upkeep")
   }
-
-  /** `database partition`, while the service runs. */
-  readonly divide: Effect.Effect<void> = Effect.suspend(() =>
-    this.#untilDone(
-      "database partition",
-      partition(where, () => Effect.void)
-    )
-  )
 
   /** `database rollback`, and what the next start of the service does. */
   readonly backAndForth: Effect.Effect<void> = Effect.suspend(() => {

@@ -17,13 +17,12 @@ test("a seed replays bit by bit on SQL", async () => {
   expect((await runPlan(plan)).hash).toBe(hash)
 }, 180_000)
 
-for (const upkeep of ["partition", "rollback"] as const)
-  test(`a seed replays bit by bit where an operator changes the tables: ${upkeep}`, async () => {
-    const plan: Plan = { ...planOf("first", "sql"), upkeep }
-    const { broken, hash } = await runPlan(plan)
-    expect(broken).toBeUndefined()
-    expect((await runPlan(plan)).hash).toBe(hash)
-  }, 180_000)
+test("a seed replays bit by bit where an operator goes back a release", async () => {
+  const plan: Plan = { ...planOf("first", "sql"), upkeep: "rollback" }
+  const { broken, hash } = await runPlan(plan)
+  expect(broken).toBeUndefined()
+  expect((await runPlan(plan)).hash).toBe(hash)
+}, 180_000)
 
 /** Seeds that have found something, and what. */
 const kept = {
