@@ -20,7 +20,6 @@ import { DatabaseRefusal } from "./database/DatabaseRefusal.ts"
 import { parseDatabaseUrl } from "./database/DatabaseUrl.ts"
 import { causeOf, migrate } from "./database/migrate.ts"
 import { Migrations, migrations, tables } from "./database/migrations.ts"
-import { removeLeftBounds } from "./database/partitionBounds.ts"
 import { sqlStateOf } from "./database/sqlStateOf.ts"
 import { PathSilent, watched } from "./database/watched.ts"
 import { periodic } from "./workers/supervised.ts"
@@ -116,7 +115,6 @@ const prepared = Effect.fnUntraced(function* (connection: Connection, where: str
       return yield* new DatabaseRefusal({
         message: `The database ${where} cannot be used: its migrations have run, and these tables are missing: ${missing.join(", ")}. Restore a backup.`
       })
-    yield* removeLeftBounds(where)
     yield* buildIndexes(wanted, where)
   })
   const watchedWork = watched(work, witness(connection)).pipe(

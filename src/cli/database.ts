@@ -10,7 +10,6 @@ import { checkClosable, closeToWriting, isClosed, openToWriting } from "../datab
 import { parseDatabaseUrl } from "../database/DatabaseUrl.ts"
 import { causeOf } from "../database/migrate.ts"
 import { migrations } from "../database/migrations.ts"
-import { partition } from "../database/partition.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import { json, print } from "./flags.ts"
 
@@ -79,8 +78,7 @@ export const restore = Command.make(
     )
     yield* print(input.json, { database: where, ...manifest }, [
       ...lines(manifest),
-      `Restored into the database ${where}. Start the service with the secrets that it had: bun run start`,
-      "Tables come without partitions; where the old ones had some: bun run cli database partition"
+      `Restored into the database ${where}. Start the service with the secrets that it had: bun run start`
     ])
   })
 ).pipe(
@@ -204,33 +202,7 @@ const reopen = Command.make(
   ])
 )
 
-const partitionTables = Command.make(
-  "partition",
-  { json },
-  Effect.fn("database partition")(function* (input) {
-    const { database: configured } = yield* AppConfig
-    const where = Database.whereOf(configured)
-    const done = yield* Database.patiently(partition(where, Console.error)).pipe(Effect.mapError(asCommand))
-    yield* print(input.json, { database: where, tables: done }, [
-      ...done.map(({ partitions, table, until }) =>
-        partitions.length === 0
-          ? `  ${table.padEnd(20)} has its partitions until ${until.toISOString().slice(0, 10)}`
-          : `  ${table.padEnd(20)} ${partitions.join(", ")}`
-      ),
-      "The service keeps running as it is. Run this again each half year: it adds the next quarters.",
-      "An old quarter of deliveries leaves with: ALTER TABLE webhook_deliveries DETACH PARTITION … CONCURRENTLY. Payments stay: what they were paid with refers to them."
-    ])
-  })
-).pipe(
-  Command.withDescription(
-    "Divide payments and deliveries by quarters of a year, while the service runs; run again, it adds the next ones"
-  ),
-  Command.withExamples([
-    { command: "bun run cli database partition", description: "For shops with millions of payments" }
-  ])
-)
-
 export const database = Command.make("database").pipe(
   Command.withDescription("Move the database to another Postgres"),
-  Command.withSubcommands([move, reopen, partitionTables])
+  Command.withSubcommands([move, reopen])
 )

@@ -19,9 +19,7 @@ import { init } from "./init.ts"
 import { key } from "./key.ts"
 import { layerBooks } from "./layerBooks.ts"
 import { link } from "./link.ts"
-import { listen } from "./listen.ts"
 import { merchant } from "./merchant.ts"
-import { trigger } from "./trigger.ts"
 import { user } from "./user.ts"
 import { webhook } from "./webhook.ts"
 
@@ -40,9 +38,7 @@ const isCompletion = process.argv.some((word) => /^(--)?completions/.test(word))
 const typed = process.env["npm_lifecycle_event"] === "cli" && !isCompletion ? "bun run cli" : "quittance"
 
 const root = Command.make(typed).pipe(
-  Command.withDescription(
-    "Operate Quittance: merchants, people, keys, webhooks, agents, and tools for developers."
-  ),
+  Command.withDescription("Operate Quittance: merchants, people, keys, webhooks and agents."),
   Command.withSubcommands([
     init.pipe(Command.provide(SecureRandom.layerWebCrypto)),
     doctor.pipe(Command.provide(config)),
@@ -57,8 +53,6 @@ const root = Command.make(typed).pipe(
     restore.pipe(Command.provide(copies)),
     database.pipe(Command.provide(copies)),
     link.pipe(Command.provide(operator)),
-    listen.pipe(Command.provide(operator)),
-    trigger.pipe(Command.provide(config)),
     completions((): Command.Command.Any => root)
   ])
 )

@@ -18,7 +18,7 @@ export const layer = HttpRouter.add("GET", "/healthz", Effect.succeed(json({ sta
 export const layerReady: Layer.Layer<never, never, HttpRouter.HttpRouter | SqlClient.SqlClient | AppConfig> =
   HttpRouter.use((router) =>
     Effect.gen(function* () {
-      const { replaced, stopping } = yield* Readiness
+      const { stopping } = yield* Readiness
       const check = yield* makeReady(tables).pipe(
         Effect.map(Effect.provideContext(yield* Effect.context<SqlClient.SqlClient | AppConfig>()))
       )
@@ -26,7 +26,7 @@ export const layerReady: Layer.Layer<never, never, HttpRouter.HttpRouter | SqlCl
         "GET",
         "/readyz",
         Effect.suspend(() =>
-          stopping() && !replaced()
+          stopping()
             ? Effect.succeed(json({ status: "stopping" }, 503))
             : Effect.map(check, (ok) => json({ status: ok ? "ready" : "unavailable" }, ok ? 200 : 503))
         )

@@ -3,8 +3,6 @@
 import { Data, Effect, Layer, Option } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import { AppConfig } from "../AppConfig.ts"
-import { report } from "../processes/Membership.ts"
-import { orders } from "../processes/messages.ts"
 import { registerProcessMetrics } from "./registerProcessMetrics.ts"
 
 /** The metrics' address cannot be listened on. `message` is the whole sentence for the operator. */
@@ -31,33 +29,23 @@ const listen = ({ host, port }: { readonly host: string; readonly port: number }
           }),
         catch: () =>
           new MetricsRefusal({
-            message: `METRICS_PORT must be a free port on METRICS_HOST; ${host}:${port} cannot be listened on.`
+            message: `METRICS_PORT must be a free port on METRICS_HOST, and with WORKERS the first of as many; ${host}:${port} cannot be listened on.`
           })
       }),
       (server) => Effect.promise(() => server.stop(true))
     )
   })
 
-/** One of several processes tells the supervisor, which listens. */
-const tell = Effect.gen(function* () {
-  const context = yield* Effect.context<never>()
-  registerProcessMetrics()
-  const heard = (message: unknown) => {
-    if (orders(message) === "metrics")
-      report({ tag: "metrics", text: PrometheusMetrics.formatUnsafe(context) })
-  }
-  yield* Effect.acquireRelease(
-    Effect.sync(() => process.on("message", heard)),
-    () => Effect.sync(() => process.off("message", heard))
-  )
-})
-
-/** Listens where METRICS_PORT is set. */
+/** Listens where METRICS_PORT is set; each of several processes at a port of its own, counted from there. */
 export const layer: Layer.Layer<never, MetricsRefusal, AppConfig> = Layer.effectDiscard(
   Effect.flatMap(AppConfig, ({ metrics, sibling }) =>
     Option.match(metrics, {
       onNone: () => Effect.void,
-      onSome: (address) => (Option.isSome(sibling) ? tell : listen(address))
+      onSome: ({ host, port }) =>
+        listen({
+          host,
+          port: port + Option.match(sibling, { onNone: () => 0, onSome: ({ number }) => number - 1 })
+        })
     })
   )
 )

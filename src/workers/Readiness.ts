@@ -6,29 +6,18 @@ import { AppConfig } from "../AppConfig.ts"
 /** Without a layer an instance never stops by itself. */
 export const Readiness = Context.Reference<{
   readonly stopping: () => boolean
-  /** Whether another process on the same port takes its place: balancers need not look elsewhere. */
-  readonly replaced: () => boolean
   readonly stop: Effect.Effect<void>
-  /** Says that what stops next is replaced. */
-  readonly replace: Effect.Effect<void>
 }>("quittance/workers/Readiness", {
   defaultValue: () => ({
     stopping: () => false,
-    replaced: () => false,
-    stop: Effect.void,
-    replace: Effect.void
+    stop: Effect.void
   })
 })
 
 export const layer: Layer.Layer<never> = Layer.sync(Readiness, () => {
   let stopping = false
-  let replaced = false
   return {
     stopping: () => stopping,
-    replaced: () => replaced,
-    replace: Effect.sync(() => {
-      replaced = true
-    }),
     stop: Effect.sync(() => {
       stopping = true
     })

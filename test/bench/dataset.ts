@@ -1,13 +1,11 @@
 // What every database holds before the HTTP loads: merchants with keys of their own, and
 // payments in every state. The same rows everywhere, so that answers can be compared.
-import { join } from "node:path"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { buildIndexes } from "../../src/database/buildIndexes.ts"
-import { joinEmbeddedPostgres } from "../../src/database/EmbeddedPostgres.ts"
 import { migrate } from "../../src/database/migrate.ts"
 import { migrations } from "../../src/database/migrations.ts"
 import { Address, networks } from "../../src/domain/Chain.ts"
@@ -158,11 +156,3 @@ const fill = Effect.fnUntraced(function* ({ merchants, payments }: Dataset) {
 /** Fills the empty Postgres at this address. */
 export const fillPostgres = (url: string, dataset: Dataset) =>
   fill(dataset).pipe(Effect.provide(PgClient.layer({ url: Redacted.make(url) })), Effect.orDie)
-
-/** Fills the embedded database of a service that will start with this DATA_DIR. */
-export const fillEmbedded = (dataDir: string, dataset: Dataset) =>
-  Effect.scoped(
-    Effect.flatMap(joinEmbeddedPostgres(join(dataDir, "postgres")), (connection) =>
-      fill(dataset).pipe(Effect.provide(PgClient.layer(connection)))
-    )
-  ).pipe(Effect.orDie)

@@ -3,11 +3,11 @@ import { SQL } from "bun"
 import { Effect } from "effect"
 import { temporaryDirectory } from "../support/process.ts"
 import { checkAnswers } from "./answers.ts"
-import { fillEmbedded, fillPostgres, makeDataset } from "./dataset.ts"
+import { fillPostgres, makeDataset } from "./dataset.ts"
 import { chosenLoads, type LoadName, makeLoads } from "./loads.ts"
 import { megabytesOf, watchMemory } from "./memory.ts"
 import { startPostgres } from "./postgres.ts"
-import { dataDirOf, type ServerName, serverNames, startServer } from "./servers.ts"
+import { type ServerName, serverNames, startServer } from "./servers.ts"
 import { settings } from "./settings.ts"
 import { ratios, type Spread } from "./statistics.ts"
 import { connections, runWrk, type Sample } from "./wrk.ts"
@@ -40,8 +40,7 @@ export const rateRatios = ({ samples }: LoadResult, of: ServerName, to: ServerNa
 const ofEach = <A>(make: (name: ServerName) => A): Of<A> => ({
   service: make("service"),
   limit: make("limit"),
-  peer: make("peer"),
-  embedded: make("embedded")
+  peer: make("peer")
 })
 
 export const measureHttp = Effect.gen(function* () {
@@ -49,7 +48,6 @@ export const measureHttp = Effect.gen(function* () {
   const { url: databaseUrl } = yield* startPostgres(["autovacuum=off"])
   const dataset = yield* makeDataset
   yield* fillPostgres(databaseUrl, dataset)
-  yield* fillEmbedded(dataDirOf(directory, "embedded"), dataset)
   const servers = yield* Effect.forEach(serverNames, (name) => startServer(name, { databaseUrl, directory }))
   const pids = new Map(servers.map(({ name, pid }) => [name, pid]))
   yield* Effect.sleep("1 second")

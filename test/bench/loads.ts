@@ -52,7 +52,7 @@ const intentToken = (merchant: BenchMerchant, count: number) => {
 }
 
 /** The evidence of the buyer's settled payments again, under so many tokens in turn. */
-export const reportsWith = async (
+const reportsWith = async (
   tokens: number,
   { payments, buyer }: Dataset
 ): Promise<ReadonlyArray<LoadRequest>> => {

@@ -1,43 +1,22 @@
-// `bun run bench [part …]`: measures the named parts, or all. `--check` fails below the floors;
-// `--publish` puts what was measured into results.data.json, docs/performance.md and the README.
-import { mkdirSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+// `bun run bench [part …]`: measures the named parts, or all, and prints their tables. `--check` fails below the floors.
 import { Effect, type Scope } from "effect"
 import { measureDrain } from "./drain/measureDrain.ts"
-import { measureTorture } from "./drain/measureTorture.ts"
 import { judge, type Results } from "./floors.ts"
 import { measureGrowth } from "./growth.ts"
 import { measureHttp } from "./http.ts"
-import { measureFlood } from "./openLoop/measureFlood.ts"
-import { measureOpenLoop } from "./openLoop/measureOpenLoop.ts"
-import { measurePipeline } from "./pipeline.ts"
 import { postgresVersion } from "./postgres.ts"
-import { publish } from "./published.ts"
 import { machineOf, markdown, verdicts } from "./report.ts"
-import { settings } from "./settings.ts"
-import { measureSettling } from "./settling/measureSettling.ts"
-import { measureWeek } from "./settling/measureWeek.ts"
 import { measureStartup } from "./startup.ts"
-import { measureWatcher } from "./watcher.ts"
-import { measureWorkers } from "./workers.ts"
 
 const parts: { readonly [Part in keyof Results]-?: Effect.Effect<Results[Part], never, Scope.Scope> } = {
   http: measureHttp,
-  openloop: measureOpenLoop,
-  flood: measureFlood,
   drain: measureDrain,
-  torture: measureTorture,
-  pipeline: measurePipeline,
-  settling: measureSettling,
   startup: measureStartup,
-  growth: measureGrowth,
-  week: measureWeek,
-  watcher: measureWatcher,
-  workers: measureWorkers
+  growth: measureGrowth
 }
 const isPart = (text: string): text is keyof Results => Object.hasOwn(parts, text)
 const all = Object.keys(parts).filter(isPart)
-const flags = ["--check", "--publish"]
+const flags = ["--check"]
 
 const usage = (message: string): never => {
   console.error(`${message}\nbun run bench [${all.join(" | ")}] [${flags.join("] [")}]`)
@@ -57,15 +36,6 @@ for (const part of chosen) {
   console.log(`${part} took ${((performance.now() - begun) / 1000).toFixed(0)} s\n`)
 }
 
-const machine = machineOf(postgresVersion())
-const tables = markdown(machine, results)
 const judged = judge(results)
-console.log(`${tables}\n\n${verdicts(judged)}`)
-
-const written = `${JSON.stringify({ machine, settings, ...results }, null, 2)}\n`
-const file = join("bench-results", `${chosen.length === all.length ? "all" : chosen.join("-")}.json`)
-mkdirSync("bench-results", { recursive: true })
-writeFileSync(file, written)
-console.log(`\nRaw results: ${file}`)
-if (words.includes("--publish")) publish(machine, results)
+console.log(`${markdown(machineOf(postgresVersion()), results)}\n\n${verdicts(judged)}`)
 process.exit(words.includes("--check") && judged.some(({ met }) => !met) ? 1 : 0)

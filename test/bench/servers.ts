@@ -1,12 +1,11 @@
-// The servers under the same load: the service on Postgres and on its embedded one, the
-// limit and the peer. Each is a process of its own.
+// The servers under the same load: the service, the limit and the peer. Each is a process of its own.
 import { mkdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect } from "effect"
 import { freePort } from "../../src/dev/freePort.ts"
 import { spawnProgram, untilReady } from "../support/process.ts"
 
-export const serverNames = ["service", "limit", "peer", "embedded"] as const
+export const serverNames = ["service", "limit", "peer"] as const
 export type ServerName = (typeof serverNames)[number]
 
 /** The service as the image runs it. */
@@ -14,7 +13,6 @@ export const built = "dist/main.js"
 
 const programs: Readonly<Record<ServerName, string>> = {
   service: built,
-  embedded: built,
   limit: "test/bench/limit.ts",
   peer: "test/bench/peer.ts"
 }
@@ -51,7 +49,7 @@ const commonEnv = {
 export const serviceEnv = { ...commonEnv, ...heap }
 
 /** Where a server keeps its files, in a directory of the run. */
-export const dataDirOf = (directory: string, name: string) => {
+const dataDirOf = (directory: string, name: string) => {
   const path = join(directory, name)
   mkdirSync(path, { recursive: true })
   return path
@@ -65,7 +63,7 @@ export const startServer = Effect.fnUntraced(function* (
   const port = yield* freePort(0)
   const child = yield* spawnProgram([programs[name]], {
     ...(programs[name] === built ? serviceEnv : commonEnv),
-    ...(name === "embedded" ? {} : { DATABASE_URL: options.databaseUrl }),
+    DATABASE_URL: options.databaseUrl,
     DATA_DIR: dataDirOf(options.directory, name),
     PORT: String(port),
     HOST: "127.0.0.1"

@@ -13,13 +13,6 @@ export const settings = {
   seconds: count("BENCH_SECONDS", 3),
   /** Due deliveries that a drain sends. */
   drain: count("BENCH_DRAIN", 10_000),
-  /** Seconds of the transaction that stays open beside drains. */
-  openSeconds: count("BENCH_OPEN_SECONDS", 180),
-  /** Payments reported and settled at 50 a second. */
-  payments: count("BENCH_PAYMENTS", 500),
   /** The largest table of the growth, 1,000 at least. */
   growth: count("BENCH_GROWTH", 1_000_000)
 }
-
-/** Endpoints that hang beside what is measured. */
-export const hangingEndpoints = 50

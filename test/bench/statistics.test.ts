@@ -1,7 +1,6 @@
 // The numbers that benchmarks are told by.
 import { describe, expect, test } from "bun:test"
 import { entriesOf, indexNames, scannedTables } from "./plans.ts"
-import { replaceSection } from "./section.ts"
 import { median, quantile, quantiles, ratios } from "./statistics.ts"
 
 describe("statistics", () => {
@@ -43,15 +42,5 @@ growth2:LOG:  duration: 0.1 ms  plan:
     expect(indexNames(entries)).toEqual(["payments_pkey", "payments_transaction"])
     expect(scannedTables(entries, ["payments"])).toEqual([])
     expect(scannedTables(entriesOf(log, "growth0"), ["payments"])).toEqual(["payments"])
-  })
-})
-
-describe("the tables of docs/performance.md", () => {
-  test("what was between the comments is replaced, again and again", () => {
-    const document = "before\n<!-- bench results -->\nold\n<!-- end of bench results -->\nafter\n"
-    const once = replaceSection(document, "new")
-    expect(once).toBe("before\n<!-- bench results -->\n\nnew\n\n<!-- end of bench results -->\nafter\n")
-    expect(replaceSection(once, "new")).toBe(once)
-    expect(() => replaceSection("nothing", "new")).toThrow("lacks")
   })
 })

@@ -490,11 +490,11 @@ liveEffect(
         })
       const refused = Effect.gen(function* () {
         const dead = { DATABASE_URL: "postgres://shop:hidden@127.0.0.1:9/orders", DATA_DIR: dataDir }
-        const { code, output } = yield* cli(dead, "database", "partition")
+        const { code, output } = yield* cli(dead, "database", "reopen")
         expect([code, output]).toEqual([1, expect.stringContaining("orders at 127.0.0.1:9")])
         expect(output).not.toContain("hidden")
       })
-      yield* Effect.all([run(shop, "backup", "--to", file), run(shop, "database", "partition"), refused], {
+      yield* Effect.all([run(shop, "backup", "--to", file), run(shop, "database", "reopen"), refused], {
         concurrency: 3
       })
       yield* Effect.all(

@@ -3,8 +3,8 @@
 import { describe, expect, test } from "bun:test"
 import { Result } from "effect"
 import { checkEgressUrl, EgressUrlReason } from "../../src/egress/EgressUrl.ts"
-import corpus from "../../src/probe/hostileUrls.json"
 import { WebhookUrlRefused } from "../../src/webhooks/WebhookUrlRefused.ts"
+import corpus from "./hostileUrls.json"
 
 const options = {
   ownHosts: ["pay.quittance.dev", "Dash.Quittance.dev.:8787", "own.allowed.dev", "192.0.2.7"],

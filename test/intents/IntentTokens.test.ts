@@ -142,11 +142,41 @@ describe("IntentTokens", () => {
     )
   }
 
+  testEffect("refuses a token that is spelled otherwise, cut, padded or wrapped", () =>
+    Effect.gen(function* () {
+      const token = yield* forge({})
+      const [header = "", body = "", signature = ""] = token.split(".")
+      for (const text of [
+        ` ${token} `,
+        `${token}\n`,
+        `${token}\u0000`,
+        `${header}\u0000.${body}.${signature}`,
+        `${token}=`,
+        `${token}\ud800`,
+        token.replaceAll(".", "%2e"),
+        `${token}.${body}.${signature}`,
+        `${header}.${body}.`,
+        `${header}.${body}`,
+        `${header}.${body}.${signature.slice(0, 20)}`,
+        `${header}.${body}.${"A".repeat(43)}`,
+        "",
+        "..",
+        ".".repeat(8_000),
+        `${base64url.encode("[".repeat(5_000))}.e30.AA`
+      ])
+        expect([text, yield* refusal(text)]).toEqual([text, "INVALID_INTENT_TOKEN"])
+    })
+  )
+
   testEffect("refuses alg none, another secret and an asymmetric key", () =>
     Effect.gen(function* () {
       const encode = (value: unknown) => base64url.encode(JSON.stringify(value))
-      const none = `${encode({ alg: "none", typ: "intent+jwt", kid: "a" })}.${encode(payload)}.`
-      expect(yield* refusal(none)).toBe("INVALID_INTENT_TOKEN")
+      const [, body = "", signature = ""] = (yield* forge({})).split(".")
+      for (const alg of ["none", "None", "NONE", "nOnE", "", undefined]) {
+        const header = encode({ alg, typ: "intent+jwt", kid: "a" })
+        for (const end of ["", signature, "A".repeat(43)])
+          expect(yield* refusal(`${header}.${body}.${end}`)).toBe("INVALID_INTENT_TOKEN")
+      }
       expect(yield* refusal(yield* forge({}, payload, secretOf("b")))).toBe("INVALID_INTENT_TOKEN")
       const asymmetric = yield* Effect.promise(async () => {
         const { privateKey } = await generateKeyPair("ES256")

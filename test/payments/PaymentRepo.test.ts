@@ -5,7 +5,7 @@ import { SecureRandom } from "effect/crypto"
 import { KeyAuth } from "../../src/keys/KeyAuth.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
-import { partitionedDatabase, testDatabase } from "../support/database.ts"
+import { testDatabase } from "../support/database.ts"
 import { paymentAttemptsContract } from "./PaymentRepo.attempts.contract.ts"
 import { paymentOpeningsContract } from "./PaymentRepo.openings.contract.ts"
 import { refundsContract } from "./PaymentRepo.refunds.contract.ts"
@@ -30,13 +30,10 @@ describe("PaymentRepo in memory", () => {
   for (const contract of contracts) contract(layer)
 })
 
-const databases = { Postgres: testDatabase, "a divided Postgres": partitionedDatabase }
-for (const [name, database] of Object.entries(databases)) {
-  describe(`PaymentRepo on ${name}`, () => {
-    const layer = Layer.mergeAll(PaymentRepo.layer, KeyAuth.layer, WebhookRepo.layer).pipe(
-      Layer.provide(database.layer),
-      Layer.provideMerge(SecureRandom.layerWebCrypto)
-    )
-    for (const contract of contracts) contract(layer)
-  })
-}
+describe("PaymentRepo on Postgres", () => {
+  const layer = Layer.mergeAll(PaymentRepo.layer, KeyAuth.layer, WebhookRepo.layer).pipe(
+    Layer.provide(testDatabase.layer),
+    Layer.provideMerge(SecureRandom.layerWebCrypto)
+  )
+  for (const contract of contracts) contract(layer)
+})

@@ -73,7 +73,7 @@ const templateName = () => {
 }
 
 /** A database to copy, filled by whoever first asks for that name; its writers wait for each other. */
-export const makeTemplate = async (
+const makeTemplate = async (
   server: string,
   name: string,
   { from = "template1", fill }: { readonly from?: string; readonly fill: (url: string) => Promise<unknown> }

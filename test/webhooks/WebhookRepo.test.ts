@@ -6,7 +6,7 @@ import { KeyAuth } from "../../src/keys/KeyAuth.ts"
 import { SecretBox } from "../../src/keys/SecretBox.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
-import { partitionedDatabase, testDatabase } from "../support/database.ts"
+import { testDatabase } from "../support/database.ts"
 import { testConfig } from "../support/memory.ts"
 import { webhookRepoContract } from "./WebhookRepo.contract.ts"
 import { endpointContract } from "./WebhookRepo.endpoints.contract.ts"
@@ -24,15 +24,12 @@ describe("WebhookRepo in memory", () => {
   eventsContract(layer)
 })
 
-const databases = { Postgres: testDatabase, "a divided Postgres": partitionedDatabase }
-for (const [name, database] of Object.entries(databases)) {
-  describe(`WebhookRepo on ${name}`, () => {
-    const layer = Layer.mergeAll(PaymentRepo.layer, KeyAuth.layer, WebhookRepo.layer, secrets).pipe(
-      Layer.provide(database.layer),
-      Layer.provideMerge(SecureRandom.layerWebCrypto)
-    )
-    webhookRepoContract(layer)
-    endpointContract(layer)
-    eventsContract(layer)
-  })
-}
+describe("WebhookRepo on Postgres", () => {
+  const layer = Layer.mergeAll(PaymentRepo.layer, KeyAuth.layer, WebhookRepo.layer, secrets).pipe(
+    Layer.provide(testDatabase.layer),
+    Layer.provideMerge(SecureRandom.layerWebCrypto)
+  )
+  webhookRepoContract(layer)
+  endpointContract(layer)
+  eventsContract(layer)
+})

@@ -8,7 +8,7 @@ import { KeyAuth } from "../../src/keys/KeyAuth.ts"
 import { SecretBox } from "../../src/keys/SecretBox.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
-import { partitionedDatabase, testDatabase } from "../support/database.ts"
+import { testDatabase } from "../support/database.ts"
 import { testConfig } from "../support/memory.ts"
 import { liveEffect } from "../support/run.ts"
 import { newShop, settle } from "./deliveries.ts"
@@ -23,149 +23,144 @@ const idsAfter = (tenant: Tenant, last: string | undefined, limit = 100) =>
     )
   )
 
-for (const [name, database] of Object.entries({
-  Postgres: testDatabase,
-  "a divided Postgres": partitionedDatabase
-})) {
-  describe(`The feed of events on ${name}`, () => {
-    const layer = Layer.mergeAll(
-      PaymentRepo.layer,
-      KeyAuth.layer,
-      WebhookRepo.layer,
-      SecretBox.layer.pipe(Layer.provide(testConfig()))
-    ).pipe(Layer.provideMerge(SecureRandom.layerWebCrypto), Layer.provideMerge(database.layer))
+describe("The feed of events", () => {
+  const layer = Layer.mergeAll(
+    PaymentRepo.layer,
+    KeyAuth.layer,
+    WebhookRepo.layer,
+    SecretBox.layer.pipe(Layer.provide(testConfig()))
+  ).pipe(Layer.provideMerge(SecureRandom.layerWebCrypto), Layer.provideMerge(testDatabase.layer))
 
-    liveEffect("a settlement that commits after a later one was read is read next", () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const { tenant } = yield* newShop(start)
-        const written = yield* Deferred.make<string>()
-        const mayCommit = yield* Deferred.make<void>()
-        const late = yield* sql
-          .withTransaction(
-            Effect.gen(function* () {
-              const { id } = yield* settle(tenant, after(1))
-              yield* Deferred.succeed(written, id)
-              yield* Deferred.await(mayCommit)
-            })
-          )
-          .pipe(Effect.forkChild)
-        const lateId = yield* Deferred.await(written)
-        const { id } = yield* settle(tenant, after(2))
-        expect(yield* idsAfter(tenant, undefined)).toEqual([id])
-        yield* Deferred.succeed(mayCommit, undefined)
-        yield* Fiber.join(late)
-        expect(yield* idsAfter(tenant, id)).toEqual([lateId])
-        expect(yield* idsAfter(tenant, undefined)).toEqual([id, lateId])
-      }).pipe(Effect.provide(layer))
-    )
+  liveEffect("a settlement that commits after a later one was read is read next", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { tenant } = yield* newShop(start)
+      const written = yield* Deferred.make<string>()
+      const mayCommit = yield* Deferred.make<void>()
+      const late = yield* sql
+        .withTransaction(
+          Effect.gen(function* () {
+            const { id } = yield* settle(tenant, after(1))
+            yield* Deferred.succeed(written, id)
+            yield* Deferred.await(mayCommit)
+          })
+        )
+        .pipe(Effect.forkChild)
+      const lateId = yield* Deferred.await(written)
+      const { id } = yield* settle(tenant, after(2))
+      expect(yield* idsAfter(tenant, undefined)).toEqual([id])
+      yield* Deferred.succeed(mayCommit, undefined)
+      yield* Fiber.join(late)
+      expect(yield* idsAfter(tenant, id)).toEqual([lateId])
+      expect(yield* idsAfter(tenant, undefined)).toEqual([id, lateId])
+    }).pipe(Effect.provide(layer))
+  )
 
-    liveEffect("a reader waits for the one who gives positions, and reads what that one has placed", () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const { tenant } = yield* newShop(start)
-        const { id } = yield* settle(tenant, start)
-        const locked = yield* Deferred.make<void>()
-        const mayCommit = yield* Deferred.make<void>()
-        const other = yield* sql
-          .withTransaction(
-            Effect.gen(function* () {
-              yield* sql`SELECT pg_advisory_xact_lock(hashtextextended(${`events ${tenant.merchantId} ${tenant.env}`}, 0))`
-              yield* sql`UPDATE webhook_deliveries SET feed_position = 41 WHERE id = ${id}`
-              yield* Deferred.succeed(locked, undefined)
-              yield* Deferred.await(mayCommit)
-            })
-          )
-          .pipe(Effect.forkChild)
-        yield* Deferred.await(locked)
-        const reader = yield* Effect.forkChild(idsAfter(tenant, undefined))
-        expect(Option.isNone(yield* Effect.timeoutOption(Fiber.await(reader), "300 millis"))).toBe(true)
-        yield* Deferred.succeed(mayCommit, undefined)
-        yield* Fiber.join(other)
-        expect(yield* Fiber.join(reader)).toEqual([id])
-        const next = yield* settle(tenant, after(-1))
-        expect(yield* idsAfter(tenant, undefined)).toEqual([id, next.id])
-        expect(yield* sql`SELECT feed_position FROM webhook_deliveries WHERE id = ${next.id}`).toEqual([
-          { feed_position: 42n }
-        ])
-      }).pipe(Effect.provide(layer))
-    )
+  liveEffect("a reader waits for the one who gives positions, and reads what that one has placed", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { tenant } = yield* newShop(start)
+      const { id } = yield* settle(tenant, start)
+      const locked = yield* Deferred.make<void>()
+      const mayCommit = yield* Deferred.make<void>()
+      const other = yield* sql
+        .withTransaction(
+          Effect.gen(function* () {
+            yield* sql`SELECT pg_advisory_xact_lock(hashtextextended(${`events ${tenant.merchantId} ${tenant.env}`}, 0))`
+            yield* sql`UPDATE webhook_deliveries SET feed_position = 41 WHERE id = ${id}`
+            yield* Deferred.succeed(locked, undefined)
+            yield* Deferred.await(mayCommit)
+          })
+        )
+        .pipe(Effect.forkChild)
+      yield* Deferred.await(locked)
+      const reader = yield* Effect.forkChild(idsAfter(tenant, undefined))
+      expect(Option.isNone(yield* Effect.timeoutOption(Fiber.await(reader), "300 millis"))).toBe(true)
+      yield* Deferred.succeed(mayCommit, undefined)
+      yield* Fiber.join(other)
+      expect(yield* Fiber.join(reader)).toEqual([id])
+      const next = yield* settle(tenant, after(-1))
+      expect(yield* idsAfter(tenant, undefined)).toEqual([id, next.id])
+      expect(yield* sql`SELECT feed_position FROM webhook_deliveries WHERE id = ${next.id}`).toEqual([
+        { feed_position: 42n }
+      ])
+    }).pipe(Effect.provide(layer))
+  )
 
-    liveEffect("readers that race with settlements each read every event once, in one order", () =>
-      Effect.gen(function* () {
-        const { tenant } = yield* newShop(start)
-        const count = 120
-        const settling = yield* Effect.forEach(
-          Array.from({ length: count }, (_, index) => index),
-          (index) => settle(tenant, after((index * 37) % 50)),
-          { concurrency: 6 }
-        ).pipe(Effect.forkChild)
-        const readAll = Effect.gen(function* () {
-          const read: Array<string> = []
-          while (read.length < count) {
-            const next = yield* idsAfter(tenant, read.at(-1), 7)
-            read.push(...next)
-            if (next.length === 0) yield* Effect.sleep(1)
-          }
-          return read
-        })
-        const reads = yield* Effect.all([readAll, readAll, readAll, readAll], { concurrency: 4 })
-        const settled = yield* Fiber.join(settling)
-        for (const read of reads) expect(read).toEqual(reads[0] ?? [])
-        expect(new Set(reads[0])).toEqual(new Set(settled.map((one) => one.id)))
-        expect(reads[0]).toHaveLength(count)
-      }).pipe(Effect.timeout("30 seconds"), Effect.provide(layer))
-    )
-
-    liveEffect("who reads until nothing follows has read all that was there, whoever places it", () =>
-      Effect.gen(function* () {
-        const repo = yield* WebhookRepo
-        const { tenant } = yield* newShop(start)
-        const readAll = Effect.gen(function* () {
-          const read: Array<string> = []
-          for (let hasMore = true; hasMore; ) {
-            const page = Option.getOrThrow(yield* repo.listEvents(tenant, { limit: 7, after: read.at(-1) }))
-            read.push(...page.events.map((one) => one.id))
-            hasMore = page.hasMore
-          }
-          return read.length
-        })
-        const pausing = (millis: number) => Effect.andThen(Effect.sleep(millis), readAll)
-        for (let count = 1; count <= 40; count++) {
-          yield* settle(tenant, after(count))
-          const readers = [readAll, pausing(1), pausing(2), pausing(3), pausing(4), pausing(5)]
-          expect(yield* Effect.all(readers, { concurrency: 6 })).toEqual(readers.map(() => count))
+  liveEffect("readers that race with settlements each read every event once, in one order", () =>
+    Effect.gen(function* () {
+      const { tenant } = yield* newShop(start)
+      const count = 120
+      const settling = yield* Effect.forEach(
+        Array.from({ length: count }, (_, index) => index),
+        (index) => settle(tenant, after((index * 37) % 50)),
+        { concurrency: 6 }
+      ).pipe(Effect.forkChild)
+      const readAll = Effect.gen(function* () {
+        const read: Array<string> = []
+        while (read.length < count) {
+          const next = yield* idsAfter(tenant, read.at(-1), 7)
+          read.push(...next)
+          if (next.length === 0) yield* Effect.sleep(1)
         }
-      }).pipe(Effect.timeout("60 seconds"), Effect.provide(layer))
-    )
+        return read
+      })
+      const reads = yield* Effect.all([readAll, readAll, readAll, readAll], { concurrency: 4 })
+      const settled = yield* Fiber.join(settling)
+      for (const read of reads) expect(read).toEqual(reads[0] ?? [])
+      expect(new Set(reads[0])).toEqual(new Set(settled.map((one) => one.id)))
+      expect(reads[0]).toHaveLength(count)
+    }).pipe(Effect.timeout("30 seconds"), Effect.provide(layer))
+  )
 
-    liveEffect("a row that a worker is writing does not hold up the others, and follows", () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const { tenant } = yield* newShop(start)
-        const busy = yield* settle(tenant, start)
-        const free = yield* settle(tenant, after(1))
-        const locked = yield* Deferred.make<void>()
-        const mayCommit = yield* Deferred.make<void>()
-        const worker = yield* sql
-          .withTransaction(
-            Effect.gen(function* () {
-              yield* sql`UPDATE webhook_deliveries SET attempts = 1 WHERE id = ${busy.id}`
-              yield* Deferred.succeed(locked, undefined)
-              yield* Deferred.await(mayCommit)
-            })
-          )
-          .pipe(Effect.forkChild)
-        yield* Deferred.await(locked)
-        expect(yield* idsAfter(tenant, undefined)).toEqual([free.id])
-        // Named as the cursor, it is waited for.
-        const reader = yield* Effect.forkChild(idsAfter(tenant, busy.id))
-        yield* Effect.sleep("100 millis")
-        yield* Deferred.succeed(mayCommit, undefined)
-        yield* Fiber.join(worker)
-        expect(yield* Fiber.join(reader)).toEqual([])
-        expect(yield* idsAfter(tenant, free.id)).toEqual([busy.id])
-      }).pipe(Effect.provide(layer))
-    )
-  })
-}
+  liveEffect("who reads until nothing follows has read all that was there, whoever places it", () =>
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const { tenant } = yield* newShop(start)
+      const readAll = Effect.gen(function* () {
+        const read: Array<string> = []
+        for (let hasMore = true; hasMore; ) {
+          const page = Option.getOrThrow(yield* repo.listEvents(tenant, { limit: 7, after: read.at(-1) }))
+          read.push(...page.events.map((one) => one.id))
+          hasMore = page.hasMore
+        }
+        return read.length
+      })
+      const pausing = (millis: number) => Effect.andThen(Effect.sleep(millis), readAll)
+      for (let count = 1; count <= 40; count++) {
+        yield* settle(tenant, after(count))
+        const readers = [readAll, pausing(1), pausing(2), pausing(3), pausing(4), pausing(5)]
+        expect(yield* Effect.all(readers, { concurrency: 6 })).toEqual(readers.map(() => count))
+      }
+    }).pipe(Effect.timeout("60 seconds"), Effect.provide(layer))
+  )
+
+  liveEffect("a row that a worker is writing does not hold up the others, and follows", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { tenant } = yield* newShop(start)
+      const busy = yield* settle(tenant, start)
+      const free = yield* settle(tenant, after(1))
+      const locked = yield* Deferred.make<void>()
+      const mayCommit = yield* Deferred.make<void>()
+      const worker = yield* sql
+        .withTransaction(
+          Effect.gen(function* () {
+            yield* sql`UPDATE webhook_deliveries SET attempts = 1 WHERE id = ${busy.id}`
+            yield* Deferred.succeed(locked, undefined)
+            yield* Deferred.await(mayCommit)
+          })
+        )
+        .pipe(Effect.forkChild)
+      yield* Deferred.await(locked)
+      expect(yield* idsAfter(tenant, undefined)).toEqual([free.id])
+      // Named as the cursor, it is waited for.
+      const reader = yield* Effect.forkChild(idsAfter(tenant, busy.id))
+      yield* Effect.sleep("100 millis")
+      yield* Deferred.succeed(mayCommit, undefined)
+      yield* Fiber.join(worker)
+      expect(yield* Fiber.join(reader)).toEqual([])
+      expect(yield* idsAfter(tenant, free.id)).toEqual([busy.id])
+    }).pipe(Effect.provide(layer))
+  )
+})

@@ -106,6 +106,46 @@ describe("a payment's header", () => {
     expect(identifierOf("too short")).toBeUndefined()
   })
 
+  const number = "50000"
+  const spellings: ReadonlyArray<unknown> = [
+    (2n ** 256n).toString(),
+    (2n ** 256n + 50_000n).toString(),
+    "9".repeat(60_000),
+    `-${number}`,
+    `+${number}`,
+    "0xc350",
+    "5e4",
+    `${number}.0`,
+    ` ${number}`,
+    `${number}\n`,
+    "50_000",
+    "５００００",
+    "",
+    "NaN",
+    50_000,
+    null,
+    true,
+    [number],
+    { toString: number }
+  ]
+  const hexes = ["0x1234", `0x${"ab".repeat(33)}`, `0x${"zz".repeat(20)}`, "vitalik.eth", "", 0, null]
+  test.each([
+    ...["value", "validAfter", "validBefore"].map((field) => [field, spellings] as const),
+    ...["from", "to", "nonce"].map((field) => [field, hexes] as const)
+  ])("is refused with a broken %s, in either version", (field, values) => {
+    const authorization = { ...signed, value: number, validAfter: "0", validBefore: "1700000060" }
+    const paymentOf = (version: 1 | 2, value: unknown) => ({
+      x402Version: version,
+      ...(version === 1 ? names : { accepted: v2 }),
+      payload: { signature: signed.signature, authorization: { ...authorization, [field]: value } }
+    })
+    for (const version of [1, 2] as const) {
+      expect(fails(readPayment(version, paymentOf(version, { ...authorization }[field])))).toBe(false)
+      const accepted = values.filter((value) => !fails(readPayment(version, paymentOf(version, value))))
+      expect(accepted).toEqual([])
+    }
+  })
+
   test("survives text of any script, and is nothing where it is no base64 of JSON", () => {
     expect(decodeHeader(encodeHeader({ error: "支払い é" }))).toEqual(Option.some({ error: "支払い é" }))
     for (const text of ["", "%%%", Buffer.from("{").toString("base64")])

@@ -2,9 +2,9 @@
 // whatever form their code wants.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
-import { concat, type Hex, pad, toHex } from "viem"
+import { concat, encodeAbiParameters, type Hex, pad, parseSignature, toHex } from "viem"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
-import { Address } from "../../src/domain/Chain.ts"
+import { Address, networks } from "../../src/domain/Chain.ts"
 import { assemble } from "../support/assembler.ts"
 import { bodyV1, bodyV2, headerV1, openPayment, payPath } from "./payloads.ts"
 import { receiver, startX402World, type X402World } from "./x402World.ts"
@@ -105,6 +105,50 @@ describe("what payers send", () => {
     const parity = Number.parseInt(signed.signature.slice(-2), 16) - 27
     const signature = concat([`0x${signed.signature.slice(2, -2)}`, toHex(parity, { size: 1 })])
     expect((await ask("settle", bodyV2({ ...signed, signature }, amount))).body.success).toBe(true)
+  })
+
+  /** Order of secp256k1 (SEC 2, 2.4.1). */
+  const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+  const zero = pad("0x00")
+  const undeployed = (factory: Hex): Hex =>
+    concat([
+      encodeAbiParameters(
+        [{ type: "address" }, { type: "bytes" }, { type: "bytes" }],
+        [factory, "0xdeadbeef", `0x${"00".repeat(65)}`]
+      ),
+      `0x${"6492".repeat(16)}`
+    ])
+  const forgeries: ReadonlyArray<readonly [string, (r: Hex, s: Hex, parity: number) => string]> = [
+    ["zeros", () => `0x${"00".repeat(65)}`],
+    ["97 bytes, as a contract's", () => `0x${"ab".repeat(97)}`],
+    ["an undeployed wallet's, of an address without code", () => undeployed(receiver)],
+    ["an undeployed wallet's, with USDC as factory", () => undeployed(networks.test.usdc.address)],
+    ["an undeployed wallet's, broken", () => `0xdeadbeef${"6492".repeat(16)}`],
+    ["one byte short", (r, s) => concat([r, s])],
+    ["half a byte short", (r, s, parity) => concat([r, s, toHex(27 + parity)]).slice(0, -1)],
+    ["one byte long", (r, s, parity) => concat([r, s, toHex(27 + parity), "0x00"])],
+    ["a high s", (r, s, parity) => concat([r, toHex(order - BigInt(s), { size: 32 }), toHex(28 - parity)])],
+    ["s as the order", (r, _, parity) => concat([r, toHex(order), toHex(27 + parity)])],
+    ["r as zero", (_, s, parity) => concat([zero, s, toHex(27 + parity)])],
+    ["s as zero", (r, _, parity) => concat([r, zero, toHex(27 + parity)])],
+    ["v as 29", (r, s) => concat([r, s, "0x1d"])],
+    ["v as 255", (r, s) => concat([r, s, "0xff"])],
+    ["the other parity", (r, s, parity) => concat([r, s, toHex(28 - parity)])]
+  ]
+  test("forged and malleated signatures of a payer with funds are refused, and move nothing", async () => {
+    const account = await world.payer()
+    const good = await world.authorize(account, amount)
+    const { r, s, yParity } = parseSignature(good.signature)
+    for (const [name, forge] of forgeries) {
+      const body = bodyV2({ ...good, signature: forge(r, s, yParity) }, amount)
+      for (const endpoint of ["verify", "settle"] as const) {
+        const answer = await ask(endpoint, body)
+        expect([name, [answer.body.isValid, answer.body.success].includes(true)]).toEqual([name, false])
+        expect([200, 400]).toContain(answer.status)
+      }
+    }
+    expect(await world.balanceOf(account.address)).toBe(1_000_000_000n)
+    expect((await ask("verify", bodyV2(good, amount))).body.isValid).toBe(true)
   })
 
   for (const [name, v, s] of [

@@ -17,13 +17,7 @@ import { type DeliveryJob, webhookSecret } from "./deliver.ts"
 import { candidates as graphileCandidates } from "./graphileWorker.ts"
 import { candidates as pgBossCandidates, queue } from "./pgBoss.ts"
 
-/** The queues at their best, and with as many requests in flight as the service sends to one endpoint. */
-export type ContenderName =
-  | "service"
-  | "graphile-worker"
-  | "pg-boss"
-  | "graphile-worker, 128 in flight"
-  | "pg-boss, 128 in flight"
+export type ContenderName = "service" | "graphile-worker" | "pg-boss"
 
 export interface Contender {
   readonly name: ContenderName
@@ -90,13 +84,9 @@ const truncate = async (sql: SQL, jobs?: string) => {
   await sql.unsafe("CHECKPOINT")
 }
 
-/** The service's own worker, and what another process of it would run with. */
-export const makeService = Effect.fnUntraced(function* (
-  adminUrl: string,
-  to: Receiver,
-  database = "service"
-) {
-  const { sql, url, env, key, merchantId } = yield* makeDatabase(adminUrl, database)
+/** The service's own worker. */
+const makeService = Effect.fnUntraced(function* (adminUrl: string, to: Receiver) {
+  const { sql, env, key, merchantId } = yield* makeDatabase(adminUrl, "service")
   const settings = { ...env, WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${to.port}` }
   const start = Effect.gen(function* () {
     const service = yield* spawnService(settings, built)
@@ -130,7 +120,7 @@ export const makeService = Effect.fnUntraced(function* (
     enqueue: async () => {},
     idle: async (jobs) => !(await open(sql, jobs))
   }
-  return { ...contender, url, env: settings }
+  return contender
 })
 
 /** The endpoint's row, for deliveries to refer to; the url and the secret are in the jobs. */
@@ -226,15 +216,5 @@ export const makeContenders = (adminUrl: string, to: Receiver) =>
       database: "graphile",
       candidates: graphileCandidates
     }),
-    makePgBoss(adminUrl, to, { name: "pg-boss", database: "pgboss", candidates: pgBossCandidates }),
-    makeGraphile(adminUrl, to, {
-      name: "graphile-worker, 128 in flight",
-      database: "graphile_equal",
-      candidates: [{ concurrentJobs: 128, localQueueSize: 1000 }]
-    }),
-    makePgBoss(adminUrl, to, {
-      name: "pg-boss, 128 in flight",
-      database: "pgboss_equal",
-      candidates: [{ batchSize: 64, localConcurrency: 2 }]
-    })
+    makePgBoss(adminUrl, to, { name: "pg-boss", database: "pgboss", candidates: pgBossCandidates })
   ])
