@@ -8,7 +8,7 @@ COPY LICENSE ./
 COPY docs/guides ./docs/guides
 COPY migrations ./migrations
 COPY src ./src
-RUN bun src/pages/build.ts && bun src/packages/build.ts
+RUN bun src/platform/pages/build.ts && bun src/app/packages/build.ts
 
 FROM oven/bun:1.4.5-slim
 WORKDIR /app

@@ -2,12 +2,12 @@
 import { expect } from "bun:test"
 import { Effect, Schedule } from "effect"
 import { mnemonicToAccount } from "viem/accounts"
-import { createDidToken } from "../src/buyers/createDidToken.ts"
-import { developmentMnemonic } from "../src/dev/LocalChain.ts"
-import { placeholder } from "../src/pages/compile.ts"
+import { developmentMnemonic } from "../src/app/dev/LocalChain.ts"
+import { createDidToken } from "../src/payments/buyers/createDidToken.ts"
+import { placeholder } from "../src/platform/pages/compile.ts"
 import { request, signUp } from "./dashboard/person.ts"
-import { tokenChangesOf } from "./http/shop.ts"
-import { smtpServer } from "./mail/smtpServer.ts"
+import { tokenChangesOf } from "./platform/http/shop.ts"
+import { smtpServer } from "./platform/mail/smtpServer.ts"
 import { send } from "./support/contractCheck.ts"
 import { freshAddress } from "./support/freshAddress.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "./support/process.ts"
@@ -27,7 +27,7 @@ liveEffect("the built service answers, and serves what browsers load", () =>
       ARBITRUM_RPC_URLS: "http://127.0.0.1:9"
     }
     const cli = yield* spawnProgram(
-      ["src/cli/main.ts", "merchant", "create", "--name", "Shop", "--receiver", receiver, "--json"],
+      ["src/app/cli/main.ts", "merchant", "create", "--name", "Shop", "--receiver", receiver, "--json"],
       env
     )
     yield* cli.succeeded

@@ -5,8 +5,8 @@ import { join } from "node:path"
 import { Glob } from "bun"
 import { Effect, Schema } from "effect"
 import { attemptsInWords } from "../src/domain/attemptsInWords.ts"
+import { delaySeconds } from "../src/platform/workers/RetrySchedule.ts"
 import { RetryPolicy } from "../src/webhooks/RetryPolicy.ts"
-import { delaySeconds } from "../src/workers/RetrySchedule.ts"
 
 const root = join(import.meta.dir, "..")
 const PackageJson = Schema.decodeSync(

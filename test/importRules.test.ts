@@ -59,7 +59,7 @@ describe("import rules", () => {
     const grouped = [...new Glob("src/**/*.ts").scanSync(root)].filter((file) =>
       readFileSync(join(root, file), "utf8").includes("HttpApiGroup.make")
     )
-    expect(grouped).toEqual(["src/http/Access.ts"])
+    expect(grouped).toEqual(["src/platform/http/Access.ts"])
   })
 
   test("SQL is written in repositories, migrations and the database room alone", () => {
@@ -72,7 +72,7 @@ describe("import rules", () => {
           /^effect\/sql|^@effect\/sql-pg/.test(target) &&
           !repository.test(file) &&
           !file.startsWith("migrations/") &&
-          !file.startsWith("src/database/") &&
+          !file.startsWith("src/platform/database/") &&
           // LISTEN is not SQL either.
           !["src/webhooks/DeliveryWake.ts", "src/webhooks/DeliveryWorker/WakeListener.ts"].includes(file)
       )
@@ -81,14 +81,15 @@ describe("import rules", () => {
 
   test("nothing but programs imports App", () => {
     const programs = /^src\/(service|cli\/main|dev\/demo)\.ts$/
-    expect(violations(({ file, target }) => target === "src/App.ts" && !programs.test(file))).toEqual([])
+    expect(violations(({ file, target }) => target === "src/app/App.ts" && !programs.test(file))).toEqual([])
   })
 
   test("nothing outside development imports development or test code", () => {
     expect(
       violations(
         ({ file, target }) =>
-          (target.startsWith("src/dev/") && !file.startsWith("src/dev/")) || target.startsWith("test/")
+          (target.startsWith("src/app/dev/") && !file.startsWith("src/app/dev/")) ||
+          target.startsWith("test/")
       )
     ).toEqual([])
   })
@@ -97,10 +98,10 @@ describe("import rules", () => {
     expect(
       violations(
         ({ file, target, typeOnly }) =>
-          file.startsWith("src/client/") &&
-          file !== "src/client/makeQuittance.ts" &&
+          file.startsWith("src/packages/client/") &&
+          file !== "src/app/makeQuittance.ts" &&
           !typeOnly &&
-          !target.startsWith("src/client/")
+          !target.startsWith("src/packages/client/")
       )
     ).toEqual([])
   })
@@ -121,7 +122,7 @@ describe("import rules", () => {
   })
 
   test("what a service is made of is its room's own: others go through the service, or by a room's top", () => {
-    const wiring = ["src/App.ts", "src/Routes.ts", "src/DashboardRoutes.ts"]
+    const wiring = ["src/app/App.ts", "src/app/Routes.ts", "src/app/DashboardRoutes.ts"]
     const partOf = (target: string) => {
       const [, room, service, ...rest] = target.split("/")
       const door = `src/${room}/${service}`

@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { buildPrograms } from "../src/pages/buildPrograms.ts"
+import { buildPrograms } from "../src/platform/pages/buildPrograms.ts"
 import { faultTable } from "./support/faultTable.ts"
 import { scratchDirectory } from "./support/scratchDirectory.ts"
 import { joinTestPostgres } from "./support/testPostgres.ts"
@@ -53,7 +53,7 @@ const built = "dist-test"
 const build = async () => {
   await buildPrograms(join(import.meta.dir, "..", built), ["service.ts", "cli/main.ts"])
   process.env["TEST_BUILT"] = built
-  const packages = Bun.spawnSync([process.execPath, "src/packages/build.ts"], { stderr: "inherit" })
+  const packages = Bun.spawnSync([process.execPath, "src/app/packages/build.ts"], { stderr: "inherit" })
   if (packages.exitCode !== 0) throw new Error("The packages cannot be built.")
   process.env["TEST_PACKAGES"] = "built"
 }

@@ -2,7 +2,7 @@
 import { describe, expect } from "bun:test"
 import { SQL } from "bun"
 import { Effect } from "effect"
-import { migrations } from "../src/database/migrations.ts"
+import { migrations } from "../src/platform/database/migrations.ts"
 import { send } from "./support/contractCheck.ts"
 import { ownDatabase } from "./support/ownDatabase.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "./support/process.ts"
@@ -15,7 +15,7 @@ const noChain = { BASE_SEPOLIA_RPC_URLS: "http://127.0.0.1:9", ARBITRUM_RPC_URLS
 const createMerchant = (dataDir: string) =>
   Effect.gen(function* () {
     const cli = yield* spawnProgram(
-      ["src/cli/main.ts", "merchant", "create", "--name", "Shop", "--receiver", receiver, "--json"],
+      ["src/app/cli/main.ts", "merchant", "create", "--name", "Shop", "--receiver", receiver, "--json"],
       { DATA_DIR: dataDir }
     )
     yield* cli.succeeded
@@ -70,7 +70,7 @@ describe("The service as a process", () => {
     Effect.gen(function* () {
       const taken = yield* spawnService({ DATA_DIR: yield* temporaryDirectory, ...noChain })
       yield* untilReady(taken)
-      const second = yield* spawnProgram(["src/main.ts"], {
+      const second = yield* spawnProgram(["src/app/main.ts"], {
         DATA_DIR: yield* temporaryDirectory,
         PORT: new URL(taken.baseUrl).port,
         HOST: "127.0.0.1",
@@ -103,7 +103,7 @@ describe("The service as a process", () => {
   ] as const) {
     liveEffect(`${name} stops the start with a line for ${variables.join(", ")}`, () =>
       Effect.gen(function* () {
-        const child = yield* spawnProgram(["src/main.ts"], {
+        const child = yield* spawnProgram(["src/app/main.ts"], {
           DATA_DIR: yield* temporaryDirectory,
           ...noChain,
           ...env

@@ -2,8 +2,8 @@
 // pending, never settled and never refused.
 import { Context, Effect, Layer, Schema } from "effect"
 import { encodeFunctionData, getAddress, type Hex, parseAbi } from "viem"
-import { AppConfig } from "../AppConfig.ts"
 import { Address, type Env, networks, type TransactionHash } from "../domain/Chain.ts"
+import { AppConfig } from "../platform/AppConfig.ts"
 import { statusOf, verificationOf } from "./ChainVerifier/Agreement.ts"
 import { aboutRange, readingOf } from "./ChainVerifier/aboutRange.ts"
 import { aboutTime } from "./ChainVerifier/aboutTime.ts"

@@ -2,9 +2,9 @@
 // and whenever a node comes back. A wrong one stops the start in production and
 // switches settlement off in development; one that is silent does neither.
 import { Clock, Data, Deferred, Duration, Effect, Layer, Option, Semaphore } from "effect"
-import { AppConfig } from "../AppConfig.ts"
 import { type Env, networks } from "../domain/Chain.ts"
-import { periodic } from "../workers/supervised.ts"
+import { AppConfig } from "../platform/AppConfig.ts"
+import { periodic } from "../platform/workers/supervised.ts"
 import { ChainVerifier } from "./ChainVerifier.ts"
 import { RpcPool } from "./RpcPool.ts"
 import { type NetworkCheck, type NodeStatus, Verification } from "./Verification.ts"

@@ -2,9 +2,9 @@
 // them and counts only when a majority says the same; a node that lags, errs or
 // is silent says nothing, and one that contradicts raises an alert.
 import { Context, Deferred, Effect, Exit, Layer, type Result, type Scope } from "effect"
-import { AppConfig } from "../AppConfig.ts"
 import type { Env } from "../domain/Chain.ts"
-import { type FaultPoint, FaultPoints } from "../workers/FaultPoints.ts"
+import { AppConfig } from "../platform/AppConfig.ts"
+import { type FaultPoint, FaultPoints } from "../platform/workers/FaultPoints.ts"
 import { type ChainAlertKind, ChainAlerts, ChainRecoveries } from "./ChainAlerts.ts"
 import { makeNodeAlerts } from "./RpcPool/nodeAlerts.ts"
 import {

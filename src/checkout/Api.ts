@@ -15,12 +15,12 @@ import {
   RateLimited,
   ReceiverTaken
 } from "../domain/Errors.ts"
-import { allow, endpointGroup } from "../http/Access.ts"
-import { ApiKeyAuth, TestRail } from "../http/ApiKeyAuth.ts"
-import { errorResponse } from "../http/Envelope.ts"
-import { BodyRules } from "../http/RequestRules.ts"
-import { CreatedIntent } from "../intents/Api.ts"
 import { PaymentIdParam } from "../payments/Api.ts"
+import { CreatedIntent } from "../payments/intents/Api.ts"
+import { allow, endpointGroup } from "../platform/http/Access.ts"
+import { ApiKeyAuth, TestRail } from "../platform/http/ApiKeyAuth.ts"
+import { errorResponse } from "../platform/http/Envelope.ts"
+import { BodyRules } from "../platform/http/RequestRules.ts"
 import { DeliveryView } from "../webhooks/Api.ts"
 
 /** The amounts that the playground mints intents for (docs/contract.md 8). */

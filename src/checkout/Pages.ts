@@ -2,9 +2,9 @@
 // policy and in no frame.
 import { Effect, type Layer, Option } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import { AppConfig } from "../AppConfig.ts"
-import { browserBundle, bundleAnswer } from "../pages/BrowserBundle.ts"
-import { pageHeaders, policyOf } from "../pages/pageHeaders.ts"
+import { AppConfig } from "../platform/AppConfig.ts"
+import { browserBundle, bundleAnswer } from "../platform/pages/BrowserBundle.ts"
+import { pageHeaders, policyOf } from "../platform/pages/pageHeaders.ts"
 import { browserNode } from "./browserNode.ts"
 import styles from "./pages/pages.css" with { type: "text" }
 import { payDocument } from "./pages/payDocument.ts"

@@ -1,5 +1,5 @@
-import type { AppConfig } from "../AppConfig.ts"
-import { isLoopback } from "../http/isLoopback.ts"
+import type { AppConfig } from "../platform/AppConfig.ts"
+import { isLoopback } from "../platform/http/isLoopback.ts"
 
 /**
  * The test chain's node that a developer's browser may ask itself: one on its own machine. Any other

@@ -1,5 +1,5 @@
 import { Option } from "effect"
-import type { AppConfig } from "../AppConfig.ts"
+import type { AppConfig } from "../platform/AppConfig.ts"
 
 /** What a page asks of others where buyers may use WalletConnect: its relay, and the node it reads from. */
 export const walletConnectOrigins = ({

@@ -1,9 +1,9 @@
 // Makes the changes of receiving addresses whose time has come.
 import { DateTime, Effect, Layer, Option } from "effect"
 import type { SqlClient } from "effect/sql"
-import { AuditLog, type Change, service } from "../audit/AuditLog.ts"
-import { DueWork } from "../workers/DueWork.ts"
-import { supervised } from "../workers/supervised.ts"
+import { DueWork } from "../platform/workers/DueWork.ts"
+import { supervised } from "../platform/workers/supervised.ts"
+import { AuditLog, type Change, service } from "./audit/AuditLog.ts"
 import { ReceiverChangeRepo, type WaitingChange } from "./ReceiverChangeRepo.ts"
 
 const batch = 50

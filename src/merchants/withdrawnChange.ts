@@ -1,6 +1,7 @@
 // The notification that a pending receiver change was withdrawn.
-import type { Change } from "../audit/AuditLog.ts"
+
 import type { Address, Env } from "../domain/Chain.ts"
+import type { Change } from "./audit/AuditLog.ts"
 
 /** `by` names the cause unless a member withdrew it: ", by a new password". */
 export const withdrawnChange = (

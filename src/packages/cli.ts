@@ -1,2 +1,2 @@
 // What `@quittance/cli` runs.
-import "../terminal/main.ts"
+import "./cli/main.ts"

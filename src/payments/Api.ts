@@ -21,11 +21,11 @@ import { UsdAmount } from "../domain/Money.ts"
 import { AttemptMethod, FailureReason, PayerType, PaymentId, PaymentStatus } from "../domain/Payment.ts"
 import { Timestamp } from "../domain/Timestamp.ts"
 import { TokenChange } from "../domain/TokenChange.ts"
-import { allow, endpointGroup } from "../http/Access.ts"
-import { ApiKeyAuth } from "../http/ApiKeyAuth.ts"
-import { ErrorBody, errorResponse } from "../http/Envelope.ts"
-import { BodyRules } from "../http/RequestRules.ts"
-import { Token } from "../intents/Api.ts"
+import { allow, endpointGroup } from "../platform/http/Access.ts"
+import { ApiKeyAuth } from "../platform/http/ApiKeyAuth.ts"
+import { ErrorBody, errorResponse } from "../platform/http/Envelope.ts"
+import { BodyRules } from "../platform/http/RequestRules.ts"
+import { Token } from "./intents/Api.ts"
 
 /** The payment object (docs/contract.md 2.1). Absent fields are omitted. */
 export const PaymentView = Schema.Struct({

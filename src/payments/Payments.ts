@@ -1,8 +1,6 @@
 // Opening and settling payments: the rules between the contract, the buyer's
 // identity, the chain and the database.
 import { Context, DateTime, Effect, Layer, Option } from "effect"
-import { AppConfig } from "../AppConfig.ts"
-import { BuyerIdentity } from "../buyers/BuyerIdentity.ts"
 import { ChainReach } from "../chain/ChainReach.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import { chainRetryAfter } from "../chain/orChainUnavailable.ts"
@@ -21,9 +19,11 @@ import {
 import type { Principal } from "../domain/Merchant.ts"
 import type { Evidence, Payment, PaymentId } from "../domain/Payment.ts"
 import type { TokenChange } from "../domain/TokenChange.ts"
-import { IntentTokens } from "../intents/IntentTokens.ts"
-import { RateLimiter } from "../limits/RateLimiter.ts"
+import { AppConfig } from "../platform/AppConfig.ts"
+import { RateLimiter } from "../platform/limits/RateLimiter.ts"
 import { DeliveryWake } from "../webhooks/DeliveryWake.ts"
+import { BuyerIdentity } from "./buyers/BuyerIdentity.ts"
+import { IntentTokens } from "./intents/IntentTokens.ts"
 import { evidenceKey } from "./PaymentRepo/evidenceKey.ts"
 import { PaymentRepo } from "./PaymentRepo.ts"
 import {

@@ -2,13 +2,13 @@
 // fails what was never paid, and watches settled blocks until they are final.
 // Work is taken under a lease, so any number of instances share it.
 import { DateTime, Duration, Effect, Layer, Option, Schedule } from "effect"
-import { AppConfig } from "../AppConfig.ts"
-import { Alerts } from "../alerts/Alerts.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import type { BlockStatus } from "../chain/Verification.ts"
-import { DueWork } from "../workers/DueWork.ts"
-import { leased } from "../workers/leased.ts"
-import { supervised } from "../workers/supervised.ts"
+import { AppConfig } from "../platform/AppConfig.ts"
+import { Alerts } from "../platform/alerts/Alerts.ts"
+import { DueWork } from "../platform/workers/DueWork.ts"
+import { leased } from "../platform/workers/leased.ts"
+import { supervised } from "../platform/workers/supervised.ts"
 import { type DueReport, PaymentRepo, type WatchedTransfer, type WatchNote } from "./PaymentRepo.ts"
 import { openedSince, type ReportCheck } from "./Payments/evidenceCheck.ts"
 import { verdictOf } from "./Payments/verdictOf.ts"

@@ -1,6 +1,6 @@
 // Reports take turns: a flood of them holds up little of what else comes.
 import { Context, Effect, Layer } from "effect"
-import { LoopTurns } from "../workers/LoopTurns.ts"
+import { LoopTurns } from "../platform/workers/LoopTurns.ts"
 
 /** Completes when it is the report's turn; at once, where nobody says otherwise. */
 export const ReportTurns = Context.Reference<Effect.Effect<void>>("quittance/payments/ReportTurns", {

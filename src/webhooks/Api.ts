@@ -11,10 +11,10 @@ import {
 import { Uuid } from "../domain/Merchant.ts"
 import { Timestamp } from "../domain/Timestamp.ts"
 import { AttemptFailure, DeliveryStatus, EndpointHealth, EventType } from "../domain/Webhook.ts"
-import { allow, endpointGroup } from "../http/Access.ts"
-import { ApiKeyAuth } from "../http/ApiKeyAuth.ts"
-import { errorResponse } from "../http/Envelope.ts"
-import { BodyRules } from "../http/RequestRules.ts"
+import { allow, endpointGroup } from "../platform/http/Access.ts"
+import { ApiKeyAuth } from "../platform/http/ApiKeyAuth.ts"
+import { errorResponse } from "../platform/http/Envelope.ts"
+import { BodyRules } from "../platform/http/RequestRules.ts"
 
 export const EndpointView = Schema.Struct({
   id: Uuid,

@@ -3,7 +3,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Cause, Context, type Duration, Effect, Layer, Queue, Schedule } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { periodic } from "../workers/supervised.ts"
+import { periodic } from "../platform/workers/supervised.ts"
 import { ListenUnsupported, superviseListener } from "./DeliveryWorker/WakeListener.ts"
 
 /** The channel that instances notify each other on. */

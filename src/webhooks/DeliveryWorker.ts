@@ -2,9 +2,9 @@
 // a wake-up only makes it prompt.
 import { Clock, DateTime, Effect, Exit, Fiber, FiberSet, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { DueWork } from "../workers/DueWork.ts"
-import { Readiness } from "../workers/Readiness.ts"
-import { supervised } from "../workers/supervised.ts"
+import { DueWork } from "../platform/workers/DueWork.ts"
+import { Readiness } from "../platform/workers/Readiness.ts"
+import { supervised } from "../platform/workers/supervised.ts"
 import { DeliveryWake } from "./DeliveryWake.ts"
 import { Attempts, leaseSeconds } from "./DeliveryWorker/Attempts.ts"
 import { initialWindow, makeEndpointPacing } from "./DeliveryWorker/EndpointPacing.ts"

@@ -1,12 +1,12 @@
 // Webhook endpoint management over HTTP.
 import { Effect, Option, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Api } from "../Api.ts"
+import { Api } from "../app/Api.ts"
 import type { Principal } from "../domain/Merchant.ts"
 import type { Delivery, Endpoint } from "../domain/Webhook.ts"
-import { CurrentPrincipal } from "../http/ApiKeyAuth.ts"
-import { narrowedGroup } from "../http/narrowed.ts"
-import { RateLimiter } from "../limits/RateLimiter.ts"
+import { CurrentPrincipal } from "../platform/http/ApiKeyAuth.ts"
+import { narrowedGroup } from "../platform/http/narrowed.ts"
+import { RateLimiter } from "../platform/limits/RateLimiter.ts"
 import type { DeliveryView, EndpointView } from "./Api.ts"
 import { WebhookEndpoints } from "./WebhookEndpoints.ts"
 

@@ -14,8 +14,8 @@ import type {
   EventType,
   SettledDelivery
 } from "../domain/Webhook.ts"
-import type { Sealed } from "../keys/SecretBox.ts"
-import { withFaultPoints } from "../workers/FaultPoints.ts"
+import type { Sealed } from "../platform/SecretBox.ts"
+import { withFaultPoints } from "../platform/workers/FaultPoints.ts"
 import { makeWebhookRepoMemory } from "./WebhookRepo/WebhookRepoMemory.ts"
 import { makeWebhookRepoSql } from "./WebhookRepo/WebhookRepoSql.ts"
 

@@ -1,10 +1,10 @@
 // One signed POST to a merchant's receiver: over the network, or in memory for tests.
 // Others swap this service; who asks for a send decides about retries.
 import { Clock, Context, Effect, Layer } from "effect"
-import { makeConnectionPool } from "../egress/ConnectionPool.ts"
-import { EgressPolicy } from "../egress/EgressPolicy.ts"
-import { Resolver } from "../egress/Resolver.ts"
-import { makeSafePost } from "../egress/SafePost.ts"
+import { makeConnectionPool } from "../platform/egress/ConnectionPool.ts"
+import { EgressPolicy } from "../platform/egress/EgressPolicy.ts"
+import { Resolver } from "../platform/egress/Resolver.ts"
+import { makeSafePost } from "../platform/egress/SafePost.ts"
 import { maxWindow } from "./DeliveryWorker/EndpointPacing.ts"
 import { type SignatureHeaders, signatureHeaders } from "./Signature.ts"
 import { answered, type SendOutcome, type SendRequest } from "./WebhookSender/SendOutcome.ts"

@@ -1,6 +1,6 @@
 // Why a URL is not registered, and what the merchant does about it.
 import { Schema } from "effect"
-import { EgressUrlReason } from "../egress/EgressUrl.ts"
+import { EgressUrlReason } from "../platform/egress/EgressUrl.ts"
 
 const advice: { readonly [R in EgressUrlReason]: string } = {
   not_a_url:

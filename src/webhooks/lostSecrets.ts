@@ -1,6 +1,6 @@
 // Secrets that are used, and that no key of ENCRYPTION_KEYS opens.
 import { Effect } from "effect"
-import { AppConfig } from "../AppConfig.ts"
+import { AppConfig } from "../platform/AppConfig.ts"
 import { SealedSecretRepo } from "./WebhookRepo/SealedSecretRepo.ts"
 
 export const lostSecrets = Effect.gen(function* () {

@@ -1,9 +1,9 @@
 // Seals the secrets of endpoints, authenticator apps and alert hooks, and the keys that sign receipts, under the
 // newest of ENCRYPTION_KEYS, so that older keys can go. The secrets do not change; the service keeps running.
 import { Effect } from "effect"
-import { AppConfig } from "../AppConfig.ts"
-import { authenticatorContext } from "../accounts/authenticatorContext.ts"
-import { SecretBox } from "../keys/SecretBox.ts"
+import { authenticatorContext } from "../merchants/accounts/authenticatorContext.ts"
+import { AppConfig } from "../platform/AppConfig.ts"
+import { SecretBox } from "../platform/SecretBox.ts"
 import { type SealedSecret, SealedSecretRepo } from "./WebhookRepo/SealedSecretRepo.ts"
 
 const batchSize = 500

@@ -4,7 +4,7 @@
 import { DateTime, Effect, Option, type Redacted } from "effect"
 import { WebhookEndpointNotFound } from "../domain/Errors.ts"
 import type { Tenant } from "../domain/Merchant.ts"
-import { SecretBox } from "../keys/SecretBox.ts"
+import { SecretBox } from "../platform/SecretBox.ts"
 import { makeWebhookSecret, secretLastFour } from "./Signature.ts"
 import { WebhookRepo } from "./WebhookRepo.ts"
 

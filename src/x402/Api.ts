@@ -12,11 +12,11 @@ import {
   RateLimited
 } from "../domain/Errors.ts"
 import { SettleReason } from "../domain/SettleReason.ts"
-import { allow, endpointGroup } from "../http/Access.ts"
-import { ApiKeyAuth } from "../http/ApiKeyAuth.ts"
-import { errorResponse } from "../http/Envelope.ts"
-import { BodyRules } from "../http/RequestRules.ts"
 import { PaymentAnswer, PaymentIdParam } from "../payments/Api.ts"
+import { allow, endpointGroup } from "../platform/http/Access.ts"
+import { ApiKeyAuth } from "../platform/http/ApiKeyAuth.ts"
+import { errorResponse } from "../platform/http/Envelope.ts"
+import { BodyRules } from "../platform/http/RequestRules.ts"
 
 const FacilitatorRequest = Schema.Struct({
   x402Version: Schema.Literals([1, 2]),

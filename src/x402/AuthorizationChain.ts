@@ -2,16 +2,16 @@
 // at what gas the transfer would go through, whether its nonce is spent. Nothing is sent here.
 import { Context, Effect, Layer, Option } from "effect"
 import { decodeFunctionResult, encodeFunctionData, erc20Abi, type Hex, hashTypedData, toHex } from "viem"
-import { AppConfig } from "../AppConfig.ts"
 import { ContractSignatures } from "../chain/ContractSignatures.ts"
 import type { NodeFailure } from "../chain/RpcPool/RpcNode.ts"
 import { RpcPool, unavailable } from "../chain/RpcPool.ts"
 import { Bytes, Quantity } from "../chain/RpcSchemas.ts"
 import { SignatureRecovery } from "../chain/SignatureRecovery.ts"
 import type { RpcUnavailable } from "../chain/Verification.ts"
+import type { WalletState } from "../chain/wallets/HotWallet.ts"
 import { Address, networks } from "../domain/Chain.ts"
 import type { InvalidReason } from "../domain/SettleReason.ts"
-import type { WalletState } from "../wallets/HotWallet.ts"
+import { AppConfig } from "../platform/AppConfig.ts"
 import { type Call, factoryOf, type SignedAuthorization, transferCall, typedDataOf } from "./Authorization.ts"
 import {
   type AuthorizationStanding,

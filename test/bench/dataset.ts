@@ -5,11 +5,11 @@ import { Effect, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
-import { buildIndexes } from "../../src/database/buildIndexes.ts"
-import { migrate } from "../../src/database/migrate.ts"
-import { migrations } from "../../src/database/migrations.ts"
 import { Address, networks } from "../../src/domain/Chain.ts"
-import { generateKey, hashKey } from "../../src/keys/KeyAuth/KeyFormat.ts"
+import { generateKey, hashKey } from "../../src/merchants/keys/KeyAuth/KeyFormat.ts"
+import { buildIndexes } from "../../src/platform/database/buildIndexes.ts"
+import { migrate } from "../../src/platform/database/migrate.ts"
+import { migrations } from "../../src/platform/database/migrations.ts"
 
 const merchantCount = 20
 const paymentsPerMerchant = 400

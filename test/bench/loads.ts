@@ -1,7 +1,7 @@
 // The endpoints under load and the requests of each, merchants in turn.
 import { createHmac } from "node:crypto"
-import { createDidToken } from "../../src/buyers/createDidToken.ts"
 import { networks } from "../../src/domain/Chain.ts"
+import { createDidToken } from "../../src/payments/buyers/createDidToken.ts"
 import { type BenchMerchant, type Dataset, receiver, tokenChanges } from "./dataset.ts"
 import { baseUrl, tokenSecret } from "./servers.ts"
 import type { LoadRequest } from "./wrk.ts"

@@ -2,7 +2,7 @@
 import { chmodSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { Effect } from "effect"
-import { freePort } from "../../src/dev/freePort.ts"
+import { freePort } from "../../src/app/dev/freePort.ts"
 import { temporaryDirectory } from "../support/process.ts"
 
 const root = "/usr/lib/postgresql"

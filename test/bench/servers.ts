@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect } from "effect"
-import { freePort } from "../../src/dev/freePort.ts"
+import { freePort } from "../../src/app/dev/freePort.ts"
 import { spawnProgram, untilReady } from "../support/process.ts"
 
 export const serverNames = ["service", "limit", "peer"] as const

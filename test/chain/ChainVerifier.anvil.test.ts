@@ -2,10 +2,10 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Layer, ManagedRuntime, type Scope } from "effect"
 import { encodeFunctionData } from "viem"
+import { LocalChain } from "../../src/app/dev/LocalChain.ts"
+import { usdcAbi } from "../../src/app/dev/LocalUsdc.ts"
 import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
 import type { SettledTransfer } from "../../src/chain/Verification.ts"
-import { LocalChain } from "../../src/dev/LocalChain.ts"
-import { usdcAbi } from "../../src/dev/LocalUsdc.ts"
 import { TransactionHash } from "../../src/domain/Chain.ts"
 import {
   amount,

@@ -3,11 +3,11 @@
 import { describe, expect } from "bun:test"
 import { Effect, Layer, Result } from "effect"
 import { encodeAbiParameters, type Hex, hashMessage } from "viem"
-import { BuyerIdentity } from "../../src/buyers/BuyerIdentity.ts"
-import { createDidToken } from "../../src/buyers/createDidToken.ts"
+import { LocalChain } from "../../src/app/dev/LocalChain.ts"
 import { ContractSignatures } from "../../src/chain/ContractSignatures.ts"
-import { LocalChain } from "../../src/dev/LocalChain.ts"
 import type { Address } from "../../src/domain/Chain.ts"
+import { BuyerIdentity } from "../../src/payments/buyers/BuyerIdentity.ts"
+import { createDidToken } from "../../src/payments/buyers/createDidToken.ts"
 import {
   address,
   amount,

@@ -2,8 +2,8 @@
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
 import { encodeFunctionData, type Hex, pad, toHex } from "viem"
+import { usdcAbi } from "../../src/app/dev/LocalUsdc.ts"
 import { transferTopic } from "../../src/chain/ChainVerifier/TransferLog.ts"
-import { usdcAbi } from "../../src/dev/LocalUsdc.ts"
 import {
   amount,
   anvilSuite,

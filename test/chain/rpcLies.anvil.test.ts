@@ -2,8 +2,8 @@
 // that did not happen, and the nodes are asked a bounded number of times.
 import { beforeEach, describe, expect } from "bun:test"
 import { Effect, Schedule } from "effect"
+import { LocalChain } from "../../src/app/dev/LocalChain.ts"
 import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
-import { LocalChain } from "../../src/dev/LocalChain.ts"
 import { TransactionHash } from "../../src/domain/Chain.ts"
 import { alerts, anvilSuite, person, usdc, verdictFor, verifierOver } from "../support/anvilSuite.ts"
 import { row } from "../support/attackRows.ts"

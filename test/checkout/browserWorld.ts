@@ -1,8 +1,8 @@
 // A checkout world for a file of browser tests, held after each test against what no
 // page may do: ask a third party, break the shop's CSP, throw.
 import { afterAll, afterEach, beforeAll, expect } from "bun:test"
-import type { Environment } from "../../src/AppConfig.ts"
-import type { NewMerchant } from "../../src/keys/KeyAuth.ts"
+import type { NewMerchant } from "../../src/merchants/keys/KeyAuth.ts"
+import type { Environment } from "../../src/platform/AppConfig.ts"
 import { browserSuite, hasChromium } from "../support/browser.ts"
 import { type CheckoutWorld, startCheckoutWorld } from "./checkoutWorld.ts"
 

@@ -10,7 +10,7 @@ const browserTest = browserSuite()
 browserTest("the playground that `bun run demo` prints pays and shows the shop's webhook", async () => {
   const scope = Effect.runSync(Scope.make())
   try {
-    const demo = await Effect.runPromise(Scope.provide(spawnProgram(["src/dev/demo.ts"], {}), scope))
+    const demo = await Effect.runPromise(Scope.provide(spawnProgram(["src/app/dev/demo.ts"], {}), scope))
     const address = () => /http\S+\/playground#pk=pk_test_\S+/.exec(demo.output())?.[0]
     for (let tries = 0; address() === undefined && tries < 600; tries++) await Bun.sleep(50)
     const page = await newPage({ width: 360 })

@@ -2,7 +2,7 @@
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
 import type { Locator, Page } from "playwright-core"
-import { usdcAbi } from "../../src/dev/LocalUsdc.ts"
+import { usdcAbi } from "../../src/app/dev/LocalUsdc.ts"
 import { networks } from "../../src/domain/Chain.ts"
 import { MerchantId } from "../../src/domain/Merchant.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"

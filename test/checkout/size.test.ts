@@ -1,7 +1,7 @@
 // What a buyer's browser loads: everything in one script, at most 60 kB gzipped.
 import { describe, expect, test } from "bun:test"
 import { Effect } from "effect"
-import { browserBundle } from "../../src/pages/BrowserBundle.ts"
+import { browserBundle } from "../../src/platform/pages/BrowserBundle.ts"
 
 const built = (entry: string) =>
   Effect.runPromise(

@@ -2,7 +2,7 @@
 // bounded number of calls, whoever sends them.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
-import { createDidToken } from "../../src/buyers/createDidToken.ts"
+import { createDidToken } from "../../src/payments/buyers/createDidToken.ts"
 import { type CheckoutWorld, startCheckoutWorld } from "./checkoutWorld.ts"
 
 setDefaultTimeout(60_000)

@@ -5,7 +5,7 @@ import { tmpdir, userInfo } from "node:os"
 import { join } from "node:path"
 import { SQL } from "bun"
 import { Effect } from "effect"
-import { freePort } from "../../src/dev/freePort.ts"
+import { freePort } from "../../src/app/dev/freePort.ts"
 
 const installations = "/usr/lib/postgresql"
 

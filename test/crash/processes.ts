@@ -3,7 +3,7 @@
 import { join } from "node:path"
 import type { Subprocess } from "bun"
 import { Effect } from "effect"
-import { freePort } from "../../src/dev/freePort.ts"
+import { freePort } from "../../src/app/dev/freePort.ts"
 import { programOf } from "../support/process.ts"
 
 const root = join(import.meta.dir, "../..")
@@ -50,7 +50,7 @@ const child = (running: Subprocess): Child => ({
 /** Starts the service; `ready` completes once it answers, or gives up after 20 seconds. */
 export const startService = async (surroundings: Surroundings) => {
   const port = await Effect.runPromise(freePort(0))
-  const running = spawn(surroundings, port, "src/main.ts")
+  const running = spawn(surroundings, port, "src/app/main.ts")
   const ready = async (): Promise<boolean> => {
     const deadline = Date.now() + 20_000
     while (Date.now() < deadline && running.exitCode === null && running.signalCode === null) {
@@ -75,7 +75,7 @@ export const regenerateSecret = (surroundings: Surroundings, merchantId: string)
     spawn(
       surroundings,
       1,
-      "src/cli/main.ts",
+      "src/app/cli/main.ts",
       "webhook",
       "regenerate-secret",
       "--merchant",

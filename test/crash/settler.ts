@@ -3,10 +3,10 @@
 import { Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
-import { AppConfig } from "../../src/AppConfig.ts"
-import * as Database from "../../src/Database.ts"
 import { MerchantId } from "../../src/domain/Merchant.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
+import { AppConfig } from "../../src/platform/AppConfig.ts"
+import * as Database from "../../src/platform/Database.ts"
 import { settle } from "../webhooks/deliveries.ts"
 
 const [perSecond = "50", count = "1000"] = process.argv.slice(2)

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Layer, Schema, Scope } from "effect"
 import { SqlClient } from "effect/sql"
-import { MoreAlerts } from "../../src/dashboard/alerts/Api.ts"
+import { MoreAlerts } from "../../src/dashboard/api/alerts/Api.ts"
 import { browserSuite, expectNoAxeViolations, newContext, screenshot } from "../support/browser.ts"
 import { testDatabase } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"

@@ -1,11 +1,11 @@
 // The whole service as it starts, on the local chain and an embedded Postgres, with a merchant's receiver of webhooks.
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import * as App from "../../src/App.ts"
-import { AppConfig } from "../../src/AppConfig.ts"
-import { freePort } from "../../src/dev/freePort.ts"
-import { LocalChain } from "../../src/dev/LocalChain.ts"
+import * as App from "../../src/app/App.ts"
+import { freePort } from "../../src/app/dev/freePort.ts"
+import { LocalChain } from "../../src/app/dev/LocalChain.ts"
 import type { Address } from "../../src/domain/Chain.ts"
+import { AppConfig } from "../../src/platform/AppConfig.ts"
 import { temporaryDirectory } from "../support/process.ts"
 
 interface Received {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { readFileSync } from "node:fs"
 import { Effect, Exit, Scope } from "effect"
-import { buyer, makeShop, stranger } from "../http/shop.ts"
+import { buyer, makeShop, stranger } from "../platform/http/shop.ts"
 import {
   browserSuite,
   expectNoAxeViolations,

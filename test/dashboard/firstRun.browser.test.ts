@@ -2,7 +2,7 @@
 // what they are told.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
-import { makeShop } from "../http/shop.ts"
+import { makeShop } from "../platform/http/shop.ts"
 import {
   browserSuite,
   expectNoAxeViolations,

@@ -8,10 +8,11 @@ import type { Page } from "playwright-core"
 import { createWalletClient, encodeFunctionData, erc20Abi, type Hex, http, parseAbi } from "viem"
 import { mnemonicToAccount } from "viem/accounts"
 import { baseSepolia } from "viem/chains"
-import { developmentMnemonic } from "../../src/dev/LocalChain.ts"
-import { payIntent } from "../../src/dev/payIntent.ts"
+import { developmentMnemonic } from "../../src/app/dev/LocalChain.ts"
+import { payIntent } from "../../src/app/dev/payIntent.ts"
 import { networks } from "../../src/domain/Chain.ts"
-import { smtpServer } from "../mail/smtpServer.ts"
+import { until } from "../notifications/tellingWorld.ts"
+import { smtpServer } from "../platform/mail/smtpServer.ts"
 import {
   browserSuite,
   expectNoAxeViolations,
@@ -19,7 +20,6 @@ import {
   newContext,
   screenshot
 } from "../support/browser.ts"
-import { until } from "../telling/tellingWorld.ts"
 import { type AnvilWorld, anvilWorld } from "./anvilWorld.ts"
 import { password } from "./person.ts"
 

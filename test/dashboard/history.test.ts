@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
 import { SqlClient } from "effect/sql"
-import { makeShop, type Shop } from "../http/shop.ts"
+import { makeShop, type Shop } from "../platform/http/shop.ts"
 import { testDatabase } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
 import { type Person, receiver, signUp } from "./person.ts"

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
 import type { Page } from "playwright-core"
-import { payIntent } from "../../src/dev/payIntent.ts"
+import { payIntent } from "../../src/app/dev/payIntent.ts"
 import { browserSuite, hasChromium, newContext, untilOn } from "../support/browser.ts"
 import { freshAddress } from "../support/freshAddress.ts"
 import { type AnvilWorld, anvilWorld } from "./anvilWorld.ts"

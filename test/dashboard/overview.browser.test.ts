@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
 import { SqlClient } from "effect/sql"
-import { makeShop } from "../http/shop.ts"
+import { makeShop } from "../platform/http/shop.ts"
 import {
   browserSuite,
   expectNoAxeViolations,

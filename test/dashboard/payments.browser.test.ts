@@ -1,7 +1,7 @@
 // The payments' page in a real browser: found by typing and by keys, sorted, and kept in the address.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
-import { makeShop } from "../http/shop.ts"
+import { makeShop } from "../platform/http/shop.ts"
 import {
   browserSuite,
   expectNoAxeViolations,

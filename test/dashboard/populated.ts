@@ -3,7 +3,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { answered, failed } from "../../src/webhooks/WebhookSender/SendOutcome.ts"
-import { makeShop } from "../http/shop.ts"
+import { makeShop } from "../platform/http/shop.ts"
 import type { TestService } from "../support/service.ts"
 import { signWith } from "./agentKey.ts"
 import { agentForm, type Person, receiver, signUp } from "./person.ts"

@@ -5,7 +5,7 @@ import { Effect, Exit, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Page } from "playwright-core"
 import { Address } from "../../src/domain/Chain.ts"
-import { buyer, makeShop, type Shop } from "../http/shop.ts"
+import { buyer, makeShop, type Shop } from "../platform/http/shop.ts"
 import {
   browserSuite,
   expectNoAxeViolations,

@@ -2,9 +2,9 @@
 // merchant's ids are unknown, and no change comes from another site.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
-import { DashboardApi } from "../../src/dashboard/Api.ts"
-import { endpointsOf } from "../../src/http/Routing/pathTable.ts"
-import { makeShop } from "../http/shop.ts"
+import { DashboardApi } from "../../src/dashboard/api/Api.ts"
+import { endpointsOf } from "../../src/platform/http/Routing/pathTable.ts"
+import { makeShop } from "../platform/http/shop.ts"
 import { testDatabase } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
 import { agentForm, type Person, receiver, request, signUp } from "./person.ts"

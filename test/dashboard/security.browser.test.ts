@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:te
 import { Effect, Exit, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Page } from "playwright-core"
-import { codeOf, stepAt } from "../../src/accounts/SecondFactors/totp.ts"
+import { codeOf, stepAt } from "../../src/merchants/accounts/SecondFactors/totp.ts"
 import {
   browserSuite,
   expectNoAxeViolations,

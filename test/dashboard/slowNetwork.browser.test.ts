@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
 import type { Page } from "playwright-core"
-import { makeShop } from "../http/shop.ts"
+import { makeShop } from "../platform/http/shop.ts"
 import { browserSuite, hasChromium, newContext } from "../support/browser.ts"
 import { testDatabase } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"

@@ -1,7 +1,7 @@
 // Transfers that pay nothing, in a real browser: attached, refunded, handled, and gone from the page.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
-import { makeShop, stranger } from "../http/shop.ts"
+import { makeShop, stranger } from "../platform/http/shop.ts"
 import {
   browserSuite,
   expectNoAxeViolations,

@@ -1,5 +1,5 @@
-import { Quittance } from "../../src/client/Quittance.ts"
-import { verifyDelivery, WebhookVerificationError } from "../../src/client/verifyWebhook.ts"
+import { Quittance } from "../../src/packages/client/Quittance.ts"
+import { verifyDelivery, WebhookVerificationError } from "../../src/packages/client/verifyWebhook.ts"
 import { fulfilOnce, tokenOf } from "./orders.ts"
 
 const { QUITTANCE_KEY = "", QUITTANCE_URL = "", WEBHOOK_SECRET = "" } = process.env

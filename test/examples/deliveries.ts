@@ -2,7 +2,7 @@
 import { expect } from "bun:test"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { signTestWebhook, type WebhookEvent } from "../../src/client/verifyWebhook.ts"
+import { signTestWebhook, type WebhookEvent } from "../../src/packages/client/verifyWebhook.ts"
 
 export const secret = `whsec_${Buffer.alloc(32, 3).toString("base64")}`
 const event: WebhookEvent = {

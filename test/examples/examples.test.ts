@@ -7,7 +7,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Exit, Scope } from "effect"
-import { freePort } from "../../src/dev/freePort.ts"
+import { freePort } from "../../src/app/dev/freePort.ts"
 import { testDatabase } from "../support/database.ts"
 import { spawnProgram, temporaryDirectory } from "../support/process.ts"
 import { startService, type TestMerchant, type TestService } from "../support/service.ts"

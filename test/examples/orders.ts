@@ -1,9 +1,9 @@
 // A shop's orders: what the examples share. The order is marked paid and the event's key stored in one
 // transaction, and the key is unique: an event that comes twice ships once. So does an order that is paid twice.
 import { Database } from "bun:sqlite"
-import type { Quittance } from "../../src/client/Quittance.ts"
-import { QuittanceError } from "../../src/client/QuittanceError.ts"
-import { idempotencyKey, type WebhookEvent } from "../../src/client/verifyWebhook.ts"
+import type { Quittance } from "../../src/packages/client/Quittance.ts"
+import { QuittanceError } from "../../src/packages/client/QuittanceError.ts"
+import { idempotencyKey, type WebhookEvent } from "../../src/packages/client/verifyWebhook.ts"
 
 interface Order {
   readonly amount: string

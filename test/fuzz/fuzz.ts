@@ -3,7 +3,7 @@
 
 import { Effect } from "effect"
 import fc from "fast-check"
-import { buyer, makeShop, stranger } from "../http/shop.ts"
+import { buyer, makeShop, stranger } from "../platform/http/shop.ts"
 import { type Call, send } from "../support/contractCheck.ts"
 import { testDatabase } from "../support/database.ts"
 import { startService } from "../support/service.ts"

@@ -2,7 +2,7 @@
 // (the classes of docs/threats.md 5).
 import { Effect } from "effect"
 import fc from "fast-check"
-import { openApiDocument } from "../../src/openapi/Documents.ts"
+import { openApiDocument } from "../../src/app/openapi/Documents.ts"
 import type { Call } from "../support/contractCheck.ts"
 
 // biome-ignore lint/suspicious/noExplicitAny: a JSON document of any shape is walked here

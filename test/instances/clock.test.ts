@@ -1,7 +1,7 @@
 // Two instances, one on a machine that is ten minutes ahead: both go by the database's time.
 import { expect } from "bun:test"
 import { Effect } from "effect"
-import { LocalChain } from "../../src/dev/LocalChain.ts"
+import { LocalChain } from "../../src/app/dev/LocalChain.ts"
 import { Address } from "../../src/domain/Chain.ts"
 import { send } from "../support/contractCheck.ts"
 import { ownDatabase } from "../support/ownDatabase.ts"
@@ -41,7 +41,7 @@ liveEffect(
         AHEAD_SECONDS: "600"
       })
       const right = yield* cluster.start()
-      const ahead = yield* cluster.start("--preload=./test/support/aheadOfTime.ts", "src/main.ts")
+      const ahead = yield* cluster.start("--preload=./test/support/aheadOfTime.ts", "src/app/main.ts")
       const created = JSON.parse(
         yield* cluster.cli("merchant", "create", "--name", "Shop", "--receiver", receiver, "--json")
       )

@@ -1,7 +1,7 @@
 // Three instances as real processes on one Postgres, behind the balancer.
 import { SQL } from "bun"
 import { Effect, type Scope } from "effect"
-import { freePort } from "../../src/dev/freePort.ts"
+import { freePort } from "../../src/app/dev/freePort.ts"
 import { type RunningProcess, spawnProgram, temporaryDirectory } from "../support/process.ts"
 import { type Balancer, startBalancer } from "./balancer.ts"
 
@@ -64,7 +64,7 @@ export const instanceCluster = (
       env,
       start: Effect.fnUntraced(function* (...program: ReadonlyArray<string>) {
         const port = yield* freePort(0)
-        const child = yield* spawnProgram(program.length === 0 ? ["src/main.ts"] : program, {
+        const child = yield* spawnProgram(program.length === 0 ? ["src/app/main.ts"] : program, {
           ...env,
           PORT: String(port),
           HOST: "127.0.0.1"
@@ -76,7 +76,7 @@ export const instanceCluster = (
         return { ...child, port, baseUrl: `http://127.0.0.1:${port}` }
       }),
       cli: Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
-        const child = yield* spawnProgram(["src/cli/main.ts", ...args], env)
+        const child = yield* spawnProgram(["src/app/cli/main.ts", ...args], env)
         const code = yield* child.exited
         if (code !== 0) throw new Error(`cli ${args.join(" ")}: ${child.output()}`)
         return child.output()

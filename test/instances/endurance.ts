@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs"
 import { BunRuntime } from "@effect/platform-bun"
 import { Console, Effect } from "effect"
-import { LocalChain } from "../../src/dev/LocalChain.ts"
+import { LocalChain } from "../../src/app/dev/LocalChain.ts"
 import { Address } from "../../src/domain/Chain.ts"
 import { megabytesOf } from "../bench/memory.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
@@ -40,7 +40,7 @@ const main = Effect.gen(function* () {
   // Its name for itself, which buyers' tokens are for.
   const baseUrl = service.baseUrl.replace("127.0.0.1", "localhost")
   const cli = yield* spawnProgram(
-    ["src/cli/main.ts", "merchant", "create", "--name", "Shop", "--receiver", receiver, "--json"],
+    ["src/app/cli/main.ts", "merchant", "create", "--name", "Shop", "--receiver", receiver, "--json"],
     env
   )
   yield* cli.exited

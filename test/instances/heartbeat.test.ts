@@ -1,7 +1,7 @@
 // A process that is killed while it sends: another one sends what it held, within seconds.
 import { expect } from "bun:test"
 import { Effect } from "effect"
-import { LocalChain } from "../../src/dev/LocalChain.ts"
+import { LocalChain } from "../../src/app/dev/LocalChain.ts"
 import { Address } from "../../src/domain/Chain.ts"
 import { send } from "../support/contractCheck.ts"
 import { noteFault } from "../support/faultTable.ts"

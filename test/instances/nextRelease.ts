@@ -3,9 +3,9 @@
 import "effect/schema/SchemaJITCompiler/enable"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import * as App from "../../src/App.ts"
-import { Migrations, migrations } from "../../src/database/migrations.ts"
-import { launch } from "../../src/launch.ts"
+import * as App from "../../src/app/App.ts"
+import { launch } from "../../src/app/launch.ts"
+import { Migrations, migrations } from "../../src/platform/database/migrations.ts"
 
 const tables = [
   "api_keys",

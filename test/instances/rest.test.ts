@@ -2,7 +2,7 @@
 import { expect } from "bun:test"
 import { readFileSync } from "node:fs"
 import { Effect, Redacted } from "effect"
-import { LocalChain } from "../../src/dev/LocalChain.ts"
+import { LocalChain } from "../../src/app/dev/LocalChain.ts"
 import { ownDatabase } from "../support/ownDatabase.ts"
 import { spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
 import { liveEffect } from "../support/run.ts"

@@ -3,7 +3,7 @@
 import { describe, expect } from "bun:test"
 import { SQL } from "bun"
 import { Effect } from "effect"
-import { verifyWebhook } from "../../src/client/verifyWebhook.ts"
+import { verifyWebhook } from "../../src/packages/client/verifyWebhook.ts"
 import { send } from "../support/contractCheck.ts"
 import { ownDatabase } from "../support/ownDatabase.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
@@ -58,7 +58,7 @@ describe(`Rotation of secrets`, () => {
         })
       const cli = (kids: ReadonlyArray<Kid>, ...args: ReadonlyArray<string>) =>
         Effect.gen(function* () {
-          const child = yield* spawnProgram(["src/cli/main.ts", ...args], { ...env, ...keysOf(...kids) })
+          const child = yield* spawnProgram(["src/app/cli/main.ts", ...args], { ...env, ...keysOf(...kids) })
           return { code: yield* child.exited, output: child.output() }
         })
       type Service = Effect.Success<ReturnType<typeof start>>

@@ -3,8 +3,8 @@
 
 import type { Account, Chain, HttpTransport, WalletClient } from "viem"
 import { erc20Abi } from "viem"
-import { createDidToken } from "../../src/buyers/createDidToken.ts"
 import { Address, networks } from "../../src/domain/Chain.ts"
+import { createDidToken } from "../../src/payments/buyers/createDidToken.ts"
 import type { AnswerBody } from "../support/AnswerBody.ts"
 
 export interface Shopper {

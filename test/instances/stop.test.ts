@@ -13,7 +13,7 @@ describe("A graceful stop", () => {
     Effect.gen(function* () {
       const dataDir = yield* temporaryDirectory
       const cli = yield* spawnProgram(
-        ["src/cli/main.ts", "merchant", "create", "--name", "Shop", "--receiver", receiver, "--json"],
+        ["src/app/cli/main.ts", "merchant", "create", "--name", "Shop", "--receiver", receiver, "--json"],
         { DATA_DIR: dataDir }
       )
       yield* cli.succeeded

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Exit, Predicate } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { variables } from "../../src/AppConfig/settings.ts"
-import { loadAppConfig } from "../../src/AppConfig.ts"
-import { systemPaths } from "../../src/http/System.ts"
+import { variables } from "../../src/platform/AppConfig/settings.ts"
+import { loadAppConfig } from "../../src/platform/AppConfig.ts"
+import { systemPaths } from "../../src/platform/http/System.ts"
 
 const ops = join(import.meta.dir, "../../ops")
 const isSetting = (name: string) => variables.has(name.replace(/_FILE$/, ""))
@@ -91,7 +91,7 @@ test.each(["quittance", "backup"])(
   "compose gives what is needed to %s: no setting is refused",
   async (service) => {
     const secrets = mkdtempSync(join(tmpdir(), "quittance-compose-"))
-    const { exitCode } = Bun.spawnSync(["bun", "src/cli/main.ts", "init", "--secrets", secrets], {
+    const { exitCode } = Bun.spawnSync(["bun", "src/app/cli/main.ts", "init", "--secrets", secrets], {
       cwd: join(ops, "..")
     })
     expect(exitCode).toBe(0)

@@ -13,7 +13,7 @@ export const run = (command: ReadonlyArray<string>, cwd: string, env: NodeJS.Pro
 /** Builds all packages, unless the whole suite has; what it prints. */
 export const buildPackages = (): string => {
   if (process.env["TEST_PACKAGES"] !== undefined) return ""
-  const { exitCode, output } = run([process.execPath, "src/packages/build.ts"], root)
+  const { exitCode, output } = run([process.execPath, "src/app/packages/build.ts"], root)
   if (exitCode !== 0) throw new Error(output)
   return output
 }

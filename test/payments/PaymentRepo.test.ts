@@ -2,7 +2,7 @@
 import { describe } from "bun:test"
 import { Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { KeyAuth } from "../../src/keys/KeyAuth.ts"
+import { KeyAuth } from "../../src/merchants/keys/KeyAuth.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { testDatabase } from "../support/database.ts"

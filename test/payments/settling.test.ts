@@ -2,11 +2,11 @@
 // pays once, and nothing that fails verification stands in anybody's way.
 import { describe, expect } from "bun:test"
 import { Effect, Layer, Result } from "effect"
-import { BuyerIdentity } from "../../src/buyers/BuyerIdentity.ts"
-import { BuyerTokenRefused } from "../../src/buyers/BuyerTokenRefused.ts"
 import type { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
 import { MemoryChain } from "../../src/chain/MemoryChain.ts"
 import type { Payment } from "../../src/domain/Payment.ts"
+import { BuyerIdentity } from "../../src/payments/buyers/BuyerIdentity.ts"
+import { BuyerTokenRefused } from "../../src/payments/buyers/BuyerTokenRefused.ts"
 import { Payments, reportLimit } from "../../src/payments/Payments.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { row } from "../support/attackRows.ts"

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Schema } from "effect"
 import { encodeFunctionData, type Hex } from "viem"
-import { usdcAbi } from "../../src/dev/LocalUsdc.ts"
+import { usdcAbi } from "../../src/app/dev/LocalUsdc.ts"
 import { Address, networks } from "../../src/domain/Chain.ts"
 import { assemble } from "../support/assembler.ts"
 import { type MoneyWorld, startMoneyWorld } from "./moneyWorld.ts"

@@ -103,13 +103,13 @@ export const defects: ReadonlyArray<Defect> = [
   },
   {
     name: "a stored transaction is never broadcast again",
-    file: "src/wallets/Outbox.ts",
+    file: "src/chain/wallets/Outbox.ts",
     from: "if (age < millis(timing.sendAgainAfter)) return",
     to: "if (age >= 0) return"
   },
   {
     name: "a day's cap counts used signatures only",
-    file: "src/agents/AgentRepo/spentSql.ts",
+    file: "src/x402/agents/AgentRepo/spentSql.ts",
     from: "FILTER (WHERE p.status = 'reserved'\n    OR (",
     to: "FILTER (WHERE (false\n    OR "
   },
@@ -121,12 +121,12 @@ export const defects: ReadonlyArray<Defect> = [
   },
   {
     name: "the fee of a stuck transaction grows without end",
-    file: "src/wallets/Outbox/fees.ts",
+    file: "src/chain/wallets/Outbox/fees.ts",
     from: 'if (!blocksCome || state.price <= old.maxFeePerGas) return "keep"',
     to: "",
     also: [
       {
-        file: "src/wallets/Outbox/fees.ts",
+        file: "src/chain/wallets/Outbox/fees.ts",
         from: "within(fees.maxFeePerGas * highest, {",
         to: "within(old.maxFeePerGas * highest, {"
       }
@@ -183,7 +183,7 @@ export const defects: ReadonlyArray<Defect> = [
   },
   {
     name: "mined transactions of the relaying wallet stay open",
-    file: "src/wallets/Outbox.ts",
+    file: "src/chain/wallets/Outbox.ts",
     from: "    if (transaction.nonce < next) {\n",
     to: "    if (transaction.nonce < next) {\n      if (head > 0n) return\n"
   },

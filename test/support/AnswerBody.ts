@@ -1,8 +1,8 @@
 // What answers of the service hold, by the contract: each field as any of its endpoints may answer it.
 import type { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import type { Api } from "../../src/Api.ts"
-import type { DashboardApi } from "../../src/dashboard/Api.ts"
-import type { Envelope } from "../../src/http/Envelope.ts"
+import type { Api } from "../../src/app/Api.ts"
+import type { DashboardApi } from "../../src/dashboard/api/Api.ts"
+import type { Envelope } from "../../src/platform/http/Envelope.ts"
 
 type EndpointsOf<A> =
   A extends HttpApi.HttpApi<infer _Id, infer Groups> ? HttpApiGroup.Endpoints<Groups> : never

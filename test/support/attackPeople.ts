@@ -1,8 +1,8 @@
 // The people and contracts of the end-to-end attacks.
 import { Effect } from "effect"
 import { encodeFunctionData, type Hex, pad } from "viem"
-import { LocalChain } from "../../src/dev/LocalChain.ts"
-import { usdcAbi } from "../../src/dev/LocalUsdc.ts"
+import { LocalChain } from "../../src/app/dev/LocalChain.ts"
+import { usdcAbi } from "../../src/app/dev/LocalUsdc.ts"
 import { address, person } from "./anvilSuite.ts"
 
 /** A buyer with money, a merchant, a thief. */

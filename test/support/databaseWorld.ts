@@ -38,14 +38,14 @@ export const databaseWorld = Effect.fnUntraced(function* ({ enter, proxyHost, se
   through.hostname = proxyHost
   through.port = String(proxy.port)
   const env = { DATA_DIR: yield* temporaryDirectory, RATE_LIMIT_PER_KEY: "100000", ...noChain }
-  const service = yield* spawnService({ DATABASE_URL: through.toString(), ...env }, "src/main.ts", {
+  const service = yield* spawnService({ DATABASE_URL: through.toString(), ...env }, "src/app/main.ts", {
     enter,
     host: serviceHost
   })
   yield* untilReady(service)
   const cli = yield* spawnProgram(
     [
-      ...["src/cli/main.ts", "merchant", "create", "--name", "Shop", "--json"],
+      ...["src/app/cli/main.ts", "merchant", "create", "--name", "Shop", "--json"],
       ...["--receiver", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"]
     ],
     { DATABASE_URL: databaseUrl, ...env }

@@ -1,7 +1,7 @@
 // Verdicts over nodes that misbehave before a real one.
 import { Effect, Layer } from "effect"
+import { LocalChain } from "../../src/app/dev/LocalChain.ts"
 import type { Expectation } from "../../src/chain/Verification.ts"
-import { LocalChain } from "../../src/dev/LocalChain.ts"
 import { amount, expectationOf, pay, person, verdictFor, verifierOver } from "./anvilSuite.ts"
 import { type Behaviour, rpcProxy } from "./rpcProxy.ts"
 

@@ -1,6 +1,6 @@
 // Multicall3 on a local chain, for wallets that are deployed with their payment.
 import { Effect } from "effect"
-import type { LocalChain } from "../../src/dev/LocalChain.ts"
+import type { LocalChain } from "../../src/app/dev/LocalChain.ts"
 import { multicall } from "../../src/x402/AuthorizationChain.ts"
 
 /** Multicall3 where every public chain has it. viem carries its code without exporting it. */

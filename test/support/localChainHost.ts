@@ -1,6 +1,6 @@
 // A process that holds a local chain until it is killed: shows that nothing is orphaned.
 import { Effect } from "effect"
-import { LocalChain } from "../../src/dev/LocalChain.ts"
+import { LocalChain } from "../../src/app/dev/LocalChain.ts"
 
 await Effect.runPromise(
   Effect.gen(function* () {

@@ -1,7 +1,7 @@
 // The in-memory layers that fast tests run on.
 import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { AppConfig, loadAppConfig } from "../../src/AppConfig.ts"
+import { AppConfig, loadAppConfig } from "../../src/platform/AppConfig.ts"
 
 const secret = Buffer.alloc(32, 7).toString("base64")
 

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process"
 import { appendFileSync, chmodSync, existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect } from "effect"
-import { freePort } from "../../src/dev/freePort.ts"
+import { freePort } from "../../src/app/dev/freePort.ts"
 import { postgresPrograms } from "../crash/cluster.ts"
 import { temporaryDirectory } from "./process.ts"
 

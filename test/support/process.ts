@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, type Scope } from "effect"
-import { freePort } from "../../src/dev/freePort.ts"
+import { freePort } from "../../src/app/dev/freePort.ts"
 
 const root = join(import.meta.dir, "../..")
 
@@ -23,14 +23,14 @@ export interface RunningProcess {
   readonly kill: (signal: NodeJS.Signals) => Effect.Effect<void>
 }
 
-const programs = ["src/main.ts", "src/cli/main.ts"]
+const programs = ["src/app/main.ts", "src/app/cli/main.ts"]
 const built = process.env["TEST_BUILT"]
 
 /** A program of the project from its sources, or as the whole suite has built it. */
 export const programOf = (source: string): string =>
   built === undefined || !programs.includes(source)
     ? source
-    : source.replace("src", built).replace(/ts$/, "js")
+    : source.replace("src/app", built).replace(/ts$/, "js")
 
 /** Starts one of the project's programs; it is killed with the scope. */
 export const spawnProgram = (
@@ -81,7 +81,7 @@ export const spawnProgram = (
 /** Starts the service, from its sources or as built, on a free port. */
 export const spawnService = (
   env: Readonly<Record<string, string>>,
-  program = "src/main.ts",
+  program = "src/app/main.ts",
   { enter = [], host = "127.0.0.1" }: { readonly enter?: ReadonlyArray<string>; readonly host?: string } = {}
 ) =>
   Effect.gen(function* () {

@@ -1,6 +1,5 @@
 // Reconcilers on memory under a clock that the test moves, and a shop that reports.
 import { Clock, DateTime, Duration, Effect, Layer, Option, type Scope } from "effect"
-import { type Alert, Alerts } from "../../src/alerts/Alerts.ts"
 import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
 import { MemoryChain } from "../../src/chain/MemoryChain.ts"
 import { TransactionHash } from "../../src/domain/Chain.ts"
@@ -8,8 +7,9 @@ import type { Payment } from "../../src/domain/Payment.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { Payments } from "../../src/payments/Payments.ts"
 import * as Reconciler from "../../src/payments/Reconciler.ts"
+import { type Alert, Alerts } from "../../src/platform/alerts/Alerts.ts"
+import { DueWork } from "../../src/platform/workers/DueWork.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
-import { DueWork } from "../../src/workers/DueWork.ts"
 import {
   memoryStack,
   newMerchant,

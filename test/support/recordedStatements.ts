@@ -2,7 +2,7 @@
 // own, in a directory that `bun run test` makes.
 import { appendFileSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { onStatement } from "../../src/database/statementLog.ts"
+import { onStatement } from "../../src/platform/database/statementLog.ts"
 
 const directory = process.env["TEST_STATEMENTS"]
 

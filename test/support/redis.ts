@@ -1,7 +1,7 @@
 // A real Redis for one test file, from Debian's package, on a free port.
 import { existsSync } from "node:fs"
 import { Effect, Schedule } from "effect"
-import { freePort } from "../../src/dev/freePort.ts"
+import { freePort } from "../../src/app/dev/freePort.ts"
 
 const binary = "/usr/bin/redis-server"
 

@@ -2,8 +2,8 @@ import { describe, expect } from "bun:test"
 import { Clock, Duration, Effect, Fiber, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { attemptsInWords } from "../../src/domain/attemptsInWords.ts"
+import { afterDelays, delayAfter, delaySeconds } from "../../src/platform/workers/RetrySchedule.ts"
 import { RetryPolicy } from "../../src/webhooks/RetryPolicy.ts"
-import { afterDelays, delayAfter, delaySeconds } from "../../src/workers/RetrySchedule.ts"
 import { testEffect } from "../support/run.ts"
 
 describe("the retry policy", () => {

@@ -7,7 +7,7 @@
 import { describe, expect, test } from "bun:test"
 import { Effect, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { verifyDelivery } from "../../src/client/verifyWebhook.ts"
+import { verifyDelivery } from "../../src/packages/client/verifyWebhook.ts"
 import {
   makeWebhookSecret,
   serviceSignature,

@@ -4,7 +4,7 @@ import { describe, expect } from "bun:test"
 import { Duration, Effect, Fiber, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import type { WebhookSender } from "../../src/webhooks/WebhookSender.ts"
-import { gist, requestTo, testSecret } from "../egress/egress.ts"
+import { gist, requestTo, testSecret } from "../platform/egress/egress.ts"
 import { verifyWithMerchantLibraries } from "../support/merchantLibraries.ts"
 import { liveEffect, testEffect } from "../support/run.ts"
 

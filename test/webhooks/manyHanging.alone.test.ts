@@ -2,7 +2,7 @@
 import { expect } from "bun:test"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { KeyAuth } from "../../src/keys/KeyAuth.ts"
+import { KeyAuth } from "../../src/merchants/keys/KeyAuth.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { Attempts } from "../../src/webhooks/DeliveryWorker/Attempts.ts"
 import * as DeliveryWorker from "../../src/webhooks/DeliveryWorker.ts"

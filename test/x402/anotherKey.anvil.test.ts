@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { Address } from "../../src/domain/Chain.ts"
-import { KeyAuth } from "../../src/keys/KeyAuth.ts"
+import { KeyAuth } from "../../src/merchants/keys/KeyAuth.ts"
 import { openPayment, payPath, rowsOf } from "./payloads.ts"
 import { receiver, startX402World, type X402World } from "./x402World.ts"
 

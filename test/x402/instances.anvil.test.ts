@@ -2,14 +2,13 @@
 // success is given once.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Layer, Scope } from "effect"
-import { AppConfig } from "../../src/AppConfig.ts"
 import { ChainReach } from "../../src/chain/ChainReach.ts"
 import { Address } from "../../src/domain/Chain.ts"
 import type { IncomingTransferExplained } from "../../src/domain/Errors.ts"
 import { PaymentId } from "../../src/domain/Payment.ts"
 import { IncomingTransfers } from "../../src/payments/IncomingTransfers.ts"
 import { Payments } from "../../src/payments/Payments.ts"
-import { payBySignature, signTerms } from "../relaying/signed.ts"
+import { AppConfig } from "../../src/platform/AppConfig.ts"
 import { ownDatabase } from "../support/ownDatabase.ts"
 import { spawnService, untilReady } from "../support/process.ts"
 import { rpcProxy } from "../support/rpcProxy.ts"
@@ -25,6 +24,7 @@ import {
   transfer,
   until
 } from "./payloads.ts"
+import { payBySignature, signTerms } from "./relaying/signed.ts"
 import { mnemonic, receiver, startX402World, type X402World } from "./x402World.ts"
 
 setDefaultTimeout(60_000)

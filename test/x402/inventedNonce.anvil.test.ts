@@ -1,6 +1,6 @@
 // A nonce that one of three nodes invents is not the one that a wallet is asked to send with.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import { createDidToken } from "../../src/buyers/createDidToken.ts"
+import { createDidToken } from "../../src/payments/buyers/createDidToken.ts"
 import { openPayment } from "./payloads.ts"
 import { startX402World, type X402World } from "./x402World.ts"
 

@@ -3,12 +3,12 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Layer } from "effect"
 import { type Hex, keccak256 } from "viem"
+import { OutboxRepo } from "../../src/chain/wallets/OutboxRepo.ts"
 import { TransactionHash } from "../../src/domain/Chain.ts"
-import { OutboxRepo } from "../../src/wallets/OutboxRepo.ts"
 import { RelayerRepo } from "../../src/x402/Relayer/RelayerRepo.ts"
 import { SettlementRepo } from "../../src/x402/Settlements/SettlementRepo.ts"
-import { payBySignature, signTerms } from "../relaying/signed.ts"
 import { openPayment, report, rowsOf, until } from "./payloads.ts"
+import { payBySignature, signTerms } from "./relaying/signed.ts"
 import { startX402World, type X402World } from "./x402World.ts"
 
 setDefaultTimeout(60_000)

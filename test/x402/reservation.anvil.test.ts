@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import type { Hex } from "viem"
-import { createDidToken } from "../../src/buyers/createDidToken.ts"
+import { createDidToken } from "../../src/payments/buyers/createDidToken.ts"
 import { decodeHeader } from "../../src/x402/Wire.ts"
 import { broadcasts, headerV1, openPayment, payPath, report, rowsOf, transfer, until } from "./payloads.ts"
 import { receiver, startX402World, type X402World } from "./x402World.ts"

@@ -2,7 +2,7 @@
 // the configuration bounds; its path and credentials are never a label.
 import { Clock, Effect, type Metric } from "effect"
 import type { Env } from "../../domain/Chain.ts"
-import { secondsBy } from "../../metrics/series.ts"
+import { secondsBy } from "../../platform/metrics/series.ts"
 import type { NodeFailure } from "./RpcNode.ts"
 
 const duration = secondsBy("quittance_rpc_request_duration_seconds", "JSON-RPC exchanges by node and outcome")

@@ -1,7 +1,7 @@
 // Calls of a contract wallet (EIP-5792, version 2.0.0): it names no account nonce and no hash, but an id that
 // the page chooses, refuses the same id twice, and says later what became of it.
 
-import { isRecord } from "../../pages/browser/isRecord.ts"
+import { isRecord } from "../../platform/pages/browser/isRecord.ts"
 import type { Attempt } from "./attempt.ts"
 import { isHash } from "./chain.ts"
 import { addressTopic, amountOfTransfer, sameHex, toQuantity, transferTopic } from "./erc20.ts"

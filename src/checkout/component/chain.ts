@@ -1,6 +1,6 @@
 // What the chain says of an attempt, asked through the buyer's own wallet: has its
 // transfer been mined, under which hash, and is its nonce used up.
-import { isRecord } from "../../pages/browser/isRecord.ts"
+import { isRecord } from "../../platform/pages/browser/isRecord.ts"
 import type { Attempt } from "./attempt.ts"
 import { addressTopic, amountOfTransfer, sameHex, toQuantity, transferTopic } from "./erc20.ts"
 import type { UnverifiedIntent } from "./intentToken.ts"

@@ -1,7 +1,7 @@
 // What the checkout reads of the intent token: the payment's id and where the money
 // goes. Nothing is trusted before the service has opened a payment from this very
 // token, which it does only where the signature holds.
-import { isRecord } from "../../pages/browser/isRecord.ts"
+import { isRecord } from "../../platform/pages/browser/isRecord.ts"
 
 export interface UnverifiedIntent {
   /** The payment's id. */

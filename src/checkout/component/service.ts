@@ -2,8 +2,8 @@
 // checked by hand: a schema library would outweigh the rest.
 
 import type { MismatchReason } from "../../domain/VerdictReason.ts"
-import { isRecord } from "../../pages/browser/isRecord.ts"
-import type { AuthorizationReason } from "../../relaying/Api.ts"
+import { isRecord } from "../../platform/pages/browser/isRecord.ts"
+import type { AuthorizationReason } from "../../x402/relaying/Api.ts"
 import type { SignedTerms } from "./signed.ts"
 
 export interface CheckoutContext {

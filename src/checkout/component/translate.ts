@@ -1,6 +1,6 @@
 // Words and amounts in the buyer's language. A new language is a file in messages/ and a line here. English is
 // what every other language translates; words in braces are filled in.
-import { type Translation as Localised, localised } from "../../pages/browser/localised.ts"
+import { type Translation as Localised, localised } from "../../platform/pages/browser/localised.ts"
 import ar from "./messages/ar.json"
 import de from "./messages/de.json"
 import en from "./messages/en.json"

@@ -1,6 +1,6 @@
 // Wallets: found by EIP-6963, asked by EIP-1193, their errors sorted into what the
 // buyer can do about them.
-import { isRecord } from "../../pages/browser/isRecord.ts"
+import { isRecord } from "../../platform/pages/browser/isRecord.ts"
 
 export type Hex = `0x${string}`
 

@@ -1,6 +1,6 @@
 // /playground: mint a capped intent, pay it, see the code and the webhook. A test
 // publishable key comes in the fragment (#pk=…), the query (?pk=…) or the field.
-import { isRecord } from "../../pages/browser/isRecord.ts"
+import { isRecord } from "../../platform/pages/browser/isRecord.ts"
 import { announceBurnerWallet } from "./burnerWallet.ts"
 import { checkoutEventDetail } from "./checkoutEventDetail.ts"
 

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact"
 import { useCallback, useEffect, useState } from "preact/hooks"
 import { developers, owners } from "../../domain/roleSets.ts"
-import type { AgentBalance, AgentGrant, AgentPage } from "../agents/Api.ts"
+import type { AgentBalance, AgentGrant, AgentPage } from "../api/agents/Api.ts"
 import { type AgentFields, AgentForm } from "./AgentForm.tsx"
 import { AgentPayments } from "./AgentPayments.tsx"
 import { mainnetGated } from "./Agents.tsx"

@@ -1,5 +1,5 @@
 // What an agent signed, newest first, and what became of it.
-import type { AgentPage } from "../agents/Api.ts"
+import type { AgentPage } from "../api/agents/Api.ts"
 import { short, usd } from "./format.ts"
 import { Explorer } from "./parts/External.tsx"
 import { Empty } from "./parts/Loaded.tsx"

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks"
 import { developers, owners } from "../../domain/roleSets.ts"
-import type { AgentListItem, AgentsPage, CreatedAgent } from "../agents/Api.ts"
+import type { AgentListItem, AgentsPage, CreatedAgent } from "../api/agents/Api.ts"
 import { type AgentFields, AgentForm } from "./AgentForm.tsx"
 import { call, useAction } from "./api.ts"
 import { CapMeter } from "./CapMeter.tsx"

@@ -1,6 +1,6 @@
 // What a person must look at.
 import { handlers } from "../../domain/roleSets.ts"
-import type { AlertsPage, AlertView, MoreAlerts } from "../alerts/Api.ts"
+import type { AlertsPage, AlertView, MoreAlerts } from "../api/alerts/Api.ts"
 import { call, useAction } from "./api.ts"
 import { Badge } from "./parts/Badge.tsx"
 import { Button } from "./parts/Button.tsx"

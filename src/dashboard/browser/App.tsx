@@ -1,6 +1,6 @@
 // Which page the address shows, and to whom.
 import { useCallback, useEffect, useRef, useState } from "preact/hooks"
-import type { SessionView } from "../accounts/Api.ts"
+import type { SessionView } from "../api/accounts/Api.ts"
 import { ApiError, call, roleChanged, sessionEnded } from "./api.ts"
 import { Door } from "./Door.tsx"
 import { setFormats } from "./format.ts"

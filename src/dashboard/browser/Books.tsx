@@ -1,7 +1,7 @@
 // A period's statement, to read, to print and to hold against the chain; and its exports.
 import { useState } from "preact/hooks"
-import type { BalancesView, StatementView } from "../../books/Api.ts"
-import type { BooksPage } from "../books/Api.ts"
+import type { BalancesView, StatementView } from "../../payments/books/Api.ts"
+import type { BooksPage } from "../api/books/Api.ts"
 import { call, useAction, usePage } from "./api.ts"
 import { exactTime, short, usd } from "./format.ts"
 import { Badge } from "./parts/Badge.tsx"

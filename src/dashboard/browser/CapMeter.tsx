@@ -1,5 +1,5 @@
 // How much of an agent's cap for a day is spent.
-import type { AgentListItem } from "../agents/Api.ts"
+import type { AgentListItem } from "../api/agents/Api.ts"
 import { usd } from "./format.ts"
 
 export const CapMeter = ({ agent }: { readonly agent: AgentListItem }) => (

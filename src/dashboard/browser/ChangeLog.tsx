@@ -1,6 +1,6 @@
 // Who has changed where money goes, and who may change it.
 import { useState } from "preact/hooks"
-import type { AuditPage } from "../settings/Api.ts"
+import type { AuditPage } from "../api/settings/Api.ts"
 import { call, useAction, usePage } from "./api.ts"
 import { Badge } from "./parts/Badge.tsx"
 import { Button } from "./parts/Button.tsx"

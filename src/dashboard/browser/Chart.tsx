@@ -1,7 +1,7 @@
 // Settled volume and count by day over one axis, with the values of the day that is pointed at or moved to by keys;
 // and the same as a table.
 import { useState } from "preact/hooks"
-import type { OverviewPage } from "../payments/Api.ts"
+import type { OverviewPage } from "../api/payments/Api.ts"
 import { count, dayName, usd } from "./format.ts"
 
 type Day = OverviewPage["days"][number]

@@ -1,6 +1,6 @@
 // One delivery: every attempt with what was sent and what was answered.
 import { handlers } from "../../domain/roleSets.ts"
-import type { DeliveryPage } from "../webhooks/Api.ts"
+import type { DeliveryPage } from "../api/webhooks/Api.ts"
 import { call, useAction } from "./api.ts"
 import { millis, short } from "./format.ts"
 import { Icon } from "./Icon.tsx"

@@ -1,6 +1,6 @@
 // How buyers see the merchant in the checkout: logo, colour, whom to ask.
 import { useRef, useState } from "preact/hooks"
-import type { SettingsPage } from "../settings/Api.ts"
+import type { SettingsPage } from "../api/settings/Api.ts"
 import { call, useAction } from "./api.ts"
 import { Button } from "./parts/Button.tsx"
 import { Card } from "./parts/Card.tsx"

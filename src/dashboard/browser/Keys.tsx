@@ -1,7 +1,7 @@
 // API keys: made, rotated and revoked; each shown once.
 import { useState } from "preact/hooks"
 import { developers, owners } from "../../domain/roleSets.ts"
-import type { IssuedKeyView, KeysPage, KeyView } from "../keys/Api.ts"
+import type { IssuedKeyView, KeysPage, KeyView } from "../api/keys/Api.ts"
 import { call, useAction } from "./api.ts"
 import { Badge } from "./parts/Badge.tsx"
 import { Button } from "./parts/Button.tsx"

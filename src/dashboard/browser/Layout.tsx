@@ -1,8 +1,8 @@
 // What surrounds every page: whose it is, test or live, the way to the others.
 import type { ComponentChildren } from "preact"
 import { useEffect, useState } from "preact/hooks"
-import type { SessionView } from "../accounts/Api.ts"
-import { mostOpen } from "../alerts/mostOpen.ts"
+import type { SessionView } from "../api/accounts/Api.ts"
+import { mostOpen } from "../api/alerts/mostOpen.ts"
 import { call, useAction } from "./api.ts"
 import { useOpenAlerts } from "./badge.ts"
 import { Icon } from "./Icon.tsx"

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks"
 import { handlers } from "../../domain/roleSets.ts"
-import type { LinksPage, LinkView } from "../links/Api.ts"
+import type { LinksPage, LinkView } from "../api/links/Api.ts"
 import { call, useAction } from "./api.ts"
 import { usd } from "./format.ts"
 import { May } from "./May.tsx"

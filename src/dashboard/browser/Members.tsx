@@ -2,7 +2,7 @@
 import { useId, useState } from "preact/hooks"
 import type { Role } from "../../domain/Role.ts"
 import { owners, everyRole as roles } from "../../domain/roleSets.ts"
-import type { Invitation, SettingsPage } from "../settings/Api.ts"
+import type { Invitation, SettingsPage } from "../api/settings/Api.ts"
 import { call, useAction } from "./api.ts"
 import { Button } from "./parts/Button.tsx"
 import { Card } from "./parts/Card.tsx"

@@ -1,6 +1,6 @@
 // A period at a glance: what settled and how, and what waits.
-import type { OverviewPage } from "../payments/Api.ts"
-import { mostPending } from "../payments/mostPending.ts"
+import type { OverviewPage } from "../api/payments/Api.ts"
+import { mostPending } from "../api/payments/mostPending.ts"
 import { Chart } from "./Chart.tsx"
 import { FirstRun } from "./FirstRun.tsx"
 import { count, counted, duration, usd } from "./format.ts"

@@ -1,6 +1,6 @@
 // One payment: what it is, what happened to it, and its JSON.
 import type { ComponentChildren } from "preact"
-import type { PaymentDetail } from "../payments/Api.ts"
+import type { PaymentDetail } from "../api/payments/Api.ts"
 import { short, usd } from "./format.ts"
 import { Icon } from "./Icon.tsx"
 import { OrderLink } from "./OrderLink.tsx"

@@ -1,5 +1,5 @@
 // Payments in rows; on a phone each is a card.
-import type { PaymentsPage } from "../payments/Api.ts"
+import type { PaymentsPage } from "../api/payments/Api.ts"
 import { short, usd } from "./format.ts"
 import { Time } from "./parts/Time.tsx"
 import { StatusBadge } from "./StatusBadge.tsx"

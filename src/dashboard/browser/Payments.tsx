@@ -1,5 +1,5 @@
 // Payments: found by what is typed, by status and days, sorted; the address says it all.
-import type { PaymentsPage } from "../payments/Api.ts"
+import type { PaymentsPage } from "../api/payments/Api.ts"
 import { Icon } from "./Icon.tsx"
 import { PaymentTable } from "./PaymentTable.tsx"
 import { Button } from "./parts/Button.tsx"

@@ -1,7 +1,7 @@
 // Where the merchant's money goes, and changes of it that wait.
 import { useState } from "preact/hooks"
 import { developers, owners } from "../../domain/roleSets.ts"
-import type { CheckedAddress, ReceiverChangeView, SettingsPage } from "../settings/Api.ts"
+import type { CheckedAddress, ReceiverChangeView, SettingsPage } from "../api/settings/Api.ts"
 import { ApiError, call, useAction } from "./api.ts"
 import { shortTime } from "./format.ts"
 import { Button } from "./parts/Button.tsx"

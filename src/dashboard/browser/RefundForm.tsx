@@ -1,6 +1,6 @@
 // What a refund gives back, and to whom.
 import { useRef, useState } from "preact/hooks"
-import type { RefundView } from "../../refunds/Api.ts"
+import type { RefundView } from "../../payments/refunds/Api.ts"
 import { call, useAction } from "./api.ts"
 import { usd } from "./format.ts"
 import { Button } from "./parts/Button.tsx"

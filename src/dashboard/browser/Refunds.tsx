@@ -1,8 +1,8 @@
 // The refunds of a payment or of an incoming transfer, and the way to another one.
 import { useState } from "preact/hooks"
 import { supporters } from "../../domain/roleSets.ts"
-import type { RefundView } from "../../refunds/Api.ts"
-import type { RefundsPart } from "../refunds/Api.ts"
+import type { RefundView } from "../../payments/refunds/Api.ts"
+import type { RefundsPart } from "../api/refunds/Api.ts"
 import { call, useAction } from "./api.ts"
 import { short, usd } from "./format.ts"
 import { Button } from "./parts/Button.tsx"

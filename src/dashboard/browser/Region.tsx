@@ -1,6 +1,6 @@
 // The person's language, and the merchant's time zone.
 import { owners } from "../../domain/roleSets.ts"
-import type { SettingsPage } from "../settings/Api.ts"
+import type { SettingsPage } from "../api/settings/Api.ts"
 import { call, useAction } from "./api.ts"
 import { Button } from "./parts/Button.tsx"
 import { Card } from "./parts/Card.tsx"

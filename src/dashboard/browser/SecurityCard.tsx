@@ -1,6 +1,6 @@
 // How the person signs in: passkeys, an authenticator app, and where they are signed in.
 import { useState } from "preact/hooks"
-import type { NewAuthenticator, RecoveryCodes, SecurityPage } from "../accounts/Api.ts"
+import type { NewAuthenticator, RecoveryCodes, SecurityPage } from "../api/accounts/Api.ts"
 import { call, useAction, usePage } from "./api.ts"
 import { Badge } from "./parts/Badge.tsx"
 import { Button } from "./parts/Button.tsx"

@@ -2,8 +2,8 @@
 // transaction that was sent elsewhere. However it is sent, the service finds it.
 import { useEffect, useState } from "preact/hooks"
 import { discoverWallets, type Wallet, WalletError } from "../../checkout/component/wallets.ts"
-import type { RefundView } from "../../refunds/Api.ts"
-import type { RefundPage } from "../refunds/Api.ts"
+import type { RefundView } from "../../payments/refunds/Api.ts"
+import type { RefundPage } from "../api/refunds/Api.ts"
 import { ApiError, call, useAction, usePage } from "./api.ts"
 import { short, usd } from "./format.ts"
 import { Icon } from "./Icon.tsx"

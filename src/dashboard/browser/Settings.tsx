@@ -1,6 +1,6 @@
 // How buyers see the merchant, where money goes, who belongs to it, and one's own account.
 import { owners } from "../../domain/roleSets.ts"
-import type { SettingsPage } from "../settings/Api.ts"
+import type { SettingsPage } from "../api/settings/Api.ts"
 import { AccountCard } from "./AccountCard.tsx"
 import { ChangeLog } from "./ChangeLog.tsx"
 import { Face } from "./Face.tsx"

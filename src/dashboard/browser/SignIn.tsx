@@ -1,6 +1,6 @@
 // Signing in: by a passkey, or by the password and, where the account has an app, its code.
 import { useState } from "preact/hooks"
-import type { SessionView } from "../accounts/Api.ts"
+import type { SessionView } from "../api/accounts/Api.ts"
 import { call, useAction } from "./api.ts"
 import { CodeField, withCode } from "./CodeField.tsx"
 import { Door } from "./Door.tsx"

@@ -1,6 +1,6 @@
 // Signing up: a person and their merchant, then the merchant's first keys, once.
 import { useState } from "preact/hooks"
-import type { SessionView, SignedUp } from "../accounts/Api.ts"
+import type { SessionView, SignedUp } from "../api/accounts/Api.ts"
 import { call, useAction } from "./api.ts"
 import { Door } from "./Door.tsx"
 import { Button } from "./parts/Button.tsx"

@@ -1,7 +1,7 @@
 // What the member is told by mail, and where the merchant's alerts are posted to.
 import { useState } from "preact/hooks"
 import { developers } from "../../domain/roleSets.ts"
-import type { NewAlertHook, TellingPage } from "../telling/Api.ts"
+import type { NewAlertHook, TellingPage } from "../api/telling/Api.ts"
 import { call, useAction, usePage } from "./api.ts"
 import { Button } from "./parts/Button.tsx"
 import { Card } from "./parts/Card.tsx"

@@ -1,6 +1,6 @@
 // What happened to a payment, from its opening to the last webhook attempt.
 import type { ComponentChildren } from "preact"
-import type { TimelineEvent } from "../payments/Api.ts"
+import type { TimelineEvent } from "../api/payments/Api.ts"
 import { millis, short, usd } from "./format.ts"
 import { Icon, type IconName } from "./Icon.tsx"
 import type { Tone } from "./parts/Badge.tsx"

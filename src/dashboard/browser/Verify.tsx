@@ -1,6 +1,6 @@
 // Does a signature verify, and if not, why? Computed in the browser: the secret goes nowhere.
 import { useState } from "preact/hooks"
-import { verifyWebhook, WebhookVerificationError } from "../../client/verifyWebhook.ts"
+import { verifyWebhook, WebhookVerificationError } from "../../packages/client/verifyWebhook.ts"
 import { Icon } from "./Icon.tsx"
 import { Button } from "./parts/Button.tsx"
 import { Card } from "./parts/Card.tsx"

@@ -1,5 +1,5 @@
 // Where a one-time link leads. Its token is in the address's fragment, which no server sees.
-import type { SessionView } from "../accounts/Api.ts"
+import type { SessionView } from "../api/accounts/Api.ts"
 import { call, useAction } from "./api.ts"
 import { CodeField, withCode } from "./CodeField.tsx"
 import { Door } from "./Door.tsx"

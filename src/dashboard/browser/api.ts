@@ -1,7 +1,7 @@
 // Requests to the dashboard's API, and pages that stay current: a page asks again every
 // few seconds while it is looked at, and is sent only what has changed.
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
-import type { Envelope } from "../../http/Envelope.ts"
+import type { Envelope } from "../../platform/http/Envelope.ts"
 import { isFollowing, onChange } from "./following.ts"
 import { confirmedByPassword } from "./passwordPrompt.ts"
 import { toast } from "./toasts.ts"

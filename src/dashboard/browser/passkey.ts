@@ -1,5 +1,5 @@
 // The browser's side of passkeys: asks the device, and sends what it says.
-import type { PasskeyOptions } from "../accounts/Api.ts"
+import type { PasskeyOptions } from "../api/accounts/Api.ts"
 import { ApiError, call } from "./api.ts"
 
 export const hasPasskeys = typeof PublicKeyCredential !== "undefined"

@@ -1,7 +1,7 @@
 // Who is signed in, for every component; and the door for those who are not.
 import { createContext } from "preact"
 import { useContext } from "preact/hooks"
-import type { SessionView } from "../accounts/Api.ts"
+import type { SessionView } from "../api/accounts/Api.ts"
 import { hrefOf, navigate, type Place } from "./router.ts"
 
 export interface SignedInSession {

@@ -13,10 +13,10 @@ import type {
   WebhookActionResult
 } from "@medusajs/framework/types"
 import { AbstractPaymentProvider, MathBN, ModuleProvider, Modules } from "@medusajs/framework/utils"
-import { Quittance } from "../../client/Quittance.ts"
-import { QuittanceError } from "../../client/QuittanceError.ts"
-import type { Payment } from "../../client/resources.ts"
-import { verifyDelivery, type WebhookOrder } from "../../client/verifyWebhook.ts"
+import { Quittance } from "../client/Quittance.ts"
+import { QuittanceError } from "../client/QuittanceError.ts"
+import type { Payment } from "../client/resources.ts"
+import { verifyDelivery, type WebhookOrder } from "../client/verifyWebhook.ts"
 import { type PaymentModule, paymentModule } from "./paymentModule.ts"
 import { shopRefund } from "./shopRefunds.ts"
 

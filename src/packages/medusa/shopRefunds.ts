@@ -1,7 +1,7 @@
 // Which refund at the service a refund of Medusa is. Medusa forgets a refund that fails, so the one that it asks for
 // has an id that follows from the payment, the amount and what was refunded before: it is the same at each try.
-import type { Quittance } from "../../client/Quittance.ts"
-import type { Refund } from "../../client/resources.ts"
+import type { Quittance } from "../client/Quittance.ts"
+import type { Refund } from "../client/resources.ts"
 
 export interface AskedRefund {
   readonly paymentId: string

@@ -2,8 +2,8 @@
 import { Effect, Option, Schema } from "effect"
 import { type SqlClient, SqlError } from "effect/sql"
 import { toBytes } from "../../chain/ChainBytes.ts"
-import { isUniqueViolation } from "../../database/isUniqueViolation.ts"
 import type { Tenant } from "../../domain/Merchant.ts"
+import { isUniqueViolation } from "../../platform/database/isUniqueViolation.ts"
 import type {
   NewRefund,
   RefundBalance,

@@ -2,7 +2,7 @@
 import type { Effect } from "effect"
 import type { Verification } from "../../chain/Verification.ts"
 import { MismatchReason, PendingReason } from "../../domain/VerdictReason.ts"
-import { counterBy } from "../../metrics/series.ts"
+import { counterBy } from "../../platform/metrics/series.ts"
 
 /** Counts a payment that has settled, by environment. */
 export const countSettlement = counterBy("quittance_settlements_total", "Payments settled", "env", [

@@ -1,12 +1,12 @@
 // The wallet that a buyer's token proves, for one payment.
 import { Effect, Option, Schema } from "effect"
-import { audiencesOf } from "../../buyers/audiencesOf.ts"
-import type { BuyerIdentity } from "../../buyers/BuyerIdentity.ts"
-import { BuyerTokenRefused, refusalOf } from "../../buyers/BuyerTokenRefused.ts"
 import type { Address } from "../../domain/Chain.ts"
 import type { ChainUnavailable, InvalidBuyerToken } from "../../domain/Errors.ts"
 import type { Principal } from "../../domain/Merchant.ts"
 import { PaymentId } from "../../domain/Payment.ts"
+import { audiencesOf } from "../buyers/audiencesOf.ts"
+import type { BuyerIdentity } from "../buyers/BuyerIdentity.ts"
+import { BuyerTokenRefused, refusalOf } from "../buyers/BuyerTokenRefused.ts"
 import type { PaymentRepo } from "../PaymentRepo.ts"
 
 const paymentIdIn = Schema.decodeUnknownOption(PaymentId)

@@ -1,8 +1,8 @@
 // Old attempts and the answers kept with them go after WEBHOOK_ATTEMPT_RETENTION;
 // the deliveries stay.
 import { DateTime, Duration, Effect, Layer } from "effect"
-import { AppConfig } from "../../AppConfig.ts"
-import { periodic } from "../../workers/supervised.ts"
+import { AppConfig } from "../../platform/AppConfig.ts"
+import { periodic } from "../../platform/workers/supervised.ts"
 import { WebhookRepo } from "../WebhookRepo.ts"
 
 /** Rows that one statement deletes, so that none holds its locks for long. */

@@ -2,7 +2,7 @@
 // and those given up.
 import { type Effect, Metric } from "effect"
 import { AttemptFailure } from "../../domain/Webhook.ts"
-import { counterBy, counterOf, secondsBy } from "../../metrics/series.ts"
+import { counterBy, counterOf, secondsBy } from "../../platform/metrics/series.ts"
 
 /** Counts a finished attempt. */
 export const countAttempt = counterBy(

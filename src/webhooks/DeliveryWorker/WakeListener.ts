@@ -2,7 +2,7 @@
 // its own heartbeat; a half-open connection looks alive and receives nothing.
 import { type PgClient, PgConnection } from "@effect/sql-pg"
 import { Data, type Duration, Effect, Queue, Scope } from "effect"
-import { sqlStateOf } from "../../database/sqlStateOf.ts"
+import { sqlStateOf } from "../../platform/database/sqlStateOf.ts"
 
 /** The listener did not hear its own heartbeat. */
 export class ListenerDeaf extends Data.TaggedError("ListenerDeaf") {}

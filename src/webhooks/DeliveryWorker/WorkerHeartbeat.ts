@@ -2,7 +2,7 @@
 // killed: within seconds, where the lease alone would hold it for half a minute.
 import { Clock, Context, Effect, Layer, Queue } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { periodic } from "../../workers/supervised.ts"
+import { periodic } from "../../platform/workers/supervised.ts"
 import { DeliveryWake } from "../DeliveryWake.ts"
 import { WebhookRepo } from "../WebhookRepo.ts"
 import { leaseSeconds } from "./Attempts.ts"

@@ -1,7 +1,7 @@
 // The SQL of re-encrypting every secret that is kept sealed.
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Sealed } from "../../keys/SecretBox.ts"
+import type { Sealed } from "../../platform/SecretBox.ts"
 
 const Owner = Schema.Literals(["endpoint", "authenticator", "alert_hook", "receipt_key"])
 

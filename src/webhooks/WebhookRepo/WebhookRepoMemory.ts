@@ -3,7 +3,7 @@
 import { Effect, Option } from "effect"
 import type { Tenant } from "../../domain/Merchant.ts"
 import type { Delivery, DeliveryAttempt, Endpoint } from "../../domain/Webhook.ts"
-import type { Sealed } from "../../keys/SecretBox.ts"
+import type { Sealed } from "../../platform/SecretBox.ts"
 import type { OrderOf, StoredEvent, WebhookRepo } from "../WebhookRepo.ts"
 import {
   byDue,

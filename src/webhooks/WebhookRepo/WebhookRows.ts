@@ -10,7 +10,7 @@ import {
   type Endpoint,
   EventType
 } from "../../domain/Webhook.ts"
-import type { Sealed } from "../../keys/SecretBox.ts"
+import type { Sealed } from "../../platform/SecretBox.ts"
 import type { ClaimedDelivery } from "../WebhookRepo.ts"
 
 const EndpointRow = Schema.Struct({

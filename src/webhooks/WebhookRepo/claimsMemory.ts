@@ -2,7 +2,7 @@
 import { Effect, Option } from "effect"
 import type { Tenant } from "../../domain/Merchant.ts"
 import type { Delivery, DeliveryAttempt, DeliveryStatus, Endpoint } from "../../domain/Webhook.ts"
-import type { Sealed } from "../../keys/SecretBox.ts"
+import type { Sealed } from "../../platform/SecretBox.ts"
 import type { AttemptResult, Claim, ClaimedDelivery, OrderOf, WebhookRepo } from "../WebhookRepo.ts"
 import { mostCancelled } from "./mostCancelled.ts"
 import { provenMillis } from "./provenMillis.ts"

@@ -1,6 +1,6 @@
 // WebhookSender's request and outcome, shared by its layers and the delivery queue.
 import type { Redacted } from "effect"
-import type { PostFailure } from "../../egress/PostFailure.ts"
+import type { PostFailure } from "../../platform/egress/PostFailure.ts"
 import type { SignedOrder } from "../Signature.ts"
 
 /** One delivery to send. */

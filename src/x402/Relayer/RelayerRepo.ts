@@ -4,12 +4,12 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AddressBytes, toBytes } from "../../chain/ChainBytes.ts"
+import { type Entry, OutboxRepo, type OutgoingTransaction } from "../../chain/wallets/OutboxRepo.ts"
 import type { Address, TransactionHash } from "../../domain/Chain.ts"
 import type { MerchantId } from "../../domain/Merchant.ts"
 import type { SettleReason } from "../../domain/SettleReason.ts"
 import { attachLeaseMillis } from "../../payments/TransferStore.ts"
-import { type Entry, OutboxRepo, type OutgoingTransaction } from "../../wallets/OutboxRepo.ts"
-import { withFaultPoints } from "../../workers/FaultPoints.ts"
+import { withFaultPoints } from "../../platform/workers/FaultPoints.ts"
 import { ownTransferStands } from "../Settlements/ownTransferStandsSql.ts"
 
 export interface BudgetedGas {

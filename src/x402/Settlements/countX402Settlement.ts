@@ -1,5 +1,5 @@
 // How x402 settlements end.
-import { counterBy } from "../../metrics/series.ts"
+import { counterBy } from "../../platform/metrics/series.ts"
 
 export const countX402Settlement = counterBy(
   "quittance_x402_settlements_total",

@@ -61,7 +61,7 @@ const makeDatabase = Effect.fnUntraced(function* (adminUrl: string, name: string
   )
   const env = { ...serviceEnv, DATABASE_URL: url.href, DATA_DIR: directory }
   const cli = yield* spawnProgram(
-    ["src/cli/main.ts", "merchant", "create", "--name", "Bench", "--receiver", receiver, "--json"],
+    ["src/app/cli/main.ts", "merchant", "create", "--name", "Bench", "--receiver", receiver, "--json"],
     env
   )
   yield* cli.exited

@@ -3,15 +3,15 @@ import { describe, expect, test } from "bun:test"
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import { languages, translation } from "../../../src/checkout/component/translate.ts"
-import { catalogues as linkCatalogues } from "../../../src/links/pages/catalogues.ts"
-import { catalogues as receiptCatalogues } from "../../../src/receipts/pages/catalogues.ts"
+import { catalogues as linkCatalogues } from "../../../src/checkout/pages/links/catalogues.ts"
+import { catalogues as receiptCatalogues } from "../../../src/payments/receipts/catalogues.ts"
 
 const placeholders = (text: string) => (text.match(/\{\w+\}/g) ?? []).sort()
 
 const rooms: ReadonlyArray<readonly [string, Readonly<Record<string, Readonly<Record<string, string>>>>]> = [
   ["checkout/component", languages],
-  ["links/pages", linkCatalogues],
-  ["receipts/pages", receiptCatalogues]
+  ["checkout/pages/links", linkCatalogues],
+  ["payments/receipts", receiptCatalogues]
 ]
 
 describe("Messages", () => {

@@ -1,8 +1,8 @@
 // A payment's history: each event once, in order, in the units that people read.
 
 import { describe, expect, test } from "bun:test"
-import type { PaymentHistory } from "../../../src/dashboard/payments/PaymentPagesRepo.ts"
-import { timelineOf } from "../../../src/dashboard/payments/timelineOf.ts"
+import type { PaymentHistory } from "../../../src/dashboard/api/payments/PaymentPagesRepo.ts"
+import { timelineOf } from "../../../src/dashboard/api/payments/timelineOf.ts"
 import { Address, networks, TransactionHash } from "../../../src/domain/Chain.ts"
 import { MerchantId } from "../../../src/domain/Merchant.ts"
 import { AtomicUsdc } from "../../../src/domain/Money.ts"

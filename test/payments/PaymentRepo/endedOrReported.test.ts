@@ -5,7 +5,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { AtomicUsdc } from "../../../src/domain/Money.ts"
 import { PaymentId } from "../../../src/domain/Payment.ts"
-import { LinkRepo } from "../../../src/links/LinkRepo.ts"
+import { LinkRepo } from "../../../src/payments/links/LinkRepo.ts"
 import { liveEffect } from "../../support/run.ts"
 import { twoInstances } from "./twoInstances.ts"
 

@@ -3,7 +3,7 @@
 import { describe, expect } from "bun:test"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { LinkRepo } from "../../../src/links/LinkRepo.ts"
+import { LinkRepo } from "../../../src/payments/links/LinkRepo.ts"
 import { liveEffect } from "../../support/run.ts"
 import { twoInstances } from "./twoInstances.ts"
 

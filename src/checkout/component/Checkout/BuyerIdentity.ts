@@ -1,5 +1,5 @@
 // The token that says who the buyer is, signed by their wallet.
-import { createDidToken } from "../../../buyers/createDidToken.ts"
+import { createDidToken } from "../../../payments/buyers/createDidToken.ts"
 import { sameHex } from "../erc20.ts"
 import type { CheckoutContext } from "../service.ts"
 import { askSignature, type Eip1193Provider, type Hex, WalletError } from "../wallets.ts"

@@ -1,0 +1,173 @@
+// The wiring diagram: what the service stands on, its services, workers and routes, the programs made of them.
+import { Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { HttpServer } from "effect/http"
+import { ChainReach } from "../chain/ChainReach.ts"
+import { ContractSignatures } from "../chain/ContractSignatures.ts"
+import { Faucet } from "../chain/faucet/Faucet.ts"
+import { layerChainAlerts } from "../chain/layerChainAlerts.ts"
+import { layerRetiredNodes } from "../chain/layerRetiredNodes.ts"
+import * as NetworkWatch from "../chain/NetworkWatch.ts"
+import { RpcPool } from "../chain/RpcPool.ts"
+import * as SignatureRecovery from "../chain/SignatureRecovery.ts"
+import { Accounts } from "../merchants/accounts/Accounts.ts"
+import { AuditLog } from "../merchants/audit/AuditLog.ts"
+import { AuditRepo } from "../merchants/audit/AuditRepo.ts"
+import { Faces } from "../merchants/Faces.ts"
+import { KeyAuth } from "../merchants/keys/KeyAuth.ts"
+import { MerchantRepo } from "../merchants/MerchantRepo.ts"
+import * as ReceiverChangeWorker from "../merchants/ReceiverChangeWorker.ts"
+import { Receivers } from "../merchants/Receivers.ts"
+import * as TellingWorker from "../notifications/TellingWorker.ts"
+import { Books } from "../payments/books/Books.ts"
+import { BuyerIdentity } from "../payments/buyers/BuyerIdentity.ts"
+import { IncomingTransfers } from "../payments/IncomingTransfers.ts"
+import { PaymentIntents } from "../payments/intents/PaymentIntents.ts"
+import { LinkRepo } from "../payments/links/LinkRepo.ts"
+import { Links } from "../payments/links/Links.ts"
+import { PaymentAttempts } from "../payments/PaymentAttempts.ts"
+import { PaymentRepo } from "../payments/PaymentRepo.ts"
+import { Payments } from "../payments/Payments.ts"
+import * as Reconciler from "../payments/Reconciler.ts"
+import * as ReportTurns from "../payments/ReportTurns.ts"
+import { ReceiptMails } from "../payments/receipts/ReceiptMails.ts"
+import { Receipts } from "../payments/receipts/Receipts.ts"
+import { Refunds } from "../payments/refunds/Refunds.ts"
+import * as RefundWatch from "../payments/refunds/RefundWatch.ts"
+import * as TransferWatch from "../payments/TransferWatch.ts"
+import type { AppConfig } from "../platform/AppConfig.ts"
+import { Alerts } from "../platform/alerts/Alerts.ts"
+import * as Database from "../platform/Database.ts"
+import * as DatabaseClock from "../platform/database/DatabaseClock.ts"
+import * as Replica from "../platform/database/Replica.ts"
+import { EgressPolicy } from "../platform/egress/EgressPolicy.ts"
+import { Resolver } from "../platform/egress/Resolver.ts"
+import * as Server from "../platform/http/Server.ts"
+import { RateLimiter } from "../platform/limits/RateLimiter.ts"
+import * as MailWorker from "../platform/mail/MailWorker.ts"
+import * as Membership from "../platform/processes/Membership.ts"
+import { SecretBox } from "../platform/SecretBox.ts"
+import * as DueWorkSql from "../platform/workers/DueWorkSql.ts"
+import * as Readiness from "../platform/workers/Readiness.ts"
+import { DeliveryWake } from "../webhooks/DeliveryWake.ts"
+import * as AttemptPruning from "../webhooks/DeliveryWorker/AttemptPruning.ts"
+import { Attempts } from "../webhooks/DeliveryWorker/Attempts.ts"
+import * as DeliveryWorker from "../webhooks/DeliveryWorker.ts"
+import { WebhookEndpoints } from "../webhooks/WebhookEndpoints.ts"
+import * as WebhookOperator from "../webhooks/WebhookOperator.ts"
+import { WebhookRepo } from "../webhooks/WebhookRepo.ts"
+import { WebhookSender } from "../webhooks/WebhookSender.ts"
+import * as AgentReconciler from "../x402/agents/AgentReconciler.ts"
+import { Agents } from "../x402/agents/Agents.ts"
+import { Releases } from "../x402/agents/Releases.ts"
+import { Facilitator } from "../x402/Facilitator.ts"
+import * as Routes from "./Routes.ts"
+import * as Telemetry from "./telemetry/Telemetry.ts"
+
+const database = Layer.merge(AuditLog.layer, SecretBox.layer).pipe(
+  Layer.provideMerge(Database.layer),
+  Layer.provideMerge(SecureRandom.layerWebCrypto)
+)
+
+/** Kept there for the service and for the operator's commands. */
+const kept = Layer.mergeAll(KeyAuth.layer, PaymentRepo.layer, WebhookRepo.layer, LinkRepo.layer)
+
+/** Everything real: the database, the chains' nodes, the network. */
+const real = Layer.mergeAll(
+  NetworkWatch.layerConfig,
+  BuyerIdentity.layerDid,
+  WebhookSender.layer.pipe(Layer.provide(Resolver.layer)),
+  DeliveryWake.layer,
+  RateLimiter.layer,
+  Faucet.layer,
+  Agents.layer,
+  Receipts.layer,
+  ReceiptMails.layer,
+  Faces.layer
+).pipe(
+  Layer.provideMerge(Layer.mergeAll(ContractSignatures.layer, SignatureRecovery.layer, ReportTurns.layer)),
+  Layer.provideMerge(RpcPool.layerConfig),
+  Layer.provide(layerChainAlerts),
+  Layer.provideMerge(Layer.mergeAll(kept, Alerts.layer, EgressPolicy.layer)),
+  Layer.provideMerge(Layer.mergeAll(DueWorkSql.layer, Replica.layer)),
+  Layer.provideMerge(DatabaseClock.layer),
+  Layer.provideMerge(database)
+)
+
+/** Built on the swappable services. */
+const services = Layer.mergeAll(Links.layer, WebhookEndpoints.layer, IncomingTransfers.layer).pipe(
+  Layer.provideMerge(Layer.mergeAll(PaymentIntents.layer, PaymentAttempts.layer, Refunds.layer)),
+  Layer.provideMerge(Payments.layer),
+  Layer.provideMerge(Layer.mergeAll(Attempts.layer, ChainReach.layer)),
+  Layer.provideMerge(SecretBox.layer)
+)
+
+/** What goes on without a request, on the swappable services. */
+const workers = Layer.mergeAll(Reconciler.layer, TransferWatch.layer, RefundWatch.layer, DeliveryWorker.layer)
+const housekeeping = Layer.mergeAll(
+  AttemptPruning.layer,
+  ReceiverChangeWorker.layer,
+  MailWorker.layer,
+  TellingWorker.layer
+)
+
+/** x402 on the chain: the facilitator, and what ends agents' reservations. */
+const x402 = Layer.mergeAll(Facilitator.layer, Releases.layer, AgentReconciler.layer)
+
+/** Routes and workers on services of the caller's choice. Readiness goes off before they stop. */
+export const layerHttp = <E, R>(server: Layer.Layer<HttpServer.HttpServer, E, R>) =>
+  Layer.mergeAll(Routes.serving(server), workers, housekeeping).pipe(
+    Layer.provide(Layer.merge(services, Books.layer)),
+    (serving) => Layer.provideMerge(Membership.layer, serving),
+    (serving) => Layer.provideMerge(Readiness.layerDelay, serving),
+    Layer.provide(Readiness.layer)
+  )
+
+type Refused = Layer.Error<typeof real | typeof Server.layer | typeof Telemetry.layer>
+
+/** The service: routes and workers on everything real, listening. Needs the configuration alone. */
+export const layer: Layer.Layer<Layer.Success<typeof real>, Refused, AppConfig> = layerHttp(
+  Server.layer
+).pipe(
+  Layer.provide(Layer.provide(x402, services)),
+  Layer.merge(Layer.merge(Telemetry.layer, layerRetiredNodes)),
+  Layer.provideMerge(real)
+)
+
+/** Services and workers on what the caller has chosen, without the network. */
+export const layerServices = workers.pipe(Layer.provideMerge(services))
+
+/** For `HttpRouter.toWebHandler`: routes and workers on the five swappable services. */
+export const layerRoutes = Layer.merge(Routes.layer, workers).pipe(
+  Layer.provide(services),
+  Layer.provide([
+    Receipts.layerMemory,
+    ReceiptMails.layerNone,
+    LinkRepo.layerMemory,
+    Faces.layerMemory,
+    Books.layerNone
+  ]),
+  Layer.provide([Agents.layerNone, Facilitator.layerNone, Releases.layerNone, HttpServer.layerServices]),
+  Layer.provide(BuyerIdentity.layerDid.pipe(Layer.provide(ContractSignatures.layerNone))),
+  Layer.provide([DeliveryWake.layerLocal, RateLimiter.layerMemory, Alerts.layerMemory]),
+  Layer.provide([EgressPolicy.layer, SecretBox.layer])
+)
+
+/** For the operator's commands: the database, its time, and what is kept in it. */
+export const layerOperator = Layer.mergeAll(
+  Accounts.layer,
+  // A contract wallet's owner signs in the dashboard: commands ask no chain.
+  Receivers.layer.pipe(Layer.provide(ContractSignatures.layerNone)),
+  MerchantRepo.layer,
+  WebhookOperator.layer,
+  AuditRepo.layer,
+  Links.layer.pipe(Layer.provide(PaymentIntents.layer))
+).pipe(Layer.provideMerge(kept), Layer.provideMerge(DatabaseClock.layer), Layer.provideMerge(database))
+
+/** As `layerOperator`, with agents and what funds them. */
+export const layerFaucetOperator = Layer.merge(Agents.layer, Faucet.layer).pipe(
+  Layer.provide(RpcPool.layerConfig),
+  Layer.provide(layerChainAlerts),
+  Layer.provide(Alerts.layer),
+  Layer.provideMerge(layerOperator)
+)

@@ -1,0 +1,14 @@
+// The dashboard over HTTP, apart from the other routes: with its first request it is loaded and made.
+import { Layer } from "effect"
+import { DashboardApi } from "../dashboard/api/Api.ts"
+import * as Dashboard from "../dashboard/api/Dashboard.ts"
+import { dashboardPaths } from "../dashboard/api/Pages.ts"
+import { layerAnswers } from "../platform/http/Answers.ts"
+import { layerBodyRules } from "../platform/http/RequestRules/layerBodyRules.ts"
+import { endpointsOf } from "../platform/http/Routing/pathTable.ts"
+import * as Routing from "../platform/http/Routing.ts"
+
+export const layer = Layer.merge(
+  Dashboard.layer.pipe(Layer.provide([layerBodyRules, layerAnswers])),
+  Routing.layer(endpointsOf(DashboardApi), dashboardPaths, [])
+)

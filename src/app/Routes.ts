@@ -1,0 +1,107 @@
+// The handlers of the contract, and everything else that is read over HTTP.
+import { BunHttpServer } from "@effect/platform-bun"
+import { type Context, Effect, Layer } from "effect"
+import { HttpRouter, HttpServer, HttpServerRequest } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import * as CheckoutHttp from "../checkout/Http.ts"
+import * as CheckoutPages from "../checkout/Pages.ts"
+import * as LinkPages from "../checkout/pages/links/Pages.ts"
+import * as ReceiptPages from "../checkout/pages/receipts/Pages.ts"
+import { layerApiKeyAuth, layerTestRail } from "../merchants/keys/layerApiKeyAuth.ts"
+import * as BooksHttp from "../payments/books/Http.ts"
+import * as EventsHttp from "../payments/events/Http.ts"
+import * as PaymentsHttp from "../payments/Http.ts"
+import * as IntentsHttp from "../payments/intents/Http.ts"
+import * as LinksHttp from "../payments/links/Http.ts"
+import * as ReceiptsHttp from "../payments/receipts/Http.ts"
+import * as RefundsHttp from "../payments/refunds/Http.ts"
+import { layerAnswers } from "../platform/http/Answers.ts"
+import { narrowed } from "../platform/http/narrowed.ts"
+import { layerBodyRules } from "../platform/http/RequestRules/layerBodyRules.ts"
+import { endpointsOf } from "../platform/http/Routing/pathTable.ts"
+import * as Routing from "../platform/http/Routing.ts"
+import * as Server from "../platform/http/Server.ts"
+import * as System from "../platform/http/System.ts"
+import * as WebhooksHttp from "../webhooks/Http.ts"
+import * as AgentsHttp from "../x402/agents/Http.ts"
+import * as X402Http from "../x402/Http.ts"
+import * as RelayingHttp from "../x402/relaying/Http.ts"
+import { Api } from "./Api.ts"
+import * as Packages from "./guides/Packages.ts"
+import * as Guides from "./guides/Pages.ts"
+import * as Documents from "./openapi/Documents.ts"
+
+const contract = HttpApiBuilder.layer(Api).pipe(
+  Layer.provide([
+    IntentsHttp.layer,
+    PaymentsHttp.layer,
+    RelayingHttp.layer,
+    LinksHttp.layer,
+    ReceiptsHttp.layer,
+    RefundsHttp.layer,
+    BooksHttp.layer,
+    EventsHttp.layer,
+    WebhooksHttp.layer,
+    CheckoutHttp.layer,
+    AgentsHttp.layer,
+    X402Http.layer
+  ]),
+  Layer.provide([layerApiKeyAuth, layerTestRail, layerBodyRules, layerAnswers])
+)
+
+const served = Layer.mergeAll(
+  contract,
+  System.layer,
+  Documents.layer,
+  Guides.layer,
+  Packages.layer,
+  CheckoutPages.layer,
+  ReceiptPages.layer,
+  LinkPages.layer
+)
+
+/** What takes no query: machines and developers read it. */
+const documents = [
+  ...System.systemPaths,
+  ...Documents.documentPaths,
+  ...Guides.guidePaths,
+  ...Packages.packagePaths
+]
+const paths = [...documents, ...CheckoutPages.pagePaths, ...ReceiptPages.receiptPaths, ...LinkPages.linkPaths]
+
+/** Without what needs a database. */
+export const layer = Layer.merge(served, Routing.layer(endpointsOf(Api), paths, documents))
+
+/** With `/readyz`. */
+const layerReady = Layer.merge(layer, System.layerReady)
+
+const isDashboard = /^\/dashboard(?:[/?]|$)/
+
+const makeDashboard = Effect.flatMap(
+  Effect.promise(() => import("./DashboardRoutes.ts")),
+  ({ layer }) => HttpRouter.toHttpEffect(layer)
+)
+
+/** Made once, when it is first asked for, in the present context: nothing of that request is in it. */
+const whenAsked = <A, R>(made: Effect.Effect<A, never, R>) =>
+  Effect.flatMap(Effect.context<R>(), (context) =>
+    Effect.cached(Effect.uninterruptible(Effect.updateContext(made, (_: Context.Context<never>) => context)))
+  )
+
+/** All of it on `server`, which listens once the routes are there. Those of the dashboard come with its first request. */
+export const serving = <E, R>(server: Layer.Layer<HttpServer.HttpServer, E, R>) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const handler = yield* HttpRouter.toHttpEffect(layerReady)
+      const dashboard = Effect.flatten(yield* whenAsked(makeDashboard))
+      const dispatched = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ url }) =>
+        isDashboard.test(url) ? dashboard : handler
+      )
+      return HttpServer.serve(dispatched).pipe(narrowed(HttpServer.HttpServer), Layer.provideMerge(server))
+    })
+  ).pipe(
+    Layer.provide([
+      Layer.succeed(HttpRouter.RouterConfig, Server.routerConfig),
+      BunHttpServer.layerHttpServices
+    ])
+  )

@@ -1,0 +1,203 @@
+// `agent create`, `list`, `update`, `pause`, `resume`, `revoke` and `fund`.
+import { Effect, Option } from "effect"
+import { Command, Flag } from "effect/cli"
+import { Faucet } from "../../chain/faucet/Faucet.ts"
+import { type Agent, AgentId, AllowedHost } from "../../domain/Agent.ts"
+import type { Env } from "../../domain/Chain.ts"
+import type { MerchantId } from "../../domain/Merchant.ts"
+import { type AtomicUsdc, formatUsd, UsdAmount } from "../../domain/Money.ts"
+import { Agents } from "../../x402/agents/Agents.ts"
+import { CommandFailed } from "./CommandFailed.ts"
+import { env, json, merchantId, Name, print, ReceiverAddress } from "./flags.ts"
+import { requireMerchant } from "./requireMerchant.ts"
+
+const agentId = Flag.String("agent").pipe(
+  Flag.withDescription("The agent's id, from `agent list`"),
+  Flag.withSchema(AgentId)
+)
+const usdFlag = (name: string, what: string) =>
+  Flag.String(name).pipe(Flag.withDescription(what), Flag.withSchema(UsdAmount))
+const hosts = Flag.String("allow-host").pipe(
+  Flag.withDescription("A host or host:port the agent may pay; repeatable. Any host when omitted"),
+  Flag.withSchema(AllowedHost),
+  Flag.atLeast(0)
+)
+const payees = Flag.String("allow-payee").pipe(
+  Flag.withDescription("An address the agent may pay; repeatable. Any address when omitted"),
+  Flag.withSchema(ReceiverAddress),
+  Flag.atLeast(0)
+)
+
+/** An empty list of flags means: any. */
+const orAny = <A>(all: ReadonlyArray<A>): ReadonlyArray<A> | null => (all.length === 0 ? null : all)
+
+const view = (agent: Agent) => ({
+  id: agent.id,
+  name: agent.name,
+  env: agent.env,
+  status: agent.status,
+  address: agent.address,
+  caps: { perPayment: formatUsd(agent.capPerPayment), perDay: formatUsd(agent.capPerDay) },
+  allowedHosts: agent.allowedHosts,
+  allowedPayees: agent.allowedPayees,
+  keyLastFour: agent.keyLastFour
+})
+
+const describe = (agent: Agent) =>
+  `${agent.id}  ${agent.name}  ${agent.env}  ${agent.status}  ${agent.address}  ${formatUsd(agent.capPerPayment)} a payment, ${formatUsd(agent.capPerDay)} a day  key …${agent.keyLastFour}`
+
+const unknown = (id: string) =>
+  new CommandFailed({ message: `No current agent ${id} of this merchant. List them: bun run cli agent list` })
+
+const create = Command.make(
+  "create",
+  {
+    merchant: merchantId,
+    env,
+    name: Flag.String("name").pipe(
+      Flag.withDescription("A display name, 1 to 100 characters"),
+      Flag.withSchema(Name)
+    ),
+    capPerPayment: usdFlag("cap-per-payment", "Limit per payment, in USD"),
+    capPerDay: usdFlag("cap-per-day", "Limit per 24 hours, in USD"),
+    hosts,
+    payees,
+    json
+  },
+  Effect.fn("agent create")(function* (input) {
+    yield* requireMerchant(input.merchant)
+    const { agent, key } = yield* (yield* Agents).provision({
+      merchantId: input.merchant,
+      env: input.env,
+      name: input.name,
+      capPerPayment: input.capPerPayment,
+      capPerDay: input.capPerDay,
+      allowedHosts: orAny(input.hosts),
+      allowedPayees: orAny(input.payees)
+    })
+    yield* print(input.json, { agent: view(agent), key }, [
+      `Created the agent ${agent.name} (${agent.id}). Its wallet: ${agent.address}`,
+      "Its key, shown this once, for SERVICE_AGENT_KEY of its proxy:",
+      key,
+      agent.env === "test"
+        ? `Fund it: bun run cli agent fund --merchant ${agent.merchantId} --agent ${agent.id}`
+        : "Mainnet is gated: a live agent is refused until it opens."
+    ])
+  })
+).pipe(Command.withDescription("Create an agent with a wallet, caps and a key"))
+
+const list = Command.make(
+  "list",
+  { merchant: merchantId, env, json },
+  Effect.fn("agent list")(function* (input) {
+    yield* requireMerchant(input.merchant)
+    const agents = yield* (yield* Agents).list(input.merchant, input.env)
+    yield* print(
+      input.json,
+      { agents: agents.map(view) },
+      agents.length === 0 ? ["No agents yet. Create one: bun run cli agent create"] : agents.map(describe)
+    )
+  })
+).pipe(Command.withDescription("List a merchant's agents"))
+
+const find = Effect.fnUntraced(function* (merchant: MerchantId, id: AgentId) {
+  const agents = yield* Agents
+  const environments: ReadonlyArray<Env> = ["test", "live"]
+  for (const one of environments) {
+    const found = yield* agents.find(merchant, one, id)
+    if (Option.isSome(found)) return found.value
+  }
+  return yield* unknown(id)
+})
+
+const change = Effect.fnUntraced(function* (
+  input: { readonly merchant: MerchantId; readonly agent: AgentId; readonly json: boolean },
+  changes: Parameters<Agents["Service"]["change"]>[2]
+) {
+  const before = yield* find(input.merchant, input.agent)
+  const after = yield* (yield* Agents).change(input.merchant, input.agent, changes)
+  if (Option.isNone(after)) return yield* unknown(input.agent)
+  yield* print(input.json, { before: view(before), after: view(after.value) }, [
+    `Before: ${describe(before)}`,
+    `After:  ${describe(after.value)}`
+  ])
+})
+
+const optionalUsd = (flag: Flag.Flag<AtomicUsdc>) => Flag.optional(flag)
+
+const update = Command.make(
+  "update",
+  {
+    merchant: merchantId,
+    agent: agentId,
+    capPerPayment: optionalUsd(usdFlag("cap-per-payment", "Limit per payment, in USD")),
+    capPerDay: optionalUsd(usdFlag("cap-per-day", "Limit per 24 hours, in USD")),
+    json
+  },
+  (input) =>
+    change(input, {
+      ...Option.match(input.capPerPayment, {
+        onNone: () => ({}),
+        onSome: (capPerPayment) => ({ capPerPayment })
+      }),
+      ...Option.match(input.capPerDay, { onNone: () => ({}), onSome: (capPerDay) => ({ capPerDay }) })
+    })
+).pipe(Command.withDescription("Change an agent's caps, effective immediately"))
+
+const pause = Command.make("pause", { merchant: merchantId, agent: agentId, json }, (input) =>
+  change(input, { status: "paused" })
+).pipe(Command.withDescription("Pause an agent: it signs nothing until resumed"))
+
+const resume = Command.make("resume", { merchant: merchantId, agent: agentId, json }, (input) =>
+  change(input, { status: "active" })
+).pipe(Command.withDescription("Resume a paused agent"))
+
+const revoke = Command.make(
+  "revoke",
+  { merchant: merchantId, agent: agentId, json },
+  Effect.fn("agent revoke")(function* (input) {
+    const revoked = yield* (yield* Agents).revoke(input.merchant, input.agent)
+    if (!revoked) return yield* unknown(input.agent)
+    yield* print(input.json, { revoked: input.agent }, [
+      `Revoked ${input.agent}: its key is refused from now on. What it signed before stays valid until it expires, at most 10 minutes.`
+    ])
+  })
+).pipe(Command.withDescription("Revoke an agent and its key permanently"))
+
+const fund = Command.make(
+  "fund",
+  { merchant: merchantId, agent: agentId, json },
+  Effect.fn("agent fund")(function* (input) {
+    const agent = yield* find(input.merchant, input.agent)
+    if (agent.env !== "test") {
+      return yield* new CommandFailed({ message: "The faucet funds test agents only." })
+    }
+    if (agent.status === "revoked") {
+      return yield* new CommandFailed({
+        message: "The agent is revoked: nothing is paid from its wallet any more."
+      })
+    }
+    const grant = yield* (yield* Faucet)
+      .grant({ merchantId: input.merchant, recipient: agent.address, clientAddress: "operator" })
+      .pipe(Effect.mapError(({ message }) => new CommandFailed({ message })))
+    yield* print(
+      input.json,
+      {
+        grant: {
+          address: grant.recipient,
+          usdcAtomic: grant.usdcAtomic.toString(),
+          transactionIds: grant.transactionIds
+        }
+      },
+      [
+        `Sent ${formatUsd(grant.usdcAtomic)} USDC to ${grant.recipient}.`,
+        ...grant.transactionIds.map((id) => `  ${id}`)
+      ]
+    )
+  })
+).pipe(Command.withDescription("Fund a test agent's wallet from the faucet"))
+
+export const agent = Command.make("agent").pipe(
+  Command.withDescription("Agents that pay x402 within a cap"),
+  Command.withSubcommands([create, list, update, pause, resume, revoke, fund])
+)

@@ -1,0 +1,213 @@
+// `backup`, `restore` and `database move`: the database as a file, and to another place. They work beside
+// a service that runs, on the embedded database and on any other.
+import { Console, Effect, Layer, Redacted } from "effect"
+import { Command, Flag } from "effect/cli"
+import { AppConfig } from "../../platform/AppConfig.ts"
+import * as Database from "../../platform/Database.ts"
+import { readBackup, writeBackup } from "../../platform/database/BackupFile.ts"
+import { copyFrom, copyInto, copyLocked, type Manifest, type Sink } from "../../platform/database/Copy.ts"
+import {
+  checkClosable,
+  closeToWriting,
+  isClosed,
+  openToWriting
+} from "../../platform/database/closeToWriting.ts"
+import { parseDatabaseUrl } from "../../platform/database/DatabaseUrl.ts"
+import { causeOf } from "../../platform/database/migrate.ts"
+import { migrations } from "../../platform/database/migrations.ts"
+import { CommandFailed } from "./CommandFailed.ts"
+import { json, print } from "./flags.ts"
+
+const asCommand = (error: unknown) => new CommandFailed({ message: causeOf(error) })
+
+const lines = ({ tables }: Manifest) => [
+  ...tables
+    .filter(({ rows }) => rows > 0)
+    .map(
+      ({ checksum, rows, table }) => `  ${table.padEnd(24)} ${String(rows).padStart(9)} rows  ${checksum}`
+    ),
+  `${tables.reduce((sum, { rows }) => sum + rows, 0)} rows in ${tables.length} tables, each proven by count and checksum.`
+]
+
+const secrets =
+  "Secrets are not in it: keep INTENT_TOKEN_SECRETS, ENCRYPTION_KEYS, AGENT_WALLET_MNEMONIC and FAUCET_PRIVATE_KEY (in development secrets.json and agent-wallet.json of DATA_DIR, and FAUCET_PRIVATE_KEY)."
+
+/** Says on standard error which table is on its way. */
+const telling = (sink: Sink): Sink => {
+  let table = ""
+  return {
+    ...sink,
+    rows: (name, rows) => {
+      const first = name !== table
+      table = name
+      return Effect.andThen(first ? Console.error(`… ${name}`) : Effect.void, sink.rows(name, rows))
+    }
+  }
+}
+
+export const backup = Command.make(
+  "backup",
+  {
+    to: Flag.String("to").pipe(Flag.withDescription("The file to write, such as quittance.backup.gz")),
+    json
+  },
+  Effect.fn("backup")(function* (input) {
+    const { database: configured } = yield* AppConfig
+    const where = Database.whereOf(configured)
+    const manifest = yield* writeBackup(input.to, (sink) => copyFrom(where, telling(sink))).pipe(
+      Effect.mapError(asCommand)
+    )
+    yield* print(input.json, { file: input.to, ...manifest }, [
+      ...lines(manifest),
+      `Written to ${input.to}, as the database stood at one moment. ${secrets}`,
+      `Restore it into an empty database: bun run cli restore --from ${input.to}`
+    ])
+  })
+).pipe(
+  Command.withDescription("Write the whole database to a file, while the service runs"),
+  Command.withExamples([
+    { command: "bun run cli backup --to quittance.backup.gz", description: "One file, readable by its owner" }
+  ])
+)
+
+export const restore = Command.make(
+  "restore",
+  { from: Flag.String("from").pipe(Flag.withDescription("A file that `backup` has written")), json },
+  Effect.fn("restore")(function* (input) {
+    const { database: configured } = yield* AppConfig
+    const where = Database.whereOf(configured)
+    const read = readBackup(input.from)
+    const manifest = yield* copyInto(migrations, where, (sink) => read(telling(sink))).pipe(
+      Effect.tap(() => Database.prepare(configured)),
+      Effect.mapError(asCommand)
+    )
+    yield* print(input.json, { database: where, ...manifest }, [
+      ...lines(manifest),
+      `Restored into the database ${where}. Start the service with the secrets that it had: bun run start`
+    ])
+  })
+).pipe(
+  Command.withDescription("Restore a backup into an empty database, all or nothing"),
+  Command.withExamples([
+    {
+      command: "DATABASE_URL=postgres://… bun run cli restore --from quittance.backup.gz",
+      description: "Into a Postgres of your own"
+    }
+  ])
+)
+
+const move = Command.make(
+  "move",
+  {
+    to: Flag.String("to").pipe(
+      Flag.withDescription("The empty Postgres to move to, postgres://user:password@host:port/database")
+    ),
+    closed: Flag.Boolean("closed").pipe(
+      Flag.withDescription("Also where an earlier move has closed the database to writing"),
+      Flag.withDefault(false)
+    ),
+    json
+  },
+  Effect.fn("database move")(function* (input) {
+    const { database: configured } = yield* AppConfig
+    const from = Database.whereOf(configured)
+    const target = { _tag: "Postgres" as const, url: Redacted.make(input.to) }
+    if (parseDatabaseUrl(input.to) === undefined) {
+      return yield* new CommandFailed({
+        message: "--to must be an address, postgres://user:password@host:port/database"
+      })
+    }
+    const where = Database.whereOf(target)
+    const here = <A, E>(work: Effect.Effect<A, E, Effect.Services<ReturnType<typeof closeToWriting>>>) =>
+      Effect.provide(work, Layer.fresh(Database.layerCopy))
+    // Closed by an earlier run, it stays so.
+    const wasClosed = yield* here(checkClosable(from)).pipe(Effect.mapError(asCommand))
+    if (wasClosed && !input.closed)
+      return yield* new CommandFailed({
+        message: `The database ${from} was closed to writing by an earlier move: the shop may live in another one, with payments that this one does not have. Where it does not, pass --closed to move it as it stands, or run \`bun run cli database reopen\` to go on with it.`
+      })
+    const closed = `the database ${from} takes no writes, until: bun run cli database reopen`
+    let closing = false
+    const undone = Effect.suspend(() =>
+      closing && !wasClosed ? here(openToWriting(from)) : Effect.void
+    ).pipe(
+      Effect.timeout("30 seconds"),
+      Effect.as(wasClosed ? closed : `the database ${from} takes writes as before`),
+      Effect.orElseSucceed(() => closed),
+      Effect.flatMap((state) =>
+        Console.error(`Not moved: ${state}; nothing of it is kept in the database ${where}.`)
+      )
+    )
+    let moved: Manifest | undefined
+    const manifest = yield* copyLocked(from, ({ isLocked, read }) =>
+      copyInto(migrations, where, (sink) =>
+        Effect.gen(function* () {
+          const all = yield* read(telling(sink))
+          // Before the copy is kept: what was still waiting to be written here fails.
+          closing = true
+          yield* here(closeToWriting(from))
+          yield* isLocked
+          return all
+        })
+      ).pipe(
+        Effect.provide(Database.layerCopyAt(target.url)),
+        Effect.tap((all) =>
+          Effect.sync(() => {
+            moved = all
+          })
+        )
+      )
+    ).pipe(
+      // Whatever becomes of its locks: the copy is the shop.
+      Effect.catch((error) => (moved === undefined ? Effect.fail(error) : Effect.succeed(moved))),
+      Effect.onError(() => (moved === undefined ? undone : Effect.void)),
+      Effect.mapError(asCommand)
+    )
+    yield* Database.prepare(target).pipe(Effect.mapError(asCommand))
+    yield* print(input.json, { from, to: where, ...manifest }, [
+      ...lines(manifest),
+      `Moved to the database ${where}. The one ${from} is kept and takes no more writes; a service that runs on it answers 503.`,
+      "Start the service with DATABASE_URL set to the new address and the secrets that it had.",
+      `To go back instead, stop the service there and run, with the configuration of the old one: bun run cli database reopen. What was written there meanwhile stays there.`
+    ])
+  })
+).pipe(
+  Command.withDescription(
+    "Copy the database to an empty Postgres and close the old one to writing, so that nothing is acknowledged in both"
+  ),
+  Command.withExamples([
+    {
+      command: "bun run cli database move --to postgres://quittance:…@db.example.com:5432/quittance",
+      description: "From the embedded database to a server"
+    }
+  ])
+)
+
+const reopen = Command.make(
+  "reopen",
+  { json },
+  Effect.fn("database reopen")(function* (input) {
+    const { database: configured } = yield* AppConfig
+    const where = Database.whereOf(configured)
+    const wasClosed = yield* isClosed(where).pipe(Effect.mapError(asCommand))
+    if (wasClosed) yield* openToWriting(where).pipe(Effect.mapError(asCommand))
+    yield* print(input.json, { database: where, wasClosed }, [
+      wasClosed
+        ? `The database ${where} takes writes again. What was written to another one meanwhile is not in it.`
+        : `The database ${where} was not closed to writing. Nothing was changed.`
+    ])
+  })
+).pipe(
+  Command.withDescription("Let a database that `database move` has closed take writes again"),
+  Command.withExamples([
+    {
+      command: "bun run cli database reopen",
+      description: "The way back from a move: stop the service on the new database first"
+    }
+  ])
+)
+
+export const database = Command.make("database").pipe(
+  Command.withDescription("Move the database to another Postgres"),
+  Command.withSubcommands([move, reopen])
+)

@@ -1,0 +1,243 @@
+// `init`: what a deployment keeps secret, made once. What the operator gives in the environment is stored instead.
+import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { entropyToMnemonic } from "@scure/bip39"
+import { wordlist } from "@scure/bip39/wordlists/english"
+import { ConfigProvider, Effect, Option, Result } from "effect"
+import { Command, Flag } from "effect/cli"
+import { SecureRandom } from "effect/crypto"
+import { Base64, Base64Url } from "effect/encoding"
+import type { ConfigRefusal } from "../../platform/AppConfig/ConfigRefusal.ts"
+import { settings } from "../../platform/AppConfig/settings.ts"
+import { CommandFailed } from "./CommandFailed.ts"
+import { json, print } from "./flags.ts"
+import { writeEnvironment } from "./writeEnvironment.ts"
+
+interface Secret {
+  readonly file: string
+  /** The operator's own value of it, from here, is stored in place of a generated one. */
+  readonly variable: string
+  readonly made: string
+  readonly what: string
+}
+
+interface Planned extends Secret {
+  readonly path: string
+  /** As the file holds it now. */
+  readonly present: string | undefined
+  /** As the file is to hold it. */
+  readonly next: string
+  /** It comes from the environment. */
+  readonly isOwn: boolean
+}
+
+const secretsWith = Effect.fnUntraced(function* (password: string) {
+  const random = yield* SecureRandom.SecureRandom
+  const bytes = (length: number) => random.randomBytes(length)
+  return [
+    {
+      file: "postgres-password",
+      variable: "POSTGRES_PASSWORD",
+      made: password,
+      what: "the database's password"
+    },
+    {
+      file: "database-url",
+      variable: "DATABASE_URL",
+      made: `postgres://quittance:${encodeURIComponent(password)}@postgres:5432/quittance`,
+      what: "DATABASE_URL_FILE"
+    },
+    {
+      file: "intent-token-secrets",
+      variable: "INTENT_TOKEN_SECRETS",
+      made: `one:${Base64Url.encode(yield* bytes(32))}`,
+      what: "INTENT_TOKEN_SECRETS_FILE"
+    },
+    {
+      file: "encryption-keys",
+      variable: "ENCRYPTION_KEYS",
+      made: `one:${Base64.encode(yield* bytes(32))}`,
+      what: "ENCRYPTION_KEYS_FILE"
+    },
+    {
+      file: "agent-wallet-mnemonic",
+      variable: "AGENT_WALLET_MNEMONIC",
+      made: entropyToMnemonic(yield* bytes(16), wordlist),
+      what: "AGENT_WALLET_MNEMONIC_FILE: without it agents' money is lost"
+    }
+  ] satisfies ReadonlyArray<Secret>
+})
+
+const given = (variable: string) =>
+  Option.fromUndefinedOr(process.env[variable]).pipe(
+    Option.map((text) => text.trim()),
+    Option.filter((text) => text !== "")
+  )
+
+/** What the service would refuse to start with, a sentence each; where a file holds it, with the path. */
+const refusals = Effect.fnUntraced(function* (secrets: ReadonlyArray<Planned>) {
+  const env = Object.fromEntries(secrets.map(({ next, variable }) => [variable, next]))
+  const results: ReadonlyArray<Result.Result<unknown, ConfigRefusal>> = yield* Effect.all(
+    [
+      settings.databaseUrl,
+      settings.intentTokenSecrets,
+      settings.encryptionKeys,
+      settings.agentWalletMnemonic
+    ],
+    { mode: "result" }
+  ).pipe(Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env })))
+  const refused = results.flatMap((one) => (Result.isFailure(one) ? one.failure.settings : []))
+  // Used verbatim by Postgres and in the URL.
+  if (/\p{Cc}/u.test(env["POSTGRES_PASSWORD"] ?? ""))
+    refused.push({ variable: "POSTGRES_PASSWORD", message: "POSTGRES_PASSWORD must be one line of text" })
+  return [
+    ...secrets.flatMap(({ next, path }) =>
+      next === "" ? [`${path} is empty: put its copy back, or remove it and a new one is made`] : []
+    ),
+    ...refused.flatMap(({ message, variable }) => {
+      const from = secrets.find((one) => one.variable === variable)
+      if (from?.next === "") return []
+      return [from === undefined || from.isOwn ? message : `${message} (in ${from.path})`]
+    })
+  ]
+})
+
+const decodedComponent = Option.liftThrowable(decodeURIComponent)
+
+const passwordIn = (address: string) =>
+  Option.getOrUndefined(decodedComponent(URL.parse(address)?.password ?? ""))
+
+const otherPassword =
+  "POSTGRES_PASSWORD: a database keeps the password it was made with, and another one is stored for it. Unset POSTGRES_PASSWORD. To change the password: ALTER ROLE quittance PASSWORD '…' in the database, then start with DATABASE_URL and POSTGRES_PASSWORD that both hold the new one (docs/databases.md)."
+
+/** Moves an existing file to a free name: no secret that keys depend on is lost. */
+const setAside = (path: string) => {
+  for (let number = 1; ; number++) {
+    const aside = `${path}.${number}`
+    try {
+      linkSync(path, aside)
+      return aside
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error
+    }
+  }
+}
+
+const readIfThere = (path: string) => (existsSync(path) ? readFileSync(path, "utf8") : undefined)
+
+/** Whole or not at all. Read by the service's user and by the database's. */
+const write = (path: string, text: string) => {
+  const fresh = `${path}.new`
+  rmSync(fresh, { force: true })
+  writeFileSync(fresh, text, { mode: 0o444, flag: "wx" })
+  renameSync(fresh, path)
+}
+
+export const init = Command.make(
+  "init",
+  {
+    secrets: Flag.String("secrets").pipe(
+      Flag.optional,
+      Flag.withDescription("A directory for the secrets, a file each; existing ones are kept")
+    ),
+    env: Flag.String("env").pipe(
+      Flag.optional,
+      Flag.withDescription("A new file for the whole environment, with fresh secrets")
+    ),
+    baseUrl: Flag.String("base-url").pipe(
+      Flag.optional,
+      Flag.withDescription("With --env: the public origin of the service")
+    ),
+    databaseUrl: Flag.String("database-url").pipe(
+      Flag.optional,
+      Flag.withDescription("With --env: a Postgres address")
+    ),
+    json
+  },
+  Effect.fn("init")(function* (input) {
+    if (Option.isSome(input.env)) {
+      const lines = yield* writeEnvironment(input.env.value, {
+        baseUrl: Option.orElse(input.baseUrl, () => given("BASE_URL")),
+        databaseUrl: Option.orElse(input.databaseUrl, () => given("DATABASE_URL"))
+      })
+      return yield* print(
+        input.json,
+        { path: input.env.value, variables: lines.map(({ variable, what }) => ({ variable, what })) },
+        [
+          `made  ${input.env.value}`,
+          ...lines.map(({ isOff, variable, what }) => `${isOff ? "#" : " "} ${variable.padEnd(22)} ${what}`),
+          `Next: bun --env-file=${input.env.value} run cli doctor`
+        ]
+      )
+    }
+    if (Option.isNone(input.secrets))
+      return yield* new CommandFailed({
+        message: "Name --env FILE for one file with everything, or --secrets DIR for a file for each secret."
+      })
+    const directory = input.secrets.value
+    const random = yield* SecureRandom.SecureRandom
+    const password = Option.getOrElse(given("POSTGRES_PASSWORD"), () => "")
+    const secrets = yield* secretsWith(
+      password === "" ? Base64Url.encode(yield* random.randomBytes(24)) : password
+    )
+    const unusable = (what: string) => (error: unknown) =>
+      new CommandFailed({
+        message: `${directory} cannot be ${what}: ${error instanceof Error ? error.message : String(error)}`
+      })
+    const planned = yield* Effect.try({
+      try: () =>
+        secrets.map((secret): Planned => {
+          const path = join(directory, secret.file)
+          const present = readIfThere(path)
+          const own = given(secret.variable)
+          const next = Option.getOrElse(own, () => present ?? secret.made).trim()
+          return { ...secret, path, present, next, isOwn: Option.isSome(own) }
+        }),
+      catch: unusable("read")
+    })
+    const of = (file: string) => planned.find((one) => one.file === file)
+    const stored = of("postgres-password")?.present
+    if ((stored === undefined) !== (of("database-url")?.present === undefined))
+      return yield* new CommandFailed({
+        message: `${directory} holds one of postgres-password and database-url without the other. Put it back, or remove both for a new database.`
+      })
+    const refused = yield* refusals(planned)
+    // A database keeps the password it was made with, whatever is stored here afterwards.
+    if (password !== "" && stored !== undefined && stored.trim() !== password)
+      if (passwordIn(of("database-url")?.next ?? "") !== password) refused.push(otherPassword)
+    if (refused.length > 0)
+      return yield* new CommandFailed({ message: ["Nothing was changed.", ...refused].join("\n") })
+    const made = yield* Effect.try({
+      try: () => {
+        // Nobody else enters a directory that is made here; a volume's is its containers' alone.
+        mkdirSync(directory, { recursive: true, mode: 0o700 })
+        return planned.map(({ isOwn, next, path, present, variable, what }) => {
+          if (present?.trim() === next) return { path, fresh: false, how: "kept", what }
+          const aside = present === undefined ? "" : `; the one before is in ${setAside(path)}`
+          write(path, next)
+          return isOwn
+            ? { path, fresh: true, how: "given", what: `${what}, from ${variable}${aside}` }
+            : { path, fresh: true, how: "made", what: `${what}${aside}` }
+        })
+      },
+      catch: unusable("written")
+    })
+    yield* print(input.json, { secrets: made.map(({ fresh, how, path }) => ({ path, fresh, how })) }, [
+      ...made.map(({ how, path, what }) => `${how.padEnd(5)} ${path}  ${what}`),
+      "Keep copies of all of them elsewhere: without the encryption keys and the mnemonic, webhook secrets and agents' wallets are lost."
+    ])
+  })
+).pipe(
+  Command.withDescription("Generate the secrets of a deployment, once"),
+  Command.withExamples([
+    {
+      command:
+        "bun run cli init --env quittance.env --base-url https://pay.example.com --database-url postgres://…",
+      description: "One file with everything, checked"
+    },
+    {
+      command: "bun run cli init --secrets /secrets",
+      description: "As docker-compose.yml does at its first start"
+    }
+  ])
+)

@@ -1,0 +1,128 @@
+// `key list`, `key create`, `key rotate` and `key revoke`.
+import { Effect, Option } from "effect"
+import { Command, Flag } from "effect/cli"
+import { type ApiKey, type Permission, Uuid } from "../../domain/Merchant.ts"
+import { AuditLog, operator } from "../../merchants/audit/AuditLog.ts"
+import { KeyAuth } from "../../merchants/keys/KeyAuth.ts"
+import { CommandFailed } from "./CommandFailed.ts"
+import { env, json, merchantId, Name, print } from "./flags.ts"
+import { requireMerchant } from "./requireMerchant.ts"
+
+const keyId = Flag.String("key").pipe(
+  Flag.withDescription("The key's id, from `key list`"),
+  Flag.withSchema(Uuid)
+)
+
+const describe = (key: ApiKey) =>
+  `${key.id}  ${key.prefix}…${key.lastFour}  ${key.kind}  ${key.permission}  ${key.revokedAt === null ? "current" : `revoked ${key.revokedAt.toISOString()}`}`
+
+const list = Command.make(
+  "list",
+  { merchant: merchantId, json },
+  Effect.fn("key list")(function* (input) {
+    yield* requireMerchant(input.merchant)
+    const keys = yield* (yield* KeyAuth).listKeys(input.merchant)
+    yield* print(input.json, { keys }, keys.map(describe))
+  })
+).pipe(Command.withDescription("List a merchant's keys, without their secret parts"))
+
+const create = Command.make(
+  "create",
+  {
+    merchant: merchantId,
+    env,
+    kind: Flag.Literals("kind", ["secret", "publishable"]).pipe(Flag.withDefault("secret")),
+    readOnly: Flag.Boolean("read-only").pipe(
+      Flag.withDescription("A secret key that can only read"),
+      Flag.withDefault(false)
+    ),
+    name: Flag.String("name").pipe(
+      Flag.withDescription("What it is for, such as the machine that uses it; 1 to 100 characters"),
+      Flag.withSchema(Name),
+      Flag.optional
+    ),
+    json
+  },
+  Effect.fn("key create")(function* (input) {
+    yield* requireMerchant(input.merchant)
+    const permission: Permission = input.readOnly || input.kind === "publishable" ? "read" : "manage"
+    const keys = yield* KeyAuth
+    const made = { kind: input.kind, env: input.env, permission, name: Option.getOrNull(input.name) }
+    const issued = yield* (yield* AuditLog).recording(
+      input.merchant,
+      operator,
+      keys.createKey(input.merchant, made),
+      () =>
+        Option.some({
+          action: "key.created",
+          env: input.env,
+          summary: `made a ${input.kind} key (${permission})`,
+          quiet: permission !== "manage"
+        })
+    )
+    yield* print(input.json, { key: { id: issued.id, key: issued.key, env: input.env, permission } }, [
+      `Created a ${input.env} ${input.kind} key (${permission}), shown this once:`,
+      issued.key
+    ])
+  })
+).pipe(Command.withDescription("Create a key"))
+
+const rotate = Command.make(
+  "rotate",
+  { merchant: merchantId, key: keyId, json },
+  Effect.fn("key rotate")(function* (input) {
+    const keys = yield* KeyAuth
+    const issued = yield* (yield* AuditLog).recording(
+      input.merchant,
+      operator,
+      keys.rotateKey(input.merchant, input.key),
+      Option.map(() => ({
+        action: "key.rotated" as const,
+        env: null,
+        summary: `rotated the key ${input.key}`
+      }))
+    )
+    if (Option.isNone(issued)) {
+      return yield* new CommandFailed({
+        message: "No current key with this id. List them: bun run cli key list"
+      })
+    }
+    yield* print(input.json, { key: { id: issued.value.id, key: issued.value.key }, revoked: input.key }, [
+      `Rotated. The old key ${input.key} is refused from now on. The new one, shown this once:`,
+      issued.value.key
+    ])
+  })
+).pipe(Command.withDescription("Replace a key; the old one stops working immediately"))
+
+const revoke = Command.make(
+  "revoke",
+  { merchant: merchantId, key: keyId, json },
+  Effect.fn("key revoke")(function* (input) {
+    const keys = yield* KeyAuth
+    const revoked = yield* (yield* AuditLog).recording(
+      input.merchant,
+      operator,
+      keys.revokeKey(input.merchant, input.key),
+      (isRevoked) =>
+        isRevoked
+          ? Option.some({
+              action: "key.revoked",
+              env: null,
+              summary: `revoked the key ${input.key}`,
+              quiet: true
+            })
+          : Option.none()
+    )
+    if (!revoked) {
+      return yield* new CommandFailed({
+        message: "No current key with this id. List them: bun run cli key list"
+      })
+    }
+    yield* print(input.json, { revoked: input.key }, [`Revoked ${input.key}. It is refused from now on.`])
+  })
+).pipe(Command.withDescription("Revoke a key immediately"))
+
+export const key = Command.make("key").pipe(
+  Command.withDescription("List, create, rotate and revoke API keys"),
+  Command.withSubcommands([list, create, rotate, revoke])
+)

@@ -1,0 +1,12 @@
+// The books for the operator's commands, and the chain that they are held against.
+import { Layer } from "effect"
+import { ChainVerifier } from "../../chain/ChainVerifier.ts"
+import { layerChainAlerts } from "../../chain/layerChainAlerts.ts"
+import { RpcPool } from "../../chain/RpcPool.ts"
+import { Books } from "../../payments/books/Books.ts"
+import { Alerts } from "../../platform/alerts/Alerts.ts"
+
+export const layerBooks = Books.layer.pipe(
+  Layer.provide(ChainVerifier.layerConfig.pipe(Layer.provide(RpcPool.layerConfig))),
+  Layer.provide(layerChainAlerts.pipe(Layer.provide(Alerts.layer)))
+)

@@ -1,0 +1,203 @@
+// `merchant create` and `merchant list`.
+import { Effect, Option, Schema } from "effect"
+import { Command, Flag } from "effect/cli"
+import type { Env } from "../../domain/Chain.ts"
+import type { ReceiverTaken } from "../../domain/Errors.ts"
+import { TokenLifetime } from "../../domain/Merchant.ts"
+import { operator } from "../../merchants/audit/AuditLog.ts"
+import { KeyAuth } from "../../merchants/keys/KeyAuth.ts"
+import { MerchantRepo, type TokenRules } from "../../merchants/MerchantRepo.ts"
+import { Receivers } from "../../merchants/Receivers.ts"
+import { CommandFailed } from "./CommandFailed.ts"
+import { address, json, merchantId, print } from "./flags.ts"
+
+const create = Command.make(
+  "create",
+  {
+    name: Flag.String("name").pipe(
+      Flag.withDescription("The name that buyers see, 1 to 200 characters"),
+      Flag.withSchema(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200)))
+    ),
+    receiver: address("receiver").pipe(
+      Flag.withDescription(
+        "Where buyers' USDC goes, on Testnet and, unless --receiver-live is given, on Mainnet"
+      )
+    ),
+    receiverLive: address("receiver-live").pipe(
+      Flag.withDescription("Another address for Mainnet"),
+      Flag.optional
+    ),
+    json
+  },
+  Effect.fn("merchant create")(function* (input) {
+    const keyAuth = yield* KeyAuth
+    const { merchant, keys } = yield* keyAuth.createMerchant({
+      name: input.name,
+      receivers: { test: input.receiver, live: Option.getOrElse(input.receiverLive, () => input.receiver) }
+    })
+    yield* print(input.json, { merchant: { id: merchant.id, name: merchant.name }, keys }, [
+      `Created merchant ${merchant.name} (${merchant.id}).`,
+      `Receives on Testnet at ${merchant.receivers.test}, on Mainnet at ${merchant.receivers.live}.`,
+      "",
+      "Keys, shown this once:",
+      `  test secret       ${keys.test.secret}`,
+      `  test publishable  ${keys.test.publishable}`,
+      `  live secret       ${keys.live.secret}`,
+      `  live publishable  ${keys.live.publishable}`,
+      "",
+      "Next: register a webhook endpoint with POST /api/v1/webhook-endpoint and a secret key."
+    ])
+  })
+).pipe(
+  Command.withDescription("Create a merchant with its first keys"),
+  Command.withExamples([
+    {
+      command:
+        "bun run cli merchant create --name 'Demo Books' --receiver 0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045",
+      description: "A merchant that receives at one address on both networks"
+    }
+  ])
+)
+
+const list = Command.make(
+  "list",
+  { json },
+  Effect.fn("merchant list")(function* (input) {
+    const keyAuth = yield* KeyAuth
+    const merchants = yield* keyAuth.listMerchants
+    yield* print(
+      input.json,
+      { merchants: merchants.map(({ id, name, receivers }) => ({ id, name, receivers })) },
+      merchants.length === 0
+        ? ["No merchants yet. Create one: bun run cli merchant create --name … --receiver 0x…"]
+        : merchants.map(({ id, name, receivers }) => `${id}  ${name}  ${receivers.test}`)
+    )
+  })
+).pipe(Command.withDescription("List merchants"))
+
+const optionalAddress = (name: string, description: string) =>
+  address(name).pipe(Flag.withDescription(description), Flag.optional)
+
+interface Changed {
+  readonly env: Env
+  readonly before: string
+  readonly after: string
+  readonly withdrawn?: string
+}
+
+/** The refusal with the text that the address's owner may sign, as the lines of a terminal, behind what is done. */
+const takenOf = ({ message, details = [] }: ReceiverTaken, done: ReadonlyArray<Changed>) =>
+  new CommandFailed({
+    message: [
+      ...done
+        .filter(({ after, before }) => before !== after)
+        .map(
+          ({ after, before, env }) =>
+            `The receiving address on ${env} was changed from ${before} to ${after}; nothing else was.`
+        ),
+      message,
+      ...details.flatMap(({ message: advice, expected }) => [
+        advice.replace("send the signature", "give it as --signature"),
+        ...(expected === undefined ? [] : ["", expected])
+      ])
+    ].join("\n")
+  })
+
+const update = Command.make(
+  "update",
+  {
+    merchant: merchantId,
+    receiverTest: optionalAddress("receiver-test", "Where USDC goes on Testnet, in new intents"),
+    receiverLive: optionalAddress("receiver-live", "Where USDC goes on Mainnet, in new intents"),
+    signature: Flag.String("signature").pipe(
+      Flag.withDescription(
+        "Moves an address from another merchant: its owner's signature of the text that the refusal shows"
+      ),
+      Flag.withSchema(Schema.String.check(Schema.isPattern(/^0x(?:[0-9a-f]{2})+$/iu))),
+      Flag.optional
+    ),
+    boundTokens: Flag.Boolean("bound-tokens").pipe(
+      Flag.withDescription("Whether a buyer's token must name the payment that it is for"),
+      Flag.optional
+    ),
+    tokenLifetime: Flag.Int("token-lifetime").pipe(
+      Flag.withDescription("The longest life of a buyer's token in seconds, 60 to 31536000"),
+      Flag.withSchema(TokenLifetime),
+      Flag.optional
+    ),
+    json
+  },
+  Effect.fn("merchant update")(function* (input) {
+    const repo = yield* MerchantRepo
+    const receivers = yield* Receivers
+    const wanted = [
+      ["test", input.receiverTest],
+      ["live", input.receiverLive]
+    ] as const
+    const rules: TokenRules = {
+      ...Option.match(input.boundTokens, {
+        onNone: () => ({}),
+        onSome: (boundTokensOnly) => ({ boundTokensOnly })
+      }),
+      ...Option.match(input.tokenLifetime, {
+        onNone: () => ({}),
+        onSome: (tokenLifetimeSeconds) => ({ tokenLifetimeSeconds })
+      })
+    }
+    const changesRules = Object.keys(rules).length > 0
+    if (wanted.every(([, receiver]) => Option.isNone(receiver)) && !changesRules) {
+      return yield* new CommandFailed({
+        message:
+          "Nothing to change: give --receiver-test, --receiver-live, --bound-tokens or --token-lifetime."
+      })
+    }
+    const unknown = new CommandFailed({
+      message: `No merchant ${input.merchant}. List them: bun run cli merchant list`
+    })
+    const changes: Array<Changed> = []
+    for (const [env, receiver] of wanted) {
+      if (Option.isNone(receiver)) continue
+      const changed = yield* receivers
+        .change({ merchantId: input.merchant, env, address: receiver.value }, input.signature, operator)
+        .pipe(Effect.catchTag("ReceiverTaken", (refusal) => Effect.fail(takenOf(refusal, changes))))
+      if (Option.isNone(changed)) return yield* unknown
+      const { after, before, withdrawn } = changed.value
+      changes.push({
+        ...{ env, before, after },
+        ...Option.match(withdrawn, { onNone: () => ({}), onSome: (address) => ({ withdrawn: address }) })
+      })
+    }
+    const tokens = changesRules ? yield* repo.updateTokenRules(input.merchant, rules) : Option.none()
+    if (changesRules && Option.isNone(tokens)) return yield* unknown
+    const shown = Option.match(tokens, { onNone: () => ({}), onSome: (one) => ({ tokens: one }) })
+    yield* print(input.json, { merchant: { id: input.merchant }, receivers: changes, ...shown }, [
+      ...changes.flatMap(({ env, before, after, withdrawn }) => [
+        `Receiving address, ${env}:`,
+        `  before  ${before}`,
+        `  after   ${after}`,
+        ...(withdrawn === undefined ? [] : [`  The change to ${withdrawn} that waited is withdrawn.`])
+      ]),
+      ...(changes.some(({ after, before }) => before !== after)
+        ? ["New intents name the new address; intents and payments that exist keep theirs."]
+        : []),
+      ...(changes.some(({ after, before, withdrawn }) => before !== after || withdrawn !== undefined)
+        ? ["The merchant's members have been notified."]
+        : []),
+      ...Option.match(tokens, {
+        onNone: () => [],
+        onSome: ({ boundTokensOnly, tokenLifetimeSeconds }) => [
+          `Buyers' tokens ${boundTokensOnly ? "must name their payment" : "may be for any payment"} and live at most ${tokenLifetimeSeconds} s.`
+        ]
+      })
+    ])
+  })
+).pipe(
+  Command.withDescription(
+    "Change where a merchant's money goes, printing before and after, and what it asks of buyers' tokens"
+  )
+)
+
+export const merchant = Command.make("merchant").pipe(
+  Command.withDescription("Create, list and change merchants"),
+  Command.withSubcommands([create, list, update])
+)

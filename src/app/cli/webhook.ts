@@ -1,0 +1,112 @@
+// `webhook regenerate-secret`, `webhook reencrypt` and `webhook replay`.
+import { DateTime, Effect, Redacted, Schema } from "effect"
+import { Command, Flag } from "effect/cli"
+import { ReplayRepo } from "../../webhooks/ReplayRepo.ts"
+import { reencryptSecrets } from "../../webhooks/reencryptSecrets.ts"
+import { regenerateSecret } from "../../webhooks/regenerateSecret.ts"
+import type { LostSecrets } from "../../webhooks/WebhookRepo/SealedSecretRepo.ts"
+import { anew } from "./anew.ts"
+import { CommandFailed } from "./CommandFailed.ts"
+import { env, json, merchantId, print } from "./flags.ts"
+import { requireMerchant } from "./requireMerchant.ts"
+
+const regenerate = Command.make(
+  "regenerate-secret",
+  { merchant: merchantId, env, json },
+  Effect.fn("webhook regenerate-secret")(function* (input) {
+    const { endpoint, secret } = yield* regenerateSecret({ merchantId: input.merchant, env: input.env }).pipe(
+      Effect.catchTag("WebhookEndpointNotFound", () =>
+        Effect.fail(
+          new CommandFailed({
+            message: `The merchant has no ${input.env} webhook endpoint. Create one first.`
+          })
+        )
+      )
+    )
+    yield* print(
+      input.json,
+      { endpoint: { id: endpoint.id, url: endpoint.url }, secret: Redacted.value(secret) },
+      [
+        `The endpoint ${endpoint.url} has a new secret; the old one stops verifying now. Shown this once:`,
+        Redacted.value(secret)
+      ]
+    )
+  })
+).pipe(Command.withDescription("Give an endpoint a new signing secret"))
+
+const theKeys = (lost: ReadonlyArray<LostSecrets>) =>
+  [...new Set(lost.map(({ kid }) => `the key \`${kid}\``))].join(" and ")
+
+const reencrypt = Command.make(
+  "reencrypt",
+  { json },
+  Effect.fn("webhook reencrypt")(function* (input) {
+    const { count, kid, lost, retiredReceiptKeys } = yield* reencryptSecrets().pipe(
+      // The defect says which key is missing, and nothing secret.
+      Effect.catchDefect((defect) =>
+        Effect.fail(
+          new CommandFailed({
+            message: defect instanceof Error ? defect.message : "A secret cannot be read."
+          })
+        )
+      )
+    )
+    // What can be re-encrypted is, before that is told.
+    if (lost.length > 0)
+      return yield* new CommandFailed({
+        message: [
+          `${count} secrets re-encrypted, and not all: ENCRYPTION_KEYS lacks ${theKeys(lost)}. Add it back and run this again; where it is lost, make these secrets anew:`,
+          ...lost.map((one) => `  ${one.count} ${anew[one.owner]}`)
+        ].join("\n")
+      })
+    yield* print(input.json, { count, kid, retiredReceiptKeys }, [
+      `${count} secrets re-encrypted; all use the key ${kid} now.`,
+      ...(retiredReceiptKeys === 0
+        ? []
+        : [
+            `${retiredReceiptKeys} of the keys that signed receipts lie under a key that ENCRYPTION_KEYS lacks. Their receipts still verify; a newer key signs.`
+          ])
+    ])
+  })
+).pipe(
+  Command.withDescription(
+    "Re-encrypt every secret with the newest of ENCRYPTION_KEYS; the secrets do not change"
+  )
+)
+
+/** To a hundred years. */
+const Hours = Schema.Int.check(
+  Schema.isBetween({ minimum: 1, maximum: 876_000 }, { message: "1 to 876000 hours" })
+)
+
+const replay = Command.make(
+  "replay",
+  {
+    merchant: merchantId,
+    env,
+    hours: Flag.Int("hours").pipe(
+      Flag.withDescription("How far back, by when the event happened"),
+      Flag.withSchema(Hours),
+      Flag.withDefault(24)
+    ),
+    json
+  },
+  Effect.fn("webhook replay")(function* (input) {
+    yield* requireMerchant(input.merchant)
+    const at = yield* DateTime.nowAsDate
+    const since = new Date(at.getTime() - input.hours * 3_600_000)
+    const count = yield* (yield* ReplayRepo).replayFailed(
+      { merchantId: input.merchant, env: input.env },
+      since,
+      at
+    )
+    yield* print(input.json, { count }, [
+      `${count} failed deliveries of the last ${input.hours} hours get one more attempt, under their ids.`
+    ])
+  })
+).pipe(Command.withDescription("Resend failed deliveries after the receiver is fixed"))
+
+export const webhook = Command.make("webhook").pipe(
+  Command.withDescription("Webhook endpoints"),
+  Command.withSubcommands([regenerate, reencrypt, replay])
+)

@@ -1,0 +1,104 @@
+// `init --env`: the environment of a deployment in one file, with fresh secrets, for systemd, `docker run --env-file`
+// and `bun --env-file` alike.
+import { writeFileSync } from "node:fs"
+import { entropyToMnemonic } from "@scure/bip39"
+import { wordlist } from "@scure/bip39/wordlists/english"
+import { Effect, Option } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Base64, Base64Url } from "effect/encoding"
+import { loadAppConfig } from "../../platform/AppConfig.ts"
+import { CommandFailed } from "./CommandFailed.ts"
+
+interface Line {
+  readonly variable: string
+  readonly value: string
+  /** What it is, and what to do with it. */
+  readonly what: string
+  /** Written as a comment: the service has a default. */
+  readonly isOff?: true
+}
+
+const linesFor = Effect.fnUntraced(function* (baseUrl: string, databaseUrl: string) {
+  const random = yield* SecureRandom.SecureRandom
+  return [
+    { variable: "ENVIRONMENT", value: "production", what: "Refuses to start without what it needs." },
+    {
+      variable: "BASE_URL",
+      value: baseUrl,
+      what: "Where buyers, shops and people reach the service, https. Tokens are issued under it: it stays."
+    },
+    { variable: "DATABASE_URL", value: databaseUrl, what: "The Postgres that keeps everything. Back it up." },
+    {
+      variable: "INTENT_TOKEN_SECRETS",
+      value: `one:${Base64Url.encode(yield* random.randomBytes(32))}`,
+      what: "Signs payment intents. Rotate by putting a new one before it."
+    },
+    {
+      variable: "ENCRYPTION_KEYS",
+      value: `one:${Base64.encode(yield* random.randomBytes(32))}`,
+      what: "Encrypts webhook secrets in the database: keep a copy elsewhere, without it they are lost."
+    },
+    {
+      variable: "AGENT_WALLET_MNEMONIC",
+      value: entropyToMnemonic(yield* random.randomBytes(16), wordlist),
+      what: "Wallets of agents and of the relayer: keep a copy elsewhere, without it their money is lost."
+    },
+    {
+      variable: "BASE_SEPOLIA_RPC_URLS",
+      value: "https://sepolia.base.org",
+      what: "Nodes that prove payments: three, comma-separated, so that one may fail or lie.",
+      isOff: true
+    },
+    {
+      variable: "TRUSTED_PROXY_HOPS",
+      value: "1",
+      what: "How many proxies of yours stand before the service.",
+      isOff: true
+    },
+    {
+      variable: "SMTP_URL",
+      value: "smtps://user:password@mail.example.com:465",
+      what: "Mails to members and buyers; without it none are sent.",
+      isOff: true
+    }
+  ] satisfies ReadonlyArray<Line>
+})
+
+/** What readers of such files would take for a quotation, a comment or a variable. */
+const isPlain = (value: string) => !/["'`$#\\]|\p{Cc}/u.test(value)
+
+/** Writes `file`, which must not be there, readable by its owner alone. Answers what each line is. */
+export const writeEnvironment = Effect.fn("writeEnvironment")(function* (
+  file: string,
+  given: { readonly baseUrl: Option.Option<string>; readonly databaseUrl: Option.Option<string> }
+) {
+  const lines: ReadonlyArray<Line> = yield* linesFor(
+    Option.getOrElse(given.baseUrl, () => ""),
+    Option.getOrElse(given.databaseUrl, () => "")
+  )
+  const env = Object.fromEntries(
+    lines.flatMap(({ isOff, value, variable }) => (isOff || value === "" ? [] : [[variable, value]]))
+  )
+  yield* loadAppConfig(env).pipe(
+    Effect.mapError(({ message }) => new CommandFailed({ message: `Nothing was written.\n${message}` }))
+  )
+  const unusable = lines.find(({ value }) => !isPlain(value))
+  if (unusable !== undefined)
+    return yield* new CommandFailed({
+      message: `Nothing was written.\n${unusable.variable} holds a quote, a backslash, $ or #, which readers of such files take apart: percent-encode it.`
+    })
+  const text = lines.map(
+    ({ isOff, value, variable, what }) => `# ${what}\n${isOff ? "# " : ""}${variable}=${value}\n`
+  )
+  yield* Effect.try({
+    try: () => writeFileSync(file, text.join("\n"), { mode: 0o600, flag: "wx" }),
+    catch: (error) =>
+      new CommandFailed({
+        message:
+          error instanceof Error && "code" in error && error.code === "EEXIST"
+            ? `${file} is there already, and its secrets may be in use: name another file.`
+            : `${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`
+      })
+  })
+  return lines
+})

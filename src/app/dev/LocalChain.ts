@@ -1,0 +1,204 @@
+// A chain of one's own for development, the demo and tests: anvil with chain id
+// 84532 and Circle's USDC at the pinned Base Sepolia address. Everything above
+// it runs unchanged against this chain or the public one.
+import { Context, Effect, Layer, Redacted, Schema, type Scope, Semaphore } from "effect"
+import {
+  type Chain,
+  createPublicClient,
+  createTestClient,
+  createWalletClient,
+  defineChain,
+  encodeFunctionData,
+  type HttpTransport,
+  hashDomain,
+  http,
+  type PublicClient,
+  type TestClient,
+  toHex,
+  type WalletClient
+} from "viem"
+import { type HDAccount, mnemonicToAccount } from "viem/accounts"
+import { Address, networks, TransactionHash } from "../../domain/Chain.ts"
+import { startAnvil } from "./Anvil.ts"
+import { type LocalChainDied, LocalChainError } from "./LocalChainError.ts"
+import { installUsdc, type NodeRpc, usdcAbi } from "./LocalUsdc.ts"
+
+export interface LocalChainOptions {
+  /** 0, the default, takes a free port. */
+  readonly port?: number
+  /** The environment variable to name when `port` is taken. */
+  readonly portVariable?: string
+  /** Address to listen on. Default 127.0.0.1. */
+  readonly host?: string
+  /** Seconds between blocks; 0 mines each transaction at once. Default 1. */
+  readonly blockTimeSeconds?: number
+}
+
+// Public on purpose: these accounts hold value on no chain but this one.
+export const developmentMnemonic = "test test test test test test test test test test test junk"
+const ownerIndex = 0
+const faucetIndex = 1
+const faucetAtomicUsdc = 1_000_000_000_000n
+const network = networks.test
+
+type Client = PublicClient<HttpTransport, Chain>
+
+const makeRpc =
+  (client: Client): NodeRpc =>
+  (method, params) =>
+    Effect.tryPromise({
+      try: () =>
+        client.request<{ Method: string; Parameters: ReadonlyArray<unknown>; ReturnType: unknown }>({
+          method,
+          params
+        }),
+      catch: (cause) =>
+        new LocalChainError({
+          reason: "setup",
+          message: `${method} on the local chain failed: ${cause instanceof Error ? cause.message.split("\n")[0] : "unknown"}`
+        })
+    })
+
+const checkDomain = Effect.fn("LocalChain.checkDomain")(function* (rpc: NodeRpc) {
+  const { address, domainName, domainVersion } = network.usdc
+  const separator = yield* rpc("eth_call", [
+    { to: address, data: encodeFunctionData({ abi: usdcAbi, functionName: "DOMAIN_SEPARATOR" }) },
+    "latest"
+  ])
+  const expected = hashDomain({
+    domain: {
+      name: domainName,
+      version: domainVersion,
+      chainId: BigInt(network.chainId),
+      verifyingContract: address
+    },
+    types: {
+      EIP712Domain: [
+        { name: "name", type: "string" },
+        { name: "version", type: "string" },
+        { name: "chainId", type: "uint256" },
+        { name: "verifyingContract", type: "address" }
+      ]
+    }
+  })
+  if (separator !== expected) {
+    return yield* new LocalChainError({
+      reason: "setup",
+      message: "USDC on the local chain has another domain separator than on Base Sepolia"
+    })
+  }
+})
+
+const make = Effect.fn("LocalChain.make")(function* (
+  options: LocalChainOptions
+): Effect.fn.Return<typeof LocalChain.Service, LocalChainError, Scope.Scope> {
+  const account = (index: number) => mnemonicToAccount(developmentMnemonic, { addressIndex: index })
+  const { rpcUrl, died, kill } = yield* startAnvil({
+    chainId: network.chainId,
+    mnemonic: developmentMnemonic,
+    port: options.port ?? 0,
+    portVariable: options.portVariable ?? "LOCAL_CHAIN_PORT",
+    host: options.host ?? "127.0.0.1"
+  })
+  const chain = defineChain({
+    id: network.chainId,
+    name: `${network.name} (local)`,
+    nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
+    rpcUrls: { default: { http: [rpcUrl] } }
+  })
+  const transport = http(rpcUrl, { retryCount: 0 })
+  const publicClient: Client = createPublicClient({ chain, transport, pollingInterval: 100, cacheTime: 0 })
+  const testClient = createTestClient({ chain, transport, mode: "anvil" })
+  const rpc = makeRpc(publicClient)
+
+  const owner = account(ownerIndex).address
+  const faucet = account(faucetIndex)
+  yield* installUsdc(rpc, network, owner, [
+    { to: Address.make(faucet.address), atomicUsdc: faucetAtomicUsdc }
+  ])
+  yield* checkDomain(rpc)
+  const blockTime = options.blockTimeSeconds ?? 1
+  yield* blockTime === 0 ? rpc("evm_setAutomine", [true]) : rpc("evm_setIntervalMining", [blockTime])
+
+  const awaitReceipt = (hash: TransactionHash) =>
+    Effect.tryPromise({
+      try: () => publicClient.waitForTransactionReceipt({ hash, timeout: 20_000 }),
+      catch: () => new LocalChainError({ reason: "setup", message: "the local chain mined no block in 20 s" })
+    })
+
+  const oneAtATime = Semaphore.makeUnsafe(1).withPermit
+
+  return {
+    rpcUrl,
+    chain,
+    usdc: network.usdc.address,
+    faucetPrivateKey: Redacted.make(toHex(faucet.getHdKey().privateKey ?? new Uint8Array())),
+    mint: Effect.fn("LocalChain.mint")(function* (to, atomicUsdc) {
+      const data = encodeFunctionData({ abi: usdcAbi, functionName: "mint", args: [to, atomicUsdc] })
+      const sent = yield* rpc("eth_sendTransaction", [{ from: owner, to: network.usdc.address, data }])
+      const hash = yield* Schema.decodeUnknownEffect(TransactionHash)(sent).pipe(
+        Effect.mapError(() => new LocalChainError({ reason: "setup", message: "mint gave no hash" }))
+      )
+      yield* awaitReceipt(hash)
+      return hash
+    }),
+    setEth: (address, wei) => Effect.asVoid(rpc("anvil_setBalance", [address, toHex(wei)])),
+    account,
+    walletClient: (index) => createWalletClient({ chain, transport, account: account(index) }),
+    publicClient,
+    testClient,
+    rpc,
+    mine: (blocks = 1) => oneAtATime(Effect.asVoid(rpc("anvil_mine", [toHex(blocks)]))),
+    // A block that is mined meanwhile leaves anvil (1.7.1) without the blocks below it; one that a
+    // transaction has begun still ends.
+    reorganise: (depth) =>
+      oneAtATime(
+        Effect.acquireUseRelease(
+          Effect.tap(rpc("anvil_getAutomine", []), () => rpc("evm_setAutomine", [false])).pipe(
+            Effect.tap(() => Effect.sleep("250 millis"))
+          ),
+          () => Effect.asVoid(rpc("anvil_reorg", [depth, []])),
+          (wasAutomatic) => Effect.orDie(rpc("evm_setAutomine", [wasAutomatic === true]))
+        )
+      ),
+    snapshot: Effect.map(rpc("evm_snapshot", []), String),
+    restore: (snapshot) => Effect.asVoid(rpc("evm_revert", [snapshot])),
+    kill,
+    died
+  }
+})
+
+/** A local EVM with the real USDC contract; gone with its scope. */
+/** The running chain. Amounts are atomic USDC and wei. */
+export class LocalChain extends Context.Service<
+  LocalChain,
+  {
+    readonly rpcUrl: string
+    readonly chain: Chain
+    readonly usdc: Address
+    /** Holds 1,000,000 USDC and 10,000 ETH. */
+    readonly faucetPrivateKey: Redacted.Redacted<`0x${string}`>
+    /** Mints USDC and waits until it is in a block. */
+    readonly mint: (to: Address, atomicUsdc: bigint) => Effect.Effect<TransactionHash, LocalChainError>
+    readonly setEth: (address: Address, wei: bigint) => Effect.Effect<void, LocalChainError>
+    /** The account of the fixed development mnemonic; 0 owns the token, 1 is the faucet, 0 to 9 hold ETH. */
+    readonly account: (index: number) => HDAccount
+    readonly walletClient: (index: number) => WalletClient<HttpTransport, Chain, HDAccount>
+    readonly publicClient: Client
+    readonly testClient: TestClient<"anvil", HttpTransport, Chain>
+    /** Any JSON-RPC method of the node. */
+    readonly rpc: NodeRpc
+    readonly mine: (blocks?: number) => Effect.Effect<void, LocalChainError>
+    /** Replaces the last `depth` blocks by others without their transactions. */
+    readonly reorganise: (depth: number) => Effect.Effect<void, LocalChainError>
+    readonly snapshot: Effect.Effect<string, LocalChainError>
+    readonly restore: (snapshot: string) => Effect.Effect<void, LocalChainError>
+    /** Ends anvil at once, as a crash would. */
+    readonly kill: Effect.Effect<void>
+    /** Fails when anvil ends; race the main effect against it. */
+    readonly died: Effect.Effect<never, LocalChainDied>
+  }
+>()("quittance/app/LocalChain") {
+  static readonly layer = (options: LocalChainOptions = {}): Layer.Layer<LocalChain, LocalChainError> =>
+    Layer.effect(LocalChain, make(options))
+}

@@ -1,0 +1,289 @@
+// The main job on embedded defaults: a merchant, a buyer, a local chain with the
+// real USDC contract, and one payment from intent to verified webhook.
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { BunRuntime } from "@effect/platform-bun"
+import { Cause, Clock, Console, Context, Duration, Effect, Layer, Redacted, Schedule, Schema } from "effect"
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import { Address, networks } from "../../domain/Chain.ts"
+import { formatUsd } from "../../domain/Money.ts"
+import { KeyAuth } from "../../merchants/keys/KeyAuth.ts"
+import { createDidToken } from "../../payments/buyers/createDidToken.ts"
+import { AppConfig } from "../../platform/AppConfig.ts"
+import * as App from "../App.ts"
+import { buyForecast, type DemoMerchant, fundRelayer, makeAgent } from "./demoAgent.ts"
+import { createPerson, payMore } from "./demoPerson.ts"
+import { freePort } from "./freePort.ts"
+import { LocalChain } from "./LocalChain.ts"
+import { CreatedIntent, fail, makeApi, Opened } from "./merchantApi.ts"
+import { openShop, type Shop } from "./Shop.ts"
+
+const amount = "4.20"
+const { chainId } = networks.test
+
+/** One line of the timeline: the step, what came of it, and the time it took. */
+const step = <A, E, R>(title: string, effect: Effect.Effect<A, E, R>, tell: (result: A) => string) =>
+  Effect.gen(function* () {
+    const [duration, result] = yield* Effect.timed(effect)
+    const millis = Duration.toMillis(duration)
+    yield* Console.log(`${title.padEnd(26)}${tell(result).padEnd(62)} ${millis.toFixed(0).padStart(6)} ms`)
+    return result
+  })
+
+const Funded = Schema.Struct({ balance: Schema.Struct({ usdcAtomic: Schema.String }) })
+const Fields = Schema.mutable(Schema.Array(Schema.Struct({ name: Schema.String, type: Schema.String })))
+const Terms = Schema.Struct({
+  typedData: Schema.Struct({
+    types: Schema.Struct({ EIP712Domain: Fields, TransferWithAuthorization: Fields }),
+    primaryType: Schema.Literal("TransferWithAuthorization"),
+    domain: Schema.Struct({
+      name: Schema.String,
+      version: Schema.String,
+      chainId: Schema.Int,
+      verifyingContract: Address
+    }),
+    message: Schema.Record(Schema.String, Schema.String)
+  })
+})
+const Settled = Schema.Struct({
+  payment: Schema.Struct({
+    status: Schema.String,
+    reportedTransactionId: Schema.optionalKey(Schema.String)
+  })
+})
+const CreatedEndpoint = Schema.Struct({ secret: Schema.String })
+
+const serve = (port: number, chain: LocalChain["Service"], dataDir: string, receiver: string) =>
+  App.layer.pipe(
+    Layer.provideMerge(
+      AppConfig.layer({
+        PORT: String(port),
+        DATA_DIR: dataDir,
+        BASE_SEPOLIA_RPC_URLS: chain.rpcUrl,
+        FAUCET_PRIVATE_KEY: Redacted.value(chain.faucetPrivateKey),
+        FAUCET_GAS_WEI: "2000000000000000",
+        WEBHOOK_ALLOWED_HOSTS: receiver
+      })
+    )
+  )
+
+const payOnce = Effect.fnUntraced(function* (shop: Shop, chain: LocalChain["Service"]) {
+  const config = yield* AppConfig
+  const keys = yield* KeyAuth
+  const api = makeApi(config.baseUrl)
+  const { keys: issued, merchant } = yield* step(
+    "Merchant",
+    keys.createMerchant({
+      name: "Demo Books",
+      receivers: {
+        test: Address.make(chain.account(5).address),
+        live: Address.make(chain.account(5).address)
+      }
+    }),
+    ({ merchant }) => `"${merchant.name}" has keys and a receiving address`
+  )
+  const { secret, publishable } = issued.test
+  const endpoint = yield* step(
+    "Webhook endpoint",
+    api(
+      "POST",
+      "/api/v1/webhook-endpoint",
+      secret,
+      { url: `http://127.0.0.1:${shop.port}/webhooks/quittance` },
+      CreatedEndpoint,
+      [201]
+    ),
+    () => `registered, 127.0.0.1:${shop.port}`
+  )
+  shop.secret.value = endpoint.body.secret
+  yield* fundRelayer(chain, { baseUrl: config.baseUrl, secret })
+
+  const intent = yield* step(
+    "Payment intent",
+    api(
+      "POST",
+      "/api/v1/payment-intents",
+      secret,
+      { amount, intentUrl: "https://shop.example.com/orders/1042" },
+      CreatedIntent,
+      [201]
+    ),
+    ({ body }) => `$${body.intent.amount}, signed`
+  )
+  const opened = yield* step(
+    "Payment",
+    api("POST", "/api/v1/payments", publishable, { intentToken: intent.body.intentToken }, Opened, [201]),
+    ({ body }) => `${body.payment.refCode} is ${body.payment.status}`
+  )
+
+  const buyer = privateKeyToAccount(generatePrivateKey())
+  const buyerDidToken = yield* step(
+    "Buyer",
+    Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      Effect.promise(() =>
+        createDidToken(buyer, { audience: config.baseUrl, lifetimeSeconds: 900, now: Math.floor(now / 1000) })
+      )
+    ),
+    () => `${buyer.address} signed its identity token`
+  )
+  yield* step(
+    "Faucet",
+    api("POST", "/api/v1/checkout/test-funds", publishable, { buyerDidToken }, Funded, [201]),
+    ({ body }) => `the buyer holds ${formatUsd(BigInt(body.balance.usdcAtomic))} USDC`
+  )
+
+  const path = `/api/v1/payments/${opened.body.payment.id}/authorization`
+  const balance = Effect.promise(() => chain.publicClient.getBalance({ address: buyer.address }))
+  const gas = yield* balance
+  const signed = yield* step(
+    "Signature",
+    Effect.gen(function* () {
+      const { body } = yield* api(
+        "GET",
+        `${path}?payer=${buyer.address}`,
+        publishable,
+        undefined,
+        Terms,
+        [200]
+      )
+      const { EIP712Domain: _, ...types } = body.typedData.types
+      const signature = yield* Effect.promise(() => buyer.signTypedData({ ...body.typedData, types }))
+      const { validAfter, validBefore } = body.typedData.message
+      return { payer: buyer.address, validAfter, validBefore, signature }
+    }),
+    () => `one: $${amount} to the merchant, for this payment alone`
+  )
+  const settled = yield* step(
+    "Settlement",
+    api("POST", path, publishable, signed, Settled, [200, 202]).pipe(
+      Effect.repeat({ schedule: Schedule.spaced("250 millis"), until: ({ status }) => status === 200 }),
+      Effect.timeoutOrElse({
+        duration: "20 seconds",
+        orElse: () => Effect.fail(fail("The transfer was not confirmed within 20 seconds."))
+      })
+    ),
+    ({ body }) => `sent by the service, proven on chain ${chainId}: ${body.payment.status}`
+  )
+  yield* step("Network fee", balance, (left) =>
+    left === gas ? "paid by the service; the buyer spent no gas" : "the buyer spent gas"
+  )
+  yield* step(
+    "Webhook",
+    shop.settled.pipe(
+      Effect.timeoutOrElse({
+        duration: "10 seconds",
+        orElse: () => Effect.fail(fail("The shop got no verified payment.settled within 10 seconds."))
+      })
+    ),
+    (event) => `${event.type} verified; the shop ships`
+  )
+  const transactionId = settled.body.payment.reportedTransactionId ?? ""
+  return { issued, merchant, baseUrl: config.baseUrl, buyerDidToken, transactionId }
+})
+
+const agentBuys = Effect.fnUntraced(function* (merchant: DemoMerchant) {
+  const { key } = yield* step(
+    "Agent",
+    makeAgent(merchant),
+    ({ agent, funds, cap }) => `${agent.address.slice(0, 10)}… holds ${funds} USDC, may pay ${cap} at once`
+  )
+  yield* step(
+    "Paid API",
+    buyForecast(merchant, key),
+    ({ paid, answer }) => `402, then ${paid} USDC by x402, then ${answer}`
+  )
+})
+
+const once = process.argv.includes("--once")
+
+const startChain = Effect.map(Layer.build(LocalChain.layer({ blockTimeSeconds: 1 })), (context) =>
+  Context.get(context, LocalChain)
+)
+
+const demo = Effect.fnUntraced(function* (chain: LocalChain["Service"]) {
+  const shop = yield* openShop
+  const port = yield* freePort(8787)
+  const dataDir = yield* Effect.acquireRelease(
+    Effect.sync(() => {
+      const directory = mkdtempSync(join(tmpdir(), "quittance-demo-"))
+      // However the demo ends, its data goes with it.
+      process.on("exit", () => rmSync(directory, { recursive: true, force: true }))
+      return directory
+    }),
+    (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
+  )
+  const context = yield* step(
+    "Service",
+    Layer.build(serve(port, chain, dataDir, `127.0.0.1:${shop.port}`)),
+    () => `on embedded Postgres, http://localhost:${port}`
+  )
+  const { issued, merchant, baseUrl, ...paid } = yield* payOnce(shop, chain).pipe(
+    Effect.provideContext(context)
+  )
+
+  yield* Console.log("\nPaid, proven, settled and delivered. Now a program pays, within a cap.\n")
+  yield* Effect.provideContext(
+    agentBuys({
+      baseUrl,
+      merchantId: merchant.id,
+      secret: issued.test.secret,
+      receiver: merchant.receivers.test
+    }),
+    context
+  )
+  if (once) return
+  yield* step(
+    "More payments",
+    payMore({ baseUrl, keys: issued.test, ...paid }),
+    () => "three settled, one waiting, one that another transfer was reported for"
+  )
+  const person = yield* createPerson(merchant.id).pipe(Effect.provideContext(context))
+  yield* Console.log(`
+The service stays up. Look at:
+  Dashboard        ${baseUrl}/dashboard
+    e-mail         ${person.email}
+    password       ${person.password}
+  Playground       ${baseUrl}/playground#pk=${issued.test.publishable}
+  API reference    ${baseUrl}/docs
+  Payments         curl -H 'authorization: Bearer ${issued.test.secret}' ${baseUrl}/api/v1/payments
+  Secret key       ${issued.test.secret}
+  Publishable key  ${issued.test.publishable}
+  Chain            ${chain.rpcUrl} (chain id ${chainId})
+
+Ctrl-C stops everything.`)
+  return yield* Effect.never
+})
+
+/**
+ * Says what went wrong and ends at once: a service whose chain is dead would otherwise be
+ * given its whole grace to finish requests that can't be finished.
+ */
+const failed = (cause: Cause.Cause<unknown>) => {
+  if (Cause.hasInterruptsOnly(cause)) return Effect.void
+  const error = Cause.squash(cause)
+  return Effect.andThen(
+    Console.error(`\nThe demo failed: ${error instanceof Error ? error.message : String(error)}`),
+    Effect.sync(() => process.exit(1))
+  )
+}
+
+/** What fails because the chain died fails before its end is known: it waits for that, as the better reason. */
+const giveTheChainTime = (cause: Cause.Cause<unknown>) =>
+  Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.sleep("500 millis")
+
+const main = Effect.gen(function* () {
+  yield* Console.log("One payment, from intent to verified webhook, on a local chain.\n")
+  const started = yield* Clock.currentTimeMillis
+  const chain = yield* step("Local chain", startChain, ({ rpcUrl }) => `anvil with Circle's USDC, ${rpcUrl}`)
+  yield* Effect.raceFirst(demo(chain).pipe(Effect.tapCause(giveTheChainTime)), chain.died).pipe(
+    Effect.tapCause(failed)
+  )
+  yield* Console.log(`${(((yield* Clock.currentTimeMillis) - started) / 1000).toFixed(1)} s in all.`)
+}).pipe(Effect.scoped)
+
+main.pipe(
+  Effect.catchCause(failed),
+  Effect.andThen(Effect.sync(() => process.exit(0))),
+  BunRuntime.runMain({ disableErrorReporting: true })
+)

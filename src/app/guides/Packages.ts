@@ -1,0 +1,141 @@
+// The packages that this release was built with. Each has an address by its content, which a shop's lockfile names: once
+// it was asked for there, it is kept in DATA_DIR and served after an upgrade as well. The short one is the present's.
+import { createHash } from "node:crypto"
+import { existsSync } from "node:fs"
+import { mkdir, rename, writeFile } from "node:fs/promises"
+import { dirname, join } from "node:path"
+import { Effect, type Layer, Schema } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+import { AppConfig } from "../../platform/AppConfig.ts"
+import { wheelName } from "../packages/wheelName.ts"
+
+interface Archive {
+  readonly what: string
+  /** Of its file, which has a version in its name. */
+  readonly pattern: string
+  readonly contentType: string
+}
+
+/** By the last part of their addresses. */
+const archives: Readonly<Record<string, Archive>> = {
+  ...Object.fromEntries(
+    ["client", "checkout", "cli", "agent-proxy", "medusa"].map((name) => [
+      `${name}.tgz`,
+      {
+        what: `@quittance/${name}`,
+        pattern: `quittance-${name}-[0-9]*.tgz`,
+        contentType: "application/gzip"
+      }
+    ])
+  ),
+  // For Python's pip, PHP's Composer and WordPress.
+  ...Object.fromEntries(
+    [wheelName, "php.zip", "woocommerce.zip"].map((name) => [
+      name,
+      { what: name, pattern: name, contentType: "application/zip" }
+    ])
+  )
+}
+
+const present = Object.keys(archives).map((name) => `/packages/${name}` as const)
+const byContent = "/packages/:content/:name"
+
+export const packagePaths: ReadonlyArray<string> = [...present, byContent]
+
+/** Beside the built service, or where `bun run packages` puts them. */
+const directory = dirname(import.meta.path)
+const builtIn = [join(directory, "packages"), join(directory, "../../../dist/packages")]
+
+const contentOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex").slice(0, 32)
+
+const fileOf = ({ pattern }: Archive): string | undefined =>
+  builtIn
+    .flatMap((room) =>
+      existsSync(room) ? [...new Bun.Glob(pattern).scanSync(room)].map((file) => join(room, file)) : []
+    )
+    .at(0)
+
+const bytesOf = async (name: string): Promise<Uint8Array | undefined> => {
+  const archive = archives[name]
+  const file = archive === undefined ? undefined : fileOf(archive)
+  return file === undefined ? undefined : Bun.file(file).bytes()
+}
+
+/** A text that names packages of `baseUrl` names them by their content, where they are built in. */
+export const namingContents = async (text: string, baseUrl: string): Promise<string> => {
+  let named = text
+  for (const name of Object.keys(archives)) {
+    const short = `${baseUrl}/packages/${name}`
+    const bytes = named.includes(short) ? await bytesOf(name) : undefined
+    if (bytes !== undefined)
+      named = named.replaceAll(short, `${baseUrl}/packages/${contentOf(bytes)}/${name}`)
+  }
+  return named
+}
+
+/** Also of releases before, whose wheel had another name. */
+const Address = Schema.Struct({
+  content: Schema.String.check(Schema.isPattern(/^[0-9a-f]{32}$/)),
+  name: Schema.String.check(Schema.isPattern(/^[a-z0-9][a-z0-9._-]{0,99}\.(tgz|zip|whl)$/))
+})
+
+const kept = (dataDir: string, content: string, name: string) => join(dataDir, "packages", content, name)
+
+/** Where DATA_DIR takes no file, the next release does without it. */
+const keep = async (file: string, bytes: Uint8Array): Promise<void> => {
+  if (existsSync(file)) return
+  const partial = `${file}.${crypto.randomUUID()}.partial`
+  try {
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(partial, bytes, { flush: true })
+    await rename(partial, file)
+  } catch {}
+}
+
+const answer = (bytes: Uint8Array, name: string) =>
+  HttpServerResponse.uint8Array(bytes, {
+    contentType:
+      archives[name]?.contentType ?? (name.endsWith(".tgz") ? "application/gzip" : "application/zip")
+  })
+
+const absent = (text: string) => HttpServerResponse.text(`${text}\n`, { status: 404 })
+
+export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig> = HttpRouter.use((router) =>
+  Effect.gen(function* () {
+    const { dataDir } = yield* AppConfig
+    for (const [name, { what }] of Object.entries(archives))
+      yield* router.add(
+        "GET",
+        `/packages/${name}`,
+        Effect.promise(async () => {
+          const bytes = await bytesOf(name)
+          return bytes === undefined
+            ? absent(
+                `${what} is not built into this service. Its operator makes it with \`bun run packages\`.`
+              )
+            : answer(bytes, name)
+        })
+      )
+    yield* router.add(
+      "GET",
+      byContent,
+      HttpRouter.schemaPathParams(Address).pipe(
+        Effect.flatMap(({ content, name }) =>
+          Effect.promise(async () => {
+            const file = kept(dataDir, content, name)
+            const bytes = await bytesOf(name)
+            if (bytes !== undefined && contentOf(bytes) === content) {
+              await keep(file, bytes)
+              return answer(bytes, name)
+            }
+            const before = existsSync(file) ? await Bun.file(file).bytes() : undefined
+            return before !== undefined && contentOf(before) === content
+              ? answer(before, name)
+              : absent("This service no longer has that package: /docs/clients names the present ones.")
+          })
+        ),
+        Effect.orElseSucceed(() => absent("No package has this address."))
+      )
+    )
+  })
+)

@@ -1,0 +1,46 @@
+// The guides that the service shows at /docs: their texts, titles and order.
+import agents from "../../../docs/guides/agents.md" with { type: "text" }
+import buyerToken from "../../../docs/guides/buyer-token.md" with { type: "text" }
+import checkout from "../../../docs/guides/checkout.md" with { type: "text" }
+import clients from "../../../docs/guides/clients.md" with { type: "text" }
+import goingLive from "../../../docs/guides/going-live.md" with { type: "text" }
+import quickstart from "../../../docs/guides/quickstart.md" with { type: "text" }
+import testing from "../../../docs/guides/testing.md" with { type: "text" }
+import webhooks from "../../../docs/guides/webhooks.md" with { type: "text" }
+
+export interface Guide {
+  /** Below /docs. */
+  readonly name: string
+  readonly summary: string
+  readonly markdown: string
+}
+
+export const guides: ReadonlyArray<Guide> = [
+  {
+    name: "quickstart",
+    summary: "Take a payment and ship an order, on Node or Python",
+    markdown: quickstart
+  },
+  { name: "clients", summary: "TypeScript, Python and PHP: installed from this service", markdown: clients },
+  { name: "checkout", summary: "The element, its attributes and events, React and Vue", markdown: checkout },
+  {
+    name: "webhooks",
+    summary: "Verify in TypeScript, Python, PHP and Go; the events feed",
+    markdown: webhooks
+  },
+  {
+    name: "testing",
+    summary: "A service in memory, forwarding to your machine, test money",
+    markdown: testing
+  },
+  { name: "going-live", summary: "What to check first", markdown: goingLive },
+  { name: "agents", summary: "Agents that pay within a cap, and being paid by agents", markdown: agents },
+  {
+    name: "buyer-token",
+    summary: "The token of the paying wallet, for checkouts of your own",
+    markdown: buyerToken
+  }
+]
+
+/** The first heading. */
+export const titleOf = (markdown: string): string => /^# (.+)$/m.exec(markdown)?.[1] ?? ""

@@ -1,0 +1,24 @@
+// The client for Effect programs: the contract itself as a typed client, errors as
+// the tagged errors of the domain.
+import { Redacted } from "effect"
+import { HttpClient, HttpClientRequest } from "effect/http"
+import { HttpApiClient } from "effect/http-api"
+import { Api } from "./Api.ts"
+
+/**
+ * A client with a method for each endpoint of the contract, under the given key.
+ * Needs an `HttpClient`, such as `FetchHttpClient.layer`.
+ *
+ * @example
+ * const client = yield* makeQuittance({ key, baseUrl: "https://pay.example.com" })
+ * const { payment } = yield* client.payments.retrieve({ params: { id } })
+ */
+export const makeQuittance = (options: {
+  readonly key: Redacted.Redacted<string>
+  readonly baseUrl: string
+}) =>
+  HttpApiClient.make(Api, {
+    baseUrl: options.baseUrl,
+    transformClient: (client) =>
+      HttpClient.mapRequest(client, HttpClientRequest.bearerToken(Redacted.value(options.key)))
+  })

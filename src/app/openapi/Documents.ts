@@ -1,0 +1,34 @@
+// The OpenAPI document of the running service.
+import { Effect, type Layer } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+import { OpenApi } from "effect/http-api"
+import { attemptsInWords } from "../../domain/attemptsInWords.ts"
+import { AppConfig } from "../../platform/AppConfig.ts"
+import { delaySeconds } from "../../platform/workers/RetrySchedule.ts"
+import { RetryPolicy } from "../../webhooks/RetryPolicy.ts"
+import { Api } from "../Api.ts"
+import { withExamples } from "./exampleOf.ts"
+import { webhooks } from "./webhooks.ts"
+
+export const documentPaths = ["/openapi.json"]
+
+/** The OpenAPI 3.1 document; `baseUrl` is the deployment's origin. */
+export const openApiDocument: (baseUrl: string) => Effect.Effect<Readonly<Record<string, unknown>>> =
+  Effect.fnUntraced(function* (baseUrl) {
+    const retries = attemptsInWords(yield* delaySeconds(yield* RetryPolicy))
+    return withExamples({
+      ...OpenApi.fromApi(Api),
+      servers: [{ url: baseUrl }],
+      webhooks: webhooks(retries)
+    })
+  })
+
+export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig> = HttpRouter.use((router) =>
+  Effect.gen(function* () {
+    const { baseUrl } = yield* AppConfig
+    const document = yield* Effect.cached(
+      Effect.map(openApiDocument(baseUrl), (document) => HttpServerResponse.jsonUnsafe(document))
+    )
+    yield* router.add("GET", "/openapi.json", document)
+  })
+)

@@ -1,0 +1,102 @@
+// Compares this machine's clock with the database's and with the chain's newest blocks. A clock that
+// is wrong raises an alert; the service itself uses the database's clock.
+import { Clock, Effect, Layer, Option, Ref } from "effect"
+import { ChainVerifier } from "../../chain/ChainVerifier.ts"
+import { networks } from "../../domain/Chain.ts"
+import { type Alert, Alerts } from "../../platform/alerts/Alerts.ts"
+import { ClockRepo } from "../../platform/database/ClockRepo.ts"
+import { clockOf, secondsAhead } from "../../platform/database/DatabaseClock.ts"
+import { periodic } from "../../platform/workers/supervised.ts"
+
+const every = "30 seconds"
+const tolerated = 20
+/**
+ * The alert is shared: one that was raised so long ago is closed by whoever is right, as its instance may have
+ * been replaced, and goes on where one is still wrong.
+ */
+const renewedMillis = 6 * 3_600_000
+/** How often one that is right looks for such an alert. */
+const checkedMillis = 600_000
+/** Longer than an instance that is wrong takes to say so again: it is then the same alert, of which nobody is told anew. */
+const resumedMillis = 300_000
+
+const make = Effect.gen(function* () {
+  const chain = yield* ChainVerifier
+  const database = yield* ClockRepo
+  const alerts = yield* Alerts
+  const seen = yield* Ref.make<{ readonly number: bigint; readonly at: number } | undefined>(undefined)
+
+  /** When the subject's alert was resolved last, while its readings are right: not at every reading. */
+  const right = new Map<string, number>()
+
+  /** Alerts go by the database's time, as everywhere: a wrong clock of ours would make one look old, or of tomorrow. */
+  const byDatabase = <A>(work: (now: Date) => Effect.Effect<A>) =>
+    Effect.gen(function* () {
+      const machine = yield* Clock.Clock
+      const now = yield* database.now
+      const millis = () => now.getTime()
+      const clock = clockOf(machine, millis, () => BigInt(millis()) * 1_000_000n)
+      return yield* Effect.provideService(work(now), Clock.Clock, clock)
+    })
+
+  const judge = Effect.fnUntraced(function* (subject: string, what: string, ahead: number) {
+    if (Math.abs(ahead) > tolerated) {
+      right.delete(subject)
+      const alert: Alert = {
+        kind: "clock_skew",
+        tenant: Option.none(),
+        subject,
+        message: `This machine's clock is ${Math.round(Math.abs(ahead))} s ${ahead > 0 ? "ahead of" : "behind"} ${what}. Synchronise both with NTP.`
+      }
+      return yield* byDatabase((at) =>
+        alerts.raise({ ...alert, resumesSince: new Date(at.getTime() - resumedMillis) })
+      )
+    }
+    const now = yield* Clock.currentTimeMillis
+    const last = right.get(subject)
+    if (last !== undefined && now - last < checkedMillis) return
+    yield* byDatabase((at) =>
+      alerts.resolve(
+        "clock_skew",
+        subject,
+        last === undefined ? undefined : new Date(at.getTime() - renewedMillis)
+      )
+    )
+    right.set(subject, now)
+  })
+
+  const withDatabase = Effect.gen(function* () {
+    const before = yield* Clock.currentTimeMillis
+    const now = yield* database.now
+    yield* judge(
+      "database",
+      "the database's",
+      secondsAhead(before, yield* Clock.currentTimeMillis, now.getTime())
+    )
+  })
+
+  /** A stalled chain says nothing about clocks: only a block newer than the last check counts. */
+  const withChain = Effect.gen(function* () {
+    const head = yield* Effect.option(chain.headBlock("test"))
+    if (Option.isNone(head)) return
+    const now = yield* Clock.currentTimeMillis
+    const last = yield* Ref.getAndSet(seen, { number: head.value.number, at: now })
+    const mined = Number(head.value.time) * 1000
+    const fresh = last !== undefined && head.value.number > last.number
+    if (!fresh && mined <= now) return
+    yield* judge(
+      "chain test",
+      `${networks.test.name}'s newest block`,
+      secondsAhead(last?.at ?? now, now, mined)
+    )
+  })
+
+  yield* periodic(
+    "Checking the clocks",
+    Effect.sleep(every),
+    Effect.all([withDatabase, withChain], { discard: true }),
+    "Warn"
+  )
+})
+
+export const layer: Layer.Layer<never, never, ChainVerifier | ClockRepo | Alerts> = Layer.effectDiscard(make)

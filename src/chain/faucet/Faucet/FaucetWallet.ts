@@ -1,0 +1,30 @@
+// What the faucet's wallet signs for a grant: gas and USDC.
+import { encodeFunctionData, erc20Abi, type Hex } from "viem"
+import { type Address, networks } from "../../../domain/Chain.ts"
+import type { RpcPool } from "../../RpcPool.ts"
+import { makeHotWallet, type WalletState } from "../../wallets/HotWallet.ts"
+
+const { usdc } = networks.test
+/** Enough for a transfer to a contract wallet and for Circle's USDC; what is unused is not paid. */
+const gasLimits = { gas: 100_000n, usdc: 150_000n }
+
+export const makeFaucetWallet = (privateKey: Hex, pool: RpcPool["Service"]) => {
+  const wallet = makeHotWallet(() => privateKey, pool)
+  return Object.assign(wallet, {
+    /** Wei that a grant costs the wallet at most. */
+    costOf: ({ fees }: WalletState, gasWei: bigint) =>
+      gasWei + (gasLimits.gas + gasLimits.usdc) * fees.maxFeePerGas,
+    gasOf: (asset: "gas" | "usdc") => gasLimits[asset],
+    signGas: (state: WalletState, nonce: number, to: Address, value: bigint) =>
+      wallet.sign(state.fees, { nonce, to, value, gas: gasLimits.gas }),
+    signUsdc: (state: WalletState, nonce: number, to: Address, value: bigint) =>
+      wallet.sign(state.fees, {
+        nonce,
+        to: usdc.address,
+        data: encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to, value] }),
+        gas: gasLimits.usdc
+      })
+  })
+}
+
+export type FaucetWallet = ReturnType<typeof makeFaucetWallet>

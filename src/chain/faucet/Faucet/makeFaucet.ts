@@ -1,0 +1,206 @@
+// The faucet on a real chain: reserve under the limits, broadcast, wait until it is
+// mined; a supervised fiber finishes what a crash or a stuck fee left open.
+import { DateTime, type Duration, Effect, Option, Redacted, Schedule, type Scope } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { isHex } from "viem"
+import { ChainUnavailable } from "../../../domain/Errors.ts"
+import { AppConfig } from "../../../platform/AppConfig.ts"
+import { Alerts } from "../../../platform/alerts/Alerts.ts"
+import { RpcPool } from "../../RpcPool.ts"
+import type { WalletState } from "../../wallets/HotWallet.ts"
+import { makeEmptyAlert } from "../../wallets/makeEmptyAlert.ts"
+import {
+  defaultOutboxTiming,
+  makeOutbox,
+  type OutboxTiming,
+  type TransactionStanding
+} from "../../wallets/Outbox.ts"
+import { OutboxRepo, type OutgoingTransaction } from "../../wallets/OutboxRepo.ts"
+import type { Faucet, Grant, GrantRequest } from "../Faucet.ts"
+import { FaucetRepo } from "./FaucetRepo.ts"
+import { type FaucetWallet, makeFaucetWallet } from "./FaucetWallet.ts"
+import { nobody } from "./limits.ts"
+import { emptyWallet, limitReached, notConfigured, sharedWallet, underWay } from "./refusals.ts"
+
+export interface FaucetTiming extends OutboxTiming {
+  /** The longest that a grant waits to be mined. */
+  readonly patience: Duration.Input
+}
+
+const defaultTiming: FaucetTiming = {
+  ...defaultOutboxTiming,
+  checkEvery: "5 seconds",
+  patience: "20 seconds"
+}
+
+const heldBy = (repo: FaucetRepo["Service"]): Faucet["Service"]["held"] =>
+  Effect.fn("Faucet.held")(function* (request) {
+    const held = yield* repo.held({ ...request, recipient: nobody }, yield* DateTime.nowAsDate)
+    if (held !== undefined) return yield* limitReached(held)
+  })
+
+const makeOff = Effect.map(Alerts, (alerts): Faucet["Service"] => ({
+  offer: { enabled: false, usdcAtomic: 0n },
+  held: () => Effect.void,
+  grant: Effect.fn("Faucet.grant")(function* () {
+    yield* alerts.raise({
+      kind: "faucet_not_configured",
+      tenant: Option.none(),
+      subject: "faucet",
+      message:
+        "A buyer asked for test funds, but the faucet is off. Set FAUCET_PRIVATE_KEY to a wallet that holds USDC and gas on Base Sepolia."
+    })
+    return yield* notConfigured
+  })
+}))
+
+const make = Effect.fnUntraced(function* (
+  privateKey: Redacted.Redacted<string>,
+  { patience, ...timing }: FaucetTiming
+) {
+  const { faucet } = yield* AppConfig
+  const pool = yield* RpcPool
+  const repo = yield* FaucetRepo
+  const alerts = yield* Alerts
+  const random = yield* SecureRandom.SecureRandom
+  const key = Redacted.value(privateKey)
+  if (!isHex(key)) return yield* makeOff
+  const wallet: FaucetWallet = makeFaucetWallet(key, pool)
+  const chainDown = () => Effect.fail(new ChainUnavailable({ retryAfter: 5 }))
+
+  const emptyAlert = makeEmptyAlert(alerts, "faucet_empty", wallet)
+  const tellEmpty = (asset: string) =>
+    emptyAlert.tell(`The faucet's wallet ${wallet.address} is out of ${asset}. Fund it on Base Sepolia.`)
+  /** A process before this one may have had no wallet, and have told so. */
+  const configured = yield* Effect.cached(
+    Effect.ignoreCause(alerts.resolve("faucet_not_configured", "faucet"))
+  )
+  const empty = (asset: string) => Effect.andThen(tellEmpty(asset), Effect.fail(emptyWallet))
+
+  const tellShared = Effect.suspend(() =>
+    alerts.raise({
+      kind: "faucet_wallet_shared",
+      tenant: Option.none(),
+      subject: wallet.address,
+      message: `Something else sends transactions from the faucet's wallet ${wallet.address}, so grants lose their nonces to it. Give each deployment a FAUCET_PRIVATE_KEY of its own, and use the key nowhere else.`
+    })
+  )
+
+  const outbox = makeOutbox({
+    wallet,
+    repo: yield* OutboxRepo,
+    timing,
+    onEmpty: tellEmpty("gas"),
+    onLost: tellShared,
+    end: repo.end,
+    onEnd: ({ purpose }, outcome) =>
+      purpose === "usdc" && outcome === "reverted" ? tellEmpty("USDC") : Effect.void
+  })
+
+  const reserve = Effect.fnUntraced(function* (request: GrantRequest, state: WalletState) {
+    const grantId = yield* random.uuidV7()
+    const reserved = yield* repo.reserve({
+      grantId,
+      wallet: wallet.address,
+      request,
+      usdcAtomic: faucet.usdcAtomic,
+      gasWei: faucet.gasWei,
+      at: yield* DateTime.nowAsDate,
+      chainNonce: state.nonce,
+      gasOf: wallet.gasOf,
+      sign: (asset, nonce) =>
+        asset === "gas"
+          ? wallet.signGas(state, nonce, request.recipient, faucet.gasWei)
+          : wallet.signUsdc(state, nonce, request.recipient, faucet.usdcAtomic)
+    })
+    if (reserved._tag === "Limited") return yield* limitReached(reserved)
+    if (reserved._tag === "Blocked") return yield* empty("gas")
+    return { grantId, transactions: reserved.transactions }
+  })
+
+  /** Sends in order; a refusal gives back what was not sent, and fills its nonces. */
+  const broadcast = Effect.fnUntraced(function* (
+    grantId: string,
+    transactions: ReadonlyArray<OutgoingTransaction>
+  ) {
+    for (const [index, transaction] of transactions.entries()) {
+      const verdict = yield* outbox.offer(transaction)
+      // It may be under way: the reservation stays until it ends.
+      if (verdict === "unknown") return yield* chainDown()
+      if (verdict === "sent") continue
+      yield* Effect.forEach(transactions.slice(index), outbox.fill, { discard: true })
+      yield* repo.giveBack(grantId, index > 0)
+      if (verdict === "refused") return yield* empty("gas")
+      yield* tellShared
+      return index === 0 ? "lost" : yield* sharedWallet
+    }
+    return "sent"
+  })
+
+  /** Reserves, sends and waits for the blocks. `lost`: others took the nonces, nothing moved, all is given back. */
+  const attempt = Effect.fnUntraced(function* (request: GrantRequest, state: WalletState) {
+    if (state.usdcAtomic < faucet.usdcAtomic) return yield* empty("USDC")
+    if (state.wei < wallet.costOf(state, faucet.gasWei)) return yield* empty("gas")
+    if (!(yield* outbox.unblock())) return yield* empty("gas")
+    const { grantId, transactions } = yield* reserve(request, state)
+    if ((yield* broadcast(grantId, transactions)) === "lost") return "lost"
+    const sightings = yield* Effect.forEach(transactions, outbox.check, { concurrency: 2 }).pipe(
+      Effect.orElseSucceed((): ReadonlyArray<TransactionStanding> => [{ outcome: "open" }]),
+      Effect.repeat({
+        schedule: Schedule.spaced("200 millis"),
+        until: (all) => !all.some(({ outcome }) => outcome === "open")
+      }),
+      Effect.timeoutOption(patience)
+    )
+    // Broadcast and in no block yet: the worker checks it until it is.
+    if (Option.isNone(sightings)) return yield* underWay
+    const [gas, usdc] = sightings.value
+    // Others' grants took the last of it between the look and the block.
+    if (usdc?.outcome === "reverted") return yield* empty("USDC")
+    if (usdc?.outcome !== "moved") return gas?.outcome === "moved" ? yield* sharedWallet : "lost"
+    if (gas?.outcome === "moved") yield* Effect.andThen(emptyAlert.paid, configured)
+    const grant: Grant = {
+      recipient: request.recipient,
+      usdcAtomic: faucet.usdcAtomic,
+      gasWei: gas?.outcome === "moved" ? faucet.gasWei : 0n,
+      transactionIds: sightings.value.flatMap((seen) =>
+        seen.outcome === "open" || seen.transactionId === null ? [] : [seen.transactionId]
+      )
+    }
+    return grant
+  })
+
+  const grant = Effect.fn("Faucet.grant")(function* (request: GrantRequest) {
+    // Before the chain is asked, so that hammering a used-up faucet costs the nodes nothing.
+    const held = yield* repo.held(request, yield* DateTime.nowAsDate)
+    if (held !== undefined) return yield* limitReached(held)
+    const state = wallet.state.pipe(Effect.catchTag("RpcUnavailable", chainDown))
+    const first = yield* attempt(request, yield* state)
+    if (first !== "lost") return first
+    const now = yield* state
+    const second = yield* attempt(request, {
+      ...now,
+      nonce: Math.max(now.nonce, yield* wallet.freshNonce)
+    })
+    return second === "lost" ? yield* sharedWallet : second
+  })
+
+  yield* outbox.worker
+
+  return { offer: { enabled: true, usdcAtomic: faucet.usdcAtomic }, held: heldBy(repo), grant }
+})
+
+/** Of AppConfig's wallet, or one that is off; at another pace for tests. */
+export const makeFaucet = (
+  timing: Partial<FaucetTiming> = {}
+): Effect.Effect<
+  Faucet["Service"],
+  never,
+  AppConfig | RpcPool | FaucetRepo | OutboxRepo | Alerts | SecureRandom.SecureRandom | Scope.Scope
+> =>
+  Effect.flatMap(AppConfig, ({ faucet }) =>
+    Option.match(faucet.privateKey, {
+      onNone: () => makeOff,
+      onSome: (key) => make(key, { ...defaultTiming, ...timing })
+    })
+  )

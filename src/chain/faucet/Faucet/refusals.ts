@@ -1,0 +1,35 @@
+// Why the faucet does not pay, in the words that its callers read.
+import { ChainUnavailable, FaucetLimitReached, FaucetUnavailable } from "../../../domain/Errors.ts"
+import type { FaucetLimit, Held } from "./limits.ts"
+
+const limitAdvice: { readonly [L in FaucetLimit]: string } = {
+  recipient: "This wallet has had its 3 grants of the last 24 hours.",
+  merchant: "This merchant's 25 grants of the last 24 hours are used up.",
+  ip: "This network address has had its 20 grants of the last hour."
+}
+
+/** 429 with the limit that holds longest. */
+export const limitReached = ({ limit, retryAfter }: Held): FaucetLimitReached =>
+  new FaucetLimitReached({ reason: limit, message: limitAdvice[limit], retryAfter })
+
+export const notConfigured = new FaucetUnavailable({
+  reason: "not_configured",
+  message: "This deployment has no faucet: its operator has not set FAUCET_PRIVATE_KEY."
+})
+
+export const emptyWallet = new FaucetUnavailable({
+  reason: "empty",
+  message: "The faucet's wallet is empty. The operator has been notified; fund the wallet another way."
+})
+
+export const sharedWallet = new FaucetUnavailable({
+  reason: "wallet_shared",
+  message:
+    "The test funds did not move: something else uses the faucet's wallet. The operator has been notified; try again later or fund the wallet another way."
+})
+
+export const underWay = new ChainUnavailable({
+  retryAfter: 5,
+  message:
+    "The grant is under way but not in a block yet. The wallet's balance will show it; look there before asking again."
+})

@@ -1,0 +1,45 @@
+// Raises an alert for what the nodes of a chain do wrong, and resolves it once they do right.
+import { DateTime, Effect, Layer, Option } from "effect"
+import type { AlertKind } from "../domain/AlertKind.ts"
+import { Alerts } from "../platform/alerts/Alerts.ts"
+import { type ChainAlertKind, ChainAlerts, ChainRecoveries } from "./ChainAlerts.ts"
+
+export const alertKindOf: { readonly [K in ChainAlertKind]: AlertKind } = {
+  disagreement: "rpc_disagreement",
+  wrong_chain: "wrong_chain",
+  malformed_answer: "rpc_malformed",
+  unreachable: "rpc_unreachable"
+}
+
+/** Longer than a node's trouble goes unsaid. An instance that does not know the node closes what others say of it. */
+const resumedMillis = 300_000
+
+const raised = Layer.effect(
+  ChainAlerts,
+  Effect.map(
+    Alerts,
+    (alerts) =>
+      ({ kind, env, host, message }) =>
+        Effect.flatMap(DateTime.nowAsDate, (now) =>
+          alerts.raise({
+            kind: alertKindOf[kind],
+            tenant: Option.none(),
+            subject: `${env} ${host}`,
+            resumesSince: new Date(now.getTime() - resumedMillis),
+            message
+          })
+        )
+  )
+)
+
+const resolved = Layer.effect(
+  ChainRecoveries,
+  Effect.map(
+    Alerts,
+    (alerts) =>
+      ({ kind, env, host }) =>
+        alerts.resolve(alertKindOf[kind], `${env} ${host}`)
+  )
+)
+
+export const layerChainAlerts: Layer.Layer<never, never, Alerts> = Layer.merge(raised, resolved)

@@ -1,0 +1,28 @@
+// Closes what is told of nodes that are configured no more: nobody asks them, so nobody would hear that they do right.
+import { DateTime, Effect, Layer } from "effect"
+import type { SqlClient } from "effect/sql"
+import { Env } from "../domain/Chain.ts"
+import { AlertRepo } from "../platform/alerts/AlertRepo.ts"
+import { periodic } from "../platform/workers/supervised.ts"
+import { alertKindOf } from "./layerChainAlerts.ts"
+import { RpcPool } from "./RpcPool.ts"
+
+/** At the start, and again: an instance that stops may have asked such a node for a while. */
+const pause = Effect.sleep("1 hour")
+
+export const layerRetiredNodes: Layer.Layer<never, never, RpcPool | SqlClient.SqlClient> =
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const repo = yield* AlertRepo
+      const pool = yield* RpcPool
+      const configured = Env.literals.flatMap((env) => pool.nodes(env).map(({ host }) => `${env} ${host}`))
+      const close = Effect.gen(function* () {
+        const at = yield* DateTime.nowAsDate
+        for (const subject of yield* repo.closeOthers(Object.values(alertKindOf), configured, at))
+          yield* Effect.logInfo("Alert resolved: its node is configured no more").pipe(
+            Effect.annotateLogs({ subject })
+          )
+      })
+      yield* periodic("Closing alerts of nodes that are configured no more", pause, close)
+    })
+  ).pipe(Layer.provide(AlertRepo.layer))

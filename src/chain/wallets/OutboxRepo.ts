@@ -1,0 +1,304 @@
+// What the service's wallets have signed, at rest: nonces are taken under one lock a wallet, a
+// transaction is stored before it is broadcast, and no signed version is ever deleted.
+import { Context, Effect, Layer, Schema, Semaphore } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { type Hex, hexToBytes, keccak256 } from "viem"
+import { type Address, TransactionHash } from "../../domain/Chain.ts"
+import type { MerchantId } from "../../domain/Merchant.ts"
+import { withFaultPoints } from "../../platform/workers/FaultPoints.ts"
+import { HashBytes, toBytes } from "../ChainBytes.ts"
+
+/** The longest run of lost nonces that is filled. */
+export const mostFilled = 64
+
+export type Purpose = "settle" | "cancel" | "gas" | "usdc" | "filler"
+
+/**
+ * How a nonce ended: what was signed for it moved what it should, or nothing; a filler spent it;
+ * or a transaction that is not ours took it.
+ */
+export type Outcome = "moved" | "reverted" | "filled" | "lost"
+
+/** A stored, signed transaction of a wallet. */
+export interface OutgoingTransaction {
+  readonly wallet: Address
+  readonly nonce: number
+  readonly purpose: Purpose
+  /** What it is sent for: a settlement, an agent's payment, a grant. */
+  readonly reference: string
+  /** Signed bytes, newest first. Each may be the one that is mined. */
+  readonly versions: readonly [Hex, ...ReadonlyArray<Hex>]
+  /** Versions of which only the id is known. */
+  readonly earlier: ReadonlyArray<TransactionHash>
+  /** Since when no node takes its newest version. */
+  readonly refusedAt: Date | null
+  /** Null while no block has passed its nonce. */
+  readonly outcome: Outcome | null
+  /** The version that is in a block. */
+  readonly transactionId: TransactionHash | null
+  readonly blockNumber: bigint | null
+  readonly createdAt: Date
+  /** When its newest version was signed. */
+  readonly signedAt: Date
+}
+
+export interface Entry {
+  readonly purpose: Exclude<Purpose, "filler">
+  readonly reference: string
+  /** Whose budgets pay for it, where it has any. */
+  readonly merchantId: MerchantId | null
+  readonly payer: Address | null
+  /** Its limit. */
+  readonly gas: bigint
+  readonly at: Date
+  /** Signs locally; called inside the lock. */
+  readonly sign: (nonce: number) => Effect.Effect<Hex>
+}
+
+export interface Ended {
+  readonly outcome: Outcome
+  readonly transactionId: TransactionHash | null
+  readonly blockNumber: bigint | null
+}
+
+export const idOf = (raw: Hex): TransactionHash => TransactionHash.make(keccak256(raw))
+
+/** The ids under which it can be in a block, newest first. */
+export const idsOf = ({ versions, earlier }: OutgoingTransaction): ReadonlyArray<TransactionHash> => [
+  ...versions.map(idOf),
+  ...earlier
+]
+
+const Row = Schema.Struct({
+  nonce: Schema.BigInt,
+  purpose: Schema.Literals(["settle", "cancel", "gas", "usdc", "filler"]),
+  reference: Schema.String,
+  versions: Schema.NonEmptyArray(Schema.Uint8Array),
+  earlier_ids: Schema.Array(HashBytes),
+  refused_at: Schema.NullOr(Schema.Date),
+  outcome: Schema.NullOr(Schema.Literals(["moved", "reverted", "filled", "lost"])),
+  transaction_id: Schema.NullOr(HashBytes),
+  block_number: Schema.NullOr(Schema.BigInt),
+  created_at: Schema.Date,
+  signed_at: Schema.Date
+})
+const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
+const decodeNonce = Schema.decodeUnknownEffect(Schema.Struct({ next: Schema.BigInt }))
+
+// Named: a statement that Postgres has planned with `*` fails once a later release adds a column.
+const columns = Object.keys(Row.fields).join(", ")
+
+const hexOf = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString("hex")}`
+
+const toTransaction =
+  (wallet: Address) =>
+  (row: typeof Row.Type): OutgoingTransaction => {
+    const [newest, ...older] = row.versions
+    return {
+      wallet,
+      nonce: Number(row.nonce),
+      purpose: row.purpose,
+      reference: row.reference,
+      versions: [hexOf(newest), ...older.map(hexOf)],
+      earlier: row.earlier_ids,
+      refusedAt: row.refused_at,
+      outcome: row.outcome,
+      transactionId: row.transaction_id,
+      blockNumber: row.block_number,
+      createdAt: row.created_at,
+      signedAt: row.signed_at
+    }
+  }
+
+export class OutboxRepo extends Context.Service<
+  OutboxRepo,
+  {
+    /** Runs statements in one transaction under the wallet's lock: what decides and what is appended is one step. */
+    readonly locked: <A, E, R>(
+      wallet: Address,
+      effect: Effect.Effect<A, E, R>
+    ) => Effect.Effect<A, E | SqlError.SqlError, R>
+    /** Whether an open transaction waits that no node takes: until it goes, nothing behind it does. Within `locked`. */
+    readonly blocked: (wallet: Address) => Effect.Effect<boolean>
+    /**
+     * Signs and stores under the wallet's next nonces, in this order. What lies behind more lost nonces than are
+     * filled keeps nothing back. Within `locked`.
+     */
+    readonly append: (
+      wallet: Address,
+      /** The wallet's next nonce as the chain tells it. */
+      chainNonce: number,
+      entries: ReadonlyArray<Entry>
+    ) => Effect.Effect<ReadonlyArray<OutgoingTransaction>>
+    /** Stores a filler under a nonce that none of ours has; none where another instance was first. */
+    readonly fillGap: (
+      wallet: Address,
+      nonce: number,
+      raw: Hex,
+      at: Date
+    ) => Effect.Effect<OutgoingTransaction | undefined>
+    /** The newest transaction sent for a reference. */
+    readonly latest: (
+      wallet: Address,
+      reference: string,
+      purpose: Purpose
+    ) => Effect.Effect<OutgoingTransaction | undefined>
+    readonly find: (wallet: Address, nonce: number) => Effect.Effect<OutgoingTransaction | undefined>
+    /** Transactions whose nonce no block has passed yet, by nonce. */
+    readonly open: (wallet: Address) => Effect.Effect<ReadonlyArray<OutgoingTransaction>>
+    /** Whether any has ended since then: its block may still be replaced. */
+    readonly hasEndedSince: (wallet: Address, since: Date) => Effect.Effect<boolean>
+    /** Those that have ended though no block has passed their nonce any more, the first hundred by nonce. */
+    readonly endedFrom: (
+      wallet: Address,
+      nextNonce: number
+    ) => Effect.Effect<ReadonlyArray<OutgoingTransaction>>
+    /** Reopens a transaction that was reorganised away; `versions` in broadcast order. */
+    readonly reopen: (transaction: OutgoingTransaction, versions: ReadonlyArray<Hex>) => Effect.Effect<void>
+    /** Puts another signed version before the others; none where another instance was first, or it has ended. */
+    readonly addVersion: (
+      transaction: OutgoingTransaction,
+      raw: Hex,
+      at: Date
+    ) => Effect.Effect<OutgoingTransaction | undefined>
+    /** Notes whether nodes take its newest version. */
+    readonly noteRefusal: (transaction: OutgoingTransaction, refusedAt: Date | null) => Effect.Effect<void>
+    /** Ends an open transaction; an outcome is never overwritten. */
+    readonly end: (transaction: OutgoingTransaction, ended: Ended, at: Date) => Effect.Effect<void>
+  }
+>()("quittance/chain/OutboxRepo") {
+  static readonly layer: Layer.Layer<OutboxRepo, never, SqlClient.SqlClient> = Layer.effect(
+    OutboxRepo,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const all = sql.literal(columns)
+      const turn = Semaphore.makeUnsafe(1)
+      const decode = (wallet: Address) => (rows: ReadonlyArray<unknown>) =>
+        Effect.map(decodeRows(rows), (found) => found.map(toTransaction(wallet)))
+
+      return OutboxRepo.of({
+        // In this process they wait for their turn without a connection: only instances wait for the lock.
+        locked: (wallet, effect) =>
+          turn.withPermit(
+            sql.withTransaction(
+              Effect.andThen(
+                sql`SELECT pg_advisory_xact_lock(hashtext(${`quittance wallet ${wallet}`}))`,
+                effect
+              )
+            )
+          ),
+
+        blocked: Effect.fn("OutboxRepo.blocked")(function* (wallet) {
+          const rows = yield* sql`
+            SELECT 1 FROM wallet_transactions
+            WHERE wallet = ${toBytes(wallet)} AND ended_at IS NULL AND refused_at IS NOT NULL LIMIT 1`
+          return rows.length > 0
+        }, Effect.orDie),
+
+        append: Effect.fn("OutboxRepo.append")(function* (wallet, chainNonce, entries) {
+          // After the last, or before the first nonces that nobody has and that are too many to fill.
+          const [row] = yield* sql`
+            SELECT coalesce(min(free) FILTER (WHERE nonce - free > ${mostFilled}), max(nonce) + 1, ${chainNonce}::bigint) AS next
+            FROM (
+              SELECT nonce, lag(nonce + 1, 1, ${chainNonce}::bigint) OVER (ORDER BY nonce) AS free
+              FROM wallet_transactions WHERE wallet = ${toBytes(wallet)} AND nonce >= ${chainNonce}
+            ) ahead`
+          const next = Number((yield* decodeNonce(row)).next)
+          const stored: Array<OutgoingTransaction> = []
+          for (const [index, entry] of entries.entries()) {
+            const raw = yield* entry.sign(next + index)
+            const rows = yield* sql`
+              INSERT INTO wallet_transactions
+                (wallet, nonce, purpose, reference, merchant_id, payer, gas, versions, created_at, signed_at)
+              VALUES (${toBytes(wallet)}, ${next + index}, ${entry.purpose}, ${entry.reference},
+                ${entry.merchantId}, ${entry.payer === null ? null : toBytes(entry.payer)},
+                ${entry.gas.toString()}::bigint, ARRAY[${hexToBytes(raw)}::bytea], ${entry.at}, ${entry.at})
+              RETURNING ${all}`
+            stored.push(...(yield* decode(wallet)(rows)))
+          }
+          return stored
+        }, Effect.orDie),
+
+        fillGap: Effect.fn("OutboxRepo.fillGap")(function* (wallet, nonce, raw, at) {
+          const rows = yield* sql`
+            INSERT INTO wallet_transactions
+              (wallet, nonce, purpose, reference, gas, versions, created_at, signed_at)
+            VALUES (${toBytes(wallet)}, ${nonce}, 'filler', gen_random_uuid(), 21000,
+              ARRAY[${hexToBytes(raw)}::bytea], ${at}, ${at})
+            ON CONFLICT (wallet, nonce) DO NOTHING RETURNING ${all}`
+          return (yield* decode(wallet)(rows))[0]
+        }, Effect.orDie),
+
+        latest: Effect.fn("OutboxRepo.latest")(function* (wallet, reference, purpose) {
+          const rows = yield* sql`
+            SELECT ${all} FROM wallet_transactions
+            WHERE reference = ${reference} AND purpose = ${purpose} AND wallet = ${toBytes(wallet)}
+            ORDER BY created_at DESC, nonce DESC LIMIT 1`
+          return (yield* decode(wallet)(rows))[0]
+        }, Effect.orDie),
+
+        find: Effect.fn("OutboxRepo.find")(function* (wallet, nonce) {
+          const rows = yield* sql`
+            SELECT ${all} FROM wallet_transactions WHERE wallet = ${toBytes(wallet)} AND nonce = ${nonce}`
+          return (yield* decode(wallet)(rows))[0]
+        }, Effect.orDie),
+
+        open: Effect.fn("OutboxRepo.open")(function* (wallet) {
+          const rows = yield* sql`
+            SELECT ${all} FROM wallet_transactions WHERE wallet = ${toBytes(wallet)} AND ended_at IS NULL
+            ORDER BY nonce LIMIT 100`
+          return yield* decode(wallet)(rows)
+        }, Effect.orDie),
+
+        hasEndedSince: Effect.fn("OutboxRepo.hasEndedSince")(function* (wallet, since) {
+          const rows = yield* sql`
+            SELECT 1 FROM (
+              SELECT ended_at FROM wallet_transactions
+              WHERE wallet = ${toBytes(wallet)} ORDER BY nonce DESC LIMIT 100
+            ) newest WHERE ended_at > ${since} LIMIT 1`
+          return rows.length > 0
+        }, Effect.orDie),
+
+        endedFrom: Effect.fn("OutboxRepo.endedFrom")(function* (wallet, nextNonce) {
+          const rows = yield* sql`
+            SELECT ${all} FROM wallet_transactions
+            WHERE wallet = ${toBytes(wallet)} AND nonce >= ${nextNonce} AND ended_at IS NOT NULL
+            ORDER BY nonce LIMIT 100`
+          return yield* decode(wallet)(rows)
+        }, Effect.orDie),
+
+        reopen: Effect.fn("OutboxRepo.reopen")(function* ({ nonce, transactionId, wallet }, versions) {
+          yield* sql`
+            UPDATE wallet_transactions SET ended_at = NULL, outcome = NULL, transaction_id = NULL,
+              block_number = NULL, versions = ${versions.map((raw) => hexToBytes(raw))}::bytea[]
+            WHERE wallet = ${toBytes(wallet)} AND nonce = ${nonce} AND ended_at IS NOT NULL
+              AND transaction_id IS NOT DISTINCT FROM ${transactionId === null ? null : toBytes(transactionId)}::bytea`
+        }, Effect.orDie),
+
+        addVersion: Effect.fn("OutboxRepo.addVersion")(function* ({ wallet, nonce, versions }, raw, at) {
+          const rows = yield* sql`
+            UPDATE wallet_transactions
+            SET versions = array_prepend(${hexToBytes(raw)}::bytea, versions), signed_at = ${at}
+            WHERE wallet = ${toBytes(wallet)} AND nonce = ${nonce} AND ended_at IS NULL
+              AND versions[1] = ${hexToBytes(versions[0])}::bytea
+            RETURNING ${all}`
+          return (yield* decode(wallet)(rows))[0]
+        }, Effect.orDie),
+
+        noteRefusal: Effect.fn("OutboxRepo.noteRefusal")(function* ({ wallet, nonce }, refusedAt) {
+          yield* sql`
+            UPDATE wallet_transactions SET refused_at = ${refusedAt}
+            WHERE wallet = ${toBytes(wallet)} AND nonce = ${nonce} AND ended_at IS NULL`
+        }, Effect.orDie),
+
+        end: Effect.fn("OutboxRepo.end")(function* ({ wallet, nonce }, ended, at) {
+          yield* sql`
+            UPDATE wallet_transactions SET ended_at = ${at}, outcome = ${ended.outcome}, refused_at = NULL,
+              transaction_id = ${ended.transactionId === null ? null : toBytes(ended.transactionId)},
+              block_number = ${ended.blockNumber === null ? null : ended.blockNumber.toString()}::bigint
+            WHERE wallet = ${toBytes(wallet)} AND nonce = ${nonce} AND ended_at IS NULL`
+        }, Effect.orDie)
+      })
+    }).pipe((make) => withFaultPoints("OutboxRepo", make))
+  )
+}

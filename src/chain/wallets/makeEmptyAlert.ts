@@ -1,0 +1,35 @@
+// The alert that a wallet cannot pay. It is resolved once the wallet pays again: as long as it is open, the next time
+// that the wallet is empty is told to nobody.
+import { Clock, Effect, Option } from "effect"
+import type { Alerts } from "../../platform/alerts/Alerts.ts"
+
+/** One that is told again within so long stays an alert. */
+const steadyMillis = 60_000
+
+export const makeEmptyAlert = (
+  alerts: Alerts["Service"],
+  kind: "faucet_empty" | "relayer_empty",
+  wallet: { readonly address: string }
+) => {
+  /** When it was told last, if that may be open: a process before this one may have told it. */
+  let toldAt: number | undefined = Number.NEGATIVE_INFINITY
+  return {
+    tell: (message: string) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        toldAt = now
+        return alerts.raise({ kind, tenant: Option.none(), subject: wallet.address, message })
+      }),
+    /** The wallet has paid for something. Never fails: what is paid is paid, and the next time resolves it. */
+    paid: Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const told = toldAt
+      if (told === undefined || now - told < steadyMillis) return Effect.void
+      toldAt = undefined
+      return alerts.resolve(kind, wallet.address).pipe(
+        Effect.catchCause((cause) => {
+          toldAt ??= told
+          return Effect.logWarning("Resolving the alert of an empty wallet failed", cause)
+        })
+      )
+    })
+  }
+}

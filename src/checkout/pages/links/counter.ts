@@ -1,0 +1,267 @@
+// /counter#link={id}: a shop's tablet. An amount becomes a code that the customer scans; the page follows the
+// payment, also after a reload, and adds up the device's day.
+
+import { element, input } from "../../../platform/pages/browser/dom.ts"
+import { isRecord } from "../../../platform/pages/browser/isRecord.ts"
+import { qrCode } from "../../component/qr.ts"
+import { type Link, LinkProblem, type Opened, openLink, paymentOf, readLink } from "./linkApi.ts"
+import { closedWords, money, text, told } from "./linkWords.ts"
+import { typedAmount } from "./typedAmount.ts"
+
+interface Sale extends Opened {
+  readonly amount: string
+  readonly paymentId: string
+}
+
+interface Day {
+  /** Local date. */
+  readonly date: string
+  readonly count: number
+  /** In millionths of a dollar. */
+  readonly atomic: string
+}
+
+/** A sale that the shop has taken back. */
+interface CancelledSale extends Sale {
+  /** Unix milliseconds. */
+  readonly cancelledAt: number
+}
+
+const id = new URLSearchParams(location.hash.slice(1)).get("link") ?? ""
+const saleKey = `quittance-counter-sale:${id}`
+const dayKey = `quittance-counter-day:${id}`
+const cancelledKey = `quittance-counter-cancelled:${id}`
+/** For so long it is seen when a cancelled sale is paid all the same: the customer may have been at it. */
+const cancelledMillis = 3_600_000
+const [message, form, waiting, paid] = [
+  element("message"),
+  element("form"),
+  element("waiting"),
+  element("paid")
+]
+const amount = input("amount")
+let link: Link | undefined
+let polls: ReturnType<typeof setTimeout> | undefined
+
+// Another link pasted into the same tab is another counter.
+addEventListener("hashchange", () => location.reload())
+
+const today = () => new Date().toLocaleDateString("en-CA")
+const atomicOf = (text: string): bigint => {
+  const [whole = "0", fraction = ""] = text.split(".")
+  return BigInt(whole) * 1_000_000n + BigInt(fraction.padEnd(6, "0").slice(0, 6))
+}
+const usdOf = (atomic: bigint): string =>
+  `${atomic / 1_000_000n}.${(atomic % 1_000_000n)
+    .toString()
+    .padStart(6, "0")
+    .replace(/0{1,4}$/, "")}`
+
+const read = <A>(key: string, holds: (value: unknown) => value is A): A | undefined => {
+  try {
+    const value: unknown = JSON.parse(localStorage.getItem(key) ?? "null")
+    return holds(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+const has = (value: unknown, names: ReadonlyArray<string>) =>
+  isRecord(value) && names.every((name) => name in value)
+const isSale = (value: unknown): value is Sale =>
+  has(value, ["amount", "intentToken", "paymentId", "publishableKey"])
+const isCancelled = (value: unknown): value is ReadonlyArray<CancelledSale> =>
+  Array.isArray(value) && value.every((one) => isSale(one) && has(one, ["cancelledAt"]))
+const isDay = (value: unknown): value is Day => has(value, ["date", "count", "atomic"])
+
+const dayNow = (): Day => {
+  const kept = read(dayKey, isDay)
+  return kept?.date === today() ? kept : { date: today(), count: 0, atomic: "0" }
+}
+
+const showTotal = () => {
+  const { atomic, count } = dayNow()
+  const total = text("today", { total: money(usdOf(BigInt(atomic))), count: String(count) })
+  // What has not changed is not announced again.
+  if (element("total").textContent !== total) element("total").textContent = total
+}
+
+const show = (part: HTMLElement) => {
+  for (const one of [form, waiting, paid]) one.hidden = one !== part
+}
+
+const askAmount = () => {
+  clearTimeout(polls)
+  localStorage.removeItem(saleKey)
+  amount.value = ""
+  show(form)
+  amount.focus()
+}
+
+const addToDay = (sale: Sale) => {
+  const { atomic, count } = dayNow()
+  localStorage.setItem(
+    dayKey,
+    JSON.stringify({
+      date: today(),
+      count: count + 1,
+      atomic: (BigInt(atomic) + atomicOf(sale.amount)).toString()
+    })
+  )
+  showTotal()
+}
+
+const finish = (sale: Sale) => {
+  // The sale goes with its sum: a reload in between counts it once.
+  if (read(saleKey, isSale) !== undefined) {
+    localStorage.removeItem(saleKey)
+    addToDay(sale)
+  }
+  element("thanks").textContent = text("salePaid", { amount: money(sale.amount) })
+  show(paid)
+  element("thanks").focus()
+}
+
+/** What the sale is read with from now on, where its key has been revoked. */
+const renewed = async (sale: Sale): Promise<Opened> => {
+  const opened = await openLink(id, { paymentId: sale.paymentId })
+  const renew = <S extends Sale>(kept: S): S =>
+    kept.paymentId === sale.paymentId ? { ...kept, ...opened } : kept
+  const kept = read(saleKey, isSale)
+  if (kept !== undefined) localStorage.setItem(saleKey, JSON.stringify(renew(kept)))
+  keepCancelled(cancelledSales().map(renew))
+  return opened
+}
+
+const statusOf = (sale: Sale) =>
+  paymentOf(sale)
+    .catch(async (error: unknown) => {
+      if (!(error instanceof LinkProblem) || error.code !== "INVALID_API_KEY") throw error
+      return paymentOf(await renewed(sale))
+    })
+    .then(
+      ({ status }) => status,
+      () => "unknown"
+    )
+
+const cancelledSales = () => read(cancelledKey, isCancelled) ?? []
+const keepCancelled = (sales: ReadonlyArray<CancelledSale>) =>
+  localStorage.setItem(cancelledKey, JSON.stringify(sales))
+
+const cancel = () => {
+  const sale = read(saleKey, isSale)
+  if (sale !== undefined) keepCancelled([...cancelledSales(), { ...sale, cancelledAt: Date.now() }])
+  message.textContent = ""
+  askAmount()
+}
+
+const lookAtCancelled = async (): Promise<void> => {
+  // A day may have begun.
+  showTotal()
+  for (const sale of cancelledSales()) {
+    const status = await statusOf(sale)
+    const isOver = status === "failed" || Date.now() - sale.cancelledAt > cancelledMillis
+    if (status !== "settled" && !isOver) continue
+    const others = cancelledSales().filter(({ paymentId }) => paymentId !== sale.paymentId)
+    if (others.length === cancelledSales().length) continue
+    keepCancelled(others)
+    if (status !== "settled") continue
+    addToDay(sale)
+    message.textContent = text("cancelledPaid", { amount: money(sale.amount) })
+  }
+  setTimeout(() => void lookAtCancelled(), 3_000)
+}
+
+const follow = async (sale: Sale, missed = 0): Promise<void> => {
+  const status = await statusOf(sale)
+  const kept = read(saleKey, isSale)
+  if (kept?.paymentId !== sale.paymentId) return
+  const silent = status === "unknown" ? missed + 1 : 0
+  if (silent === 2) message.textContent = text("offline")
+  if (silent === 0 && missed > 1) message.textContent = ""
+  if (status === "settled") return finish(sale)
+  if (status === "failed") {
+    askAmount()
+    message.textContent = text("saleExpired")
+    return
+  }
+  polls = setTimeout(() => void follow(kept, silent), 1_500)
+}
+
+const wait = (sale: Sale) => {
+  element("due").textContent = money(sale.amount)
+  element("code").replaceChildren(
+    // Short, so that phones read it from afar.
+    qrCode(`${QUITTANCE_BASE_URL}/link/${id}#payment=${sale.paymentId}`, text("qrSale"))
+  )
+  show(waiting)
+  element("cancel").focus()
+  void follow(sale)
+}
+
+const charge = async () => {
+  message.textContent = ""
+  const asked = typedAmount(amount.value)
+  if (asked === undefined) {
+    message.textContent = text("noThousands")
+    return
+  }
+  const opened = await openLink(id, { amount: asked })
+  // Of a link that is paid once, somebody may be paying another amount.
+  const { amount: due, id: paymentId } = await paymentOf(opened)
+  const sale: Sale = { ...opened, amount: due, paymentId }
+  keepCancelled(cancelledSales().filter((one) => one.paymentId !== paymentId))
+  localStorage.setItem(saleKey, JSON.stringify(sale))
+  wait(sale)
+}
+
+for (const key of ["1", "2", "3", "4", "5", "6", "7", "8", "9", ".", "0", "⌫"]) {
+  const button = document.createElement("button")
+  button.type = "button"
+  button.textContent = key
+  if (key === "⌫") button.setAttribute("aria-label", text("delete"))
+  if (key === ".") button.setAttribute("aria-label", text("decimalPoint"))
+  // The field keeps the focus, so that keys typed after a touch go there, and Enter charges.
+  button.addEventListener("mousedown", (event) => event.preventDefault())
+  button.addEventListener("click", () => {
+    amount.value = key === "⌫" ? amount.value.slice(0, -1) : amount.value + key
+  })
+  element("keys").append(button)
+}
+
+document.addEventListener("keydown", ({ key }) => {
+  if (form.hidden || document.activeElement !== document.body) return
+  if (key.length === 1 || key === "Backspace" || key === "Enter") amount.focus()
+})
+let charging = false
+form.addEventListener("submit", (event) => {
+  event.preventDefault()
+  // Enter pressed twice is one sale.
+  if (charging) return
+  charging = true
+  charge()
+    .catch((error: unknown) => {
+      message.textContent = told(error, link)
+    })
+    .finally(() => {
+      charging = false
+    })
+})
+element("cancel").addEventListener("click", cancel)
+element("next").addEventListener("click", askAmount)
+
+readLink(id)
+  .then((known) => {
+    link = known
+    element("merchant").textContent = known.merchant
+    element("mode").hidden = known.env === "live"
+    document.title = text("counterOf", { merchant: known.merchant })
+    showTotal()
+    void lookAtCancelled()
+    const sale = read(saleKey, isSale)
+    if (sale !== undefined) wait(sale)
+    else if (known.state === "open") askAmount()
+    else message.textContent = closedWords[known.state] ?? ""
+  })
+  .catch(() => {
+    message.textContent = text("openCounter")
+  })

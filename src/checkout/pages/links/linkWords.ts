@@ -1,0 +1,29 @@
+// What the pages of links say, in the reader's language.
+import { translated } from "../../../platform/pages/browser/dom.ts"
+import { catalogues } from "./catalogues.ts"
+import { type Link, LinkProblem } from "./linkApi.ts"
+
+export const { money, text } = translated(catalogues)
+
+/** Why the link takes no more payments. */
+export const closedWords: Readonly<Record<string, string>> = {
+  paid: text("paid"),
+  expired: text("expired"),
+  closed: text("closed")
+}
+
+/** The amounts that the link takes. */
+export const boundsOf = ({ amount = "", maxAmount = amount, minAmount = amount }: Link) => ({
+  from: money(minAmount),
+  to: money(maxAmount)
+})
+
+/** What went wrong, to the person in front of the page. */
+export const told = (error: unknown, link: Link | undefined): string => {
+  if (!(error instanceof LinkProblem)) return text("unreachable")
+  if (error.code === "INVALID_REQUEST" && link !== undefined) return text("notAmount", boundsOf(link))
+  return (
+    closedWords[error.reason ?? ""] ??
+    (error.code === "PAYMENT_LINK_NOT_FOUND" ? text("unknown") : text("unreachable"))
+  )
+}

@@ -1,0 +1,6 @@
+// What the pages of receipts say, in the reader's language.
+
+import { catalogues } from "../../../payments/receipts/catalogues.ts"
+import { translated } from "../../../platform/pages/browser/dom.ts"
+
+export const { language, money, text } = translated(catalogues)

@@ -1,0 +1,112 @@
+// The dashboard's files: one HTML shell for every page, its script and its styles.
+// They are public and the same for everybody; what a page shows comes from its API.
+import { Effect, type Layer, Option } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+import { NotFound } from "../../domain/Errors.ts"
+import { AppConfig } from "../../platform/AppConfig.ts"
+import { errorAnswer } from "../../platform/http/Answers.ts"
+import { RequestId } from "../../platform/http/RequestContext.ts"
+import { browserBundle, bundleAnswer } from "../../platform/pages/BrowserBundle.ts"
+import { pageHeaders, policyOf } from "../../platform/pages/pageHeaders.ts"
+
+const envs = ["test", "live"]
+
+/** Paths that answer with the shell; the browser's own router tells them apart. */
+const shellPaths = [
+  "/dashboard",
+  "/dashboard/sign-in",
+  "/dashboard/sign-up",
+  "/dashboard/welcome",
+  ...envs.flatMap((env) =>
+    ["", "/:page", "/:page/:id"].map((rest) => `/dashboard/:merchantId/${env}${rest}` as const)
+  )
+] as const
+
+/** Whatever else stands below /dashboard: the page says that it is not there. */
+const unknownPaths = [
+  "/dashboard/:one",
+  "/dashboard/:one/:two",
+  "/dashboard/:one/:two/:three/:four/:five"
+] as const
+
+/** Every GET path here, for the answers to other methods. */
+export const dashboardPaths: ReadonlyArray<string> = [
+  ...shellPaths,
+  ...unknownPaths,
+  "/dashboard/app.js",
+  "/dashboard/app.css",
+  "/dashboard/icon.svg"
+]
+
+/** Nothing inline, nothing from elsewhere but merchants' logos, no frames around it. */
+const securityHeaders = {
+  ...pageHeaders(
+    policyOf({
+      "script-src": "'self'",
+      "style-src": "'self'",
+      "img-src": "'self' https: data:",
+      "connect-src": "'self'"
+    })
+  ),
+  "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=()"
+}
+
+const shell = (signUp: "open" | "closed", hasMail: boolean) => `<!doctype html>
+<html lang="en" data-sign-up="${signUp}" data-mail="${hasMail ? "on" : "off"}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Quittance</title>
+<link rel="icon" href="/dashboard/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/dashboard/app.css">
+<script src="/dashboard/app.js" defer></script>
+</head>
+<body>
+<div id="app"><noscript>The dashboard needs JavaScript.</noscript></div>
+</body>
+</html>
+`
+
+const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#4f46e5"/><path d="M9 16.5l4.5 4.5L23 11.5" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/></svg>`
+
+const script = browserBundle("dashboard/browser/main.tsx")
+const styles = browserBundle("dashboard/browser/dashboard.css")
+
+export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig> = HttpRouter.use((router) =>
+  Effect.gen(function* () {
+    const { baseUrl, signUp, smtp } = yield* AppConfig
+    const page = HttpServerResponse.setHeaders(
+      HttpServerResponse.html(shell(signUp, Option.isSome(smtp))),
+      securityHeaders
+    )
+
+    for (const path of shellPaths) yield* router.add("GET", path, Effect.succeed(page))
+    const unknown = HttpServerResponse.setStatus(page, 404)
+    for (const path of unknownPaths)
+      yield* router.add("GET", path, (request) =>
+        request.url.startsWith("/dashboard/api/")
+          ? Effect.map(RequestId, (id) => errorAnswer(new NotFound(), id, baseUrl))
+          : Effect.succeed(unknown)
+      )
+    for (const [path, bundle, contentType] of [
+      ["/dashboard/app.js", script, "text/javascript"],
+      ["/dashboard/app.css", styles, "text/css"]
+    ] as const)
+      yield* router.add(
+        "GET",
+        path,
+        Effect.map(
+          bundleAnswer(bundle, { contentType, crossOrigin: false }),
+          HttpServerResponse.setHeaders(securityHeaders)
+        )
+      )
+    yield* router.add(
+      "GET",
+      "/dashboard/icon.svg",
+      Effect.succeed(
+        HttpServerResponse.text(icon, { contentType: "image/svg+xml", headers: securityHeaders })
+      )
+    )
+  })
+)

@@ -1,0 +1,48 @@
+// The contract of who is signed in, and for which merchant and environment a page
+// asks. Sessions are cookies: API keys open nothing here.
+import { Context, Schema } from "effect"
+import { HttpApiMiddleware } from "effect/http-api"
+import { CrossOriginRefused, NotFound, RoleRequired, SignInRequired } from "../../domain/Errors.ts"
+import type { Merchant, Tenant } from "../../domain/Merchant.ts"
+import type { Role } from "../../domain/Role.ts"
+import type { Session, User } from "../../merchants/accounts/Session.ts"
+import { errorResponse } from "../../platform/http/Envelope.ts"
+
+/** The session of the request's cookie. */
+export class CurrentSession extends Context.Service<CurrentSession, Session>()(
+  "quittance/dashboard/CurrentSession"
+) {}
+
+export interface Member {
+  readonly user: User
+  readonly merchant: Merchant
+  readonly role: Role
+  readonly tenant: Tenant
+}
+
+/** A member of the merchant that the path names, in the environment that it names. */
+export class CurrentMember extends Context.Service<CurrentMember, Member>()(
+  "quittance/dashboard/CurrentMember"
+) {}
+
+/** Mutations come from the service's own pages, by `Sec-Fetch-Site` or `Origin`. */
+export class SameOrigin extends HttpApiMiddleware.Service<SameOrigin>()("quittance/dashboard/SameOrigin", {
+  error: [errorResponse(CrossOriginRefused)]
+}) {}
+
+/** A current session. Answers of GET carry an `etag`; 304 where the page has them already. */
+export class SessionRequired extends HttpApiMiddleware.Service<
+  SessionRequired,
+  { provides: CurrentSession }
+>()("quittance/dashboard/SessionRequired", { error: [errorResponse(SignInRequired)] }) {}
+
+/** The path's parameters that `MemberRequired` judges, where an endpoint declares more of its own. */
+export const memberParams = { merchantId: Schema.String, env: Schema.String }
+
+/** A role that the endpoint allows, in the path's merchant; 404 for merchants of others and unknown ones alike. */
+export class MemberRequired extends HttpApiMiddleware.Service<
+  MemberRequired,
+  { provides: CurrentMember; requires: CurrentSession }
+>()("quittance/dashboard/MemberRequired", {
+  error: [errorResponse(NotFound), errorResponse(RoleRequired)]
+}) {}

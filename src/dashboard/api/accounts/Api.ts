@@ -1,0 +1,317 @@
+// The contract of signing up, in and out.
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
+import { Email } from "../../../domain/Email.ts"
+import {
+  EmailTaken,
+  NotFound,
+  OneTimeLinkInvalid,
+  PasskeyFailed,
+  PasswordRequired,
+  RateLimited,
+  ReceiverTaken,
+  SecondFactorActive,
+  SecondFactorFailed,
+  SecondFactorRequired,
+  SignInFailed,
+  SignUpClosed
+} from "../../../domain/Errors.ts"
+import { Locale } from "../../../domain/Locale.ts"
+import { MerchantId, Uuid } from "../../../domain/Merchant.ts"
+import { PasskeyAssertion, PasskeyRegistration } from "../../../domain/PasskeyAnswer.ts"
+import { Role } from "../../../domain/Role.ts"
+import { allow, endpointGroup } from "../../../platform/http/Access.ts"
+import { errorResponse } from "../../../platform/http/Envelope.ts"
+import { BodyRules } from "../../../platform/http/RequestRules.ts"
+import { SameOrigin, SessionRequired } from "../Session.ts"
+
+/** Text that Postgres can hold: no NUL, no lone surrogates. */
+export const Text = (minimum: number, maximum: number) =>
+  Schema.String.check(
+    Schema.isMinLength(minimum),
+    Schema.isMaxLength(maximum),
+    Schema.makeFilter(
+      (text) => (text.isWellFormed() && !/\p{Cc}/u.test(text)) || "text without control characters"
+    )
+  )
+
+/** A password to set; the length is what makes it strong. */
+export const NewPassword = Schema.String.check(
+  Schema.isMinLength(12, { message: "at least 12 characters" }),
+  Schema.isMaxLength(256, { message: "at most 256 characters" })
+)
+
+const Password = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(256))
+
+/** As typed; the checksum of mixed case is judged where it is used. */
+export const TypedAddress = Schema.String.check(
+  Schema.isPattern(/^0x[0-9a-fA-F]{40}$/u, { message: "an address: 0x and 40 hex digits" })
+)
+
+/** Of an authenticator app, or a recovery code. */
+const Code = Schema.String.check(Schema.isMinLength(6), Schema.isMaxLength(32))
+
+const proofErrors = [
+  errorResponse(SignInFailed),
+  errorResponse(SecondFactorRequired),
+  errorResponse(SecondFactorFailed),
+  errorResponse(RateLimited)
+] as const
+
+/** What the browser's WebAuthn takes, as JSON. */
+const PasskeyOptions = Schema.Struct({ options: Schema.Unknown })
+export type PasskeyOptions = typeof PasskeyOptions.Encoded
+
+export const MerchantSummary = Schema.Struct({
+  id: MerchantId,
+  name: Schema.String,
+  role: Role,
+  logoUrl: Schema.NullOr(Schema.String)
+})
+
+export const SessionView = Schema.Struct({
+  user: Schema.Struct({
+    id: Uuid,
+    email: Schema.String,
+    operator: Schema.Boolean,
+    locale: Locale,
+    hasPasskeys: Schema.Boolean,
+    hasAuthenticator: Schema.Boolean
+  }),
+  merchants: Schema.Array(MerchantSummary)
+})
+export type SessionView = typeof SessionView.Encoded
+
+const KeyPair = Schema.Struct({ secret: Schema.String, publishable: Schema.String })
+
+/** The new merchant's first keys, for test, shown this once. */
+export const SignedUp = Schema.Struct({
+  session: SessionView,
+  keys: Schema.Struct({ test: KeyPair })
+})
+export type SignedUp = typeof SignedUp.Encoded
+
+/** How a person signs in, and where they are signed in. */
+export const SecurityPage = Schema.Struct({
+  hasAuthenticator: Schema.Boolean,
+  recoveryCodesLeft: Schema.Int,
+  passkeys: Schema.Array(
+    Schema.Struct({
+      id: Uuid,
+      name: Schema.String,
+      createdAt: Schema.String,
+      lastUsedAt: Schema.NullOr(Schema.String)
+    })
+  ),
+  /** The last seen first. */
+  sessions: Schema.Array(
+    Schema.Struct({
+      id: Uuid,
+      /** Such as `Firefox on Linux`. */
+      browser: Schema.String,
+      address: Schema.NullOr(Schema.String),
+      startedAt: Schema.String,
+      lastSeenAt: Schema.String,
+      current: Schema.Boolean
+    })
+  )
+})
+export type SecurityPage = typeof SecurityPage.Encoded
+
+/** For an authenticator app: as text, and as the address that its camera reads. */
+export const NewAuthenticator = Schema.Struct({ secret: Schema.String, uri: Schema.String })
+export type NewAuthenticator = typeof NewAuthenticator.Encoded
+
+/** Shown this once. */
+export const RecoveryCodes = Schema.Struct({ codes: Schema.Array(Schema.String) })
+export type RecoveryCodes = typeof RecoveryCodes.Encoded
+
+/** What needs no session yet. */
+export class SignInApi extends endpointGroup("signIn")(
+  allow(
+    { by: "anyone" },
+    HttpApiEndpoint.post("signUp", "/sign-up", {
+      payload: Schema.Struct({
+        email: Email,
+        password: NewPassword,
+        merchantName: Text(1, 200),
+        receiver: TypedAddress
+      }),
+      success: SignedUp.pipe(HttpApiSchema.status(201)),
+      error: [
+        errorResponse(SignUpClosed),
+        errorResponse(EmailTaken),
+        errorResponse(ReceiverTaken),
+        errorResponse(RateLimited)
+      ]
+    })
+  ),
+  allow(
+    { by: "anyone" },
+    HttpApiEndpoint.post("signIn", "/sign-in", {
+      payload: Schema.Struct({ email: Email, password: Password, code: Schema.optionalKey(Code) }),
+      success: SessionView,
+      error: proofErrors
+    })
+  ),
+  allow(
+    { by: "anyone" },
+    HttpApiEndpoint.post("redeem", "/one-time-link", {
+      payload: Schema.Struct({
+        token: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100)),
+        password: NewPassword,
+        code: Schema.optionalKey(Code)
+      }),
+      success: SessionView,
+      error: [errorResponse(OneTimeLinkInvalid), ...proofErrors]
+    })
+  ),
+  allow(
+    { by: "anyone" },
+    HttpApiEndpoint.post("beginPasskey", "/sign-in/passkey/options", {
+      success: PasskeyOptions,
+      error: errorResponse(RateLimited)
+    })
+  ),
+  allow(
+    { by: "anyone" },
+    HttpApiEndpoint.post("signInByPasskey", "/sign-in/passkey", {
+      payload: PasskeyAssertion,
+      success: SessionView,
+      error: [errorResponse(PasskeyFailed), errorResponse(RateLimited)]
+    })
+  ),
+  /** A link by mail where the address has an account. The answer does not say whether. */
+  allow(
+    { by: "anyone" },
+    HttpApiEndpoint.post("forgotPassword", "/forgotten-password", {
+      payload: Schema.Struct({ email: Email }),
+      success: HttpApiSchema.NoContent,
+      error: errorResponse(RateLimited)
+    })
+  )
+)
+  .middleware(BodyRules)
+  .middleware(SameOrigin) {}
+
+/** The signed-in person's own account. */
+export class AccountApi extends endpointGroup("account")(
+  allow(
+    { by: "session" },
+    HttpApiEndpoint.get("session", "/session", { success: Schema.toEncoded(SessionView) })
+  ),
+  allow(
+    { by: "session" },
+    HttpApiEndpoint.post("signOut", "/sign-out", { success: HttpApiSchema.NoContent })
+  ),
+  allow(
+    { by: "session" },
+    HttpApiEndpoint.post("signOutEverywhere", "/sign-out-everywhere", { success: HttpApiSchema.NoContent })
+  ),
+  allow(
+    { by: "session" },
+    HttpApiEndpoint.post("confirm", "/confirm", {
+      payload: Schema.Struct({ password: Password, code: Schema.optionalKey(Code) }),
+      success: HttpApiSchema.NoContent,
+      error: proofErrors
+    })
+  ),
+  allow(
+    { by: "session" },
+    HttpApiEndpoint.post("changePassword", "/password", {
+      payload: Schema.Struct({ current: Password, next: NewPassword, code: Schema.optionalKey(Code) }),
+      success: HttpApiSchema.NoContent,
+      error: proofErrors
+    })
+  ),
+  allow(
+    { by: "session" },
+    HttpApiEndpoint.post("beginConfirming", "/confirm/passkey/options", { success: PasskeyOptions })
+  ),
+  allow(
+    { by: "session" },
+    HttpApiEndpoint.post("confirmByPasskey", "/confirm/passkey", {
+      payload: PasskeyAssertion,
+      success: HttpApiSchema.NoContent,
+      error: [errorResponse(PasskeyFailed), errorResponse(RateLimited)]
+    })
+  ),
+  allow(
+    { by: "session" },
+    HttpApiEndpoint.put("setLocale", "/locale", {
+      payload: Schema.Struct({ locale: Locale }),
+      success: HttpApiSchema.NoContent
+    })
+  ),
+  allow(
+    { by: "session" },
+    HttpApiEndpoint.get("security", "/security", { success: Schema.toEncoded(SecurityPage) })
+  ),
+  allow(
+    { by: "session" },
+    HttpApiEndpoint.post("endOtherSessions", "/sessions/end-others", { success: HttpApiSchema.NoContent })
+  ),
+  allow(
+    { by: "session" },
+    HttpApiEndpoint.delete("endSession", "/sessions/:sessionId", {
+      params: { sessionId: Uuid },
+      success: HttpApiSchema.NoContent,
+      error: errorResponse(NotFound)
+    })
+  ),
+  allow(
+    { by: "session" },
+    HttpApiEndpoint.post("beginAddingPasskey", "/passkeys/options", {
+      success: PasskeyOptions,
+      error: errorResponse(PasswordRequired)
+    })
+  ),
+  allow(
+    { by: "session" },
+    HttpApiEndpoint.post("addPasskey", "/passkeys", {
+      payload: Schema.Struct({ ...PasskeyRegistration.fields, name: Text(1, 100) }),
+      success: HttpApiSchema.NoContent,
+      error: [errorResponse(PasswordRequired), errorResponse(PasskeyFailed)]
+    })
+  ),
+  allow(
+    { by: "session" },
+    HttpApiEndpoint.delete("removePasskey", "/passkeys/:passkeyId", {
+      params: { passkeyId: Uuid },
+      success: HttpApiSchema.NoContent,
+      error: [errorResponse(PasswordRequired), errorResponse(NotFound)]
+    })
+  ),
+  allow(
+    { by: "session" },
+    HttpApiEndpoint.post("beginAuthenticator", "/authenticator", {
+      success: NewAuthenticator,
+      error: [errorResponse(PasswordRequired), errorResponse(SecondFactorActive)]
+    })
+  ),
+  allow(
+    { by: "session" },
+    HttpApiEndpoint.post("confirmAuthenticator", "/authenticator/confirm", {
+      payload: Schema.Struct({ code: Code }),
+      success: RecoveryCodes,
+      error: [errorResponse(PasswordRequired), errorResponse(SecondFactorFailed), errorResponse(RateLimited)]
+    })
+  ),
+  allow(
+    { by: "session" },
+    HttpApiEndpoint.delete("removeAuthenticator", "/authenticator", {
+      success: HttpApiSchema.NoContent,
+      error: [errorResponse(PasswordRequired), errorResponse(NotFound)]
+    })
+  ),
+  allow(
+    { by: "session" },
+    HttpApiEndpoint.post("renewRecoveryCodes", "/recovery-codes", {
+      success: RecoveryCodes,
+      error: [errorResponse(PasswordRequired), errorResponse(NotFound)]
+    })
+  )
+)
+  .middleware(BodyRules)
+  .middleware(SessionRequired)
+  .middleware(SameOrigin) {}

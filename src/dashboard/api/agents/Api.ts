@@ -1,0 +1,177 @@
+// The contract of the agents' page: what each may spend and has spent, and how people
+// make, fund, pause and end them.
+import { Schema, Struct } from "effect"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
+import { AgentId, AgentStatus, AllowedHost } from "../../../domain/Agent.ts"
+import {
+  AgentsNotConfigured,
+  ChainUnavailable,
+  ChangedMeanwhile,
+  FaucetLimitReached,
+  FaucetUnavailable,
+  LiveModeGated,
+  NotFound
+} from "../../../domain/Errors.ts"
+import { UsdAmount } from "../../../domain/Money.ts"
+import { developers, everyRole, owners } from "../../../domain/roleSets.ts"
+import { Was } from "../../../domain/Was.ts"
+import { allow, endpointGroup } from "../../../platform/http/Access.ts"
+import { errorResponse } from "../../../platform/http/Envelope.ts"
+import { BodyRules } from "../../../platform/http/RequestRules.ts"
+import { AgentPaymentView } from "../../../x402/agents/Api.ts"
+import { Text, TypedAddress } from "../accounts/Api.ts"
+import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
+
+/** Amounts are decimal USD; `spent` is of the last 24 hours, with what is reserved. */
+const summaryFields = {
+  id: AgentId,
+  name: Schema.String,
+  status: AgentStatus,
+  address: Schema.String,
+  keyLastFour: Schema.String,
+  caps: Schema.Struct({ perPayment: Schema.String, perDay: Schema.String }),
+  spent: Schema.String,
+  remaining: Schema.String,
+  createdAt: Schema.String
+}
+
+export const AgentListItem = Schema.Struct(summaryFields)
+export type AgentListItem = typeof AgentListItem.Encoded
+
+export const AgentsPage = Schema.Struct({
+  openAlerts: Schema.Int,
+  /** False where the deployment has no AGENT_WALLET_MNEMONIC. */
+  configured: Schema.Boolean,
+  agents: Schema.Array(AgentListItem)
+})
+export type AgentsPage = typeof AgentsPage.Encoded
+
+export const AgentPage = Schema.Struct({
+  openAlerts: Schema.Int,
+  explorerUrl: Schema.NullOr(Schema.String),
+  agent: Schema.Struct({
+    ...summaryFields,
+    /** Null for any. */
+    allowedHosts: Schema.NullOr(Schema.Array(Schema.String)),
+    allowedPayees: Schema.NullOr(Schema.Array(Schema.String))
+  }),
+  /** The newest 20. */
+  payments: Schema.Array(AgentPaymentView)
+})
+export type AgentPage = typeof AgentPage.Encoded
+
+/** The whole key, shown this once. */
+export const CreatedAgent = Schema.Struct({ agent: AgentListItem, key: Schema.String })
+export type CreatedAgent = typeof CreatedAgent.Encoded
+
+/** Decimal USDC of the agent's wallet. */
+export const AgentBalance = Schema.Struct({ usdc: Schema.String })
+export type AgentBalance = typeof AgentBalance.Encoded
+
+export const AgentGrant = Schema.Struct({ usdc: Schema.String })
+export type AgentGrant = typeof AgentGrant.Encoded
+
+/** Null for any. */
+const allowList = <S extends Schema.Constraint>(of: S) =>
+  Schema.NullOr(Schema.Array(of).check(Schema.isMinLength(1), Schema.isMaxLength(100)))
+
+export const AgentForm = Schema.Struct({
+  name: Text(1, 100),
+  capPerPayment: UsdAmount,
+  capPerDay: UsdAmount,
+  allowedHosts: allowList(AllowedHost),
+  allowedPayees: allowList(TypedAddress)
+})
+export type AgentForm = typeof AgentForm.Type
+
+/** What is left out stays. */
+export const AgentChanges = Schema.Struct({
+  ...Struct.map(AgentForm.fields, Schema.optionalKey),
+  was: Was(AgentForm.fields)
+})
+export type AgentChanges = typeof AgentChanges.Type
+
+const agentParams = { ...memberParams, agentId: AgentId }
+
+export class AgentPagesApi extends endpointGroup("agentPages")(
+  allow(
+    { by: "member", roles: everyRole },
+    HttpApiEndpoint.get("list", "/agents", { success: Schema.toEncoded(AgentsPage) })
+  ),
+  allow(
+    { by: "member", roles: developers, live: owners },
+    HttpApiEndpoint.post("create", "/agents", {
+      payload: AgentForm,
+      success: Schema.toEncoded(CreatedAgent).pipe(HttpApiSchema.status(201)),
+      error: [errorResponse(AgentsNotConfigured)]
+    })
+  ),
+  allow(
+    { by: "member", roles: everyRole },
+    HttpApiEndpoint.get("retrieve", "/agents/:agentId", {
+      params: agentParams,
+      success: Schema.toEncoded(AgentPage),
+      error: [errorResponse(NotFound)]
+    })
+  ),
+  allow(
+    { by: "member", roles: everyRole },
+    HttpApiEndpoint.get("balance", "/agents/:agentId/balance", {
+      params: agentParams,
+      success: Schema.toEncoded(AgentBalance),
+      error: [errorResponse(NotFound), errorResponse(ChainUnavailable)]
+    })
+  ),
+  allow(
+    { by: "member", roles: developers, live: owners },
+    HttpApiEndpoint.patch("update", "/agents/:agentId", {
+      params: agentParams,
+      payload: AgentChanges,
+      success: HttpApiSchema.NoContent,
+      error: [errorResponse(NotFound), errorResponse(ChangedMeanwhile)]
+    })
+  ),
+  allow(
+    { by: "member", roles: developers },
+    HttpApiEndpoint.post("pause", "/agents/:agentId/pause", {
+      params: agentParams,
+      success: HttpApiSchema.NoContent,
+      error: [errorResponse(NotFound)]
+    })
+  ),
+  allow(
+    { by: "member", roles: developers, live: owners },
+    HttpApiEndpoint.post("resume", "/agents/:agentId/resume", {
+      params: agentParams,
+      success: HttpApiSchema.NoContent,
+      error: [errorResponse(NotFound)]
+    })
+  ),
+  allow(
+    { by: "member", roles: developers },
+    HttpApiEndpoint.post("revoke", "/agents/:agentId/revoke", {
+      params: agentParams,
+      success: HttpApiSchema.NoContent,
+      error: [errorResponse(NotFound)]
+    })
+  ),
+  allow(
+    { by: "member", roles: developers },
+    HttpApiEndpoint.post("fund", "/agents/:agentId/fund", {
+      params: agentParams,
+      success: AgentGrant.pipe(HttpApiSchema.status(201)),
+      error: [
+        errorResponse(NotFound),
+        errorResponse(LiveModeGated),
+        errorResponse(FaucetLimitReached),
+        errorResponse(FaucetUnavailable),
+        errorResponse(ChainUnavailable)
+      ]
+    })
+  )
+)
+  .prefix("/merchants/:merchantId/:env")
+  .middleware(BodyRules)
+  .middleware(MemberRequired)
+  .middleware(SessionRequired)
+  .middleware(SameOrigin) {}

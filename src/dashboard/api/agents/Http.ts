@@ -1,0 +1,188 @@
+// Agents over HTTP, for a merchant's people. The other environment's agents are as
+// unknown here as another merchant's.
+import { Effect, Option } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { ChainVerifier } from "../../../chain/ChainVerifier.ts"
+import { Faucet } from "../../../chain/faucet/Faucet.ts"
+import { orChainUnavailable } from "../../../chain/orChainUnavailable.ts"
+import type { AgentId } from "../../../domain/Agent.ts"
+import { LiveModeGated, NotFound } from "../../../domain/Errors.ts"
+import { formatUsd } from "../../../domain/Money.ts"
+import { AuditLog } from "../../../merchants/audit/AuditLog.ts"
+import { AppConfig } from "../../../platform/AppConfig.ts"
+import { clientAddressOf } from "../../../platform/http/RequestContext.ts"
+import type { AgentSummary } from "../../../x402/agents/AgentRepo.ts"
+import { Agents } from "../../../x402/agents/Agents.ts"
+import { paymentViewOf } from "../../../x402/agents/Http.ts"
+import { DashboardApi } from "../Api.ts"
+import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
+import { changedMeanwhile } from "../changedMeanwhile.ts"
+import { currentAsker } from "../currentAsker.ts"
+import { CurrentMember } from "../Session.ts"
+import { typedAddress } from "../typedAddress.ts"
+import { unknownObject } from "../unknownObject.ts"
+import type { AgentBalance, AgentForm, AgentListItem, AgentPage, AgentsPage, CreatedAgent } from "./Api.ts"
+
+const shownPayments = 20
+
+const summaryOf = ({ agent, allowance }: AgentSummary): AgentListItem => ({
+  id: agent.id,
+  name: agent.name,
+  status: agent.status,
+  address: agent.address,
+  keyLastFour: agent.keyLastFour,
+  caps: { perPayment: formatUsd(agent.capPerPayment), perDay: formatUsd(agent.capPerDay) },
+  spent: formatUsd(allowance.spent),
+  remaining: formatUsd(allowance.remaining),
+  createdAt: agent.createdAt.toISOString()
+})
+
+/** Each once. */
+const hostsOf = (hosts: AgentForm["allowedHosts"]) => (hosts === null ? null : [...new Set(hosts)])
+
+/** Canonical addresses, each once. */
+const payeesOf = Effect.fnUntraced(function* (payees: AgentForm["allowedPayees"]) {
+  if (payees === null) return null
+  const addresses = yield* Effect.forEach(payees, (text, index) =>
+    typedAddress(`body.allowedPayees.${index}`, text)
+  )
+  return [...new Set(addresses)]
+})
+
+const changesOf = Effect.fnUntraced(function* ({ allowedHosts, allowedPayees, ...form }: Partial<AgentForm>) {
+  return {
+    ...form,
+    ...(allowedHosts === undefined ? {} : { allowedHosts: hostsOf(allowedHosts) }),
+    ...(allowedPayees === undefined ? {} : { allowedPayees: yield* payeesOf(allowedPayees) })
+  }
+})
+
+/** As the form has it. */
+const typedForm = ({ capPerDay, capPerPayment, ...rest }: Partial<AgentForm>) => ({
+  ...rest,
+  ...(capPerPayment === undefined ? {} : { capPerPayment: formatUsd(capPerPayment) }),
+  ...(capPerDay === undefined ? {} : { capPerDay: formatUsd(capPerDay) })
+})
+
+const revoked = () => new NotFound({ message: "This agent is revoked, which is final. Create another." })
+
+export const layer = HttpApiBuilder.group(
+  DashboardApi,
+  "agentPages",
+  Effect.fnUntraced(function* (handlers) {
+    const agents = yield* Agents
+    const alerts = yield* AlertPagesRepo
+    const chain = yield* ChainVerifier
+    const faucet = yield* Faucet
+    const audit = yield* AuditLog
+    const { explorerUrls, trustedProxyHops } = yield* AppConfig
+
+    /** The tenant's agent; its merchant and environment never change. */
+    const own = Effect.fnUntraced(function* (id: AgentId) {
+      const { tenant } = yield* CurrentMember
+      const found = yield* agents.find(tenant.merchantId, tenant.env, id)
+      if (Option.isNone(found)) return yield* new NotFound({ message: unknownObject })
+      return found.value
+    })
+    const change = Effect.fnUntraced(function* (
+      id: AgentId,
+      changes: Parameters<Agents["Service"]["change"]>[2],
+      was?: Parameters<Agents["Service"]["change"]>[3]
+    ) {
+      const { merchantId } = yield* own(id)
+      const changing = agents.change(merchantId, id, changes, was)
+      return Option.isSome(yield* audit.permitted(merchantId, yield* currentAsker, changing))
+    })
+    const changeStatus = Effect.fnUntraced(function* (id: AgentId, status: "active" | "paused") {
+      if (!(yield* change(id, { status }))) return yield* revoked()
+    })
+
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* () {
+        const { tenant } = yield* CurrentMember
+        const [found, openAlerts] = yield* Effect.all(
+          [agents.summaries(tenant.merchantId, tenant.env), alerts.countOpen],
+          { concurrency: 2 }
+        )
+        const page: AgentsPage = {
+          openAlerts,
+          configured: agents.configured,
+          agents: [...found.filter(isCurrent), ...found.filter((one) => !isCurrent(one))].map(summaryOf)
+        }
+        return page
+      }),
+      create: Effect.fnUntraced(function* ({ payload }) {
+        const { tenant } = yield* CurrentMember
+        const provisioning = agents.provision({
+          ...payload,
+          allowedHosts: hostsOf(payload.allowedHosts),
+          allowedPayees: yield* payeesOf(payload.allowedPayees),
+          ...tenant
+        })
+        const { agent, key } = yield* audit.permitted(tenant.merchantId, yield* currentAsker, provisioning)
+        const made: CreatedAgent = {
+          agent: summaryOf({ agent, allowance: { spent: 0n, remaining: agent.capPerDay } }),
+          key
+        }
+        return made
+      }),
+      retrieve: Effect.fnUntraced(function* ({ params }) {
+        const { tenant } = yield* CurrentMember
+        const [[found], payments, openAlerts] = yield* Effect.all(
+          [
+            agents.summaries(tenant.merchantId, tenant.env, params.agentId),
+            agents.payments(params.agentId, shownPayments),
+            alerts.countOpen
+          ],
+          { concurrency: 3 }
+        )
+        if (found === undefined) return yield* new NotFound({ message: unknownObject })
+        const page: AgentPage = {
+          openAlerts,
+          explorerUrl: explorerUrls[tenant.env],
+          agent: {
+            ...summaryOf(found),
+            allowedHosts: found.agent.allowedHosts,
+            allowedPayees: found.agent.allowedPayees
+          },
+          payments: payments.map((one) => paymentViewOf(found.agent, one))
+        }
+        return page
+      }),
+      balance: Effect.fnUntraced(function* ({ params }) {
+        const { env, address } = yield* own(params.agentId)
+        const { usdcAtomic } = yield* chain.readBalance(env, address).pipe(orChainUnavailable)
+        const balance: AgentBalance = { usdc: formatUsd(usdcAtomic) }
+        return balance
+      }),
+      update: Effect.fnUntraced(function* ({ params, payload }) {
+        const { was: typed = {}, ...changes } = payload
+        const was = yield* changesOf(typed)
+        if (yield* change(params.agentId, yield* changesOf(changes), was)) return
+        const now = yield* own(params.agentId)
+        return yield* now.status === "revoked" ? revoked() : changedMeanwhile(typedForm(was), typedForm(now))
+      }),
+      pause: ({ params }) => changeStatus(params.agentId, "paused"),
+      resume: ({ params }) => changeStatus(params.agentId, "active"),
+      revoke: Effect.fnUntraced(function* ({ params }) {
+        const { merchantId } = yield* own(params.agentId)
+        const revoking = agents.revoke(merchantId, params.agentId)
+        if (!(yield* audit.permitted(merchantId, yield* currentAsker, revoking))) return yield* revoked()
+      }),
+      fund: Effect.fnUntraced(function* ({ params }) {
+        const agent = yield* own(params.agentId)
+        if (agent.env !== "test") return yield* new LiveModeGated()
+        if (agent.status === "revoked") return yield* revoked()
+        const { usdcAtomic } = yield* faucet.grant({
+          merchantId: agent.merchantId,
+          recipient: agent.address,
+          clientAddress: clientAddressOf(yield* HttpServerRequest.HttpServerRequest, trustedProxyHops)
+        })
+        return { usdc: formatUsd(usdcAtomic) }
+      })
+    })
+  })
+)
+
+const isCurrent = ({ agent }: AgentSummary) => agent.status !== "revoked"

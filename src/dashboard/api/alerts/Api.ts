@@ -1,0 +1,78 @@
+// The contract of the alerts' page.
+
+import { Schema } from "effect"
+import { HttpApiEndpoint } from "effect/http-api"
+import { AlertKind } from "../../../domain/AlertKind.ts"
+import { NotFound, OperatorOnly, RoleRequired } from "../../../domain/Errors.ts"
+import { Uuid } from "../../../domain/Merchant.ts"
+import { orUnknown } from "../../../domain/orUnknown.ts"
+import { everyRole } from "../../../domain/roleSets.ts"
+import { allow, endpointGroup } from "../../../platform/http/Access.ts"
+import { errorResponse } from "../../../platform/http/Envelope.ts"
+import { BodyRules } from "../../../platform/http/RequestRules.ts"
+import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
+
+export const AlertView = Schema.Struct({
+  id: Uuid,
+  kind: Schema.toType(orUnknown(AlertKind)),
+  /** `service`: concerns every merchant; an operator acknowledges it. */
+  scope: Schema.Literals(["merchant", "service"]),
+  /** A delivery's or a payment's id, by `kind`; null for what only the operator may read. */
+  subject: Schema.NullOr(Schema.String),
+  message: Schema.String,
+  createdAt: Schema.String,
+  acknowledgedAt: Schema.NullOr(Schema.String),
+  /** Email of the person; null for what has resolved itself. */
+  acknowledgedBy: Schema.NullOr(Schema.String),
+  /** What that person has written. */
+  note: Schema.NullOr(Schema.String)
+})
+export type AlertView = typeof AlertView.Encoded
+
+/** The open ones first, then the decided ones; of each the newest 100, the newest first. */
+export const AlertsPage = Schema.Struct({
+  openAlerts: Schema.Int,
+  alerts: Schema.Array(AlertView),
+  moreOpen: Schema.Boolean,
+  moreDecided: Schema.Boolean
+})
+export type AlertsPage = typeof AlertsPage.Encoded
+
+/** Those of one kind that follow. */
+export const MoreAlerts = Schema.Struct({ alerts: Schema.Array(AlertView), hasMore: Schema.Boolean })
+export type MoreAlerts = typeof MoreAlerts.Encoded
+
+export class AlertPagesApi extends endpointGroup("alertPages")(
+  allow(
+    { by: "member", roles: everyRole },
+    HttpApiEndpoint.get("list", "/alerts", { success: Schema.toEncoded(AlertsPage) })
+  ),
+  allow(
+    { by: "member", roles: everyRole },
+    HttpApiEndpoint.get("more", "/alerts/more", {
+      query: { status: Schema.Literals(["open", "decided"]), startingAfter: Uuid },
+      success: Schema.toEncoded(MoreAlerts)
+    })
+  ),
+  allow(
+    // What is told to one member alone, in any role: nobody else sees it. What concerns all, not by read-only members.
+    { by: "member", roles: everyRole },
+    HttpApiEndpoint.post("acknowledge", "/alerts/:alertId/acknowledge", {
+      params: { ...memberParams, alertId: Uuid },
+      payload: Schema.Struct({
+        note: Schema.optionalKey(Schema.Trim.check(Schema.isMaxLength(500)))
+      }),
+      /** Who has acknowledged it, and why: somebody else, where that was earlier. */
+      success: Schema.Struct({
+        acknowledgedBy: Schema.NullOr(Schema.String),
+        note: Schema.NullOr(Schema.String)
+      }),
+      error: [errorResponse(NotFound), errorResponse(OperatorOnly), errorResponse(RoleRequired)]
+    })
+  )
+)
+  .prefix("/merchants/:merchantId/:env")
+  .middleware(BodyRules)
+  .middleware(MemberRequired)
+  .middleware(SessionRequired)
+  .middleware(SameOrigin) {}

@@ -1,0 +1,11 @@
+import { Effect } from "effect"
+import type { Asker } from "../../merchants/audit/AuditLog.ts"
+import { CurrentMember, CurrentSession } from "./Session.ts"
+
+/** Who asks, for a change that wants it to be permitted still when it is made. */
+export const currentAsker = Effect.gen(function* () {
+  const { hash } = yield* CurrentSession
+  const { role, user } = yield* CurrentMember
+  const asker: Asker = { id: user.id, name: user.email, role, session: hash }
+  return asker
+})

@@ -1,0 +1,93 @@
+// Tells open pages that something of their merchant has changed: one look a second for all of them.
+import { Context, DateTime, Effect, Layer, Queue, Stream } from "effect"
+import type { SqlClient } from "effect/sql"
+import { Readiness } from "../../../platform/workers/Readiness.ts"
+import { periodic } from "../../../platform/workers/supervised.ts"
+import { PageChangesRepo, versionKey, type Watcher, watcherKey } from "./PageChangesRepo.ts"
+
+/** Pages beyond it ask every few seconds. */
+const mostWatchers = 5_000
+/** Of one session; the oldest ends. A browser keeps one for each tab that is seen. */
+const mostOfSession = 10
+/** Looks between two signs of life, which keep proxies and the server from closing what is silent. */
+const looksBetweenSigns = 8
+
+/** As `text/event-stream` has them: a message without a name, and an event that pages count on. */
+const changed = "data: changed\n\n"
+const alive = "event: alive\ndata: alive\n\n"
+
+interface Watching extends Watcher {
+  readonly queue: Queue.Queue<string>
+  version: string | undefined
+}
+
+const make = Effect.gen(function* () {
+  const repo = yield* PageChangesRepo
+  const { stopping } = yield* Readiness
+  const watching = new Set<Watching>()
+  let looks = 0
+
+  const end = (one: Watching) =>
+    Effect.andThen(
+      Effect.sync(() => watching.delete(one)),
+      Queue.shutdown(one.queue)
+    )
+  const tell = (one: Watching, text: string) => Queue.offer(one.queue, text)
+
+  const look = Effect.gen(function* () {
+    const all = [...watching]
+    if (all.length === 0) return
+    if (stopping()) return yield* Effect.forEach(all, end, { discard: true })
+    if (looks++ % looksBetweenSigns === 0)
+      yield* Effect.forEach(all, (one) => tell(one, alive), { discard: true })
+    const { versions, watchers } = yield* repo.look(all, yield* DateTime.nowAsDate)
+    for (const one of all) {
+      if (!watchers.has(watcherKey(one.session, one.tenant.merchantId))) yield* end(one)
+      const version = versions.get(versionKey(one.tenant))
+      if (version === one.version) continue
+      one.version = version
+      yield* tell(one, changed)
+    }
+  })
+  yield* periodic("Looking for changes", Effect.sleep("1 second"), look)
+
+  const begin = Effect.fnUntraced(function* ({ session, tenant }: Watcher) {
+    if (watching.size >= mostWatchers || stopping()) return undefined
+    const own = [...watching].filter((one) => one.session === session)
+    const [oldest] = own
+    if (own.length >= mostOfSession && oldest !== undefined) yield* end(oldest)
+    const one: Watching = { session, tenant, version: undefined, queue: yield* Queue.sliding<string>(4) }
+    watching.add(one)
+    yield* tell(one, alive)
+    return one
+  })
+
+  return {
+    // Who asks for the head alone never runs it, and is nobody who watches.
+    watch: (watcher: Watcher) =>
+      Stream.unwrap(
+        Effect.map(
+          Effect.acquireRelease(begin(watcher), (one) => (one === undefined ? Effect.void : end(one))),
+          (one) => (one === undefined ? Stream.empty : Stream.fromQueue(one.queue))
+        )
+      ).pipe(Stream.catchCause(() => Stream.empty))
+  } satisfies PageEvents["Service"]
+})
+
+export class PageEvents extends Context.Service<
+  PageEvents,
+  {
+    /**
+     * Server-sent events (HTML, 9.2): a message each time that something has changed, the first within a second. It
+     * ends with the session, with the membership, and when the instance stops.
+     */
+    readonly watch: (watcher: Watcher) => Stream.Stream<string>
+  }
+>()("quittance/dashboard/PageEvents") {
+  /** On another `PageChangesRepo`. */
+  static readonly layerOf: Layer.Layer<PageEvents, never, PageChangesRepo> = Layer.effect(PageEvents, make)
+
+  static readonly layer: Layer.Layer<PageEvents, never, SqlClient.SqlClient> = PageEvents.layerOf.pipe(
+    Layer.provide(PageChangesRepo.layer)
+  )
+}

@@ -1,0 +1,32 @@
+// The contract of the first steps of a merchant on test.
+import { Schema } from "effect"
+import { HttpApiEndpoint } from "effect/http-api"
+import { everyRole } from "../../../domain/roleSets.ts"
+import { allow, endpointGroup } from "../../../platform/http/Access.ts"
+import { BodyRules } from "../../../platform/http/RequestRules.ts"
+import { MemberRequired, SameOrigin, SessionRequired } from "../Session.ts"
+
+export const FirstRunPage = Schema.Struct({
+  receiver: Schema.String,
+  /** What the playground and the checkout take; null where none can be read. */
+  publishableKey: Schema.NullOr(Schema.String),
+  /** A secret key has been used. */
+  usedKey: Schema.Boolean,
+  hasEndpoint: Schema.Boolean,
+  triedPlayground: Schema.Boolean,
+  /** A payment has settled. */
+  paid: Schema.Boolean
+})
+export type FirstRunPage = typeof FirstRunPage.Encoded
+
+export class FirstRunPagesApi extends endpointGroup("firstRunPages")(
+  allow(
+    { by: "member", roles: everyRole },
+    HttpApiEndpoint.get("retrieve", "/first-run", { success: Schema.toEncoded(FirstRunPage) })
+  )
+)
+  .prefix("/merchants/:merchantId/:env")
+  .middleware(BodyRules)
+  .middleware(MemberRequired)
+  .middleware(SessionRequired)
+  .middleware(SameOrigin) {}

@@ -1,0 +1,81 @@
+// The contract of the keys' page.
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
+import { NotFound, PasswordRequired } from "../../../domain/Errors.ts"
+import { Permission, Uuid } from "../../../domain/Merchant.ts"
+import { developers, everyRole, owners } from "../../../domain/roleSets.ts"
+import { allow, endpointGroup } from "../../../platform/http/Access.ts"
+import { errorResponse } from "../../../platform/http/Envelope.ts"
+import { BodyRules } from "../../../platform/http/RequestRules.ts"
+import { Text } from "../accounts/Api.ts"
+import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
+
+const Name = Text(1, 100)
+const Kind = Schema.Literals(["secret", "publishable"])
+
+export const KeyView = Schema.Struct({
+  id: Uuid,
+  kind: Kind,
+  permission: Permission,
+  prefix: Schema.String,
+  lastFour: Schema.String,
+  name: Schema.NullOr(Schema.String),
+  /** The whole key, of a publishable one; null where it was made before these were kept. */
+  publicKey: Schema.NullOr(Schema.String),
+  createdAt: Schema.String,
+  lastUsedAt: Schema.NullOr(Schema.String),
+  revokedAt: Schema.NullOr(Schema.String)
+})
+export type KeyView = typeof KeyView.Encoded
+
+export const KeysPage = Schema.Struct({ openAlerts: Schema.Int, keys: Schema.Array(KeyView) })
+export type KeysPage = typeof KeysPage.Encoded
+
+/** The whole key, shown this once. */
+export const IssuedKeyView = Schema.Struct({ id: Uuid, key: Schema.String })
+export type IssuedKeyView = typeof IssuedKeyView.Encoded
+
+export class KeyPagesApi extends endpointGroup("keyPages")(
+  allow(
+    { by: "member", roles: everyRole },
+    HttpApiEndpoint.get("list", "/keys", { success: Schema.toEncoded(KeysPage) })
+  ),
+  allow(
+    { by: "member", roles: developers, live: owners },
+    HttpApiEndpoint.post("create", "/keys", {
+      payload: Schema.Struct({ kind: Kind, permission: Permission, name: Schema.optionalKey(Name) }),
+      success: IssuedKeyView.pipe(HttpApiSchema.status(201)),
+      error: [errorResponse(PasswordRequired)]
+    })
+  ),
+  allow(
+    { by: "member", roles: developers, live: owners },
+    HttpApiEndpoint.put("rename", "/keys/:keyId/name", {
+      params: { ...memberParams, keyId: Uuid },
+      payload: Schema.Struct({ name: Schema.NullOr(Name) }),
+      success: HttpApiSchema.NoContent,
+      error: errorResponse(NotFound)
+    })
+  ),
+  allow(
+    { by: "member", roles: developers, live: owners },
+    HttpApiEndpoint.post("rotate", "/keys/:keyId/rotate", {
+      params: { ...memberParams, keyId: Uuid },
+      success: IssuedKeyView.pipe(HttpApiSchema.status(201)),
+      error: [errorResponse(PasswordRequired), errorResponse(NotFound)]
+    })
+  ),
+  allow(
+    { by: "member", roles: developers, live: owners },
+    HttpApiEndpoint.post("revoke", "/keys/:keyId/revoke", {
+      params: { ...memberParams, keyId: Uuid },
+      success: HttpApiSchema.NoContent,
+      error: [errorResponse(NotFound)]
+    })
+  )
+)
+  .prefix("/merchants/:merchantId/:env")
+  .middleware(BodyRules)
+  .middleware(MemberRequired)
+  .middleware(SessionRequired)
+  .middleware(SameOrigin) {}

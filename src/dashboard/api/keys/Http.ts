@@ -1,0 +1,147 @@
+// API keys over HTTP. A whole key leaves in one answer, once; the other
+// environment's keys are as unknown here as another merchant's.
+import { Effect, Option } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { InvalidRequest, NotFound } from "../../../domain/Errors.ts"
+import type { ApiKey } from "../../../domain/Merchant.ts"
+import { AuditLog } from "../../../merchants/audit/AuditLog.ts"
+import { KeyAuth } from "../../../merchants/keys/KeyAuth.ts"
+import { DashboardApi } from "../Api.ts"
+import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
+import { currentAsker } from "../currentAsker.ts"
+import { recentPassword } from "../recentPassword.ts"
+import { CurrentMember, type Member } from "../Session.ts"
+import { unknownObject } from "../unknownObject.ts"
+import type { KeysPage, KeyView } from "./Api.ts"
+
+const keyView = (key: ApiKey): ReadonlyArray<KeyView> =>
+  key.kind === "agent"
+    ? []
+    : [
+        {
+          id: key.id,
+          kind: key.kind,
+          permission: key.permission,
+          prefix: key.prefix,
+          lastFour: key.lastFour,
+          name: key.name,
+          publicKey: key.publicKey,
+          createdAt: key.createdAt.toISOString(),
+          lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
+          revokedAt: key.revokedAt?.toISOString() ?? null
+        }
+      ]
+
+const kindWords = ({ kind, permission }: Pick<KeyView, "kind" | "permission">) =>
+  kind === "publishable"
+    ? "a publishable key"
+    : permission === "manage"
+      ? "a full-access secret key"
+      : "a read-only secret key"
+
+/** Current keys first, each part newest first. */
+const inOrder = (left: KeyView, right: KeyView) =>
+  Number(left.revokedAt !== null) - Number(right.revokedAt !== null) ||
+  right.createdAt.localeCompare(left.createdAt)
+
+export const layer = HttpApiBuilder.group(
+  DashboardApi,
+  "keyPages",
+  Effect.fnUntraced(function* (handlers) {
+    const keys = yield* KeyAuth
+    const alerts = yield* AlertPagesRepo
+    const audit = yield* AuditLog
+
+    const listed = ({ tenant }: Member) =>
+      Effect.map(keys.listKeys(tenant.merchantId), (all) =>
+        all.filter(({ env }) => env === tenant.env).flatMap(keyView)
+      )
+    /** A current key of the merchant's in this environment. */
+    const current = Effect.fnUntraced(function* (keyId: string) {
+      const member = yield* CurrentMember
+      const key = (yield* listed(member)).find(({ id }) => id === keyId)
+      if (key === undefined || key.revokedAt !== null) return yield* new NotFound({ message: unknownObject })
+      return key
+    })
+
+    /** A change of keys, as the audit log tells it. */
+    const recording = Effect.fnUntraced(function* <A, E, R>(
+      change: Effect.Effect<A, E, R>,
+      action: "key.created" | "key.rotated" | "key.revoked",
+      summary: string,
+      isMade: (outcome: A) => boolean,
+      quiet: boolean
+    ) {
+      const { tenant } = yield* CurrentMember
+      const asker = yield* currentAsker
+      return yield* audit.recording(
+        tenant.merchantId,
+        asker,
+        audit.permitted(tenant.merchantId, asker, change),
+        (outcome) =>
+          isMade(outcome) ? Option.some({ action, env: tenant.env, summary, quiet }) : Option.none()
+      )
+    })
+
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* () {
+        const member = yield* CurrentMember
+        const [found, openAlerts] = yield* Effect.all([listed(member), alerts.countOpen], {
+          concurrency: 2
+        })
+        const page: KeysPage = { openAlerts, keys: found.toSorted(inOrder) }
+        return page
+      }),
+      create: Effect.fnUntraced(function* ({ payload }) {
+        const { tenant } = yield* CurrentMember
+        if (payload.kind === "publishable" && payload.permission === "manage") {
+          return yield* new InvalidRequest({
+            details: [
+              { path: "body.permission", message: "A publishable key is never full-access: send `read`." }
+            ]
+          })
+        }
+        if (payload.permission === "manage" || tenant.env === "live") yield* recentPassword
+        return yield* recording(
+          keys.createKey(tenant.merchantId, { ...payload, env: tenant.env }),
+          "key.created",
+          `made ${kindWords(payload)}`,
+          () => true,
+          payload.permission !== "manage"
+        )
+      }),
+      rename: Effect.fnUntraced(function* ({ params, payload }) {
+        const { tenant } = yield* CurrentMember
+        const key = yield* current(params.keyId)
+        if (!(yield* keys.nameKey(tenant.merchantId, key.id, payload.name)))
+          return yield* new NotFound({ message: unknownObject })
+      }),
+      rotate: Effect.fnUntraced(function* ({ params }) {
+        const { tenant } = yield* CurrentMember
+        const key = yield* current(params.keyId)
+        if (key.permission === "manage" || tenant.env === "live") yield* recentPassword
+        const issued = yield* recording(
+          keys.rotateKey(tenant.merchantId, key.id),
+          "key.rotated",
+          `rotated ${kindWords(key)}, ${key.prefix}…${key.lastFour}`,
+          Option.isSome,
+          key.permission !== "manage"
+        )
+        if (Option.isNone(issued)) return yield* new NotFound({ message: unknownObject })
+        return issued.value
+      }),
+      revoke: Effect.fnUntraced(function* ({ params }) {
+        const { tenant } = yield* CurrentMember
+        const key = yield* current(params.keyId)
+        const revoked = yield* recording(
+          keys.revokeKey(tenant.merchantId, key.id),
+          "key.revoked",
+          `revoked ${kindWords(key)}, ${key.prefix}…${key.lastFour}`,
+          (isRevoked) => isRevoked,
+          true
+        )
+        if (!revoked) return yield* new NotFound({ message: unknownObject })
+      })
+    })
+  })
+)

@@ -1,0 +1,186 @@
+// The contract of the overview and of the payments' pages.
+
+import { Schema } from "effect"
+import { HttpApiEndpoint } from "effect/http-api"
+import { InvalidRequest, PaymentNotFound } from "../../../domain/Errors.ts"
+import { Uuid } from "../../../domain/Merchant.ts"
+import { orUnknown } from "../../../domain/orUnknown.ts"
+import { AttemptMethod, FailureReason, PayerType, PaymentStatus } from "../../../domain/Payment.ts"
+import { Day } from "../../../domain/Period.ts"
+import { everyRole } from "../../../domain/roleSets.ts"
+import { VerdictReason } from "../../../domain/VerdictReason.ts"
+import { AttemptFailure, DeliveryStatus, EventType } from "../../../domain/Webhook.ts"
+import { PaymentView } from "../../../payments/Api.ts"
+import { allow, endpointGroup } from "../../../platform/http/Access.ts"
+import { errorResponse } from "../../../platform/http/Envelope.ts"
+import { BodyRules } from "../../../platform/http/RequestRules.ts"
+import { RefundsPart } from "../refunds/Api.ts"
+import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
+
+/** How many days, today's included, the overview looks back where no others are asked for. */
+export const overviewDays = 30
+/** The most days of one overview. */
+export const mostOverviewDays = 366
+
+const Count = Schema.Int
+const Sum = Schema.Struct({ count: Count, volume: Schema.String })
+
+export const OverviewPage = Schema.Struct({
+  openAlerts: Count,
+  /** Days of the merchant's time zone, both included. */
+  period: Schema.Struct({ from: Schema.String, to: Schema.String, timeZone: Schema.String }),
+  today: Schema.String,
+  /** Oldest first, days without settlements included; sums in decimal USD. */
+  days: Schema.Array(
+    Schema.Struct({ day: Schema.String, count: Count, volume: Schema.String, refunded: Schema.String })
+  ),
+  settled: Sum,
+  /** By the day of their proof. */
+  refunded: Sum,
+  /** Of what was opened in the period, what has settled. */
+  conversion: Schema.Struct({ opened: Count, settled: Count }),
+  /** From opening to settlement, of the last 200 payments of each day; null where nothing settled. */
+  secondsToSettle: Schema.NullOr(Schema.Struct({ median: Count, p95: Count })),
+  /** Ended deliveries, of the last 1,000 of each day. */
+  webhooks: Schema.Struct({ delivered: Count, failed: Count }),
+  /** Of all times: they still wait. No more than the newest `mostPending` are counted. */
+  pending: Count,
+  /** Of the pending: opened, and nothing sent so far. */
+  incomplete: Count,
+  /** In the period. */
+  failed: Count,
+  hasWebhookEndpoint: Schema.Boolean,
+  latest: Schema.Array(PaymentView)
+})
+export type OverviewPage = typeof OverviewPage.Encoded
+
+export const PaymentsPage = Schema.Struct({
+  openAlerts: Count,
+  payments: Schema.Array(PaymentView),
+  hasMore: Schema.Boolean,
+  /** Whether what was typed has a form that payments are found by. */
+  understood: Schema.Boolean
+})
+export type PaymentsPage = typeof PaymentsPage.Encoded
+
+const At = { at: Schema.String }
+
+/** What happened to a payment, oldest first. */
+export const TimelineEvent = Schema.Union([
+  Schema.Struct({ kind: Schema.Literal("opened"), ...At }),
+  Schema.Struct({
+    kind: Schema.Literal("announced"),
+    ...At,
+    payer: Schema.String,
+    method: AttemptMethod
+  }),
+  Schema.Struct({
+    kind: Schema.Literal("reported"),
+    ...At,
+    transactionId: Schema.String,
+    payer: Schema.String,
+    /** `agent`: paid by x402 and submitted by the facilitator; no report was made. */
+    payerType: PayerType
+  }),
+  Schema.Struct({
+    kind: Schema.Literal("verdict"),
+    ...At,
+    transactionId: Schema.String,
+    verdict: Schema.toType(orUnknown(VerdictReason)),
+    expected: Schema.NullOr(Schema.String),
+    actual: Schema.NullOr(Schema.String)
+  }),
+  Schema.Struct({
+    kind: Schema.Literal("settled"),
+    ...At,
+    transactionId: Schema.String,
+    blockNumber: Schema.NullOr(Schema.String),
+    logPosition: Schema.NullOr(Schema.Int),
+    /** When the payment had failed before; null where it was paid in time. */
+    failedAt: Schema.NullOr(Schema.String),
+    /** What was required and what the chain showed. */
+    checks: Schema.Array(
+      Schema.Struct({ field: Schema.String, expected: Schema.String, actual: Schema.String })
+    )
+  }),
+  Schema.Struct({ kind: Schema.Literal("dropped"), ...At }),
+  Schema.Struct({
+    kind: Schema.Literal("refund"),
+    ...At,
+    refundId: Uuid,
+    step: Schema.Literals(["created", "proven", "failed", "cancelled", "dropped"]),
+    amount: Schema.String,
+    recipient: Schema.String,
+    by: Schema.String,
+    note: Schema.NullOr(Schema.String),
+    transactionId: Schema.NullOr(Schema.String)
+  }),
+  Schema.Struct({ kind: Schema.Literal("failed"), ...At, reason: FailureReason }),
+  Schema.Struct({
+    kind: Schema.Literal("attempt"),
+    ...At,
+    deliveryId: Uuid,
+    type: EventType,
+    number: Schema.Int,
+    manual: Schema.Boolean,
+    durationMs: Schema.NullOr(Schema.Int),
+    responseStatus: Schema.NullOr(Schema.Int),
+    failure: Schema.NullOr(AttemptFailure)
+  })
+])
+export type TimelineEvent = typeof TimelineEvent.Encoded
+
+export const PaymentDetail = Schema.Struct({
+  openAlerts: Count,
+  payment: PaymentView,
+  receiver: Schema.String,
+  /** Of a settled payment. */
+  receiptUrl: Schema.NullOr(Schema.String),
+  refunds: RefundsPart,
+  explorerUrl: Schema.NullOr(Schema.String),
+  timeline: Schema.Array(TimelineEvent),
+  deliveries: Schema.Array(Schema.Struct({ id: Uuid, type: EventType, status: DeliveryStatus }))
+})
+export type PaymentDetail = typeof PaymentDetail.Encoded
+
+export class PaymentPagesApi extends endpointGroup("paymentPages")(
+  allow(
+    { by: "member", roles: everyRole },
+    HttpApiEndpoint.get("overview", "/overview", {
+      query: { from: Schema.optionalKey(Day), to: Schema.optionalKey(Day) },
+      success: Schema.toEncoded(OverviewPage),
+      error: [errorResponse(InvalidRequest)]
+    })
+  ),
+  allow(
+    { by: "member", roles: everyRole },
+    HttpApiEndpoint.get("list", "/payments", {
+      query: {
+        /** `incomplete`: pending, and nobody has announced, reported or signed anything; `pending`: the others. */
+        status: Schema.optionalKey(Schema.Literals([...PaymentStatus.literals, "incomplete"])),
+        /** The beginning of a reference code, order URL, payer's address or transaction hash; an amount; an id. */
+        search: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(2048))),
+        /** Days of the merchant's time zone, both included. */
+        from: Schema.optionalKey(Day),
+        to: Schema.optionalKey(Day),
+        sort: Schema.optionalKey(Schema.Literals(["newest", "oldest", "largest", "smallest"])),
+        startingAfter: Schema.optionalKey(Uuid)
+      },
+      success: Schema.toEncoded(PaymentsPage),
+      error: [errorResponse(InvalidRequest)]
+    })
+  ),
+  allow(
+    { by: "member", roles: everyRole },
+    HttpApiEndpoint.get("retrieve", "/payments/:paymentId", {
+      params: { ...memberParams, paymentId: Uuid },
+      success: Schema.toEncoded(PaymentDetail),
+      error: [errorResponse(PaymentNotFound)]
+    })
+  )
+)
+  .prefix("/merchants/:merchantId/:env")
+  .middleware(BodyRules)
+  .middleware(MemberRequired)
+  .middleware(SessionRequired)
+  .middleware(SameOrigin) {}

@@ -1,0 +1,146 @@
+// The overview and the payments' pages over HTTP.
+import { DateTime, Effect, Option } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { InvalidRequest, PaymentNotFound } from "../../../domain/Errors.ts"
+import { todayIn } from "../../../domain/Period.ts"
+import { Books } from "../../../payments/books/Books.ts"
+import { askedPeriod } from "../../../payments/books/views.ts"
+import { viewOf } from "../../../payments/Http.ts"
+import { Receipts } from "../../../payments/receipts/Receipts.ts"
+import { Refunds } from "../../../payments/refunds/Refunds.ts"
+import { AppConfig } from "../../../platform/AppConfig.ts"
+import { DashboardApi } from "../Api.ts"
+import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
+import { refundsOf, refundsPart } from "../refunds/refundsPart.ts"
+import { CurrentMember } from "../Session.ts"
+import {
+  mostOverviewDays,
+  type OverviewPage,
+  overviewDays,
+  type PaymentDetail,
+  type PaymentsPage
+} from "./Api.ts"
+import { OverviewRepo } from "./OverviewRepo.ts"
+import { daysOf, lastDays, lengthOf, overviewOf } from "./overviewOf.ts"
+import { PaymentPagesRepo } from "./PaymentPagesRepo.ts"
+import { searchOf } from "./searchOf.ts"
+import { timelineOf } from "./timelineOf.ts"
+
+const pageSize = 20
+const latestSize = 5
+
+/** Beyond every payment: an open end of a range. */
+const firstOfAll = "2000-01-01"
+const lastOfAll = "9999-12-30"
+
+export const layer = HttpApiBuilder.group(
+  DashboardApi,
+  "paymentPages",
+  Effect.fnUntraced(function* (handlers) {
+    const { explorerUrls } = yield* AppConfig
+    const repo = yield* PaymentPagesRepo
+    const receipts = yield* Receipts
+    const refunds = yield* Refunds
+    const alerts = yield* AlertPagesRepo
+    const books = yield* Books
+    const figures = yield* OverviewRepo
+
+    return handlers.handleAll({
+      overview: Effect.fnUntraced(function* ({ query: { from, to } }) {
+        const { merchant, tenant } = yield* CurrentMember
+        const timeZone = yield* books.timeZone(merchant.id)
+        const { today } = todayIn(yield* DateTime.nowAsDate, timeZone)
+        const usual = lastDays(to ?? today, overviewDays)
+        const period = yield* askedPeriod(books, merchant.id, {
+          from: from ?? usual.from,
+          to: to ?? today,
+          timeZone
+        })
+        if (lengthOf(period.from, period.to) > mostOverviewDays)
+          return yield* new InvalidRequest({
+            details: [{ path: "query.from", message: `At most ${mostOverviewDays} days.` }]
+          })
+        const [days, counts, latest, openAlerts] = yield* Effect.all(
+          [
+            figures.days(tenant, daysOf(period.from, period.to, timeZone)),
+            repo.counts(tenant),
+            repo.list(tenant, { limit: latestSize }),
+            alerts.countOpen
+          ],
+          { concurrency: 4 }
+        )
+        const page: OverviewPage = {
+          openAlerts,
+          period: { from: period.from, to: period.to, timeZone },
+          today,
+          ...overviewOf(days),
+          pending: counts.pending,
+          incomplete: counts.incomplete,
+          hasWebhookEndpoint: counts.has_endpoint,
+          latest: latest.map(viewOf)
+        }
+        return page
+      }),
+      list: Effect.fnUntraced(function* ({ query: { from, search: typed = "", to, ...query } }) {
+        const { merchant, tenant } = yield* CurrentMember
+        const search = searchOf(typed)
+        const understood = typed.trim() === "" || search !== undefined
+        const period =
+          from === undefined && to === undefined
+            ? undefined
+            : yield* askedPeriod(books, merchant.id, { from: from ?? firstOfAll, to: to ?? lastOfAll })
+        const [rows, openAlerts] = yield* Effect.all(
+          [
+            understood
+              ? repo.list(tenant, {
+                  ...query,
+                  ...(search === undefined ? {} : { search }),
+                  ...(period === undefined ? {} : { since: period.start, until: period.end }),
+                  limit: pageSize + 1
+                })
+              : Effect.succeed([]),
+            alerts.countOpen
+          ],
+          { concurrency: 2 }
+        )
+        const page: PaymentsPage = {
+          openAlerts,
+          payments: rows.slice(0, pageSize).map(viewOf),
+          hasMore: rows.length > pageSize,
+          understood
+        }
+        return page
+      }),
+      retrieve: Effect.fnUntraced(function* ({ params }) {
+        const { merchant, tenant } = yield* CurrentMember
+        const [found, openAlerts] = yield* Effect.all(
+          [repo.find(tenant, params.paymentId), alerts.countOpen],
+          { concurrency: 2 }
+        )
+        if (Option.isNone(found))
+          return yield* new PaymentNotFound({ message: "No payment with this id exists here." })
+        const { payment, deliveries } = found.value
+        const of = { paymentId: payment.id }
+        const known = yield* refundsOf(refunds, tenant, of)
+        const page: PaymentDetail = {
+          openAlerts,
+          payment: viewOf(payment),
+          receiver: payment.receiver,
+          receiptUrl: yield* receipts.issue(payment, merchant.name).pipe(
+            Effect.map(({ url }) => url),
+            Effect.catchTag("PaymentNotSettled", () => Effect.succeed(null))
+          ),
+          refunds: yield* refundsPart(refunds, tenant, of, {
+            ...known,
+            payer: payment.status === "settled" ? (payment.reported?.evidence.payer ?? null) : null,
+            came: payment.receiver
+          }),
+          explorerUrl: explorerUrls[tenant.env],
+          timeline: timelineOf(found.value, known.list),
+          deliveries: deliveries.map(({ id, type, status }) => ({ id, type, status }))
+        }
+        return page
+      })
+    })
+  })
+)

@@ -1,0 +1,300 @@
+// The SQL of the overview and the payments' pages, on indexes.
+
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Tenant } from "../../../domain/Merchant.ts"
+import { Uuid } from "../../../domain/Merchant.ts"
+import { orUnknown } from "../../../domain/orUnknown.ts"
+import { AttemptMethod, PayerType, type Payment, type PaymentStatus } from "../../../domain/Payment.ts"
+import { VerdictReason } from "../../../domain/VerdictReason.ts"
+import { DeliveryAttempt, DeliveryStatus, EventType } from "../../../domain/Webhook.ts"
+import { ownRows, PaymentRow, toPayment } from "../../../payments/PaymentRow.ts"
+import { EpochMillis } from "../../../platform/database/EpochMillis.ts"
+import { Replica } from "../../../platform/database/Replica.ts"
+import { mostPending } from "./mostPending.ts"
+import type { Search } from "./searchOf.ts"
+
+/** The statuses, with pending ones apart: those for which nothing was sent, as far as anybody has said. */
+export type PaymentFilter = PaymentStatus | "incomplete"
+
+export type PaymentSort = "newest" | "oldest" | "largest" | "smallest"
+
+export interface ListedPage {
+  readonly limit: number
+  readonly status?: PaymentFilter
+  readonly search?: Search
+  /** Opened from here on, and before `until`. */
+  readonly since?: Date
+  readonly until?: Date
+  readonly sort?: PaymentSort
+  readonly startingAfter?: string
+}
+
+/** Of more that begin as it was typed, some are not looked at. */
+const mostFound = 1_000
+
+const Counts = Schema.Struct({
+  pending: Schema.Int,
+  incomplete: Schema.Int,
+  has_endpoint: Schema.Boolean
+})
+const decodeCounts = Schema.decodeUnknownEffect(Schema.Tuple([Counts]))
+const decodePayments = Schema.decodeUnknownEffect(Schema.Array(PaymentRow), ownRows)
+
+const DetailRow = Schema.Struct({
+  ...PaymentRow.fields,
+  failed_at: Schema.NullOr(Schema.Date),
+  failed_earlier_at: Schema.NullOr(Schema.Date),
+  block_number: Schema.NullOr(Schema.String),
+  log_position: Schema.NullOr(Schema.Int),
+  dropped_at: Schema.NullOr(Schema.Date),
+  attempts: Schema.Array(Schema.Struct({ at: EpochMillis, payer: Schema.String, method: AttemptMethod })),
+  reports: Schema.Array(
+    Schema.Struct({
+      at: EpochMillis,
+      transactionId: Schema.String,
+      payer: Schema.String,
+      payerType: PayerType
+    })
+  ),
+  verdicts: Schema.Array(
+    Schema.Struct({
+      at: EpochMillis,
+      reportedAt: EpochMillis,
+      transactionId: Schema.String,
+      payer: Schema.String,
+      verdict: orUnknown(VerdictReason),
+      expected: Schema.NullOr(Schema.String),
+      actual: Schema.NullOr(Schema.String)
+    })
+  ),
+  deliveries: Schema.Array(
+    Schema.Struct({
+      id: Uuid,
+      type: EventType,
+      status: DeliveryStatus,
+      attempts: Schema.Array(Schema.Struct({ ...DeliveryAttempt.fields, startedAt: EpochMillis }))
+    })
+  )
+})
+const decodeDetails = Schema.decodeUnknownEffect(Schema.Array(DetailRow), ownRows)
+
+/** A payment with its whole history. */
+export interface PaymentHistory extends Omit<typeof DetailRow.Type, keyof typeof PaymentRow.Type> {
+  readonly payment: ReturnType<typeof toPayment>
+}
+
+const millis = (column: string) => `(extract(epoch FROM ${column}) * 1000)::bigint::text`
+const hex = (column: string) => `'0x' || encode(${column}, 'hex')`
+const json = (select: string) => `coalesce((${select}), '[]')`
+
+const history = `p.*, c.block_number::text AS block_number, c.log_position, c.dropped_at,
+  ${json(`SELECT json_agg(json_build_object('at', ${millis("a.announced_at")}, 'payer', ${hex("a.payer_address")},
+      'method', a.method) ORDER BY a.announced_at)
+    FROM (SELECT announced_at, payer_address, method FROM payment_attempts
+      WHERE payment_id = p.id ORDER BY announced_at DESC LIMIT 20) a`)} AS attempts,
+  ${json(`SELECT json_agg(json_build_object('at', ${millis("r.reported_at")},
+      'transactionId', ${hex("r.transaction_id")}, 'payer', ${hex("r.payer_address")},
+      'payerType', r.payer_type) ORDER BY r.reported_at)
+    FROM payment_reports r WHERE r.payment_id = p.id`)} AS reports,
+  ${json(`SELECT json_agg(json_build_object('at', ${millis("v.at")}, 'reportedAt', ${millis("v.reported_at")},
+      'transactionId', ${hex("v.transaction_id")}, 'payer', ${hex("v.payer_address")}, 'verdict', v.verdict,
+      'expected', v.expected, 'actual', v.actual) ORDER BY v.at)
+    FROM payment_verdicts v WHERE v.payment_id = p.id`)} AS verdicts,
+  ${json(`SELECT json_agg(json_build_object('id', d.id, 'type', d.type, 'status', d.status, 'attempts',
+      ${json(`SELECT json_agg(json_build_object('number', a.number, 'manual', a.manual,
+          'startedAt', ${millis("a.started_at")}, 'durationMs', a.duration_ms,
+          'responseStatus', a.response_status, 'failure', a.failure) ORDER BY a.number)
+        FROM webhook_attempts a WHERE a.delivery_id = d.id`)}) ORDER BY d.created_at)
+    FROM webhook_deliveries d WHERE d.payment_id = p.id`)} AS deliveries`
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  /** Written out: where a limit is a parameter, Postgres plans a statement on a large table anew each time. */
+  const limitOf = (rows: number) => sql.literal(`LIMIT ${rows}`)
+  const ofTenant = (tenant: Tenant) => sql`merchant_id = ${tenant.merchantId} AND env = ${tenant.env}`
+
+  /** What is typed whole is compared: a range is planned anew each time. */
+  const within = <A extends string | Buffer>(
+    column: string,
+    { first, last }: { readonly first: A; readonly last: A }
+  ) =>
+    Buffer.from(first).equals(Buffer.from(last))
+      ? sql`${sql(column)} = ${first}`
+      : sql`${sql(column)} BETWEEN ${first} AND ${last}`
+
+  /** Payments that a beginning names, from the indexes alone. `hex` digits are the beginning of bytes. */
+  const named = (tenant: Tenant, search: Search) => {
+    switch (search.by) {
+      case "refCode":
+        return sql`SELECT id FROM payments WHERE ${ofTenant(tenant)} AND ${within("ref_code", search)}`
+      case "intentUrl": {
+        const prefix = [...search.prefix].slice(0, 300).join("")
+        return sql`SELECT id FROM payments WHERE ${ofTenant(tenant)}
+          AND left(intent_url, 300) ~>=~ ${prefix} AND left(intent_url, 300) ~<~ ${`${prefix}\u{10ffff}`}
+          AND starts_with(intent_url, ${search.prefix})`
+      }
+      case "hex": {
+        const begins = (column: string, bytes: number) =>
+          within(column, {
+            first: Buffer.from(search.digits.padEnd(2 * bytes, "0"), "hex"),
+            last: Buffer.from(search.digits.padEnd(2 * bytes, "f"), "hex")
+          })
+        const paid = sql`SELECT id FROM payments WHERE ${ofTenant(tenant)} AND ${begins("transaction_id", 32)}
+          UNION SELECT payment_id FROM payment_reports WHERE ${begins("transaction_id", 32)}`
+        return search.digits.length > 40
+          ? paid
+          : sql`${paid} UNION SELECT id FROM payments WHERE ${ofTenant(tenant)} AND ${begins("payer_address", 20)}`
+      }
+      default:
+        return undefined
+    }
+  }
+
+  const isFound = (search: Search | undefined) => {
+    switch (search?.by) {
+      case undefined:
+        return sql``
+      case "id":
+        return sql`AND p.id = ${search.id}`
+      case "amount":
+        return sql`AND p.amount = ${search.amount.toString()}::numeric`
+      default:
+        return sql``
+    }
+  }
+
+  /** Somebody has announced, reported or signed something. */
+  const isSent = sql`(p.reported_at IS NOT NULL
+    OR EXISTS (SELECT 1 FROM payment_attempts a WHERE a.payment_id = p.id)
+    OR EXISTS (SELECT 1 FROM payment_reports r WHERE r.payment_id = p.id)
+    OR EXISTS (SELECT 1 FROM x402_settlements s WHERE s.payment_id = p.id AND s.status = 'pending'))`
+  /** A status is written out: how many have it decides which index is read. */
+  const isIn = (status: PaymentFilter | undefined) => {
+    switch (status) {
+      case undefined:
+        return sql``
+      case "incomplete":
+        return sql`AND p.status = 'pending' AND NOT ${isSent}`
+      case "pending":
+        return sql`AND p.status = 'pending' AND ${isSent}`
+      default:
+        return sql`AND p.status = ${sql.literal(`'${status}'`)}`
+    }
+  }
+
+  const sorts = {
+    newest: {
+      key: sql`p.created_at, p.id`,
+      of: sql`last.created_at, last.id`,
+      after: sql`<`,
+      by: sql`p.created_at DESC, p.id DESC`
+    },
+    oldest: {
+      key: sql`p.created_at, p.id`,
+      of: sql`last.created_at, last.id`,
+      after: sql`>`,
+      by: sql`p.created_at, p.id`
+    },
+    largest: {
+      key: sql`p.amount, p.created_at, p.id`,
+      of: sql`last.amount, last.created_at, last.id`,
+      after: sql`<`,
+      by: sql`p.amount DESC, p.created_at DESC, p.id DESC`
+    },
+    smallest: {
+      key: sql`p.amount, p.created_at, p.id`,
+      of: sql`last.amount, last.created_at, last.id`,
+      after: sql`>`,
+      by: sql`p.amount, p.created_at, p.id`
+    }
+  } satisfies Readonly<Record<PaymentSort, unknown>>
+
+  return {
+    counts: Effect.fn("PaymentPagesRepo.counts")(function* (tenant: Tenant) {
+      const [row] = yield* decodeCounts(
+        yield* sql`
+          SELECT waiting.pending, waiting.incomplete,
+            EXISTS (SELECT 1 FROM webhook_endpoints
+              WHERE ${ofTenant(tenant)} AND deleted_at IS NULL) AS has_endpoint
+          FROM (
+            SELECT count(*)::int AS pending, count(*) FILTER (WHERE NOT newest.sent)::int AS incomplete
+            FROM (
+              SELECT ${isSent} AS sent FROM payments p
+              WHERE p.merchant_id = ${tenant.merchantId} AND p.env = ${tenant.env} AND p.status = 'pending'
+              ORDER BY p.created_at DESC, p.id DESC ${limitOf(mostPending)}) newest) waiting`
+      )
+      return row
+    }, Effect.orDie),
+
+    list: Effect.fn("PaymentPagesRepo.list")(function* (tenant: Tenant, page: ListedPage) {
+      const { search, since, startingAfter, until } = page
+      const sort = sorts[page.sort ?? "newest"]
+      const candidates = search === undefined ? undefined : named(tenant, search)
+      // Each by its key, whatever the planner expects of a beginning.
+      const among =
+        candidates === undefined
+          ? sql`payments p`
+          : sql`(SELECT id FROM (${candidates}) named ${limitOf(mostFound)}) found
+              CROSS JOIN LATERAL (SELECT * FROM payments WHERE id = found.id OFFSET 0) p`
+      // How common an amount is, or how long a period, decides which index is read.
+      const limit =
+        search?.by === "amount" || since !== undefined || until !== undefined
+          ? sql`LIMIT ${page.limit}`
+          : limitOf(page.limit)
+      const after =
+        startingAfter === undefined
+          ? sql``
+          : sql`AND (${sort.key}) ${sort.after} (
+              SELECT ${sort.of} FROM payments last
+              WHERE last.id = ${startingAfter} AND last.merchant_id = ${tenant.merchantId})`
+      const rows = yield* decodePayments(
+        yield* sql`
+          SELECT p.* FROM ${among}
+          WHERE p.merchant_id = ${tenant.merchantId} AND p.env = ${tenant.env} ${isIn(page.status)} ${isFound(search)}
+            ${since === undefined ? sql`` : sql`AND p.created_at >= ${since}`}
+            ${until === undefined ? sql`` : sql`AND p.created_at < ${until}`} ${after}
+          ORDER BY ${sort.by} ${limit}`
+      )
+      return rows.map(toPayment)
+    }, Effect.orDie),
+
+    find: Effect.fn("PaymentPagesRepo.find")(function* (tenant: Tenant, id: string) {
+      const [row] = yield* decodeDetails(
+        yield* sql`
+          SELECT ${sql.literal(history)} FROM payments p LEFT JOIN claimed_transfers c ON c.payment_id = p.id
+          WHERE p.id = ${id} AND p.merchant_id = ${tenant.merchantId} AND p.env = ${tenant.env}`
+      )
+      return Option.map(
+        Option.fromUndefinedOr(row),
+        (one): PaymentHistory => ({ ...one, payment: toPayment(one) })
+      )
+    }, Effect.orDie)
+  }
+})
+
+export class PaymentPagesRepo extends Context.Service<
+  PaymentPagesRepo,
+  {
+    /** What is pending. */
+    readonly counts: (tenant: Tenant) => Effect.Effect<typeof Counts.Type>
+    /** Of more than 1,000 payments that begin as it was typed, some are left out. */
+    readonly list: (tenant: Tenant, page: ListedPage) => Effect.Effect<ReadonlyArray<Payment>>
+    readonly find: (tenant: Tenant, id: string) => Effect.Effect<Option.Option<PaymentHistory>>
+  }
+>()("quittance/dashboard/PaymentPagesRepo") {
+  static readonly layer: Layer.Layer<PaymentPagesRepo, never, SqlClient.SqlClient> = Layer.effect(
+    PaymentPagesRepo,
+    Effect.gen(function* () {
+      const here = yield* make
+      const replica = yield* Replica
+      if (replica === undefined) return here
+      const there = yield* Effect.provideService(make, SqlClient.SqlClient, replica.sql)
+      return {
+        counts: (tenant) => replica.read(there.counts(tenant), here.counts(tenant)),
+        list: (...asked) => replica.read(there.list(...asked), here.list(...asked)),
+        find: (...asked) => replica.read(there.find(...asked), here.find(...asked))
+      }
+    })
+  )
+}

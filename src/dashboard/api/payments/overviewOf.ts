@@ -1,0 +1,63 @@
+// The overview's figures, from those of its days.
+
+import { Option } from "effect"
+import { formatUsd } from "../../../domain/Money.ts"
+import { periodOf } from "../../../domain/Period.ts"
+import type { OverviewPage } from "./Api.ts"
+import type { DayBounds, DayFigures } from "./OverviewRepo.ts"
+
+const dayMillis = 86_400_000
+
+const dayBefore = (day: string, days: number) =>
+  new Date(Date.parse(`${day}T00:00:00Z`) - days * dayMillis).toISOString().slice(0, 10)
+
+/** `days` of them, `today` the last. */
+export const lastDays = (today: string, days: number): { readonly from: string; readonly to: string } => ({
+  from: dayBefore(today, days - 1),
+  to: today
+})
+
+/** How many days a period has, by the calendar. */
+export const lengthOf = (from: string, to: string): number =>
+  Math.round((Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / dayMillis) + 1
+
+/** Each day of a period with its instants, the oldest first. */
+export const daysOf = (from: string, to: string, timeZone: string): ReadonlyArray<DayBounds> =>
+  Array.from({ length: lengthOf(from, to) }, (_, index) => dayBefore(from, -index)).flatMap((day) =>
+    Option.toArray(periodOf(day, day, timeZone)).map(({ end, start }) => ({ day, start, end }))
+  )
+
+/** The value below which a share of all lies (nearest rank); undefined of none. */
+const percentile = (sorted: Int32Array, share: number): number | undefined =>
+  sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)]
+
+type Sums = Pick<
+  OverviewPage,
+  "days" | "settled" | "failed" | "refunded" | "conversion" | "secondsToSettle" | "webhooks"
+>
+
+export const overviewOf = (days: ReadonlyArray<DayFigures & { readonly day: string }>): Sums => {
+  const count = (of: (day: DayFigures) => number) => days.reduce((sum, day) => sum + of(day), 0)
+  const atomic = (of: (day: DayFigures) => bigint) => formatUsd(days.reduce((sum, day) => sum + of(day), 0n))
+  // A typed array sorts thousands of them in a twentieth of the time.
+  const seconds = Int32Array.from(days.flatMap((day) => day.seconds)).sort()
+  const median = percentile(seconds, 0.5)
+  const p95 = percentile(seconds, 0.95)
+  return {
+    days: days.map(({ day, refunded, settled, volume }) => ({
+      day,
+      count: settled,
+      volume: formatUsd(volume),
+      refunded: formatUsd(refunded)
+    })),
+    settled: { count: count(({ settled }) => settled), volume: atomic(({ volume }) => volume) },
+    failed: count(({ failed }) => failed),
+    refunded: { count: count(({ refunds }) => refunds), volume: atomic(({ refunded }) => refunded) },
+    conversion: { opened: count(({ opened }) => opened), settled: count(({ paid }) => paid) },
+    secondsToSettle: median === undefined || p95 === undefined ? null : { median, p95 },
+    webhooks: {
+      delivered: count(({ delivered }) => delivered),
+      failed: count(({ undelivered }) => undelivered)
+    }
+  }
+}

@@ -1,0 +1,288 @@
+// Settings over HTTP.
+import { DateTime, Effect, Option } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { networks } from "../../../domain/Chain.ts"
+import { InvalidRequest, LastOwner, NotFound, RateLimited, RoleRequired } from "../../../domain/Errors.ts"
+import type { Role } from "../../../domain/Role.ts"
+import { Accounts } from "../../../merchants/accounts/Accounts.ts"
+import { linkUrl } from "../../../merchants/accounts/linkUrl.ts"
+import { type MemberChange, MemberRepo } from "../../../merchants/accounts/MemberRepo.ts"
+import type { User } from "../../../merchants/accounts/Session.ts"
+import { AuditLog } from "../../../merchants/audit/AuditLog.ts"
+import { AuditRepo } from "../../../merchants/audit/AuditRepo.ts"
+import type { Face } from "../../../merchants/Faces/FaceRepo.ts"
+import { Faces, logoUrlOf } from "../../../merchants/Faces.ts"
+import { MerchantRepo } from "../../../merchants/MerchantRepo.ts"
+import { Receivers } from "../../../merchants/Receivers.ts"
+import { withdrawnChange } from "../../../merchants/withdrawnChange.ts"
+import { Books } from "../../../payments/books/Books.ts"
+import { AppConfig } from "../../../platform/AppConfig.ts"
+import { type Limit, RateLimiter } from "../../../platform/limits/RateLimiter.ts"
+import { DashboardApi } from "../Api.ts"
+import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
+import { changedMeanwhile } from "../changedMeanwhile.ts"
+import { currentAsker } from "../currentAsker.ts"
+import { recentPassword } from "../recentPassword.ts"
+import { CurrentMember } from "../Session.ts"
+import { typedAddress } from "../typedAddress.ts"
+import { unknownObject } from "../unknownObject.ts"
+import type { AuditPage, SettingsPage } from "./Api.ts"
+
+/** Limit on requested receiver changes: each notifies the members, and a signature check queries the chain. */
+const receiverLimit: Limit = { rate: 10, perSeconds: 3_600, burst: 10 }
+/** Invitations by one member. */
+const inviteLimit: Limit = { rate: 10, perSeconds: 3_600, burst: 10 }
+
+const auditPageSize = 20
+
+const roleWords: Readonly<Record<Role, string>> = {
+  owner: "owner",
+  developer: "developer",
+  support: "support",
+  read_only: "read-only"
+}
+
+const actorOf = ({ email, id }: User) => ({ id, name: email })
+
+export const layer = HttpApiBuilder.group(
+  DashboardApi,
+  "settingsPages",
+  Effect.fnUntraced(function* (handlers) {
+    const merchants = yield* MerchantRepo
+    const receivers = yield* Receivers
+    const limiter = yield* RateLimiter
+    const members = yield* MemberRepo
+    const accounts = yield* Accounts
+    const alerts = yield* AlertPagesRepo
+    const audit = yield* AuditLog
+    const entries = yield* AuditRepo
+    const faces = yield* Faces
+    const books = yield* Books
+    const { explorerUrls, baseUrl } = yield* AppConfig
+
+    const shown = (face: Face) => ({
+      logo: logoUrlOf(face),
+      accentColor: face.accentColor,
+      support: face.support
+    })
+
+    /** A change of the members, written down with the receiver changes that it ends. */
+    const changingMember = Effect.fnUntraced(function* (
+      made: Effect.Effect<MemberChange, RoleRequired>,
+      action: "member.removed" | "member.role_changed" | "member.left",
+      said: (email: string) => string,
+      cause: (email: string) => string
+    ) {
+      const { merchant, user } = yield* CurrentMember
+      const withdrawing = made.pipe(
+        Effect.tap((change) =>
+          change._tag !== "Changed"
+            ? Effect.void
+            : Effect.forEach(
+                change.withdrawn,
+                (one) => {
+                  const told = Option.some(withdrawnChange(one, change.email, `, by ${cause(change.email)}`))
+                  return audit.recording(merchant.id, actorOf(user), Effect.void, () => told)
+                },
+                { discard: true }
+              )
+        )
+      )
+      const outcome = yield* audit.recording(merchant.id, actorOf(user), withdrawing, (change) =>
+        change._tag === "Changed"
+          ? Option.some({ action, env: null, summary: said(change.email) })
+          : Option.none()
+      )
+      if (outcome._tag === "Unknown") return yield* new NotFound({ message: unknownObject })
+      if (outcome._tag === "NotPermitted") return yield* new RoleRequired()
+      if (outcome._tag === "LastOwner") return yield* new LastOwner()
+    })
+
+    return handlers.handleAll({
+      retrieve: Effect.fnUntraced(function* () {
+        const { tenant, merchant } = yield* CurrentMember
+        const at = yield* DateTime.nowAsDate
+        const [people, invited, waiting, openAlerts, timeZone] = yield* Effect.all(
+          [
+            members.members(merchant.id),
+            members.invitations(merchant.id, at),
+            receivers.waiting(merchant.id, tenant.env),
+            alerts.countOpen,
+            books.timeZone(merchant.id)
+          ],
+          { concurrency: 5 }
+        )
+        const { name } = networks[tenant.env]
+        const page: SettingsPage = {
+          openAlerts,
+          face: shown(yield* faces.find(merchant.id)),
+          profile: {
+            name: merchant.name,
+            logoUrl: merchant.logoUrl,
+            identityAudience: merchant.identityAudience,
+            boundTokensOnly: merchant.boundTokensOnly,
+            tokenLifetimeSeconds: merchant.tokenLifetimeSeconds
+          },
+          receiver: merchant.receivers[tenant.env],
+          receiverChange: Option.getOrNull(
+            Option.map(waiting, ({ address, dueAt, requestedAt, requestedBy }) => ({
+              address,
+              requestedBy,
+              requestedAt: requestedAt.toISOString(),
+              dueAt: dueAt.toISOString()
+            }))
+          ),
+          timeZone,
+          network: { name, explorerUrl: explorerUrls[tenant.env] },
+          members: people.map(({ id, email, joined_at, role }) => ({
+            id,
+            email,
+            role,
+            joinedAt: joined_at.toISOString()
+          })),
+          invitations: invited.map(({ email, expires_at, id, invited_by, role }) => ({
+            id,
+            email,
+            role,
+            invitedBy: invited_by,
+            expiresAt: expires_at.toISOString()
+          }))
+        }
+        return page
+      }),
+      audit: Effect.fnUntraced(function* ({ query }) {
+        const { merchant } = yield* CurrentMember
+        const found = yield* entries.list(merchant.id, { ...query, limit: auditPageSize + 1 })
+        const page: AuditPage = {
+          entries: found
+            .slice(0, auditPageSize)
+            .map(({ at, merchantId: _, ...entry }) => ({ ...entry, at: at.toISOString() })),
+          hasMore: found.length > auditPageSize
+        }
+        return page
+      }),
+      update: Effect.fnUntraced(function* ({ payload }) {
+        const { merchant } = yield* CurrentMember
+        const { was = {}, ...change } = payload
+        const { profile, updated } = Option.getOrThrow(
+          yield* merchants.updateProfile(merchant.id, change, was)
+        )
+        return updated ? profile : yield* changedMeanwhile(was, profile)
+      }),
+      changeFace: Effect.fnUntraced(function* ({ payload }) {
+        const { merchant } = yield* CurrentMember
+        const { was = {}, ...change } = payload
+        const { changed, face } = yield* faces.change(merchant.id, change, was)
+        return changed ? shown(face) : yield* changedMeanwhile(was, face)
+      }),
+      checkReceiver: ({ payload }) =>
+        Effect.map(typedAddress("body.receiver", payload.receiver), (receiver) => ({ receiver })),
+      changeReceiver: Effect.fnUntraced(function* ({ payload }) {
+        const { tenant } = yield* CurrentMember
+        yield* recentPassword
+        const receiver = yield* typedAddress("body.receiver", payload.receiver)
+        const wait = yield* limiter.take(`receiver ${tenant.merchantId}`, receiverLimit)
+        if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
+        const { dueAt, ...changed } = Option.getOrThrow(
+          yield* receivers.change(
+            { ...tenant, address: receiver },
+            Option.fromUndefinedOr(payload.signature),
+            yield* currentAsker
+          )
+        )
+        return { ...changed, dueAt: Option.getOrNull(Option.map(dueAt, (at) => at.toISOString())) }
+      }),
+      withdrawReceiver: Effect.fnUntraced(function* () {
+        const { tenant } = yield* CurrentMember
+        if (!(yield* receivers.withdraw(tenant.merchantId, tenant.env, yield* currentAsker)))
+          return yield* new NotFound({ message: unknownObject })
+      }),
+      invite: Effect.fnUntraced(function* ({ payload }) {
+        const { merchant, user } = yield* CurrentMember
+        yield* recentPassword
+        const wait = yield* limiter.take(`invite ${merchant.id} ${user.id}`, inviteLimit)
+        if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
+        const asker = yield* currentAsker
+        // Whoever belongs to the merchant already keeps the role: the link would change nothing.
+        if ((yield* members.members(merchant.id)).some(({ email }) => email === payload.email))
+          return yield* new InvalidRequest({
+            details: [{ path: "body.email", message: "Is a member already. Change the role in the list." }]
+          })
+        const inviting = accounts.invite(user, merchant.name, {
+          email: payload.email,
+          merchantId: merchant.id,
+          role: payload.role,
+          resetPassword: false,
+          operator: false,
+          invitedBy: user.id
+        })
+        const token = yield* audit.recording(
+          merchant.id,
+          asker,
+          audit.permitted(merchant.id, asker, inviting),
+          () =>
+            Option.some({
+              action: "member.invited",
+              env: null,
+              summary: `invited ${payload.email} as ${roleWords[payload.role]}`
+            })
+        )
+        return { link: linkUrl(baseUrl, token) }
+      }),
+      withdraw: Effect.fnUntraced(function* ({ params }) {
+        const { merchant } = yield* CurrentMember
+        const asker = yield* currentAsker
+        const at = yield* DateTime.nowAsDate
+        const withdrawn = yield* audit.recording(
+          merchant.id,
+          asker,
+          audit.permitted(merchant.id, asker, members.withdraw(merchant.id, params.invitationId, at)),
+          Option.map((email) => ({
+            action: "member.invitation_withdrawn" as const,
+            env: null,
+            summary: `withdrew the invitation of ${email}`,
+            quiet: true
+          }))
+        )
+        if (Option.isNone(withdrawn)) return yield* new NotFound({ message: unknownObject })
+      }),
+      remove: Effect.fnUntraced(function* ({ params }) {
+        const { merchant, user } = yield* CurrentMember
+        yield* recentPassword
+        const change = { merchantId: merchant.id, userId: params.userId, by: user.id }
+        yield* changingMember(
+          audit.permitted(merchant.id, yield* currentAsker, members.remove(change)),
+          "member.removed",
+          (email) => `removed ${email}`,
+          (email) => `removing ${email}`
+        )
+      }),
+      changeRole: Effect.fnUntraced(function* ({ params, payload: { role } }) {
+        const { merchant, user } = yield* CurrentMember
+        yield* recentPassword
+        const change = { merchantId: merchant.id, userId: params.userId, by: user.id }
+        yield* changingMember(
+          audit.permitted(merchant.id, yield* currentAsker, members.changeRole(change, role)),
+          "member.role_changed",
+          (email) => `gave ${email} the role ${roleWords[role]}`,
+          (email) => `another role of ${email}`
+        )
+      }),
+      leave: Effect.fnUntraced(function* () {
+        const { merchant, user } = yield* CurrentMember
+        yield* recentPassword
+        const change = { merchantId: merchant.id, userId: user.id, by: user.id }
+        yield* changingMember(
+          members.remove(change),
+          "member.left",
+          () => "left",
+          () => "leaving"
+        ).pipe(
+          // Of a membership that has ended in between, nothing is left to end.
+          Effect.catchTag("NotFound", () => Effect.void),
+          Effect.catchTag("RoleRequired", () => Effect.void)
+        )
+      })
+    })
+  })
+)

@@ -1,0 +1,124 @@
+// The contract of incoming transfers: those that no payment claims, and how members resolve them.
+import { Schema } from "effect"
+import { HttpApiEndpoint } from "effect/http-api"
+import {
+  ChainUnavailable,
+  IncomingTransferExplained,
+  IncomingTransferNotFound,
+  InvalidRequest,
+  PaymentNotFound,
+  TransferNotAttachable
+} from "../../../domain/Errors.ts"
+import { LikelyReason, TransferKind } from "../../../domain/IncomingTransfer.ts"
+import { Uuid } from "../../../domain/Merchant.ts"
+import { PaymentId } from "../../../domain/Payment.ts"
+import { everyRole, supporters } from "../../../domain/roleSets.ts"
+import { PaymentView } from "../../../payments/Api.ts"
+import { allow, endpointGroup } from "../../../platform/http/Access.ts"
+import { errorResponse } from "../../../platform/http/Envelope.ts"
+import { BodyRules } from "../../../platform/http/RequestRules.ts"
+import { RefundsPart } from "../refunds/Api.ts"
+import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
+
+export const TransferView = Schema.Struct({
+  id: Uuid,
+  /** Null while it is being matched, and where a payment claims it. */
+  kind: Schema.NullOr(TransferKind),
+  payer: Schema.String,
+  receiver: Schema.String,
+  /** Decimal USD. */
+  amount: Schema.String,
+  transactionId: Schema.String,
+  blockNumber: Schema.String,
+  /** Time of its block. */
+  at: Schema.String,
+  paymentId: Schema.NullOr(PaymentId),
+  /** The chain no longer shows it. */
+  droppedAt: Schema.NullOr(Schema.String),
+  handledAt: Schema.NullOr(Schema.String),
+  handledBy: Schema.NullOr(Schema.String),
+  note: Schema.NullOr(Schema.String)
+})
+export type TransferView = typeof TransferView.Encoded
+
+export const TransfersPage = Schema.Struct({
+  transfers: Schema.Array(TransferView),
+  hasMore: Schema.Boolean
+})
+export type TransfersPage = typeof TransfersPage.Encoded
+
+export const TransferPage = Schema.Struct({
+  transfer: TransferView,
+  explorerUrl: Schema.NullOr(Schema.String),
+  refunds: RefundsPart,
+  /** The likeliest first. */
+  likely: Schema.Array(
+    Schema.Struct({
+      payment: PaymentView,
+      reasons: Schema.Array(LikelyReason),
+      /** What is missing of it with this transfer and those whose rest was asked for; null where nothing is. */
+      rest: Schema.NullOr(Schema.String),
+      /** It has settled by a transfer of the same wallet that the chain no longer shows. */
+      isDropped: Schema.Boolean
+    })
+  )
+})
+export type TransferPage = typeof TransferPage.Encoded
+
+const params = { ...memberParams, transferId: Uuid }
+const Note = Schema.String.check(Schema.isMaxLength(2000))
+
+export class TransferPagesApi extends endpointGroup("transferPages")(
+  allow(
+    { by: "member", roles: everyRole },
+    HttpApiEndpoint.get("list", "/incoming-transfers", {
+      query: {
+        /** `open` when absent: neither claimed by a payment nor marked as handled. */
+        status: Schema.optionalKey(Schema.Literals(["open", "handled", "all"])),
+        startingAfter: Schema.optionalKey(Uuid)
+      },
+      success: Schema.toEncoded(TransfersPage)
+    })
+  ),
+  allow(
+    { by: "member", roles: everyRole },
+    HttpApiEndpoint.get("retrieve", "/incoming-transfers/:transferId", {
+      params,
+      success: Schema.toEncoded(TransferPage),
+      error: [errorResponse(IncomingTransferNotFound)]
+    })
+  ),
+  allow(
+    { by: "member", roles: supporters },
+    HttpApiEndpoint.post("attach", "/incoming-transfers/:transferId/attach", {
+      params,
+      payload: Schema.Struct({ paymentId: PaymentId, note: Schema.optionalKey(Note) }),
+      success: Schema.toEncoded(Schema.Struct({ payment: PaymentView })),
+      error: [
+        errorResponse(IncomingTransferNotFound),
+        errorResponse(IncomingTransferExplained),
+        errorResponse(PaymentNotFound),
+        errorResponse(TransferNotAttachable),
+        errorResponse(ChainUnavailable)
+      ]
+    })
+  ),
+  allow(
+    { by: "member", roles: supporters },
+    HttpApiEndpoint.post("handle", "/incoming-transfers/:transferId/handle", {
+      params,
+      payload: Schema.Struct({ note: Note.check(Schema.isMinLength(1)) }),
+      success: Schema.toEncoded(Schema.Struct({ transfer: TransferView })),
+      error: [
+        errorResponse(InvalidRequest),
+        errorResponse(IncomingTransferNotFound),
+        errorResponse(IncomingTransferExplained)
+      ]
+    })
+  )
+)
+  .prefix("/merchants/:merchantId/:env")
+  .middleware(BodyRules)
+  .middleware(MemberRequired)
+  .middleware(SessionRequired)
+  .middleware(SameOrigin) {}

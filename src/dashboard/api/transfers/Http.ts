@@ -1,0 +1,100 @@
+// Incoming transfers over HTTP.
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { type AtomicUsdc, formatUsd } from "../../../domain/Money.ts"
+import { viewOf } from "../../../payments/Http.ts"
+import { IncomingTransfers } from "../../../payments/IncomingTransfers.ts"
+import { Links } from "../../../payments/links/Links.ts"
+import { Refunds } from "../../../payments/refunds/Refunds.ts"
+import type { IncomingTransfer } from "../../../payments/TransferStore.ts"
+import { AppConfig } from "../../../platform/AppConfig.ts"
+import { DashboardApi } from "../Api.ts"
+import { refundsOf, refundsPart } from "../refunds/refundsPart.ts"
+import { CurrentMember } from "../Session.ts"
+import type { TransferPage, TransfersPage, TransferView } from "./Api.ts"
+
+const pageSize = 50
+
+const transferView = (transfer: IncomingTransfer): TransferView => ({
+  id: transfer.id,
+  kind: transfer.kind,
+  payer: transfer.payer,
+  receiver: transfer.receiver,
+  amount: formatUsd(transfer.amount),
+  transactionId: transfer.transactionId,
+  blockNumber: transfer.blockNumber.toString(),
+  at: transfer.blockTime.toISOString(),
+  paymentId: transfer.paymentId,
+  droppedAt: transfer.droppedAt?.toISOString() ?? null,
+  handledAt: transfer.handledAt?.toISOString() ?? null,
+  handledBy: transfer.handledBy,
+  note: transfer.note
+})
+
+const restIn = (rest: AtomicUsdc | undefined) => (rest === undefined ? null : formatUsd(rest))
+
+export const layer = HttpApiBuilder.group(
+  DashboardApi,
+  "transferPages",
+  Effect.fnUntraced(function* (handlers) {
+    const { explorerUrls } = yield* AppConfig
+    const transfers = yield* IncomingTransfers
+    const refunds = yield* Refunds
+    const links = yield* Links
+
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* ({ query: { startingAfter, status = "open" } }) {
+        const { tenant } = yield* CurrentMember
+        const found = yield* transfers.list(tenant, { status, startingAfter, limit: pageSize + 1 })
+        const page: TransfersPage = {
+          transfers: found.slice(0, pageSize).map(transferView),
+          hasMore: found.length > pageSize
+        }
+        return page
+      }),
+      retrieve: Effect.fnUntraced(function* ({ params }) {
+        const { tenant } = yield* CurrentMember
+        const { likely, transfer } = yield* transfers.find(tenant, params.transferId)
+        const of = { transferId: transfer.id }
+        const rests = yield* links.restsOf(
+          tenant,
+          transfer.id,
+          likely.map(({ payment }) => payment.id)
+        )
+        const mayGoBack = transfer.paymentId === null && transfer.droppedAt === null
+        const page: TransferPage = {
+          transfer: transferView(transfer),
+          explorerUrl: explorerUrls[tenant.env],
+          refunds: yield* refundsPart(refunds, tenant, of, {
+            ...(yield* refundsOf(refunds, tenant, of)),
+            payer: mayGoBack ? transfer.payer : null,
+            came: transfer.receiver
+          }),
+          likely: likely.map(({ dropped, payment, reasons }) => ({
+            payment: viewOf(payment),
+            reasons,
+            rest: restIn(rests.get(payment.id)),
+            isDropped: dropped && payment.reported?.evidence.payer === transfer.payer
+          }))
+        }
+        return page
+      }),
+      attach: Effect.fnUntraced(function* ({ params, payload }) {
+        const { tenant, user } = yield* CurrentMember
+        const payment = yield* transfers.attach(tenant, params.transferId, payload.paymentId, {
+          person: user.email,
+          note: payload.note ?? null
+        })
+        return { payment: viewOf(payment) }
+      }),
+      handle: Effect.fnUntraced(function* ({ params, payload }) {
+        const { tenant, user } = yield* CurrentMember
+        const transfer = yield* transfers.handle(tenant, params.transferId, {
+          person: user.email,
+          note: payload.note
+        })
+        return { transfer: transferView(transfer) }
+      })
+    })
+  })
+)

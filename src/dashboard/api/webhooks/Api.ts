@@ -1,0 +1,159 @@
+// The contract of the webhooks' pages: the endpoint, its deliveries, their attempts.
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
+import {
+  DeliveryPending,
+  InvalidWebhookUrl,
+  NotFound,
+  RateLimited,
+  WebhookEndpointExists,
+  WebhookEndpointNotFound
+} from "../../../domain/Errors.ts"
+import { Uuid } from "../../../domain/Merchant.ts"
+import { developers, everyRole, handlers } from "../../../domain/roleSets.ts"
+import { AttemptFailure, DeliveryStatus, EventType } from "../../../domain/Webhook.ts"
+import { allow, endpointGroup } from "../../../platform/http/Access.ts"
+import { errorResponse } from "../../../platform/http/Envelope.ts"
+import { BodyRules } from "../../../platform/http/RequestRules.ts"
+import { EndpointView } from "../../../webhooks/Api.ts"
+import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
+
+const Time = Schema.NullOr(Schema.String)
+
+export const AttemptSummary = Schema.Struct({
+  number: Schema.Int,
+  /** Whether a person asked for it. */
+  manual: Schema.Boolean,
+  startedAt: Schema.String,
+  durationMs: Schema.NullOr(Schema.Int),
+  responseStatus: Schema.NullOr(Schema.Int),
+  failure: Schema.NullOr(AttemptFailure)
+})
+export type AttemptSummary = typeof AttemptSummary.Encoded
+
+const deliveryFields = {
+  id: Uuid,
+  type: EventType,
+  status: DeliveryStatus,
+  paymentId: Schema.NullOr(Uuid),
+  refCode: Schema.NullOr(Schema.String),
+  createdAt: Schema.String,
+  /** When the next attempt is due. */
+  dueAt: Time
+}
+
+export const DeliverySummary = Schema.Struct({ ...deliveryFields, attempts: Schema.Array(AttemptSummary) })
+export type DeliverySummary = typeof DeliverySummary.Encoded
+
+export const WebhooksPage = Schema.Struct({
+  openAlerts: Schema.Int,
+  endpoint: Schema.NullOr(EndpointView),
+  deliveries: Schema.Array(DeliverySummary),
+  hasMore: Schema.Boolean,
+  /** Seconds before each retry of a delivery that failed. */
+  retryDelays: Schema.Array(Schema.Number)
+})
+export type WebhooksPage = typeof WebhooksPage.Encoded
+
+export const DeliveryPage = Schema.Struct({
+  openAlerts: Schema.Int,
+  delivery: Schema.Struct({
+    ...deliveryFields,
+    /** The bytes that every attempt sends, as text. */
+    body: Schema.String,
+    attempts: Schema.Array(
+      Schema.Struct({
+        ...AttemptSummary.fields,
+        /** Request line and headers as sent; absent where nothing was sent or before this was kept. */
+        requestHead: Time,
+        /** The start of the answer. */
+        responseBody: Time
+      })
+    )
+  })
+})
+export type DeliveryPage = typeof DeliveryPage.Encoded
+
+/** The signing secret, shown this once. */
+export const EndpointWithSecret = Schema.Struct({ endpoint: EndpointView, secret: Schema.String })
+export type EndpointWithSecret = typeof EndpointWithSecret.Encoded
+
+const Endpoint = Schema.Struct({ endpoint: EndpointView })
+const Url = Schema.Struct({ url: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(4096)) })
+const Delivered = Schema.Struct({ deliveryId: Uuid })
+
+export class WebhookPagesApi extends endpointGroup("webhookPages")(
+  allow(
+    { by: "member", roles: everyRole },
+    HttpApiEndpoint.get("list", "/webhooks", {
+      query: {
+        status: Schema.optionalKey(DeliveryStatus),
+        startingAfter: Schema.optionalKey(Uuid)
+      },
+      success: Schema.toEncoded(WebhooksPage)
+    })
+  ),
+  allow(
+    { by: "member", roles: everyRole },
+    HttpApiEndpoint.get("delivery", "/deliveries/:deliveryId", {
+      params: { ...memberParams, deliveryId: Uuid },
+      success: Schema.toEncoded(DeliveryPage),
+      error: [errorResponse(NotFound)]
+    })
+  ),
+  allow(
+    { by: "member", roles: handlers },
+    HttpApiEndpoint.post("resend", "/deliveries/:deliveryId/resend", {
+      params: { ...memberParams, deliveryId: Uuid },
+      success: Delivered,
+      error: [
+        errorResponse(NotFound),
+        errorResponse(WebhookEndpointNotFound),
+        errorResponse(DeliveryPending),
+        errorResponse(RateLimited)
+      ]
+    })
+  ),
+  allow(
+    { by: "member", roles: developers },
+    HttpApiEndpoint.post("create", "/webhook-endpoint", {
+      payload: Url,
+      success: Schema.toEncoded(EndpointWithSecret).pipe(HttpApiSchema.status(201)),
+      error: [errorResponse(InvalidWebhookUrl), errorResponse(WebhookEndpointExists)]
+    })
+  ),
+  allow(
+    { by: "member", roles: developers },
+    HttpApiEndpoint.patch("update", "/webhook-endpoint", {
+      payload: Url,
+      success: Endpoint,
+      error: [errorResponse(InvalidWebhookUrl), errorResponse(WebhookEndpointNotFound)]
+    })
+  ),
+  allow(
+    { by: "member", roles: developers },
+    HttpApiEndpoint.delete("delete", "/webhook-endpoint", {
+      success: HttpApiSchema.NoContent,
+      error: [errorResponse(WebhookEndpointNotFound)]
+    })
+  ),
+  allow(
+    { by: "member", roles: developers },
+    HttpApiEndpoint.post("test", "/webhook-endpoint/test", {
+      success: Delivered,
+      error: [errorResponse(WebhookEndpointNotFound), errorResponse(RateLimited)]
+    })
+  ),
+  allow(
+    { by: "member", roles: developers },
+    HttpApiEndpoint.post("regenerateSecret", "/webhook-endpoint/secret", {
+      success: Schema.toEncoded(EndpointWithSecret),
+      error: [errorResponse(WebhookEndpointNotFound)]
+    })
+  )
+)
+  .prefix("/merchants/:merchantId/:env")
+  .middleware(BodyRules)
+  .middleware(MemberRequired)
+  .middleware(SessionRequired)
+  .middleware(SameOrigin) {}

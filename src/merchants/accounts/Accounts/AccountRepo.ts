@@ -1,0 +1,285 @@
+// The SQL of users, memberships, known browsers and one-time links.
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient, SqlError } from "effect/sql"
+import { Locale } from "../../../domain/Locale.ts"
+import { MerchantId, Uuid } from "../../../domain/Merchant.ts"
+import { Role } from "../../../domain/Role.ts"
+import { isUniqueViolation } from "../../../platform/database/isUniqueViolation.ts"
+import type { NewSession } from "./SessionRepo.ts"
+
+const Credentials = Schema.Struct({
+  id: Uuid,
+  password_hash: Schema.NullOr(Schema.String),
+  locale: Locale
+})
+const decodeCredentials = Schema.decodeUnknownEffect(Schema.Array(Credentials))
+
+const LinkRow = Schema.Struct({
+  email: Schema.String,
+  merchant_id: Schema.NullOr(MerchantId),
+  role: Role,
+  reset_password: Schema.Boolean,
+  operator: Schema.Boolean,
+  invited_by: Schema.NullOr(Uuid)
+})
+const decodeLinks = Schema.decodeUnknownEffect(Schema.Array(LinkRow))
+
+const decodeBrowsers = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ hash: Schema.String })))
+
+export interface OneTimeLink {
+  readonly email: string
+  readonly merchantId: MerchantId | null
+  /** In the merchant. */
+  readonly role: Role
+  /** The operator's link sets the password of an account that has one. */
+  readonly resetPassword: boolean
+  readonly operator: boolean
+  /** The member whose invitation it is; null where the operator has made it. */
+  readonly invitedBy: string | null
+}
+
+export interface NewUser {
+  readonly id: string
+  readonly email: string
+  readonly passwordHash: string
+  readonly operator: boolean
+}
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  /** An invitation dies when its inviter is no owner any more. */
+  const isStanding = sql`(l.invited_by IS NULL OR EXISTS (
+    SELECT 1 FROM merchant_members m
+    WHERE m.merchant_id = l.merchant_id AND m.user_id = l.invited_by AND m.role = 'owner'))`
+
+  return {
+    transaction: <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+      sql.withTransaction(effect).pipe(Effect.catchIf(SqlError.isSqlError, Effect.die)),
+
+    insertUser: (user: NewUser, at: Date): Effect.Effect<boolean> =>
+      sql`
+        INSERT INTO users (id, email, password_hash, operator, created_at)
+        VALUES (${user.id}, ${user.email}, ${user.passwordHash}, ${user.operator}, ${at})
+        ON CONFLICT (email) DO NOTHING RETURNING id`.pipe(
+        Effect.map((rows) => rows.length > 0),
+        Effect.catchIf(isUniqueViolation, () => Effect.succeed(false)),
+        Effect.orDie
+      ),
+
+    findCredentials: Effect.fn("AccountRepo.findCredentials")(function* (email: string) {
+      const [row] = yield* decodeCredentials(
+        yield* sql`SELECT id, password_hash, locale FROM users WHERE email = ${email}`
+      )
+      return Option.fromUndefinedOr(row)
+    }, Effect.orDie),
+
+    hold: Effect.fn("AccountRepo.hold")(function* (merchantId: MerchantId | null, userId: string | null) {
+      yield* sql`
+        SELECT id FROM merchants
+        WHERE id = ${merchantId}::uuid
+          OR id IN (SELECT merchant_id FROM merchant_members WHERE user_id = ${userId}::uuid)
+        ORDER BY id FOR NO KEY UPDATE`
+      yield* sql`SELECT id FROM users WHERE id = ${userId}::uuid FOR NO KEY UPDATE`
+    }, Effect.orDie),
+
+    setPassword: Effect.fn("AccountRepo.setPassword")(function* (
+      userId: string,
+      { next, present }: { readonly present: string | null; readonly next: string },
+      at: Date
+    ) {
+      const rows = yield* sql`
+        WITH changed AS (
+          UPDATE users SET password_hash = ${next}
+          WHERE id = ${userId} AND password_hash IS NOT DISTINCT FROM ${present}::text RETURNING id, email
+        ), forgotten AS (
+          DELETE FROM known_browsers WHERE user_id IN (SELECT id FROM changed)
+        ), voided AS (
+          UPDATE one_time_links l SET used_at = ${at} FROM changed
+          WHERE l.email = changed.email AND l.reset_password AND l.used_at IS NULL
+        )
+        SELECT id FROM changed`
+      return rows.length > 0
+    }, Effect.orDie),
+
+    removePasskeys: Effect.fn("AccountRepo.removePasskeys")(function* (userId: string) {
+      const rows = yield* sql`DELETE FROM passkeys WHERE user_id = ${userId} RETURNING id`
+      return rows.length > 0
+    }, Effect.orDie),
+
+    makeOperator: Effect.fn("AccountRepo.makeOperator")(function* (userId: string) {
+      const rows =
+        yield* sql`UPDATE users SET operator = true WHERE id = ${userId} AND NOT operator RETURNING id`
+      return rows.length > 0
+    }, Effect.orDie),
+
+    join: Effect.fn("AccountRepo.join")(function* (
+      merchantId: MerchantId,
+      userId: string,
+      role: Role,
+      at: Date
+    ) {
+      const rows = yield* sql`
+        INSERT INTO merchant_members (merchant_id, user_id, role, created_at)
+        VALUES (${merchantId}, ${userId}, ${role}, ${at}) ON CONFLICT DO NOTHING RETURNING user_id`
+      return rows.length > 0
+    }, Effect.orDie),
+
+    changeRole: Effect.fn("AccountRepo.changeRole")(function* (
+      merchantId: MerchantId,
+      userId: string,
+      role: Role
+    ) {
+      const rows = yield* sql`
+        UPDATE merchant_members SET role = ${role}
+        WHERE merchant_id = ${merchantId} AND user_id = ${userId} AND role NOT IN ('owner', ${role}::text)
+        RETURNING user_id`
+      return rows.length > 0
+    }, Effect.orDie),
+
+    setLocale: Effect.fn("AccountRepo.setLocale")(function* (userId: string, locale: Locale) {
+      yield* sql`UPDATE users SET locale = ${locale} WHERE id = ${userId}`
+    }, Effect.orDie),
+
+    endResets: Effect.fn("AccountRepo.endResets")(function* (email: string, at: Date) {
+      yield* sql`
+        UPDATE one_time_links SET used_at = ${at}
+        WHERE email = ${email} AND reset_password AND used_at IS NULL`
+    }, Effect.orDie),
+
+    insertBrowser: Effect.fn("AccountRepo.insertBrowser")(function* (browser: NewSession) {
+      yield* sql`
+        WITH swept AS (
+          DELETE FROM known_browsers WHERE expires_at < ${browser.at} OR hash = ANY (ARRAY(
+            SELECT hash FROM known_browsers WHERE user_id = ${browser.userId}
+            ORDER BY created_at DESC OFFSET 9))
+        )
+        INSERT INTO known_browsers (hash, user_id, created_at, expires_at)
+        VALUES (${browser.hash}, ${browser.userId}, ${browser.at}, ${browser.expiresAt})`
+    }, Effect.orDie),
+
+    browsersOf: Effect.fn("AccountRepo.browsersOf")(function* (email: string, at: Date) {
+      const rows = yield* decodeBrowsers(
+        yield* sql`
+          SELECT encode(b.hash, 'hex') AS hash FROM known_browsers b JOIN users u ON u.id = b.user_id
+          WHERE b.expires_at > ${at} AND u.email = ${email}`
+      )
+      return new Set(rows.map(({ hash }) => hash))
+    }, Effect.orDie),
+
+    insertLink: Effect.fn("AccountRepo.insertLink")(function* (
+      hash: Uint8Array,
+      link: OneTimeLink,
+      at: Date,
+      expiresAt: Date
+    ) {
+      yield* sql`
+        WITH swept AS (
+          DELETE FROM one_time_links WHERE hash IN (
+            SELECT hash FROM one_time_links WHERE expires_at < ${at} FOR UPDATE SKIP LOCKED)
+        ), replaced AS (
+          UPDATE one_time_links SET used_at = ${at}
+          WHERE email = ${link.email} AND merchant_id IS NOT DISTINCT FROM ${link.merchantId}::uuid
+            AND reset_password = ${link.resetPassword}
+            AND (invited_by IS NULL) = (${link.invitedBy}::uuid IS NULL) AND used_at IS NULL
+        )
+        INSERT INTO one_time_links
+          (hash, email, merchant_id, role, reset_password, operator, invited_by, created_at, expires_at)
+        VALUES (${hash}, ${link.email}, ${link.merchantId}, ${link.role}, ${link.resetPassword}, ${link.operator},
+          ${link.invitedBy}, ${at}, ${expiresAt})`
+    }, Effect.orDie),
+
+    findLink: Effect.fn("AccountRepo.findLink")(function* (hash: Uint8Array, at: Date) {
+      const [row] = yield* decodeLinks(
+        yield* sql`
+          SELECT email, merchant_id, role, reset_password, operator, invited_by FROM one_time_links l
+          WHERE hash = ${hash} AND used_at IS NULL AND expires_at > ${at} AND ${isStanding}`
+      )
+      return Option.map(
+        Option.fromUndefinedOr(row),
+        (found): OneTimeLink => ({
+          email: found.email,
+          merchantId: found.merchant_id,
+          role: found.role,
+          resetPassword: found.reset_password,
+          operator: found.operator,
+          invitedBy: found.invited_by
+        })
+      )
+    }, Effect.orDie),
+
+    useLink: Effect.fn("AccountRepo.useLink")(function* (hash: Uint8Array, at: Date) {
+      const rows = yield* sql`
+        UPDATE one_time_links l SET used_at = ${at}
+        WHERE hash = ${hash} AND used_at IS NULL AND expires_at > ${at} AND ${isStanding} RETURNING hash`
+      return rows.length > 0
+    }, Effect.orDie),
+
+    noteFailure: Effect.fn("AccountRepo.noteFailure")(function* (
+      hash: Uint8Array,
+      at: Date,
+      allowed: number
+    ) {
+      yield* sql`
+        UPDATE one_time_links SET failures = failures + 1,
+          used_at = CASE WHEN failures + 1 >= ${allowed} THEN ${at}::timestamptz ELSE used_at END
+        WHERE hash = ${hash}`
+    }, Effect.orDie)
+  }
+})
+
+export class AccountRepo extends Context.Service<
+  AccountRepo,
+  {
+    /** All or nothing; a failure undoes what the effect wrote. */
+    readonly transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+    /** False where the e-mail has an account. */
+    readonly insertUser: (user: NewUser, at: Date) => Effect.Effect<boolean>
+    /**
+     * Inside a transaction: locks the merchant and, of a person, the merchants that it belongs to and itself, in the
+     * order of everybody who locks them. Links come after them, and sessions last.
+     */
+    readonly hold: (merchantId: MerchantId | null, userId: string | null) => Effect.Effect<void>
+    readonly findCredentials: (email: string) => Effect.Effect<Option.Option<typeof Credentials.Type>>
+    /**
+     * Also ends every open link that would set it again, and forgets the browsers that are known. False where
+     * `present` is the hash no more: another password was set since it was proven.
+     */
+    readonly setPassword: (
+      userId: string,
+      password: { readonly present: string | null; readonly next: string },
+      at: Date
+    ) => Effect.Effect<boolean>
+    /** All of the person's; false where there were none. */
+    readonly removePasskeys: (userId: string) => Effect.Effect<boolean>
+    /** False where the user is an operator already. */
+    readonly makeOperator: (userId: string) => Effect.Effect<boolean>
+    /** False where the user is a member already. */
+    readonly join: (merchantId: MerchantId, userId: string, role: Role, at: Date) => Effect.Effect<boolean>
+    /** Of a member who is no owner; false where nothing is changed. */
+    readonly changeRole: (merchantId: MerchantId, userId: string, role: Role) => Effect.Effect<boolean>
+    readonly setLocale: (userId: string, locale: Locale) => Effect.Effect<void>
+    /** Open links that set a password are void from now on. */
+    readonly endResets: (email: string, at: Date) => Effect.Effect<void>
+    /** Also sweeps away what has expired, and keeps a person's newest ten. */
+    readonly insertBrowser: (browser: NewSession) => Effect.Effect<void>
+    /** The browsers from which the account of this e-mail has been signed in to, as hex of their hashes. */
+    readonly browsersOf: (email: string, at: Date) => Effect.Effect<ReadonlySet<string>>
+    /** Takes the place of one of its kind for the same person. */
+    readonly insertLink: (
+      hash: Uint8Array,
+      link: OneTimeLink,
+      at: Date,
+      expiresAt: Date
+    ) => Effect.Effect<void>
+    readonly findLink: (hash: Uint8Array, at: Date) => Effect.Effect<Option.Option<OneTimeLink>>
+    /** False if another request won the race. */
+    readonly useLink: (hash: Uint8Array, at: Date) => Effect.Effect<boolean>
+    /** A wrong password through the link, which burns with the last that it may have. */
+    readonly noteFailure: (hash: Uint8Array, at: Date, allowed: number) => Effect.Effect<void>
+  }
+>()("quittance/merchants/AccountRepo") {
+  static readonly layer: Layer.Layer<AccountRepo, never, SqlClient.SqlClient> = Layer.effect(
+    AccountRepo,
+    make
+  )
+}

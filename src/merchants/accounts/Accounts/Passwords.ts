@@ -1,0 +1,58 @@
+// Password hashing (argon2id), with bounded concurrency: a burst of sign-ins cannot exhaust memory or CPU.
+import { Context, Effect, Layer, Semaphore } from "effect"
+import { RateLimited } from "../../../domain/Errors.ts"
+
+/** Hashes computed at once; each takes 64 MiB (Bun's default cost). */
+const concurrent = 2
+/** Queue limit: a request behind this many would wait too long, so it is rejected with 429. */
+const queued = 20
+const againSeconds = 3
+
+/** The same characters, however the keyboard composed them. */
+const normal = (password: string) => password.normalize("NFKC")
+
+/** Of a random password: an unknown account takes as long to refuse as a known one. */
+const unknownAccount =
+  "$argon2id$v=19$m=65536,t=2,p=1$38SRIch8ycX/AzcU+mQT+suxm77FZnuDmooxQjbGBo8$KirtoPdpkx7l8/bMndJXK5xX9bSKPV0QZUAtRfnA7FE"
+
+export class Passwords extends Context.Service<
+  Passwords,
+  {
+    readonly hash: (password: string) => Effect.Effect<string, RateLimited>
+    /** Takes as long without a hash: the time does not tell whether an account exists. */
+    readonly verify: (password: string, hash: string | null) => Effect.Effect<boolean, RateLimited>
+  }
+>()("quittance/merchants/Passwords") {
+  static readonly layer: Layer.Layer<Passwords> = Layer.effect(
+    Passwords,
+    Effect.gen(function* () {
+      const semaphore = yield* Semaphore.make(concurrent)
+      let waiting = 0
+      const inTurn = <A>(work: () => Promise<A>) =>
+        Effect.suspend(() => {
+          if (waiting >= concurrent + queued)
+            return Effect.fail(new RateLimited({ retryAfter: againSeconds }))
+          waiting++
+          return semaphore
+            .withPermits(1)(Effect.promise(work))
+            .pipe(
+              Effect.ensuring(
+                Effect.sync(() => {
+                  waiting--
+                })
+              )
+            )
+        })
+      const hash = (password: string) =>
+        inTurn(() => Bun.password.hash(normal(password), { algorithm: "argon2id" }))
+      return Passwords.of({
+        hash,
+        verify: Effect.fnUntraced(function* (password, stored) {
+          const against = stored ?? unknownAccount
+          const same = yield* inTurn(() => Bun.password.verify(normal(password), against))
+          return same && stored !== null
+        })
+      })
+    })
+  )
+}

@@ -1,0 +1,105 @@
+// Who somebody is, proven by password and second factor, and the sessions that begin with it.
+import { DateTime, Effect, Option } from "effect"
+import { SecureRandom } from "effect/crypto"
+import {
+  type RateLimited,
+  type SecondFactorFailed,
+  type SecondFactorRequired,
+  SignInFailed
+} from "../../../domain/Errors.ts"
+import { AuditLog } from "../../audit/AuditLog.ts"
+import { ReceiverChangeRepo } from "../../ReceiverChangeRepo.ts"
+import { withdrawnChange } from "../../withdrawnChange.ts"
+import { SecondFactors } from "../SecondFactors.ts"
+import { type SeenFrom, type Started, sessionMillis } from "../Session.ts"
+import { AccountRepo } from "./AccountRepo.ts"
+import { Passwords } from "./Passwords.ts"
+import { type SessionProof, SessionRepo } from "./SessionRepo.ts"
+import { hashOf, newToken } from "./Token.ts"
+
+const day = 24 * 3_600_000
+/** A session ends after so long without use. */
+const idleMillis = 7 * day
+/** Use is noted once in so long. */
+const slideEveryMillis = 3_600_000
+/** From where a session is used is noted once in so long. */
+const seenEveryMillis = 60_000
+
+const nowhere: SeenFrom = { userAgent: null, address: null }
+
+/** Why somebody is not taken for the person. */
+export type ProofFailed = SignInFailed | SecondFactorRequired | SecondFactorFailed | RateLimited
+
+export const makeSignIns = Effect.gen(function* () {
+  const repo = yield* AccountRepo
+  const sessions = yield* SessionRepo
+  const passwords = yield* Passwords
+  const secondFactors = yield* SecondFactors
+  const receiverChanges = yield* ReceiverChangeRepo
+  const audit = yield* AuditLog
+  const random = yield* SecureRandom.SecureRandom
+
+  const find = Effect.fn("Accounts.find")(function* (token: string, from: SeenFrom = nowhere) {
+    const at = yield* DateTime.nowAsDate
+    return yield* sessions.findSession(
+      hashOf(token),
+      {
+        at,
+        slideBefore: new Date(at.getTime() + idleMillis - slideEveryMillis),
+        slideTo: new Date(at.getTime() + idleMillis),
+        startedAfter: new Date(at.getTime() - sessionMillis),
+        seenBefore: new Date(at.getTime() - seenEveryMillis)
+      },
+      from
+    )
+  })
+
+  /** The token of a session that begins, unless what has proven the person has changed since. */
+  const begin = Effect.fnUntraced(function* (userId: string, proof: SessionProof) {
+    const token = yield* newToken(random)
+    const at = yield* DateTime.nowAsDate
+    const session = { hash: hashOf(token), userId, at, expiresAt: new Date(at.getTime() + idleMillis) }
+    return (yield* sessions.begin(session, proof)) ? token : yield* new SignInFailed()
+  })
+
+  const begun = Effect.fnUntraced(function* (token: string): Effect.fn.Return<Started, SignInFailed> {
+    const session = yield* find(token)
+    // A new password may have ended it already.
+    return Option.isSome(session) ? { session: session.value, token } : yield* new SignInFailed()
+  })
+
+  const start = (userId: string, proof: SessionProof) => Effect.flatMap(begin(userId, proof), begun)
+
+  /** The person, and the proof as it was verified. */
+  const proved = Effect.fnUntraced(function* (email: string, password: string, code: string | undefined) {
+    const user = yield* repo.findCredentials(email)
+    const hash = Option.match(user, { onNone: () => null, onSome: (found) => found.password_hash })
+    const ok = yield* passwords.verify(password, hash)
+    if (!ok || Option.isNone(user) || hash === null) return yield* new SignInFailed()
+    const authenticatorSince = yield* secondFactors.verify(user.value.id, code)
+    return { id: user.value.id, proof: { _tag: "Password" as const, hash, authenticatorSince } }
+  })
+
+  /**
+   * Inside a transaction: a new password in the place of the one that was verified, which ends what that one
+   * was good for.
+   */
+  const replacePassword = Effect.fnUntraced(function* (
+    { email, id }: { readonly id: string; readonly email: string },
+    password: { readonly present: string | null; readonly next: string },
+    at: Date
+  ) {
+    // Whoever had the old password may have asked for it.
+    const withdrawn = yield* receiverChanges.withdrawOf(id, at)
+    if (!(yield* repo.setPassword(id, password, at))) return yield* new SignInFailed()
+    for (const change of withdrawn) {
+      const told = Option.some(withdrawnChange(change, email, ", by a new password"))
+      yield* audit.recording(change.merchantId, { id, name: email }, Effect.void, () => told)
+    }
+    yield* sessions.deleteSessions(id)
+  })
+
+  return { find, begin, begun, start, proved, replacePassword }
+})
+
+export type SignIns = Effect.Success<typeof makeSignIns>

@@ -1,0 +1,161 @@
+// The SQL of who belongs to a merchant.
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
+import { AddressBytes } from "../../chain/ChainBytes.ts"
+import { Env } from "../../domain/Chain.ts"
+import { type MerchantId, Uuid } from "../../domain/Merchant.ts"
+import { Role } from "../../domain/Role.ts"
+
+const MemberRow = Schema.Struct({ id: Uuid, email: Schema.String, role: Role, joined_at: Schema.Date })
+const decodeMembers = Schema.decodeUnknownEffect(Schema.Array(MemberRow))
+const InvitationRow = Schema.Struct({
+  id: Uuid,
+  email: Schema.String,
+  role: Role,
+  invited_by: Schema.NullOr(Schema.String),
+  expires_at: Schema.Date
+})
+const decodeInvitations = Schema.decodeUnknownEffect(Schema.Array(InvitationRow))
+const decodeEmails = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ email: Schema.String })))
+const decodeStanding = Schema.decodeUnknownEffect(
+  Schema.Tuple([Schema.Struct({ permitted: Schema.Boolean, email: Schema.NullOr(Schema.String) })])
+)
+
+/** The receiver changes that the member had asked for. */
+const Withdrawn = Schema.Array(Schema.Struct({ env: Env, address: AddressBytes }))
+const decodeWithdrawn = Schema.decodeUnknownEffect(Withdrawn)
+
+export type MemberChange =
+  | { readonly _tag: "Changed"; readonly email: string; readonly withdrawn: typeof Withdrawn.Type }
+  | { readonly _tag: "LastOwner" }
+  | { readonly _tag: "Unknown" }
+  /** Who asked for it is no owner any more. */
+  | { readonly _tag: "NotPermitted" }
+
+export interface MemberChangeOf {
+  readonly merchantId: MerchantId
+  readonly userId: string
+  /** Who asks for it: an owner, or the member itself who leaves. */
+  readonly by: string
+}
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+
+  const othersOwn = ({ merchantId, userId }: MemberChangeOf) => sql`EXISTS (
+    SELECT FROM merchant_members o
+    WHERE o.merchant_id = ${merchantId} AND o.user_id <> ${userId} AND o.role = 'owner')`
+
+  /** `write` behind the merchant's lock, once who asks for it is known to be permitted still. */
+  const changing = Effect.fn("MemberRepo.changing")(function* (
+    { by, merchantId, userId }: MemberChangeOf,
+    write: Statement.Statement<unknown>,
+    { ends, selfMay }: { readonly ends: boolean; readonly selfMay: boolean }
+  ) {
+    return yield* sql.withTransaction(
+      Effect.gen(function* () {
+        yield* sql`SELECT id FROM merchants WHERE id = ${merchantId} FOR NO KEY UPDATE`
+        const [{ email, permitted }] = yield* decodeStanding(
+          yield* sql`
+            SELECT ${selfMay && by === userId}::boolean OR EXISTS (SELECT FROM merchant_members
+              WHERE merchant_id = ${merchantId} AND user_id = ${by} AND role = 'owner') AS permitted,
+              (SELECT u.email FROM merchant_members m JOIN users u ON u.id = m.user_id
+                WHERE m.merchant_id = ${merchantId} AND m.user_id = ${userId}) AS email`
+        )
+        const refused = (_tag: "LastOwner" | "Unknown" | "NotPermitted"): MemberChange => ({ _tag })
+        if (!permitted) return refused("NotPermitted")
+        if (email === null) return refused("Unknown")
+        if ((yield* write).length === 0) return refused("LastOwner")
+        if (ends)
+          yield* sql`
+            DELETE FROM one_time_links
+            WHERE merchant_id = ${merchantId} AND used_at IS NULL AND invited_by = ${userId}`
+        const withdrawn = yield* decodeWithdrawn(
+          ends
+            ? yield* sql`
+                UPDATE receiver_changes SET ended_at = now(), outcome = 'withdrawn'
+                WHERE merchant_id = ${merchantId} AND ended_at IS NULL AND requested_by = ${userId}
+                RETURNING env, address`
+            : []
+        )
+        const changed: MemberChange = { _tag: "Changed", email, withdrawn }
+        return changed
+      })
+    )
+  }, Effect.orDie)
+
+  return {
+    members: Effect.fn("MemberRepo.members")(function* (merchantId: MerchantId) {
+      return yield* decodeMembers(
+        yield* sql`
+          SELECT u.id, u.email, mm.role, mm.created_at AS joined_at FROM merchant_members mm
+          JOIN users u ON u.id = mm.user_id WHERE mm.merchant_id = ${merchantId} ORDER BY mm.created_at, u.id`
+      )
+    }, Effect.orDie),
+
+    invitations: Effect.fn("MemberRepo.invitations")(function* (merchantId: MerchantId, at: Date) {
+      return yield* decodeInvitations(
+        yield* sql`
+          SELECT l.id, l.email, l.role, u.email AS invited_by, l.expires_at FROM one_time_links l
+          LEFT JOIN users u ON u.id = l.invited_by
+          WHERE l.merchant_id = ${merchantId} AND l.used_at IS NULL AND l.expires_at > ${at}
+            AND (l.invited_by IS NULL OR EXISTS (
+              SELECT 1 FROM merchant_members m
+              WHERE m.merchant_id = l.merchant_id AND m.user_id = l.invited_by AND m.role = 'owner'))
+          ORDER BY l.expires_at DESC, l.id`
+      )
+    }, Effect.orDie),
+
+    withdraw: Effect.fn("MemberRepo.withdraw")(function* (merchantId: MerchantId, id: string, at: Date) {
+      const [row] = yield* decodeEmails(
+        yield* sql`
+          UPDATE one_time_links SET used_at = ${at}
+          WHERE id = ${id} AND merchant_id = ${merchantId} AND used_at IS NULL AND expires_at > ${at}
+          RETURNING email`
+      )
+      return Option.map(Option.fromUndefinedOr(row), ({ email }) => email)
+    }, Effect.orDie),
+
+    remove: (change: MemberChangeOf) =>
+      changing(
+        change,
+        sql`
+          DELETE FROM merchant_members WHERE merchant_id = ${change.merchantId} AND user_id = ${change.userId}
+            AND (role <> 'owner' OR ${othersOwn(change)}) RETURNING user_id`,
+        { ends: true, selfMay: true }
+      ),
+
+    changeRole: (change: MemberChangeOf, role: Role) =>
+      changing(
+        change,
+        sql`
+          UPDATE merchant_members SET role = ${role}
+          WHERE merchant_id = ${change.merchantId} AND user_id = ${change.userId}
+            AND (role <> 'owner' OR ${role}::text = 'owner' OR ${othersOwn(change)}) RETURNING user_id`,
+        { ends: role !== "owner", selfMay: false }
+      )
+  }
+})
+
+export class MemberRepo extends Context.Service<
+  MemberRepo,
+  {
+    readonly members: (merchantId: MerchantId) => Effect.Effect<ReadonlyArray<typeof MemberRow.Type>>
+    /** Links that wait to be used. */
+    readonly invitations: (
+      merchantId: MerchantId,
+      at: Date
+    ) => Effect.Effect<ReadonlyArray<typeof InvitationRow.Type>>
+    /** Whose it was; none where none waits. */
+    readonly withdraw: (merchantId: MerchantId, id: string, at: Date) => Effect.Effect<Option.Option<string>>
+    /**
+     * Removes a member with the invitations it has made and the receiver changes it has asked for, never the
+     * last owner: the merchant's row makes changes wait for each other.
+     */
+    readonly remove: (change: MemberChangeOf) => Effect.Effect<MemberChange>
+    /** Who is an owner no more loses the same. The last owner stays one. */
+    readonly changeRole: (change: MemberChangeOf, role: Role) => Effect.Effect<MemberChange>
+  }
+>()("quittance/merchants/MemberRepo") {
+  static readonly layer: Layer.Layer<MemberRepo, never, SqlClient.SqlClient> = Layer.effect(MemberRepo, make)
+}

@@ -1,0 +1,121 @@
+// The second factor beside a password: codes of an authenticator app, and recovery codes for when it is lost.
+import { createHash } from "node:crypto"
+import { Clock, Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+import type { SqlClient } from "effect/sql"
+import { SecondFactorActive, SecondFactorFailed, SecondFactorRequired } from "../../domain/Errors.ts"
+import { type Sealed, SecretBox } from "../../platform/SecretBox.ts"
+import { authenticatorContext } from "./authenticatorContext.ts"
+import { SecondFactorRepo } from "./SecondFactors/SecondFactorRepo.ts"
+import { base32, stepOf } from "./SecondFactors/totp.ts"
+
+const recoveryCodes = 10
+/** 50 bits, in two groups. */
+const recoveryBytes = 10
+
+const normal = (code: string) => code.replace(/[\s-]/gu, "").toUpperCase()
+const hashOf = (code: string): Uint8Array => createHash("sha256").update(normal(code)).digest()
+
+export class SecondFactors extends Context.Service<
+  SecondFactors,
+  {
+    readonly isActive: (userId: string) => Effect.Effect<boolean>
+    /**
+     * When the authenticator that the code was checked against came into use; null where the person has none.
+     * Each code counts once.
+     */
+    readonly verify: (
+      userId: string,
+      code: string | undefined
+    ) => Effect.Effect<Date | null, SecondFactorRequired | SecondFactorFailed>
+    /** A fresh secret in base32, in use once `confirm` has seen a code of it. */
+    readonly begin: (userId: string) => Effect.Effect<string, SecondFactorActive>
+    /** The recovery codes, shown this once. */
+    readonly confirm: (
+      userId: string,
+      code: string
+    ) => Effect.Effect<ReadonlyArray<string>, SecondFactorFailed>
+    /** Ten others; those before count no more. */
+    readonly renewCodes: (userId: string) => Effect.Effect<ReadonlyArray<string>>
+    readonly codesLeft: (userId: string) => Effect.Effect<number>
+    /** False where there was none. */
+    readonly remove: (userId: string) => Effect.Effect<boolean>
+  }
+>()("quittance/merchants/SecondFactors") {
+  static readonly layer: Layer.Layer<
+    SecondFactors,
+    never,
+    SecretBox | SqlClient.SqlClient | SecureRandom.SecureRandom
+  > = Layer.effect(
+    SecondFactors,
+    Effect.gen(function* () {
+      const repo = yield* SecondFactorRepo
+      const box = yield* SecretBox
+      const random = yield* SecureRandom.SecureRandom
+
+      const newCodes = Effect.map(
+        Effect.all(Array.from({ length: recoveryCodes }, () => random.randomBytes(recoveryBytes))),
+        (all) =>
+          all.map((bytes) => {
+            const text = base32(bytes).slice(0, 10)
+            return `${text.slice(0, 5)}-${text.slice(5)}`
+          })
+      )
+      const keptOf = (userId: string) => Effect.map(repo.findSecret(userId), Option.getOrUndefined)
+      /** Opened for a code of the app alone: who gives none needs no key that may be lost. */
+      const stepIn = Effect.fnUntraced(function* (userId: string, sealed: Sealed, code: string) {
+        const secret = yield* box.open(sealed, authenticatorContext(userId))
+        return stepOf(Buffer.from(Redacted.value(secret), "base64"), code, yield* Clock.currentTimeMillis)
+      })
+
+      return SecondFactors.of({
+        isActive: (userId) =>
+          Effect.map(
+            repo.findSecret(userId),
+            Option.match({ onNone: () => false, onSome: ({ confirmedAt }) => confirmedAt !== null })
+          ),
+        verify: Effect.fn("SecondFactors.verify")(function* (userId, code) {
+          const found = yield* keptOf(userId)
+          if (found === undefined || found.confirmedAt === null) return null
+          if (code === undefined) return yield* new SecondFactorRequired()
+          const given = normal(code)
+          const isCode = /^\d{6}$/u.test(given)
+          const step = isCode ? yield* stepIn(userId, found.sealed, given) : undefined
+          const taken = isCode
+            ? step !== undefined && (yield* repo.useStep(userId, step))
+            : yield* repo.useCode(userId, hashOf(given), yield* DateTime.nowAsDate)
+          if (!taken) return yield* new SecondFactorFailed()
+          return found.confirmedAt
+        }),
+        begin: Effect.fn("SecondFactors.begin")(function* (userId) {
+          const secret = yield* random.randomBytes(20)
+          const text = Redacted.make(Buffer.from(secret).toString("base64"))
+          const sealed = yield* box.seal(text, authenticatorContext(userId))
+          if (!(yield* repo.begin(userId, sealed, yield* DateTime.nowAsDate)))
+            return yield* new SecondFactorActive()
+          return base32(secret)
+        }),
+        confirm: Effect.fn("SecondFactors.confirm")(function* (userId, code) {
+          const found = yield* keptOf(userId)
+          const step =
+            found === undefined || found.confirmedAt !== null
+              ? undefined
+              : yield* stepIn(userId, found.sealed, normal(code))
+          if (found === undefined || step === undefined) return yield* new SecondFactorFailed()
+          const codes = yield* newCodes
+          const at = yield* DateTime.nowAsDate
+          if (!(yield* repo.confirm(userId, found.sealed, step, codes.map(hashOf), at)))
+            return yield* new SecondFactorFailed()
+          return codes
+        }),
+        renewCodes: Effect.fn("SecondFactors.renewCodes")(function* (userId) {
+          const codes = yield* newCodes
+          yield* repo.replaceCodes(userId, codes.map(hashOf))
+          return codes
+        }),
+        codesLeft: repo.codesLeft,
+        remove: repo.remove
+      })
+    })
+  ).pipe(Layer.provide(SecondFactorRepo.layer))
+}

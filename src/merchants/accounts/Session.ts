@@ -1,0 +1,47 @@
+// Who is signed in.
+
+import type { Locale } from "../../domain/Locale.ts"
+import type { Merchant } from "../../domain/Merchant.ts"
+import type { Role } from "../../domain/Role.ts"
+
+/** A session ends so long after sign-in, however much it is used. */
+export const sessionMillis = 30 * 24 * 3_600_000
+
+export interface User {
+  readonly id: string
+  readonly email: string
+  /** Sees and acknowledges what concerns the whole service. */
+  readonly operator: boolean
+  readonly locale: Locale
+  /** Whether the account has passkeys, and an authenticator app. */
+  readonly hasPasskeys: boolean
+  readonly hasAuthenticator: boolean
+}
+
+/** A merchant, and what the user may do there. */
+export interface Membership extends Merchant {
+  readonly role: Role
+}
+
+/** Where a request comes from, as its session shows it. */
+export interface SeenFrom {
+  readonly userAgent: string | null
+  readonly address: string | null
+}
+
+export interface Session {
+  /** SHA-256 of the cookie's token. */
+  readonly hash: Uint8Array
+  readonly user: User
+  readonly id: string
+  /** When the person last proved who they are, by the password or a passkey. */
+  readonly confirmedAt: Date
+  /** Whose members the user is, the first joined first. */
+  readonly merchants: ReadonlyArray<Membership>
+}
+
+export interface Started {
+  readonly session: Session
+  /** For the cookie. */
+  readonly token: string
+}

@@ -1,0 +1,88 @@
+// Authentication, and the endpoint's access, before anything of the request is decoded.
+import { Effect, Layer } from "effect"
+import { HttpServerRequest } from "effect/http"
+import {
+  KeyKindNotAllowed,
+  LiveModeNoTestFunds,
+  ManagePermissionRequired,
+  RateLimited
+} from "../../domain/Errors.ts"
+import type { Principal } from "../../domain/Merchant.ts"
+import { AppConfig } from "../../platform/AppConfig.ts"
+import { type Access, accessOf } from "../../platform/http/Access.ts"
+import { ApiKeyAuth, CurrentPrincipal, TestRail } from "../../platform/http/ApiKeyAuth.ts"
+import { makePublishableLimit } from "../../platform/http/makePublishableLimit.ts"
+import { type Limit, RateLimiter } from "../../platform/limits/RateLimiter.ts"
+import { KeyAuth } from "./KeyAuth.ts"
+
+/** Why the principal may not call an endpoint of this access, or undefined where it may. */
+export const refusal = (access: Access, principal: Principal) => {
+  const kinds = access.by === "key" ? access.kinds : []
+  const { manage, testRail } = access.by === "key" ? access : {}
+  if (testRail === true && principal.env === "live") return undefined
+  if (!kinds.includes(principal.kind)) {
+    return new KeyKindNotAllowed({
+      details: [
+        {
+          path: "authorization",
+          message: "Another kind of key calls this endpoint.",
+          expected: kinds.join(" or "),
+          actual: principal.kind
+        }
+      ]
+    })
+  }
+  if (manage === true && principal.permission !== "manage") return new ManagePermissionRequired()
+  return undefined
+}
+
+type Refusal = RateLimited | NonNullable<ReturnType<typeof refusal>>
+
+/** The scheme's letter case does not count (RFC 9110, 11.1). Empty where there is no such credential. */
+const bearerOf = (authorization = "") => /^bearer +(.+)$/i.exec(authorization)?.[1] ?? ""
+
+export const layerApiKeyAuth: Layer.Layer<ApiKeyAuth, never, KeyAuth | RateLimiter | AppConfig> =
+  Layer.effect(
+    ApiKeyAuth,
+    Effect.gen(function* () {
+      const keys = yield* KeyAuth
+      const limiter = yield* RateLimiter
+      const { rateLimitPerKey } = yield* AppConfig
+      const limit: Limit = { rate: rateLimitPerKey, perSeconds: 1, burst: rateLimitPerKey }
+      const publishableWaitOf = yield* makePublishableLimit
+      const waitOf = ({ keyId, kind }: Principal) =>
+        kind === "publishable" ? publishableWaitOf(keyId) : limiter.take(keyId, limit)
+
+      /** What is asked for, where the endpoint admits the principal, within its limits. */
+      const admitted = <A, E>(
+        principal: Principal,
+        access: Access,
+        asked: Effect.Effect<A, E, CurrentPrincipal>
+      ): Effect.Effect<A, E | Refusal, HttpServerRequest.HttpServerRequest> =>
+        Effect.flatMap(waitOf(principal), (wait): Effect.Effect<A, E | Refusal> => {
+          const refused = wait > 0 ? new RateLimited({ retryAfter: wait }) : refusal(access, principal)
+          return refused === undefined
+            ? Effect.provideService(asked, CurrentPrincipal, principal)
+            : Effect.fail(refused)
+        })
+
+      return ApiKeyAuth.of((httpEffect, { endpoint }) => {
+        const access = accessOf(endpoint)
+        return Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) =>
+          Effect.flatMap(keys.authenticate(bearerOf(headers["authorization"])), (principal) =>
+            admitted(principal, access, httpEffect)
+          )
+        )
+      })
+    })
+  )
+
+/** Runs inside ApiKeyAuth, so that a live key is refused before its request is decoded. */
+export const layerTestRail: Layer.Layer<TestRail> = Layer.succeed(
+  TestRail,
+  Effect.fnUntraced(function* (httpEffect) {
+    const principal = yield* CurrentPrincipal
+    if (principal.env !== "test") return yield* new LiveModeNoTestFunds()
+    return yield* httpEffect
+  })
+)

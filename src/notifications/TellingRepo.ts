@@ -1,0 +1,247 @@
+// The SQL of who is told of alerts and of weeks.
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { Env } from "../domain/Chain.ts"
+import { Locale } from "../domain/Locale.ts"
+import { MerchantId, Uuid } from "../domain/Merchant.ts"
+import { isReceived } from "../payments/isReceivedSql.ts"
+
+const AlertRow = Schema.Struct({
+  id: Uuid,
+  merchant_id: Schema.NullOr(MerchantId),
+  merchant: Schema.NullOr(Schema.String),
+  env: Schema.NullOr(Env),
+  message: Schema.String,
+  personal: Schema.Boolean
+})
+const decodeAlerts = Schema.decodeUnknownEffect(Schema.Array(AlertRow))
+
+const Reader = Schema.Struct({ email: Schema.String, locale: Locale })
+export type Reader = typeof Reader.Type
+const decodeReaders = Schema.decodeUnknownEffect(Schema.Array(Reader))
+
+const WeekRow = Schema.Struct({
+  merchant_id: MerchantId,
+  merchant: Schema.String,
+  started: Schema.Date,
+  ended: Schema.Date,
+  first_day: Schema.String,
+  last_day: Schema.String,
+  time_zone: Schema.String,
+  told: Schema.Boolean
+})
+export type Week = typeof WeekRow.Type
+const decodeWeeks = Schema.decodeUnknownEffect(Schema.Array(WeekRow))
+const SideRow = Schema.Struct({
+  env: Env,
+  settled: Schema.BigIntFromString,
+  payments: Schema.Int,
+  refunded: Schema.BigIntFromString,
+  refunds: Schema.Int,
+  alerts: Schema.Int
+})
+export type Side = typeof SideRow.Type
+const decodeSides = Schema.decodeUnknownEffect(Schema.Array(SideRow))
+
+const ChoiceRow = Schema.Struct({
+  told_alerts: Schema.Literals(["all", "live", "none"]),
+  told_weekly: Schema.Boolean
+})
+const decodeChoices = Schema.decodeUnknownEffect(Schema.Array(ChoiceRow))
+interface UntoldAlert {
+  readonly merchantId: MerchantId | null
+  readonly merchant: string | null
+  readonly env: Env | null
+  readonly message: string
+  readonly readers: ReadonlyArray<Reader>
+}
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+
+  /** Those of a merchant who chose alerts of this environment; of the whole service, its operators. */
+  const readersOf = Effect.fnUntraced(function* (merchantId: MerchantId | null, env: Env | null) {
+    return yield* decodeReaders(
+      merchantId === null
+        ? yield* sql`SELECT email, locale FROM users WHERE operator ORDER BY id`
+        : yield* sql`
+            SELECT u.email, u.locale FROM merchant_members m JOIN users u ON u.id = m.user_id
+            WHERE m.merchant_id = ${merchantId}
+              AND (m.told_alerts = 'all' OR (m.told_alerts = 'live' AND ${env ?? "live"}::text = 'live'))
+            ORDER BY u.id`
+    )
+  })
+
+  return {
+    tellAlerts: <R>(
+      at: Date,
+      limit: number,
+      each: (alert: UntoldAlert) => Effect.Effect<void, never, R>
+    ): Effect.Effect<boolean, never, R> =>
+      sql
+        .withTransaction(
+          Effect.gen(function* () {
+            const rows = yield* decodeAlerts(
+              yield* sql`
+                SELECT a.id, a.merchant_id, m.name AS merchant, a.env, a.message, a.user_id IS NOT NULL AS personal
+                FROM alerts a LEFT JOIN merchants m ON m.id = a.merchant_id
+                WHERE a.tell_at <= ${at} ORDER BY a.tell_at LIMIT ${limit} FOR UPDATE OF a SKIP LOCKED`
+            )
+            for (const { env, id, merchant, merchant_id, message, personal } of rows) {
+              // The audit log has mailed what concerns one person.
+              if (!personal) {
+                yield* each({
+                  merchantId: merchant_id,
+                  merchant,
+                  env,
+                  message,
+                  readers: yield* readersOf(merchant_id, env)
+                })
+                yield* sql`
+                  INSERT INTO alert_posts (hook_id, alert_id, due_at)
+                  SELECT id, ${id}, ${at} FROM alert_hooks WHERE merchant_id = ${merchant_id}::uuid AND env = ${env}
+                  ON CONFLICT DO NOTHING`
+              }
+              yield* sql`UPDATE alerts SET tell_at = NULL WHERE id = ${id}`
+            }
+            return rows.length === limit
+          })
+        )
+        .pipe(Effect.orDie),
+
+    tellWeeks: <R>(
+      at: Date,
+      limit: number,
+      each: (
+        week: Week,
+        sides: ReadonlyArray<Side>,
+        readers: ReadonlyArray<Reader>
+      ) => Effect.Effect<void, never, R>
+    ): Effect.Effect<boolean, never, R> =>
+      sql
+        .withTransaction(
+          Effect.gen(function* () {
+            const rows = yield* decodeWeeks(
+              yield* sql`
+                WITH zones AS MATERIALIZED (SELECT lower(name) AS key, name FROM pg_timezone_names)
+                SELECT id AS merchant_id, name AS merchant, time_zone, summary_until IS NOT NULL AS told,
+                  coalesce(summary_until, monday AT TIME ZONE time_zone) AS started,
+                  monday AT TIME ZONE time_zone AS ended,
+                  to_char(coalesce(summary_until AT TIME ZONE time_zone, monday), 'YYYY-MM-DD') AS first_day,
+                  to_char(monday - interval '1 day', 'YYYY-MM-DD') AS last_day
+                FROM (
+                  SELECT *, date_trunc('week', ${at}::timestamptz AT TIME ZONE time_zone) AS monday FROM (
+                    -- A name that the database does not have is an error for all: whose it is, is told by UTC.
+                    SELECT id, name, summary_until, coalesce(
+                      (SELECT z.name FROM zones z WHERE z.key = lower(m.time_zone) LIMIT 1), 'UTC') AS time_zone
+                    FROM merchants m WHERE summary_at <= ${at} ORDER BY summary_at LIMIT ${limit}
+                    FOR NO KEY UPDATE SKIP LOCKED
+                  ) held
+                ) due`
+            )
+            for (const week of rows) {
+              const { ended, merchant_id, started, time_zone } = week
+              // In the first week nobody was here for all of it.
+              if (week.told) {
+                const sides = yield* decodeSides(
+                  yield* sql`
+                    SELECT e.env, coalesce(p.volume, 0)::text AS settled, coalesce(p.count, 0)::int AS payments,
+                      coalesce(r.volume, 0)::text AS refunded, coalesce(r.count, 0)::int AS refunds,
+                      -- As the pages count them: a transfer stands for itself, and leaves the list as it is explained.
+                      (SELECT count(*)::int FROM alerts a WHERE a.merchant_id = ${merchant_id} AND a.env = e.env
+                        AND a.acknowledged_at IS NULL AND a.user_id IS NULL AND a.kind <> 'incoming_transfer')
+                        + (SELECT count(*)::int FROM incoming_transfers t
+                          WHERE t.merchant_id = ${merchant_id} AND t.env = e.env AND t.payment_id IS NULL
+                            AND t.dropped_at IS NULL AND t.handled_at IS NULL AND t.kind IS NOT NULL) AS alerts
+                    FROM (VALUES ('live'), ('test')) e (env)
+                    LEFT JOIN LATERAL (
+                      SELECT sum(amount) AS volume, count(*) AS count FROM payments p
+                      WHERE merchant_id = ${merchant_id} AND env = e.env AND status = 'settled'
+                        AND settled_at >= ${started} AND settled_at < ${ended} AND ${isReceived(sql)}
+                    ) p ON true
+                    LEFT JOIN LATERAL (
+                      SELECT sum(amount) AS volume, count(*) AS count FROM refunds
+                      WHERE merchant_id = ${merchant_id} AND env = e.env AND status = 'proven'
+                        AND dropped_at IS NULL AND proven_at >= ${started} AND proven_at < ${ended}
+                    ) r ON true`
+                )
+                const readers = yield* decodeReaders(
+                  yield* sql`
+                    SELECT u.email, u.locale FROM merchant_members m JOIN users u ON u.id = m.user_id
+                    WHERE m.merchant_id = ${merchant_id} AND m.told_weekly ORDER BY u.id`
+                )
+                yield* each(week, sides, readers)
+              }
+              yield* sql`
+                UPDATE merchants SET summary_until = ${ended}, summary_at =
+                  (date_trunc('week', ${at}::timestamptz AT TIME ZONE ${time_zone}::text) + interval '7 days 8 hours')
+                  AT TIME ZONE ${time_zone}::text
+                WHERE id = ${merchant_id}`
+            }
+            return rows.length === limit
+          })
+        )
+        .pipe(Effect.orDie),
+
+    choice: Effect.fn("TellingRepo.choice")(function* (merchantId: MerchantId, userId: string) {
+      const [row] = yield* decodeChoices(
+        yield* sql`
+          SELECT told_alerts, told_weekly FROM merchant_members
+          WHERE merchant_id = ${merchantId} AND user_id = ${userId}`
+      )
+      return Option.map(Option.fromUndefinedOr(row), ({ told_alerts, told_weekly }) => ({
+        alerts: told_alerts,
+        weekly: told_weekly
+      }))
+    }, Effect.orDie),
+
+    choose: Effect.fn("TellingRepo.choose")(function* (
+      merchantId: MerchantId,
+      userId: string,
+      choice: { readonly alerts: "all" | "live" | "none"; readonly weekly: boolean }
+    ) {
+      yield* sql`
+        UPDATE merchant_members SET told_alerts = ${choice.alerts}, told_weekly = ${choice.weekly}
+        WHERE merchant_id = ${merchantId} AND user_id = ${userId}`
+    }, Effect.orDie)
+  }
+})
+
+export class TellingRepo extends Context.Service<
+  TellingRepo,
+  {
+    /**
+     * Hands out alerts that were not told yet, and notes in the same transaction that they are: what `each`
+     * queues is there exactly once. True where more may wait.
+     */
+    readonly tellAlerts: <R>(
+      at: Date,
+      limit: number,
+      each: (alert: UntoldAlert) => Effect.Effect<void, never, R>
+    ) => Effect.Effect<boolean, never, R>
+    /** As `tellAlerts`, of what has passed since the week that was told last, on the merchant's Mondays at eight. */
+    readonly tellWeeks: <R>(
+      at: Date,
+      limit: number,
+      each: (
+        week: Week,
+        sides: ReadonlyArray<Side>,
+        readers: ReadonlyArray<Reader>
+      ) => Effect.Effect<void, never, R>
+    ) => Effect.Effect<boolean, never, R>
+    readonly choice: (
+      merchantId: MerchantId,
+      userId: string
+    ) => Effect.Effect<Option.Option<{ readonly alerts: "all" | "live" | "none"; readonly weekly: boolean }>>
+    readonly choose: (
+      merchantId: MerchantId,
+      userId: string,
+      choice: { readonly alerts: "all" | "live" | "none"; readonly weekly: boolean }
+    ) => Effect.Effect<void>
+  }
+>()("quittance/notifications/TellingRepo") {
+  static readonly layer: Layer.Layer<TellingRepo, never, SqlClient.SqlClient> = Layer.effect(
+    TellingRepo,
+    make
+  )
+}

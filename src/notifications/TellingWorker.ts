@@ -1,0 +1,180 @@
+// Tells people: alerts as they are raised, weeks as they end, by mail and by posts to their merchants' hooks.
+// What is to be sent is queued in the transaction that notes it as told; sending it is at least once.
+import { Context, DateTime, Effect, Layer, Redacted, Schema } from "effect"
+import type { SecureRandom } from "effect/crypto"
+import type { SqlClient } from "effect/sql"
+import { formatUsd } from "../domain/Money.ts"
+import { AppConfig } from "../platform/AppConfig.ts"
+import { Mails } from "../platform/mail/Mails.ts"
+import { filled, mailWords } from "../platform/mail/mailWords.ts"
+import { SecretBox } from "../platform/SecretBox.ts"
+import { DueWork } from "../platform/workers/DueWork.ts"
+import { leased } from "../platform/workers/leased.ts"
+import { afterDelays, dueAfter, type RetrySchedule } from "../platform/workers/RetrySchedule.ts"
+import { supervised } from "../platform/workers/supervised.ts"
+import { WebhookSender } from "../webhooks/WebhookSender.ts"
+import { AlertHookRepo, type AlertPost } from "./AlertHookRepo.ts"
+import { HookTarget, hookContext } from "./HookTarget.ts"
+import { TellingRepo } from "./TellingRepo.ts"
+
+/** When a post that failed is attempted again. */
+export const PostRetryPolicy = Context.Reference<RetrySchedule>("quittance/notifications/PostRetryPolicy", {
+  defaultValue: () => afterDelays("1 minute", "5 minutes", "30 minutes", "2 hours")
+})
+const batch = 20
+
+const decodeTarget = Schema.decodeEffect(Schema.fromJsonString(HookTarget))
+
+/** What Slack would read as a mention or a link stays text. */
+const slackText = (text: string) =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
+
+export const layer: Layer.Layer<
+  never,
+  never,
+  SqlClient.SqlClient | AppConfig | SecretBox | WebhookSender | SecureRandom.SecureRandom
+> = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { baseUrl } = yield* AppConfig
+    const repo = yield* TellingRepo
+    const hooks = yield* AlertHookRepo
+    const mails = yield* Mails
+    const sender = yield* WebhookSender
+    const box = yield* SecretBox
+    const due = yield* DueWork
+    const retryPolicy = yield* PostRetryPolicy
+
+    const pageOf = (merchantId: string, env: string, page: string) =>
+      `${baseUrl}/dashboard/${merchantId}/${env}/${page}`
+
+    const tellAlerts = Effect.flatMap(DateTime.nowAsDate, (at) =>
+      repo.tellAlerts(at, batch, ({ env, merchant, merchantId, message, readers }) =>
+        Effect.forEach(
+          readers,
+          ({ email, locale }) => {
+            const words = mailWords[locale]
+            const side = env ?? "live"
+            const at = merchantId === null ? `${baseUrl}/dashboard` : pageOf(merchantId, side, "alerts")
+            const settings = merchantId === null ? at : pageOf(merchantId, side, "settings")
+            const name = `${merchant ?? "Quittance"}${env === "test" ? " (test)" : ""}`
+            return mails.queue({
+              recipient: email,
+              subject: filled(words.alertSubject, { merchant: name }),
+              body: [message, at, "", words.choose, settings].join("\n")
+            })
+          },
+          { discard: true }
+        )
+      )
+    )
+
+    const tellWeeks = Effect.flatMap(DateTime.nowAsDate, (at) =>
+      repo.tellWeeks(at, batch, (week, sides, readers) => {
+        const busy = sides.filter(({ alerts, payments, refunds }) => alerts + payments + refunds > 0)
+        return Effect.forEach(
+          // A week in which nothing happened is no news.
+          busy.length === 0 ? [] : readers,
+          ({ email, locale }) => {
+            const words = mailWords[locale]
+            const lines = busy.flatMap(({ alerts, env, payments, refunded, refunds, settled }) => [
+              "",
+              env === "live" ? "Live" : "Test",
+              filled(words.settled, {
+                volume: formatUsd(settled),
+                count: String(payments)
+              }),
+              filled(words.refunded, {
+                volume: formatUsd(refunded),
+                count: String(refunds)
+              }),
+              filled(words.openAlerts, { count: String(alerts) }),
+              pageOf(week.merchant_id, env, "books")
+            ])
+            return mails.queue({
+              recipient: email,
+              subject: filled(words.weeklySubject, { merchant: week.merchant }),
+              body: [
+                filled(words.weekly, { from: week.first_day, to: week.last_day }),
+                ...lines,
+                "",
+                words.choose,
+                pageOf(week.merchant_id, busy[0]?.env ?? "test", "settings")
+              ].join("\n")
+            })
+          },
+          { discard: true }
+        )
+      })
+    )
+
+    const bodyOf = (post: AlertPost): Uint8Array => {
+      const url = pageOf(post.merchant_id, post.env, "alerts")
+      const body =
+        post.shape === "slack"
+          ? {
+              text: `*${slackText(post.merchant)}${post.env === "test" ? " (test)" : ""}*: ${slackText(post.message)} <${url}>`
+            }
+          : {
+              id: post.alert_id,
+              type: `alert.${post.kind}`,
+              env: post.env,
+              subject: post.subject,
+              message: post.message,
+              createdAt: post.created_at.toISOString(),
+              url
+            }
+      return new TextEncoder().encode(JSON.stringify(body))
+    }
+
+    const failed = Effect.fnUntraced(function* (post: AlertPost, error: string) {
+      const at = yield* DateTime.nowAsDate
+      const again = yield* dueAfter(retryPolicy, post.attempts, at)
+      yield* hooks.endPost(post, { sentAt: null, error, again })
+      yield* Effect.logWarning(
+        again === null ? "Posting an alert failed permanently" : "Posting an alert failed; retrying"
+      ).pipe(Effect.annotateLogs({ hook: post.hook_id, reason: error }))
+    })
+
+    const targetOf = (post: AlertPost) => {
+      const sealed = { kid: post.secret_kid, ciphertext: post.secret_ciphertext }
+      return box.open(sealed, hookContext(post.hook_id)).pipe(
+        Effect.flatMap((opened) => Effect.orDie(decodeTarget(Redacted.value(opened)))),
+        // The key is gone from the configuration: another instance may have it, or it is added back.
+        Effect.catchDefect((cause) =>
+          Effect.as(Effect.logError("The address of an alert hook cannot be decrypted", cause), undefined)
+        )
+      )
+    }
+
+    const send = Effect.fn("Telling.send")(function* (post: AlertPost) {
+      const target = yield* targetOf(post)
+      if (target === undefined) return yield* failed(post, "the address cannot be decrypted; add it again")
+      const { secret, url } = target
+      const outcome = yield* sender.send({
+        url,
+        id: post.alert_id,
+        body: bodyOf(post),
+        secret: Redacted.make(secret)
+      })
+      if (outcome._tag === "Answered" && outcome.ok)
+        return yield* hooks.endPost(post, { sentAt: yield* DateTime.nowAsDate, error: null, again: null })
+      yield* failed(post, outcome._tag === "Answered" ? `status ${outcome.status}` : outcome.failure)
+    })
+
+    yield* supervised("Telling of alerts", due.next("untold alerts", "2 seconds"), tellAlerts)
+    yield* supervised("Telling of weeks", due.next("weeks", "1 minute"), tellWeeks)
+    yield* supervised(
+      "Posting alerts",
+      due.next("alert posts", "2 seconds"),
+      leased({
+        what: "Posting an alert",
+        leaseMillis: 120_000,
+        batch,
+        concurrency: 4,
+        take: hooks.takePosts,
+        each: send,
+        annotations: ({ alert_id, hook_id }) => ({ alert: alert_id, hook: hook_id })
+      })
+    )
+  })
+).pipe(Layer.provide([TellingRepo.layer, AlertHookRepo.layer, Mails.layer]))

@@ -1,0 +1,261 @@
+// Fetches for an agent. A 402 is paid once, by a payment that the service signs within the
+// agent's cap, and the request is sent once more with it.
+
+import { setTimeout as sleep } from "node:timers/promises"
+import { Option, Redacted, Schema } from "effect"
+import { Detail } from "../../platform/http/Envelope.ts"
+import { decodeHeader } from "../../x402/Wire.ts"
+import { type Beginning, readUpTo } from "./readUpTo.ts"
+import { upstreamFetch } from "./upstreamFetch.ts"
+
+export interface PayingFetchOptions {
+  /** Origin of the service. */
+  readonly serviceUrl: string
+  readonly agentKey: Redacted.Redacted<string>
+  /** One line for each payment, without secrets. */
+  readonly log: (line: string) => void
+}
+
+export interface AgentRequest {
+  /** The same id is never paid twice: a repetition sends the same payment. */
+  readonly requestId: string
+  readonly url: string
+  readonly method: string
+  readonly headers: Headers
+  /** Kept in memory so that it can be sent again; undefined where there is none. */
+  readonly body: Uint8Array<ArrayBuffer> | undefined
+  /** Aborts the upstream response when the caller disconnects. */
+  readonly signal?: AbortSignal
+}
+
+/** Headers that tell the agent what became of a payment. */
+export const outcomeHeaders = {
+  paymentId: "quittance-payment-id",
+  /** Under which the request is sent again without another payment. */
+  requestId: "quittance-request-id",
+  amount: "quittance-payment-amount",
+  refused: "quittance-payment-refused",
+  message: "quittance-payment-message"
+} as const
+
+const PaymentRequired = Schema.Struct({
+  x402Version: Schema.Literals([1, 2]),
+  accepts: Schema.Array(Schema.Unknown).check(Schema.isMinLength(1)),
+  resource: Schema.optionalKey(Schema.Unknown)
+})
+const decodePaymentRequired = Schema.decodeUnknownOption(PaymentRequired)
+
+const Signed = Schema.Struct({
+  agentPayment: Schema.Struct({
+    id: Schema.String,
+    amount: Schema.String,
+    payTo: Schema.String,
+    status: Schema.optionalKey(Schema.String)
+  }),
+  header: Schema.Struct({ name: Schema.String, value: Schema.String })
+})
+const decodeSigned = Schema.decodeUnknownOption(Signed)
+/** The envelope; a later release of the service may have codes that this proxy does not know. */
+const Refused = Schema.Struct({
+  error: Schema.Struct({
+    code: Schema.String,
+    message: Schema.String,
+    details: Schema.optionalKey(Schema.Array(Detail))
+  })
+})
+const decodeRefused = Schema.decodeUnknownOption(Refused)
+
+const serviceTimeoutMillis = 15_000
+const serviceTries = 3
+const maxRequirementsBytes = 64 * 1024
+/** Until an upstream's head must have come, and the body of a 402. */
+const headTimeoutMillis = 120_000
+
+const parse = Option.liftThrowable((text: string): unknown => JSON.parse(text))
+
+/** The requirements of a 402: the header of version 2, otherwise the body of version 1. */
+const requirementsOf = (
+  response: Response,
+  { bytes, isWhole }: Beginning
+): Option.Option<typeof PaymentRequired.Type> =>
+  Option.firstSomeOf([
+    Option.flatMap(
+      Option.flatMap(Option.fromNullishOr(response.headers.get("payment-required")), decodeHeader),
+      decodePaymentRequired
+    ),
+    isWhole ? Option.flatMap(parse(new TextDecoder().decode(bytes)), decodePaymentRequired) : Option.none()
+  ])
+
+const withHeaders = (
+  response: Response,
+  body: BodyInit | null,
+  headers: Readonly<Record<string, string>>
+) => {
+  const all = new Headers(response.headers)
+  for (const [name, value] of Object.entries(headers)) all.set(name, value)
+  return new Response(body, { status: response.status, statusText: response.statusText, headers: all })
+}
+
+/** Header values are one line of printable ASCII. */
+const headerText = (text: string) => text.replace(/[^\x20-\x7e]+/g, " ").slice(0, 500)
+
+/** The refusal with each place: what was expected there and what was found. */
+const explained = ({ message, details = [] }: (typeof Refused.Type)["error"]) =>
+  [
+    message,
+    ...details.map(
+      ({ path, message: what, expected, actual }) =>
+        `${path}: ${what}${expected === undefined ? "" : ` Expected ${expected}`}${actual === undefined ? "" : `, found ${actual}`}.`
+    )
+  ].join(" ")
+
+type SignResult =
+  /** `repeated`: the request id had signed this payment before. */
+  | { readonly _tag: "Signed"; readonly signed: typeof Signed.Type; readonly repeated: boolean }
+  | { readonly _tag: "Refused"; readonly code: string; readonly message: string }
+
+export const makePayingFetch = ({ serviceUrl, agentKey, log }: PayingFetchOptions) => {
+  const service = (path: string, init: RequestInit) =>
+    fetch(`${serviceUrl}/api/v1${path}`, {
+      ...init,
+      headers: { "content-type": "application/json", authorization: `Bearer ${Redacted.value(agentKey)}` },
+      redirect: "error",
+      signal: AbortSignal.timeout(serviceTimeoutMillis)
+    })
+
+  /** Asked again after a lost answer: the request id makes it the same payment. */
+  const sign = async (request: AgentRequest, required: typeof PaymentRequired.Type): Promise<SignResult> => {
+    const body = JSON.stringify({
+      requestId: request.requestId,
+      resource: request.url,
+      paymentRequired: {
+        x402Version: required.x402Version,
+        accepts: required.accepts.slice(0, 20),
+        ...(required.resource === undefined ? {} : { resource: required.resource })
+      }
+    })
+    for (let attempt = 1; attempt <= serviceTries; attempt++) {
+      try {
+        const answer = await service("/agent/x402/payments", { method: "POST", body })
+        const text = await answer.text()
+        const signed = Option.flatMap(parse(text), decodeSigned)
+        if (Option.isSome(signed)) {
+          return { _tag: "Signed", signed: signed.value, repeated: answer.status === 200 && attempt === 1 }
+        }
+        const refused = Option.flatMap(parse(text), decodeRefused)
+        if (Option.isSome(refused) && answer.status < 500) {
+          const { error } = refused.value
+          return { _tag: "Refused", code: error.code, message: explained(error) }
+        }
+      } catch {
+        // No answer: it may have been signed, and will be the same payment then.
+      }
+      await sleep(200 * attempt)
+    }
+    return {
+      _tag: "Refused",
+      code: "SERVICE_UNAVAILABLE",
+      message: "The payment service does not answer. Nothing was paid; send the request again later."
+    }
+  }
+
+  const send = async <A>(
+    { url, method, headers, body, signal }: AgentRequest,
+    extra: Readonly<Record<string, string>>,
+    /** What belongs to the head: it must come within the time as well. */
+    begin: (response: Response) => Promise<A>
+  ): Promise<A> => {
+    const all = new Headers(headers)
+    for (const [name, value] of Object.entries(extra)) all.set(name, value)
+    const late = new AbortController()
+    const timer = setTimeout(() => late.abort(new Error("no answer in time")), headTimeoutMillis)
+    try {
+      const response = await upstreamFetch(url, {
+        method,
+        headers: all,
+        body,
+        signal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal])
+      })
+      // A resource says nothing in the proxy's name.
+      for (const name of Object.values(outcomeHeaders)) response.headers.delete(name)
+      return await begin(response)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  return {
+    /** The upstream's answer, paid for where it asked and the agent may. Fails as `fetch` does. */
+    fetch: async (request: AgentRequest): Promise<Response> => {
+      const { first, beginning } = await send(request, {}, async (response) => ({
+        first: response,
+        beginning: response.status === 402 ? await readUpTo(response.body, maxRequirementsBytes) : undefined
+      }))
+      if (beginning === undefined) return first
+      const refuse = (code: string, message: string) => {
+        log(`not paid  ${new URL(request.url).host}  ${code}`)
+        return withHeaders(first, beginning.all(), {
+          [outcomeHeaders.refused]: code,
+          [outcomeHeaders.message]: headerText(message)
+        })
+      }
+      const required = requirementsOf(first, beginning)
+      if (Option.isNone(required)) {
+        return refuse("NOT_X402", "The 402 carries no x402 requirements of version 1 or 2.")
+      }
+      const result = await sign(request, required.value)
+      if (result._tag === "Refused") return refuse(result.code, result.message)
+      const { agentPayment: payment, header } = result.signed
+      if (payment.status === "expired" || payment.status === "released")
+        return refuse(
+          "PAYMENT_ENDED",
+          `The payment of this request id was ${payment.status === "expired" ? "not used while it was good" : "cancelled"}: it paid nothing, and never will. Use a new quittance-request-id to pay.`
+        )
+      await beginning.cancel()
+      const paid = {
+        [outcomeHeaders.paymentId]: payment.id,
+        [outcomeHeaders.requestId]: request.requestId,
+        [outcomeHeaders.amount]: payment.amount
+      }
+      const tell = (outcome: string) =>
+        log(
+          `${outcome.padEnd(9)} ${new URL(request.url).host}  ${payment.amount} USDC to ${payment.payTo}  ${payment.id}`
+        )
+      try {
+        const second = await send(request, { [header.name]: header.value }, async (response) => response)
+        if (second.status === 402) {
+          tell(result.repeated ? "repeated" : "refused")
+          return withHeaders(second, second.body, {
+            ...paid,
+            [outcomeHeaders.refused]: result.repeated ? "PAYMENT_ALREADY_MADE" : "PAYMENT_NOT_ACCEPTED",
+            [outcomeHeaders.message]: result.repeated
+              ? "This request id has made its payment before, and the resource gives nothing more for it. Use a new quittance-request-id to buy again."
+              : "The resource did not accept the payment. Its amount counts until its authorization has expired."
+          })
+        }
+        tell(result.repeated ? "repeated" : "paid")
+        return withHeaders(second, second.body, paid)
+      } catch {
+        tell("unknown")
+        return Response.json(
+          {
+            error: {
+              code: "PAYMENT_OUTCOME_UNKNOWN",
+              message:
+                "The resource was sent a payment and gave no answer. Send the request again with the same quittance-request-id: it repeats this payment and makes no other.",
+              paymentId: payment.id
+            }
+          },
+          { status: 502, headers: { ...paid, [outcomeHeaders.refused]: "PAYMENT_OUTCOME_UNKNOWN" } }
+        )
+      }
+    },
+    /** The agent as the service knows it: balances, caps, newest payments. */
+    agent: async (): Promise<unknown> => {
+      const answer = await service("/agent", { method: "GET" })
+      return answer.json()
+    }
+  }
+}
+
+export type PayingFetch = ReturnType<typeof makePayingFetch>

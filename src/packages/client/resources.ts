@@ -1,0 +1,214 @@
+// What the service answers, as plain types: the package's declarations need nothing else. They are the
+// contract's own, which test/packages/client/resources.test.ts holds.
+
+export interface Token {
+  readonly address: string
+  readonly chainId: number
+}
+
+/** The payment object. Absent fields are omitted. */
+export interface Payment {
+  /** Equals the `jti` of the intent token. */
+  readonly id: string
+  /** Decimal USD. */
+  readonly amount: string
+  readonly currency: "USD"
+  readonly env: "test" | "live"
+  readonly livemode: boolean
+  readonly status: "pending" | "settled" | "failed"
+  /** Reference code for people. */
+  readonly refCode: string
+  readonly intentUrl: string
+  readonly createdAt: string
+  readonly payerType: "human" | "agent"
+  readonly payerAddress?: string
+  readonly reportedAt?: string
+  readonly reportedTransactionId?: string
+  readonly settledAt?: string
+  /** Null on a settled payment, absent on a pending one. */
+  readonly failureReason?: "expired" | "unverified" | null
+  readonly token: Token
+}
+
+/** A signed commitment to an amount. */
+export interface PaymentIntent {
+  readonly intent: {
+    readonly amount: string
+    readonly currency: "USD"
+    readonly mode: "test" | "live"
+    readonly receiver: string
+    readonly token: Token
+  }
+  /** For the checkout; opens a payment for 5 minutes. */
+  readonly intentToken: string
+}
+
+export interface WebhookEndpoint {
+  readonly id: string
+  readonly url: string
+  readonly env: "test" | "live"
+  readonly health: "unverified" | "healthy" | "failing"
+  readonly listening: boolean
+  readonly secretLast4: string
+  readonly lastDeliveredAt: string | null
+  readonly verifiedAt: string | null
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
+export interface WebhookDelivery {
+  /** The event's `id`. */
+  readonly id: string
+  readonly type: "payment.settled" | "test"
+  readonly status: "pending" | "delivered" | "failed" | "cancelled"
+  readonly attempts: ReadonlyArray<{
+    readonly number: number
+    readonly startedAt: string
+    readonly durationMs: number | null
+    readonly responseStatus?: number
+    readonly failure?:
+      | "dns"
+      | "blocked"
+      | "connect"
+      | "tls"
+      | "timeout"
+      | "response"
+      | "status"
+      | "interrupted"
+  }>
+  readonly createdAt: string
+}
+
+/** One movement of tokens; `amountAtomic` in the token's smallest units. */
+export interface TokenChange {
+  readonly amountAtomic: string
+  readonly chainId: number
+  readonly receiver: string
+  readonly tokenAddress: string
+}
+
+/** An event as it is delivered, and what it is about. */
+export interface Event {
+  readonly event:
+    | {
+        readonly id: string
+        readonly type: "payment.settled"
+        readonly livemode: boolean
+        readonly transactionId: string
+        readonly tokenChanges: ReadonlyArray<TokenChange>
+      }
+    | { readonly id: string; readonly type: "test"; readonly livemode: boolean }
+  /** Null for a `test` event. */
+  readonly payment: Payment | null
+  /** What became of its delivery so far; `cancelled` where no webhook endpoint was there. */
+  readonly delivery: "pending" | "delivered" | "failed" | "cancelled"
+  readonly createdAt: string
+}
+
+/** What a merchant's wallet sends back. Absent fields are omitted. */
+export interface Refund {
+  readonly id: string
+  /** `pending` until the chain proves the transfer. */
+  readonly status: "pending" | "proven" | "failed" | "cancelled"
+  readonly paymentId?: string
+  readonly incomingTransferId?: string
+  /** Decimal USD. */
+  readonly amount: string
+  readonly currency: "USD"
+  readonly env: "test" | "live"
+  readonly livemode: boolean
+  /** Where the USDC goes. */
+  readonly recipient: string
+  readonly reason?: string
+  readonly beyondPaid: boolean
+  readonly createdAt: string
+  readonly transactionId?: string
+  /** Your address that sent it, once proven. */
+  readonly sender?: string
+  readonly provenAt?: string
+  /** Since when the chain no longer shows the transfer. */
+  readonly droppedAt?: string
+  readonly failureReason?:
+    | "receiver"
+    | "amount"
+    | "token"
+    | "payer"
+    | "reverted"
+    | "too_old"
+    | "declared_changes"
+    | "no_transfer"
+    | "already_used"
+    | "not_found"
+    | "expired"
+  /** While pending: the transfer by EIP-681. */
+  readonly uri?: string
+  readonly token: Token
+}
+
+/** A page that anyone with its `url` can pay at. Absent fields are omitted. */
+export interface PaymentLink {
+  readonly id: string
+  /** The page that a buyer opens; the `intentUrl` of its payments. */
+  readonly url: string
+  /** A printable page with the link's QR code. */
+  readonly posterUrl: string
+  readonly env: "test" | "live"
+  readonly merchant: string
+  readonly description: string
+  /** Decimal USD. Absent where the buyer chooses, from `minAmount` to `maxAmount`. */
+  readonly amount?: string
+  readonly minAmount?: string
+  readonly maxAmount?: string
+  readonly currency: "USD"
+  /** Whether it is paid once. */
+  readonly once: boolean
+  readonly state: "open" | "paid" | "expired" | "closed"
+  readonly createdAt: string
+  readonly expiresAt?: string
+}
+
+export interface BookSum {
+  /** USDC, decimal. */
+  readonly amount: string
+  readonly count: number
+}
+
+/** A transfer that neither a payment nor a refund explains. */
+export interface BookTransfer {
+  readonly at: string
+  readonly direction: "in" | "out"
+  readonly kind: "unexplained" | "handled" | "other"
+  readonly amount: string
+  readonly from: string
+  readonly to: string
+  readonly transactionId: string
+  readonly note: string | null
+}
+
+/** What came to the receiving addresses and left them in a period. */
+export interface Statement {
+  /** Days, `2026-01-01`. */
+  readonly from: string
+  readonly to: string
+  readonly timeZone: string
+  readonly env: "test" | "live"
+  readonly currency: "USDC"
+  readonly payments: BookSum
+  readonly unexplained: BookSum
+  readonly handled: BookSum
+  readonly refunds: BookSum
+  readonly other: BookSum
+  readonly change: string
+  readonly until: string | null
+  readonly keptSince: string | null
+  readonly transfers: ReadonlyArray<BookTransfer>
+  readonly hasMore: boolean
+}
+
+/** USDC, decimal; null where too few nodes know the block. */
+export interface StatementBalances {
+  readonly opening: string | null
+  readonly closing: string | null
+  readonly change: string | null
+  readonly difference: string | null
+}

@@ -1,0 +1,124 @@
+// The contract of the books: exports that stream, and statements.
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Env } from "../../domain/Chain.ts"
+import { InvalidRequest } from "../../domain/Errors.ts"
+import { Day, TimeZone } from "../../domain/Period.ts"
+import { allow, endpointGroup } from "../../platform/http/Access.ts"
+import { ApiKeyAuth } from "../../platform/http/ApiKeyAuth.ts"
+import { errorResponse } from "../../platform/http/Envelope.ts"
+import { BodyRules } from "../../platform/http/RequestRules.ts"
+
+/** Of exports and statements alike. */
+export const PeriodQuery = {
+  from: Day.annotate({ description: "The first day.", examples: ["2026-01-01"] }),
+  to: Day.annotate({ description: "The last day, included.", examples: ["2026-01-31"] }),
+  timeZone: Schema.optionalKey(
+    TimeZone.annotate({ description: "Where the days begin; the merchant's own when absent." })
+  )
+}
+
+export const ExportKindParam = Schema.Literals(["payments", "refunds", "transfers"]).annotate({
+  description:
+    "`payments` that settled in the period, `refunds` proven in it, or all `transfers` of the receiving addresses."
+})
+
+export const ExportQuery = {
+  ...PeriodQuery,
+  format: Schema.optionalKey(Schema.Literals(["csv", "json"]).annotate({ description: "`csv` when absent." }))
+}
+
+/** CSV, or JSON with one array. */
+export const ExportBody = HttpApiSchema.StreamUint8Array({ contentType: ["text/csv", "application/json"] })
+
+const Sum = Schema.Struct({
+  amount: Schema.String.annotate({ description: "USDC, decimal.", examples: ["41.20"] }),
+  count: Schema.Int.annotate({ description: "Transfers.", examples: [12] })
+})
+const Balance = Schema.NullOr(
+  Schema.String.annotate({
+    description: "USDC, decimal; null where too few nodes know the block.",
+    examples: ["41.20"]
+  })
+)
+
+export const BookTransfer = Schema.Struct({
+  at: Schema.String.annotate({ examples: ["2026-01-31T12:00:00.000Z"] }),
+  direction: Schema.Literals(["in", "out"]),
+  kind: Schema.Literals(["unexplained", "handled", "other"]),
+  amount: Schema.String.annotate({ examples: ["4.20"] }),
+  from: Schema.String.annotate({ examples: ["0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045"] }),
+  to: Schema.String.annotate({ examples: ["0x70997970C51812dc3A010C7d01b50e0d17dc79C8"] }),
+  transactionId: Schema.String.annotate({ examples: [`0x${"ab".repeat(32)}`] }),
+  note: Schema.NullOr(Schema.String.annotate({ examples: ["Deposit returned"] }))
+})
+
+export const StatementView = Schema.Struct({
+  from: Day,
+  to: Day,
+  timeZone: Schema.String.annotate({ examples: ["Europe/Berlin"] }),
+  env: Env,
+  currency: Schema.Literal("USDC"),
+  payments: Sum.annotate({ description: "Came in and settled payments." }),
+  unexplained: Sum.annotate({ description: "Came in and waits for a person." }),
+  handled: Sum.annotate({ description: "Came in, pays nothing, and was handled by a person." }),
+  refunds: Sum.annotate({ description: "Left as proven refunds." }),
+  other: Sum.annotate({ description: "Left otherwise." }),
+  change: Schema.String.annotate({ description: "What came in less what left.", examples: ["37.00"] }),
+  until: Schema.NullOr(Schema.String.annotate({ examples: ["2026-01-31T23:00:00.000Z"] })).annotate({
+    description: "Up to when the chain is in the books."
+  }),
+  keptSince: Schema.NullOr(Schema.String.annotate({ examples: ["2026-01-01T08:00:00.000Z"] })).annotate({
+    description: "What moved earlier is not in the books."
+  }),
+  transfers: Schema.Array(BookTransfer).annotate({
+    description: "What neither a payment nor a refund explains, the oldest first, 200 at most."
+  }),
+  hasMore: Schema.Boolean
+}).annotate({ identifier: "Statement" })
+export type StatementView = typeof StatementView.Encoded
+
+export const BalancesView = Schema.Struct({
+  opening: Balance,
+  closing: Balance,
+  change: Balance,
+  difference: Balance.annotate({
+    description: "The chain's change less what the books have of these addresses; 0.00 where they balance."
+  })
+}).annotate({ identifier: "StatementBalances" })
+export type BalancesView = typeof BalancesView.Encoded
+
+export class BooksApi extends endpointGroup("books")(
+  allow(
+    { by: "key", kinds: ["secret"] },
+    HttpApiEndpoint.get("export", "/exports/:kind", {
+      params: { kind: ExportKindParam },
+      query: ExportQuery,
+      success: ExportBody,
+      error: [errorResponse(InvalidRequest)]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Export a period",
+        description:
+          "Streams, the oldest first, as CSV or as JSON. An answer that breaks off is incomplete: the connection ends without its last chunk."
+      })
+    )
+  ),
+  allow(
+    { by: "key", kinds: ["secret"] },
+    HttpApiEndpoint.get("statement", "/statement", {
+      query: PeriodQuery,
+      success: Schema.Struct({ statement: StatementView, balances: BalancesView }),
+      error: [errorResponse(InvalidRequest)]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Retrieve a statement",
+        description:
+          "What came to the receiving addresses and left them in a period, and whether the chain's balances say the same."
+      })
+    )
+  )
+)
+  .middleware(BodyRules)
+  .middleware(ApiKeyAuth)
+  .annotateMerge(OpenApi.annotations({ title: "Books", description: "Exports and statements by period." })) {}

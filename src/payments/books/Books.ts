@@ -1,0 +1,223 @@
+// A merchant's books: exports that stream, and statements that are held against the chain.
+import { Context, DateTime, Effect, Layer, Option, Stream } from "effect"
+import type { SqlClient } from "effect/sql"
+import { ChainVerifier } from "../../chain/ChainVerifier.ts"
+import type { Address } from "../../domain/Chain.ts"
+import type { Tenant } from "../../domain/Merchant.ts"
+import { type Period, periodOf } from "../../domain/Period.ts"
+import {
+  type BookRow,
+  type BookSums,
+  BooksRepo,
+  type ExportKind,
+  type KeptAddress,
+  type PageEnd
+} from "./BooksRepo.ts"
+import { type ExportFormat, makeExportText } from "./exportText.ts"
+
+/** Rows of one statement: bounds what an export holds in memory, however long it is. */
+const pageRows = 1_000
+/** A balance of a block that is so old is kept: no reorganisation reaches it. */
+const settledMillis = 3_600_000
+
+/** Up to which block, and its time, transfers are in the books. */
+interface ReadUntil {
+  readonly block: bigint
+  readonly at: Date
+}
+
+export interface Statement {
+  readonly period: Period
+  readonly sums: BookSums
+  readonly others: { readonly rows: ReadonlyArray<BookRow>; readonly hasMore: boolean }
+  /** Up to when the chain is in the books; null before the first block was read. */
+  readonly until: Date | null
+  /** What moved before is not in the books. */
+  readonly keptSince: Date | null
+}
+
+/**
+ * What the chain says of the receivers' balances, null where too few nodes say it, and what the books have of
+ * these addresses up to the very block of it, whosever payments it paid.
+ */
+export interface ChainBalances {
+  readonly moved: bigint
+  readonly opening: bigint | null
+  readonly closing: bigint | null
+}
+
+const make = Effect.gen(function* () {
+  const repo = yield* BooksRepo
+  const chain = yield* ChainVerifier
+  const encoder = new TextEncoder()
+
+  const rows = (kind: ExportKind, tenant: Tenant, period: Period) =>
+    Stream.paginate(
+      undefined as PageEnd | undefined,
+      Effect.fnUntraced(function* (after: PageEnd | undefined) {
+        const page = yield* repo.page(kind, tenant, period, after, pageRows)
+        const last = page.at(-1)
+        const isLast = page.length < pageRows || last === undefined
+        return [[page], isLast ? Option.none<PageEnd>() : Option.some<PageEnd>(last)] as const
+      })
+    )
+
+  /** What these receivers of the merchant held before `at`. */
+  const balanceBefore = Effect.fnUntraced(function* (
+    tenant: Tenant,
+    receivers: ReadonlyArray<Address>,
+    at: Date,
+    until: ReadUntil
+  ) {
+    const known = yield* repo.balances(tenant, receivers, at)
+    const missing = receivers.filter((address) => !known.has(address))
+    if (missing.length > 0) {
+      const block = at > until.at ? until.block : yield* chain.blockBefore(tenant.env, at, until.block)
+      if (block === undefined) return null
+      const now = yield* DateTime.nowAsDate
+      for (const address of missing) {
+        const balance = yield* chain.balanceAt(tenant.env, address, block)
+        if (balance === undefined) return null
+        known.set(address, balance)
+        if (at <= until.at && now.getTime() - at.getTime() > settledMillis)
+          yield* repo.keepBalance(tenant, address, at, { block, balance })
+      }
+    }
+    return [...known.values()].reduce((sum, balance) => sum + balance, 0n)
+  })
+
+  /**
+   * What all of them held before `at`, or when they were first kept, if that was later: what a wallet moved
+   * before it became a receiver is in nobody's books.
+   */
+  const openingOf = Effect.fnUntraced(function* (
+    tenant: Tenant,
+    kept: ReadonlyArray<KeptAddress>,
+    { end, start }: Period,
+    until: ReadUntil
+  ) {
+    let sum = 0n
+    const from = ({ since }: KeptAddress) =>
+      Math.min(Math.max(start.getTime(), since.getTime()), end.getTime())
+    for (const [at, addresses] of Map.groupBy(kept, from)) {
+      const receivers = addresses.map(({ address }) => address)
+      const balance = yield* balanceBefore(tenant, receivers, new Date(at), until)
+      if (balance === null) return null
+      sum += balance
+    }
+    return sum
+  })
+
+  return Books.of({
+    export: (kind, tenant, period, format) => {
+      const { head, line, separator, tail } = makeExportText(kind, tenant.env, format, period.timeZone)
+      let isFirst = true
+      const body = rows(kind, tenant, period).pipe(
+        Stream.map((page) => {
+          const text = page.map(line).join(separator)
+          const joined = isFirst || text === "" ? text : `${separator}${text}`
+          if (text !== "") isFirst = false
+          return joined
+        })
+      )
+      return Stream.concat(Stream.concat(Stream.make(head), body), Stream.make(tail)).pipe(
+        Stream.filter((text) => text !== ""),
+        Stream.map((text) => encoder.encode(text))
+      )
+    },
+    statement: Effect.fn("Books.statement")(function* (tenant, period) {
+      const [sums, others, cursor, keptSince] = yield* Effect.all(
+        [
+          repo.sums(tenant, period.start, period.end),
+          repo.others(tenant, period),
+          repo.readUntil(tenant),
+          repo.keptSince(tenant)
+        ],
+        { concurrency: 4 }
+      )
+      return {
+        period,
+        sums,
+        others,
+        until: Option.getOrNull(Option.map(cursor, ({ at }) => at)),
+        keptSince
+      }
+    }),
+    balances: Effect.fn("Books.balances")(function* (tenant, period) {
+      const { end, start } = period
+      const cursor = yield* repo.readUntil(tenant)
+      if (Option.isNone(cursor)) return { opening: null, closing: null, moved: 0n }
+      const kept = yield* repo.kept(tenant)
+      const receivers = kept.map(({ address }) => address)
+      const [opening, closing] = yield* Effect.all(
+        [openingOf(tenant, kept, period, cursor.value), balanceBefore(tenant, receivers, end, cursor.value)],
+        { concurrency: 2 }
+      )
+      const until = new Date(Math.min(end.getTime(), cursor.value.at.getTime() + 1))
+      return { opening, closing, moved: yield* repo.moved(tenant, kept, start, until) }
+    }),
+    period: Effect.fn("Books.period")(function* (merchantId, { from, timeZone, to }) {
+      return periodOf(from, to, timeZone ?? (yield* repo.timeZone(merchantId)))
+    }),
+    timeZone: repo.timeZone,
+    changeTimeZone: repo.changeTimeZone
+  })
+})
+
+export class Books extends Context.Service<
+  Books,
+  {
+    /** In the order of time; bounded memory, whatever its length. */
+    readonly export: (
+      kind: ExportKind,
+      tenant: Tenant,
+      period: Period,
+      format: ExportFormat
+    ) => Stream.Stream<Uint8Array>
+    readonly statement: (tenant: Tenant, period: Period) => Effect.Effect<Statement>
+    /** Asks the chain where it was not asked before: takes as long as its nodes. */
+    readonly balances: (tenant: Tenant, period: Period) => Effect.Effect<ChainBalances>
+    /** In the merchant's own time zone where none is given; none where the days are in the wrong order. */
+    readonly period: (
+      merchantId: Tenant["merchantId"],
+      days: { readonly from: string; readonly to: string; readonly timeZone?: string }
+    ) => Effect.Effect<Option.Option<Period>>
+    readonly timeZone: BooksRepo["Service"]["timeZone"]
+    readonly changeTimeZone: BooksRepo["Service"]["changeTimeZone"]
+  }
+>()("quittance/payments/Books") {
+  static readonly layer: Layer.Layer<Books, never, ChainVerifier | SqlClient.SqlClient> = Layer.effect(
+    Books,
+    make
+  ).pipe(Layer.provide(BooksRepo.layer))
+
+  /** Without a database nothing is in the books. */
+  static readonly layerNone: Layer.Layer<Books> = Layer.sync(Books, () => {
+    const nothing = { sum: 0n, count: 0 }
+    const nothingAtAll: BookSums = {
+      payments: nothing,
+      unexplained: nothing,
+      handled: nothing,
+      refunds: nothing,
+      other: nothing
+    }
+    return Books.of({
+      export: (kind, { env }, period, format) => {
+        const { head, tail } = makeExportText(kind, env, format, period.timeZone)
+        return Stream.make(new TextEncoder().encode(head + tail))
+      },
+      statement: (_, period) =>
+        Effect.succeed({
+          period,
+          sums: nothingAtAll,
+          others: { rows: [], hasMore: false },
+          until: null,
+          keptSince: null
+        }),
+      balances: () => Effect.succeed({ opening: null, closing: null, moved: 0n }),
+      period: (_, { from, timeZone = "UTC", to }) => Effect.succeed(periodOf(from, to, timeZone)),
+      timeZone: () => Effect.succeed("UTC"),
+      changeTimeZone: () => Effect.void
+    })
+  })
+}

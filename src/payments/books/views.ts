@@ -1,0 +1,97 @@
+// The books on the wire.
+import { Effect, Option } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { parseAddress } from "../../chain/Address.ts"
+import { InvalidRequest } from "../../domain/Errors.ts"
+import type { Tenant } from "../../domain/Merchant.ts"
+import { formatUsd } from "../../domain/Money.ts"
+import type { Period } from "../../domain/Period.ts"
+import type { BalancesView, BookTransfer, StatementView } from "./Api.ts"
+import type { Books, ChainBalances, Statement } from "./Books.ts"
+import type { BookRow, BookSums, ExportKind } from "./BooksRepo.ts"
+
+/** Also below zero. */
+const signed = (atomic: bigint) => (atomic < 0n ? `-${formatUsd(-atomic)}` : formatUsd(atomic))
+
+const changeOf = ({ handled, other, payments, refunds, unexplained }: BookSums) =>
+  payments.sum + unexplained.sum + handled.sum - refunds.sum - other.sum
+
+const kindOf = (kind: string | null | undefined): (typeof BookTransfer.Encoded)["kind"] =>
+  kind === "unexplained" || kind === "handled" ? kind : "other"
+
+const transferView = ({ at, cells }: BookRow): typeof BookTransfer.Encoded => {
+  const address = (text: string | null | undefined) => parseAddress(text ?? "") ?? ""
+  return {
+    at: at.toISOString(),
+    direction: cells["direction"] === "in" ? "in" : "out",
+    kind: kindOf(cells["kind"]),
+    amount: formatUsd(BigInt(cells["amount"] ?? "0")),
+    from: address(cells["from"]),
+    to: address(cells["to"]),
+    transactionId: cells["transaction"] ?? "",
+    note: cells["note"] ?? null
+  }
+}
+
+export const statementView = (
+  { keptSince, others, period, sums, until }: Statement,
+  env: Tenant["env"]
+): StatementView => {
+  const sum = (of: BookSums["payments"]) => ({ amount: formatUsd(of.sum), count: of.count })
+  return {
+    from: period.from,
+    to: period.to,
+    timeZone: period.timeZone,
+    env,
+    currency: "USDC",
+    payments: sum(sums.payments),
+    unexplained: sum(sums.unexplained),
+    handled: sum(sums.handled),
+    refunds: sum(sums.refunds),
+    other: sum(sums.other),
+    change: signed(changeOf(sums)),
+    until: until?.toISOString() ?? null,
+    keptSince: keptSince?.toISOString() ?? null,
+    transfers: others.rows.map(transferView),
+    hasMore: others.hasMore
+  }
+}
+
+export const balancesView = ({ closing, moved, opening }: ChainBalances): BalancesView => {
+  const change = closing === null || opening === null ? null : closing - opening
+  const text = (atomic: bigint | null) => (atomic === null ? null : signed(atomic))
+  return {
+    opening: text(opening),
+    closing: text(closing),
+    change: text(change),
+    difference: text(change === null ? null : change - moved)
+  }
+}
+
+/** The period that a query names. */
+export const askedPeriod = Effect.fnUntraced(function* (
+  books: Books["Service"],
+  merchantId: Tenant["merchantId"],
+  query: { readonly from: string; readonly to: string; readonly timeZone?: string }
+): Effect.fn.Return<Period, InvalidRequest> {
+  const period = yield* books.period(merchantId, query)
+  if (Option.isSome(period)) return period.value
+  return yield* new InvalidRequest({
+    details: [{ path: "query.to", message: "Must be the day of `from` or a later one." }]
+  })
+})
+
+/** A file of an export, as it is read. */
+export const exportAnswer = (
+  books: Books["Service"],
+  kind: ExportKind,
+  tenant: Tenant,
+  period: Period,
+  format: "csv" | "json" = "csv"
+) =>
+  HttpServerResponse.stream(books.export(kind, tenant, period, format), {
+    contentType: format === "csv" ? "text/csv; charset=utf-8" : "application/json",
+    headers: {
+      "content-disposition": `attachment; filename="${kind}-${tenant.env}-${period.from}-${period.to}.${format}"`
+    }
+  })

@@ -1,0 +1,92 @@
+// Events over HTTP.
+import { Effect, Option, Schema } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "../../app/Api.ts"
+import {
+  DeliveryPending,
+  EventNotFound,
+  InvalidRequest,
+  WebhookEndpointNotFound
+} from "../../domain/Errors.ts"
+import type { PaymentSummary } from "../../domain/Payment.ts"
+import { CurrentPrincipal } from "../../platform/http/ApiKeyAuth.ts"
+import { narrowedGroup } from "../../platform/http/narrowed.ts"
+import { deliveryView } from "../../webhooks/Http.ts"
+import { WebhookEndpoints } from "../../webhooks/WebhookEndpoints.ts"
+import { type StoredEvent, WebhookRepo } from "../../webhooks/WebhookRepo.ts"
+import { viewOf } from "../Http.ts"
+import { PaymentRepo } from "../PaymentRepo.ts"
+import { type EventList, type EventView, WebhookBody } from "./Api.ts"
+
+const defaultLimit = 20
+
+const decodeBody = Schema.decodeUnknownEffect(Schema.fromJsonString(WebhookBody))
+
+const eventView = (event: StoredEvent, payment: PaymentSummary | undefined) =>
+  Effect.map(
+    Effect.orDie(decodeBody(new TextDecoder().decode(event.body))),
+    (body): typeof EventView.Encoded => ({
+      event: body,
+      payment: payment === undefined ? null : viewOf(payment),
+      delivery: event.status,
+      createdAt: event.createdAt.toISOString()
+    })
+  )
+
+export const layer = HttpApiBuilder.group(
+  Api,
+  "events",
+  Effect.fnUntraced(function* (handlers) {
+    const webhooks = yield* WebhookRepo
+    const payments = yield* PaymentRepo
+    const endpoints = yield* WebhookEndpoints
+    const tenant = Effect.map(CurrentPrincipal, ({ merchant, env }) => ({ merchantId: merchant.id, env }))
+
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* ({ query }) {
+        const own = yield* tenant
+        const page = yield* webhooks.listEvents(own, {
+          limit: query.limit ?? defaultLimit,
+          after: query.after?.toLowerCase()
+        })
+        if (Option.isNone(page)) {
+          return yield* new InvalidRequest({
+            details: [
+              {
+                path: "query.after",
+                message:
+                  "No event with this id exists; pass the last id of the page before, or nothing to start from the first."
+              }
+            ]
+          })
+        }
+        const { events, hasMore } = page.value
+        const found = yield* payments.findMany(
+          own,
+          events.flatMap((one) => one.paymentId ?? [])
+        )
+        const byId = new Map<string, PaymentSummary>(found.map((one) => [one.id, one]))
+        const views = yield* Effect.forEach(events, (one) => eventView(one, byId.get(one.paymentId ?? "")))
+        return HttpServerResponse.jsonUnsafe({ events: views, hasMore } satisfies typeof EventList.Encoded)
+      }),
+      retrieve: Effect.fnUntraced(function* ({ params }) {
+        const own = yield* tenant
+        const event = yield* webhooks.findEvent(own, params.id.toLowerCase())
+        if (Option.isNone(event)) return yield* new EventNotFound()
+        const { paymentId } = event.value
+        const payment = paymentId === null ? Option.none() : yield* payments.find(own, paymentId)
+        return HttpServerResponse.jsonUnsafe(yield* eventView(event.value, Option.getOrUndefined(payment)))
+      }),
+      resend: Effect.fnUntraced(function* ({ params }) {
+        const own = yield* tenant
+        const id = params.id.toLowerCase()
+        if (Option.isNone(yield* webhooks.findEvent(own, id))) return yield* new EventNotFound()
+        if (Option.isNone(yield* endpoints.find(own))) return yield* new WebhookEndpointNotFound()
+        const sent = yield* endpoints.resend(own, id)
+        if (Option.isNone(sent)) return yield* new DeliveryPending()
+        return { delivery: deliveryView(sent.value) }
+      })
+    })
+  })
+).pipe(narrowedGroup(PaymentRepo, WebhookEndpoints, WebhookRepo))

@@ -1,0 +1,74 @@
+// Creating intents: nothing is stored, the token carries what was agreed.
+import { Brand, Context, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { networks } from "../../domain/Chain.ts"
+import { ReceiverTaken } from "../../domain/Errors.ts"
+import type { Principal } from "../../domain/Merchant.ts"
+import { type AtomicUsdc, formatUsd } from "../../domain/Money.ts"
+import type { Payment, PaymentId } from "../../domain/Payment.ts"
+import type { AppConfig } from "../../platform/AppConfig.ts"
+import type { CreatedIntent } from "./Api.ts"
+import { IntentTokens } from "./IntentTokens.ts"
+
+interface IntentInput {
+  readonly amount: AtomicUsdc
+  readonly intentUrl: string
+  /** The payment's future id; drawn when absent. */
+  readonly id?: PaymentId
+}
+
+const drawnId = Brand.nominal<PaymentId>()
+
+const moved =
+  "Your receiving address belongs to another merchant now. Set another one in the settings, then create the intent."
+
+export class PaymentIntents extends Context.Service<
+  PaymentIntents,
+  {
+    /** Signs an intent to pay the principal's merchant in its environment. */
+    readonly create: (
+      principal: Principal,
+      input: IntentInput
+    ) => Effect.Effect<typeof CreatedIntent.Encoded, ReceiverTaken>
+    /** Another token of a payment that exists, for the terms that it was opened with. */
+    readonly renew: (payment: Payment) => Effect.Effect<string>
+  }
+>()("quittance/payments/PaymentIntents") {
+  static readonly layer: Layer.Layer<PaymentIntents, never, AppConfig | SecureRandom.SecureRandom> =
+    Layer.effect(
+      PaymentIntents,
+      Effect.gen(function* () {
+        const tokens = yield* IntentTokens
+        const random = yield* SecureRandom.SecureRandom
+
+        const create = (
+          { merchant, env }: Principal,
+          { amount, id, intentUrl }: IntentInput
+        ): Effect.Effect<typeof CreatedIntent.Encoded, ReceiverTaken> => {
+          if (merchant.movedReceivers?.includes(env) === true)
+            return Effect.fail(new ReceiverTaken({ message: moved }))
+          const { chainId, usdc } = networks[env]
+          const token = { address: usdc.address, chainId }
+          const receiver = merchant.receivers[env]
+          const intent = { amount: formatUsd(amount), currency: "USD" as const, mode: env, receiver, token }
+          const signedAs = (jti: PaymentId) =>
+            Effect.map(
+              tokens.sign({ jti, amount, intentUrl, merchant: merchant.id, env, receiver, token }),
+              (intentToken) => ({ intent, intentToken })
+            )
+          // Time-ordered, so that the payments' index grows at its end.
+          return id === undefined
+            ? Effect.flatMap(random.uuidV7(), (drawn) => signedAs(drawnId(drawn)))
+            : signedAs(id)
+        }
+
+        const renew = ({ amount, env, id, intentUrl, merchantId, receiver }: Payment) => {
+          const { chainId, usdc } = networks[env]
+          const token = { address: usdc.address, chainId }
+          return tokens.sign({ jti: id, amount, intentUrl, merchant: merchantId, env, receiver, token })
+        }
+
+        return PaymentIntents.of({ create, renew })
+      })
+    ).pipe(Layer.provide(IntentTokens.layer))
+}

@@ -1,0 +1,178 @@
+// The contract of payment links: what a merchant makes once and hands out, and what a buyer opens.
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Env } from "../../domain/Chain.ts"
+import {
+  LiveModeGated,
+  PaymentLinkClosed,
+  PaymentLinkNotFound,
+  RateLimited,
+  ReceiverTaken
+} from "../../domain/Errors.ts"
+import { UsdAmount } from "../../domain/Money.ts"
+import { PaymentId } from "../../domain/Payment.ts"
+import { allow, endpointGroup } from "../../platform/http/Access.ts"
+import { ApiKeyAuth } from "../../platform/http/ApiKeyAuth.ts"
+import { errorResponse } from "../../platform/http/Envelope.ts"
+import { BodyRules } from "../../platform/http/RequestRules.ts"
+import { PageLimit } from "../Api.ts"
+
+export const LinkState = Schema.Literals(["open", "paid", "expired", "closed"])
+
+export const LinkId = Schema.String.check(
+  Schema.isPattern(/^[\w-]{22,64}$/u, { message: "a payment link's id" })
+)
+
+const wellFormed = Schema.makeFilter(
+  (text: string) => (text.isWellFormed() && !/\p{Cc}/u.test(text)) || "text without control characters"
+)
+const Description = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(500), wellFormed).annotate({
+  description: "What the buyer pays for.",
+  examples: ["Chess lesson"]
+})
+
+/** `Date.parse` takes February 30th for March 2nd. */
+const isInstant = (text: string) => {
+  const millis = Date.parse(text)
+  return !Number.isNaN(millis) && new Date(millis).toISOString().startsWith(text.slice(0, 19))
+}
+
+const ExpiresAt = Schema.String.check(
+  Schema.isPattern(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,3})?Z$/u, { message: "ISO 8601 in UTC" }),
+  Schema.makeFilter((text) => isInstant(text) || "a date that exists")
+).annotate({ description: "ISO 8601 in UTC.", examples: ["2027-01-31T12:00:00.000Z"] })
+
+const amounts = {
+  amount: Schema.optionalKey(UsdAmount.annotate({ description: "Fixed. Absent where the buyer chooses." })),
+  minAmount: Schema.optionalKey(UsdAmount.annotate({ description: "The least that a buyer may choose." })),
+  maxAmount: Schema.optionalKey(UsdAmount.annotate({ description: "The most that a buyer may choose." }))
+}
+
+export const PaymentLink = Schema.Struct({
+  id: LinkId,
+  url: Schema.String.annotate({ description: "The page that a buyer opens." }),
+  posterUrl: Schema.String.annotate({ description: "A printable page with the link's QR code." }),
+  env: Env,
+  merchant: Schema.String,
+  description: Schema.String,
+  ...amounts,
+  currency: Schema.Literal("USD"),
+  once: Schema.Boolean.annotate({ description: "Whether it is paid once." }),
+  state: LinkState,
+  createdAt: Schema.String,
+  expiresAt: Schema.optionalKey(Schema.String)
+}).annotate({ identifier: "PaymentLink" })
+
+const LinkAnswer = Schema.Struct({ link: PaymentLink })
+
+export const NewLink = Schema.Struct({
+  description: Description,
+  ...amounts,
+  once: Schema.optionalKey(Schema.Boolean.annotate({ description: "False when absent." })),
+  expiresAt: Schema.optionalKey(ExpiresAt)
+})
+
+export class PaymentLinksApi extends endpointGroup("paymentLinks")(
+  allow(
+    { by: "key", kinds: ["secret"], manage: true },
+    HttpApiEndpoint.post("create", "/payment-links", {
+      payload: NewLink,
+      success: LinkAnswer.pipe(HttpApiSchema.status(201)),
+      error: [errorResponse(LiveModeGated)]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Create a payment link",
+        description: "With `amount`, or with `minAmount` and `maxAmount`. Each opening mints an intent."
+      })
+    )
+  ),
+  allow(
+    { by: "key", kinds: ["secret"] },
+    HttpApiEndpoint.get("list", "/payment-links", {
+      query: {
+        limit: Schema.optionalKey(PageLimit),
+        startingAfter: Schema.optionalKey(LinkId)
+      },
+      success: Schema.Struct({
+        links: Schema.Array(PaymentLink),
+        hasMore: Schema.Boolean.annotate({ description: "Whether older links follow." })
+      })
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "List payment links",
+        description: "Newest first; 100 where no limit is given."
+      })
+    )
+  ),
+  allow(
+    { by: "key", kinds: ["secret"], manage: true },
+    HttpApiEndpoint.delete("close", "/payment-links/:id", {
+      params: { id: LinkId },
+      success: HttpApiSchema.NoContent,
+      error: [errorResponse(PaymentLinkNotFound)]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Close a payment link",
+        description:
+          "It opens no more payments, except for visitors of the last five minutes; payments already open continue."
+      })
+    )
+  )
+)
+  .middleware(BodyRules)
+  .middleware(ApiKeyAuth)
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Payment links",
+      description: "Created once; anyone with the link can pay."
+    })
+  ) {}
+
+export const OpenedLink = Schema.Struct({
+  intentToken: Schema.String,
+  publishableKey: Schema.String.annotate({ description: "For the checkout, with the token." })
+})
+
+export class PublicLinksApi extends endpointGroup("publicLinks")(
+  allow(
+    { by: "anyone", crossOrigin: true },
+    HttpApiEndpoint.get("read", "/links/:id", {
+      params: { id: LinkId },
+      success: LinkAnswer,
+      error: [errorResponse(PaymentLinkNotFound), errorResponse(RateLimited)]
+    }).annotateMerge(
+      OpenApi.annotations({ summary: "Read a payment link", description: "Needs the link's id alone." })
+    )
+  ),
+  allow(
+    { by: "anyone", crossOrigin: true },
+    HttpApiEndpoint.post("open", "/links/:id", {
+      params: { id: LinkId },
+      payload: Schema.Struct({
+        amount: Schema.optionalKey(
+          UsdAmount.annotate({ description: "Where the buyer chooses, within the link's bounds." })
+        ),
+        paymentId: Schema.optionalKey(
+          PaymentId.annotate({ description: "A payment that was opened from this link: it continues." })
+        )
+      }),
+      success: OpenedLink.pipe(HttpApiSchema.status(201)),
+      error: [
+        errorResponse(PaymentLinkNotFound),
+        errorResponse(PaymentLinkClosed),
+        errorResponse(ReceiverTaken),
+        errorResponse(RateLimited)
+      ]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Open a payment link",
+        description:
+          "Mints an intent whose `intentUrl` is the link's page. A link that is paid once leads everybody to one payment; another amount takes its place while nobody has begun to pay."
+      })
+    )
+  )
+)
+  .middleware(BodyRules)
+  .annotateMerge(
+    OpenApi.annotations({ title: "Public links", description: "Payment links by their ids." })
+  ) {}

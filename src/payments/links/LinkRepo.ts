@@ -1,0 +1,156 @@
+// Payment links at rest.
+import { Context, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Tenant } from "../../domain/Merchant.ts"
+import type { PaymentId } from "../../domain/Payment.ts"
+import { isUntried } from "./LinkRepo/isUntriedSql.ts"
+import { insertLink, type KeptLink, linkColumns, linksIn } from "./LinkRepo/LinkRow.ts"
+import { makeRestsSql, type RestStore } from "./LinkRepo/restsSql.ts"
+
+export interface LinkPage {
+  readonly limit: number
+  readonly before?: KeptLink | undefined
+}
+
+export class LinkRepo extends Context.Service<
+  LinkRepo,
+  {
+    readonly insert: (link: KeptLink) => Effect.Effect<void>
+    readonly find: (id: string) => Effect.Effect<Option.Option<KeptLink>>
+    /** The newest first; those before one of them where it is named. */
+    readonly list: (tenant: Tenant, page: LinkPage) => Effect.Effect<ReadonlyArray<KeptLink>>
+    /** Closes an open link of the tenant; false where there is none. */
+    readonly close: (tenant: Tenant, id: string, at: Date) => Effect.Effect<boolean>
+    /**
+     * Whether any payment that was opened from the link's page has settled, the present one or an earlier one, or the
+     * rest of one has.
+     */
+    readonly isPaid: (link: KeptLink, page: string) => Effect.Effect<boolean>
+    /** Whether nobody has tried to pay it: its money can no longer come by itself. */
+    readonly isUntried: (paymentId: PaymentId) => Effect.Effect<boolean>
+    /**
+     * Gives the link its one payment in place of `before`, which fails; the payment that it has then. One that anybody
+     * has tried to pay stays: another payment beside it might be paid a second time.
+     */
+    readonly settleOn: (
+      id: string,
+      before: PaymentId | null,
+      next: PaymentId,
+      at: Date
+    ) => Effect.Effect<PaymentId>
+  } & RestStore
+>()("quittance/payments/LinkRepo") {
+  static readonly layer: Layer.Layer<LinkRepo, never, SqlClient.SqlClient> = Layer.effect(
+    LinkRepo,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { ended, paidInParts, store } = makeRestsSql(sql)
+      const columns = linkColumns(sql, ended)
+
+      return LinkRepo.of({
+        ...store,
+        insert: Effect.fn("LinkRepo.insert")(function* (link) {
+          yield* insertLink(sql, link, sql`NULL::uuid, NULL::uuid`)
+        }, Effect.orDie),
+        find: Effect.fn("LinkRepo.find")(function* (id) {
+          const [link] = yield* linksIn(sql`SELECT ${columns} FROM payment_links WHERE id = ${id}`)
+          return Option.fromUndefinedOr(link)
+        }, Effect.orDie),
+        list: Effect.fn("LinkRepo.list")(function* (tenant, { before, limit }) {
+          const older =
+            before === undefined
+              ? sql`TRUE`
+              : sql`(created_at, id) < (${before.createdAt}::timestamptz, ${before.id}::text)`
+          return yield* linksIn(sql`
+            SELECT ${columns} FROM payment_links
+            WHERE merchant_id = ${tenant.merchantId} AND env = ${tenant.env} AND ${older}
+            ORDER BY created_at DESC, id DESC LIMIT ${limit}`)
+        }, Effect.orDie),
+        close: Effect.fn("LinkRepo.close")(function* (tenant, id, at) {
+          const rows = yield* sql`
+            UPDATE payment_links SET closed_at = coalesce(closed_at, ${at})
+            WHERE id = ${id} AND merchant_id = ${tenant.merchantId} AND env = ${tenant.env} RETURNING id`
+          return rows.length > 0
+        }, Effect.orDie),
+        isPaid: Effect.fn("LinkRepo.isPaid")(function* ({ env, merchantId }, page) {
+          const paid = yield* sql`
+            SELECT 1 FROM payments
+            WHERE merchant_id = ${merchantId} AND env = ${env}
+              AND hashtextextended(intent_url, 0) = hashtextextended(${page}, 0) AND intent_url = ${page}
+              AND (status = 'settled' OR id IN (${paidInParts})) LIMIT 1`
+          return paid.length > 0
+        }, Effect.orDie),
+        isUntried: Effect.fn("LinkRepo.isUntried")(function* (paymentId) {
+          return (yield* sql`SELECT 1 WHERE ${isUntried(sql, paymentId)}`).length > 0
+        }, Effect.orDie),
+        settleOn: Effect.fn("LinkRepo.settleOn")(
+          function* (id, before, next, at) {
+            // Whoever begins to pay it locks it as well, and who reports refers to it: what is asked after this lock sees
+            // every try that came before.
+            yield* sql`SELECT 1 FROM payments WHERE id = ${before}::uuid FOR UPDATE`
+            yield* sql`
+              WITH moved AS (
+                UPDATE payment_links SET payment_id = ${next}
+                WHERE id = ${id} AND payment_id IS NOT DISTINCT FROM ${before}::uuid AND ${isUntried(sql, before)}
+                  AND NOT EXISTS (SELECT 1 FROM payments WHERE id = ${before}::uuid AND status = 'settled')
+                RETURNING id
+              )
+              UPDATE payments SET status = 'failed', failed_at = ${at}, failure_reason = 'expired'
+              WHERE id = ${before}::uuid AND status = 'pending' AND EXISTS (SELECT 1 FROM moved)`
+            const [link] = yield* linksIn(sql`SELECT ${columns} FROM payment_links WHERE id = ${id}`)
+            return link?.paymentId ?? next
+          },
+          (effect) => sql.withTransaction(effect),
+          Effect.orDie
+        )
+      })
+    })
+  )
+
+  /** In this process. */
+  static readonly layerMemory: Layer.Layer<LinkRepo> = Layer.sync(LinkRepo, () => {
+    const links = new Map<string, KeptLink>()
+    /** Ids of links by the transfer whose rest they ask for. */
+    const rests = new Map<string, string>()
+    const ofTenant = (tenant: Tenant) => (link: KeptLink) =>
+      link.merchantId === tenant.merchantId && link.env === tenant.env
+    return LinkRepo.of({
+      // No transfer is read on memory.
+      restsOf: () => Effect.succeed(new Map()),
+      insert: (link) => Effect.sync(() => void links.set(link.id, link)),
+      insertRest: (link, { incomingTransferId }) =>
+        Effect.sync(() => {
+          const standing = links.get(rests.get(incomingTransferId) ?? "")
+          if (standing !== undefined && standing.closedAt === null)
+            return ofTenant(link)(standing) ? { _tag: "Asked", link: standing } : { _tag: "Unknown" }
+          links.set(link.id, link)
+          rests.set(incomingTransferId, link.id)
+          return { _tag: "Asked", link }
+        }),
+      find: (id) => Effect.sync(() => Option.fromUndefinedOr(links.get(id))),
+      list: (tenant, { before, limit }) =>
+        Effect.sync(() => {
+          const all = [...links.values()].filter(ofTenant(tenant)).toReversed()
+          return all
+            .slice(before === undefined ? 0 : all.findIndex(({ id }) => id === before.id) + 1)
+            .slice(0, limit)
+        }),
+      close: (tenant, id, at) =>
+        Effect.sync(() => {
+          const link = links.get(id)
+          if (link === undefined || !ofTenant(tenant)(link)) return false
+          links.set(id, { ...link, closedAt: link.closedAt ?? at })
+          return true
+        }),
+      isPaid: () => Effect.succeed(false),
+      // Nothing is announced on memory.
+      isUntried: () => Effect.succeed(true),
+      settleOn: (id, before, next) =>
+        Effect.sync(() => {
+          const link = links.get(id)
+          if (link !== undefined && link.paymentId === before) links.set(id, { ...link, paymentId: next })
+          return links.get(id)?.paymentId ?? next
+        })
+    })
+  })
+}

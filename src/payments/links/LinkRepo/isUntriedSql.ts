@@ -1,0 +1,12 @@
+// Whether nobody has tried to pay a payment: its money can no longer come by itself.
+import type { SqlClient, Statement } from "effect/sql"
+import type { PaymentId } from "../../../domain/Payment.ts"
+
+/** What the wallet declined, or the chain shows to be void, is no try. */
+export const isUntried = (sql: SqlClient.SqlClient, paymentId: PaymentId | Statement.Fragment | null) => sql`(
+  NOT EXISTS (
+    SELECT 1 FROM payment_attempts a WHERE a.payment_id = ${paymentId}::uuid
+      AND coalesce(a.closed_reason, '') NOT IN ('declined', 'nonce_used'))
+  AND NOT EXISTS (SELECT 1 FROM shown_addresses a WHERE a.payment_id = ${paymentId}::uuid)
+  AND NOT EXISTS (SELECT 1 FROM payment_reports r WHERE r.payment_id = ${paymentId}::uuid)
+  AND NOT EXISTS (SELECT 1 FROM x402_settlements s WHERE s.payment_id = ${paymentId}::uuid))`

@@ -1,0 +1,325 @@
+// Payment links: made once by a merchant; each opening mints an intent for the checkout.
+import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { SecureRandom } from "effect/crypto"
+import {
+  IncomingTransferExplained,
+  InvalidRequest,
+  LiveModeGated,
+  PaymentLinkClosed,
+  PaymentLinkNotFound,
+  type ReceiverTaken
+} from "../../domain/Errors.ts"
+import type { Merchant, Tenant } from "../../domain/Merchant.ts"
+import { type AtomicUsdc, formatUsd } from "../../domain/Money.ts"
+import { PaymentId } from "../../domain/Payment.ts"
+import { KeyAuth } from "../../merchants/keys/KeyAuth.ts"
+import { AppConfig } from "../../platform/AppConfig.ts"
+import { PaymentIntents } from "../intents/PaymentIntents.ts"
+import { PaymentRepo } from "../PaymentRepo.ts"
+import type { NewLink, OpenedLink, PaymentLink } from "./Api.ts"
+import type { KeptLink } from "./LinkRepo/LinkRow.ts"
+import type { Short } from "./LinkRepo/restsSql.ts"
+import { LinkRepo } from "./LinkRepo.ts"
+
+type LinkView = typeof PaymentLink.Encoded
+
+interface Owner {
+  readonly merchant: Merchant
+  readonly env: Tenant["env"]
+}
+
+type PaidTo = Tenant & Partial<Pick<KeptLink, "publishableKey">>
+
+/** A command would take one that begins with a hyphen for an option. */
+const linkIdOf = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64url").replace(/^-/, "_")
+
+interface ListedPage {
+  readonly limit?: number | undefined
+  readonly startingAfter?: string | undefined
+}
+
+interface LinkList {
+  readonly links: ReadonlyArray<LinkView>
+  /** Whether older links follow. */
+  readonly hasMore: boolean
+}
+
+const defaultLimit = 100
+
+const refused = (path: string, message: string) => new InvalidRequest({ details: [{ path, message }] })
+
+export class Links extends Context.Service<
+  Links,
+  {
+    readonly create: (
+      owner: Owner,
+      input: typeof NewLink.Type
+    ) => Effect.Effect<LinkView, InvalidRequest | LiveModeGated>
+    /** What is missing of payments once a transfer is counted to them; absent where nothing is. */
+    readonly restsOf: LinkRepo["Service"]["restsOf"]
+    /** The one open link that asks for the rest of an incoming transfer: a new one, or the one that there is. */
+    readonly createRest: (
+      owner: Owner,
+      input: typeof NewLink.Type,
+      short: Short
+    ) => Effect.Effect<
+      LinkView,
+      InvalidRequest | LiveModeGated | PaymentLinkNotFound | IncomingTransferExplained
+    >
+    /** The newest first, or those before `startingAfter`. */
+    readonly list: (owner: Owner, page?: ListedPage) => Effect.Effect<LinkList, InvalidRequest>
+    readonly close: (owner: Owner, id: string) => Effect.Effect<void, PaymentLinkNotFound>
+    readonly read: (id: string) => Effect.Effect<LinkView, PaymentLinkNotFound>
+    readonly open: (
+      id: string,
+      asked: { readonly amount?: AtomicUsdc; readonly paymentId?: PaymentId }
+    ) => Effect.Effect<
+      typeof OpenedLink.Encoded,
+      PaymentLinkNotFound | PaymentLinkClosed | InvalidRequest | ReceiverTaken
+    >
+  }
+>()("quittance/payments/Links") {
+  static readonly layer: Layer.Layer<
+    Links,
+    never,
+    AppConfig | LinkRepo | KeyAuth | PaymentIntents | PaymentRepo | SecureRandom.SecureRandom
+  > = Layer.effect(
+    Links,
+    Effect.gen(function* () {
+      const repo = yield* LinkRepo
+      const keys = yield* KeyAuth
+      const intents = yield* PaymentIntents
+      const payments = yield* PaymentRepo
+      const random = yield* SecureRandom.SecureRandom
+      const { baseUrl } = yield* AppConfig
+      const pageOf = (id: string) => `${baseUrl}/link/${id}`
+
+      /**
+       * Who is paid, by which publishable key: the link's own or, once that was rotated or revoked, another of the
+       * merchant's, so that what is printed goes on working. None where the merchant has none, which closes its links.
+       */
+      const payeeOf = Effect.fnUntraced(function* ({ env, merchantId, publishableKey }: PaidTo) {
+        const by = (key: string) =>
+          Effect.map(Effect.option(keys.authenticate(key)), (found) =>
+            Option.map(found, (principal) => ({ principal, publishableKey: key }))
+          )
+        const own = publishableKey === undefined ? Option.none() : yield* by(publishableKey)
+        if (Option.isSome(own)) return own
+        const current = (yield* keys.listKeys(merchantId)).filter(
+          (one) => one.kind === "publishable" && one.env === env && one.revokedAt === null
+        )
+        for (const { publicKey } of current) {
+          const other = publicKey === null ? Option.none() : yield* by(publicKey)
+          if (Option.isSome(other)) return other
+        }
+        return Option.none()
+      })
+
+      const paymentOf = (link: KeptLink) =>
+        link.paymentId === null ? Effect.succeed(Option.none()) : payments.find(link, link.paymentId)
+
+      const stateOf = Effect.fnUntraced(function* (link: KeptLink): Effect.fn.Return<LinkView["state"]> {
+        const payment = yield* paymentOf(link)
+        if (Option.isSome(payment) && payment.value.status === "settled") return "paid"
+        // One that another has replaced may be paid late, or by a person's word.
+        if (link.once && link.paymentId !== null && (yield* repo.isPaid(link, pageOf(link.id)))) return "paid"
+        if (link.closedAt !== null) return "closed"
+        if (link.once && Option.isSome(payment) && payment.value.status === "failed") {
+          // The money of one that somebody tried to pay may still come.
+          if (!(yield* repo.isUntried(payment.value.id))) return "expired"
+        }
+        const now = yield* DateTime.nowAsDate
+        return link.expiresAt !== null && link.expiresAt.getTime() <= now.getTime() ? "expired" : "open"
+      })
+
+      const viewOf = Effect.fnUntraced(function* (link: KeptLink, merchant: string, isPayable = true) {
+        const { amount, least, most } = link
+        const state = yield* stateOf(link)
+        const view: LinkView = {
+          id: link.id,
+          url: pageOf(link.id),
+          posterUrl: `${pageOf(link.id)}/poster`,
+          env: link.env,
+          merchant,
+          description: link.description,
+          ...(amount === null ? {} : { amount: formatUsd(amount) }),
+          ...(least === null ? {} : { minAmount: formatUsd(least) }),
+          ...(most === null ? {} : { maxAmount: formatUsd(most) }),
+          currency: "USD",
+          once: link.once,
+          state: state === "open" && !isPayable ? "closed" : state,
+          createdAt: link.createdAt.toISOString(),
+          ...(link.expiresAt === null ? {} : { expiresAt: link.expiresAt.toISOString() })
+        }
+        return view
+      })
+
+      const found = Effect.fnUntraced(function* (id: string) {
+        const link = yield* repo.find(id)
+        return Option.isSome(link) ? link.value : yield* new PaymentLinkNotFound()
+      })
+
+      /** One publishable key serves the links of a merchant and environment. */
+      const publishableKey = Effect.fnUntraced(function* ({ merchant, env }: Owner) {
+        const tenant = { merchantId: merchant.id, env }
+        const [last] = yield* repo.list(tenant, { limit: 1 })
+        const payee = yield* payeeOf(last ?? tenant)
+        if (Option.isSome(payee)) return payee.value.publishableKey
+        const made = yield* keys.createKey(merchant.id, { kind: "publishable", env, permission: "read" })
+        return made.key
+      })
+
+      const newLink = Effect.fnUntraced(function* (owner: Owner, input: typeof NewLink.Type) {
+        if (owner.env !== "test") return yield* new LiveModeGated()
+        const { amount, maxAmount, minAmount } = input
+        const bounds = [minAmount, maxAmount].filter((bound) => bound !== undefined)
+        if (bounds.length !== (amount === undefined ? 2 : 0))
+          return yield* refused("body.amount", "Send `amount`, or `minAmount` and `maxAmount` without it.")
+        if (minAmount !== undefined && maxAmount !== undefined && minAmount > maxAmount)
+          return yield* refused("body.maxAmount", "Must be at least `minAmount`.")
+        const at = yield* DateTime.nowAsDate
+        const expiresAt = input.expiresAt === undefined ? null : new Date(input.expiresAt)
+        if (expiresAt !== null && expiresAt.getTime() <= at.getTime())
+          return yield* refused("body.expiresAt", "Must be in the future.")
+        const link: KeptLink = {
+          id: linkIdOf(yield* random.randomBytes(18)),
+          merchantId: owner.merchant.id,
+          env: owner.env,
+          publishableKey: yield* publishableKey(owner),
+          description: input.description,
+          amount: amount ?? null,
+          least: minAmount ?? null,
+          most: maxAmount ?? null,
+          once: input.once ?? false,
+          paymentId: null,
+          createdAt: at,
+          expiresAt,
+          closedAt: null
+        }
+        return link
+      })
+
+      const create = Effect.fn("Links.create")(function* (owner: Owner, input: typeof NewLink.Type) {
+        const link = yield* newLink(owner, input)
+        yield* repo.insert(link)
+        return yield* viewOf(link, owner.merchant.name)
+      })
+
+      const createRest = Effect.fn("Links.createRest")(function* (
+        owner: Owner,
+        input: typeof NewLink.Type,
+        short: Short
+      ) {
+        const asked = yield* repo.insertRest(yield* newLink(owner, input), short)
+        switch (asked._tag) {
+          case "Asked":
+            return yield* viewOf(asked.link, owner.merchant.name)
+          case "Unknown":
+            return yield* new PaymentLinkNotFound()
+          case "NotOwed":
+            return yield* new IncomingTransferExplained()
+        }
+      })
+
+      const amountOf = ({ amount, least, most }: KeptLink, chosen: AtomicUsdc | undefined) => {
+        if (amount !== null)
+          return chosen === undefined || chosen === amount
+            ? Effect.succeed(amount)
+            : Effect.fail(refused("body.amount", `Must be ${formatUsd(amount)}, or absent.`))
+        const [from, to] = [least ?? 1n, most ?? 0n]
+        return chosen !== undefined && chosen >= from && chosen <= to
+          ? Effect.succeed(chosen)
+          : Effect.fail(refused("body.amount", `Must be from ${formatUsd(from)} to ${formatUsd(to)}.`))
+      }
+
+      return Links.of({
+        create,
+        restsOf: repo.restsOf,
+        createRest,
+        list: Effect.fn("Links.list")(function* ({ merchant, env }, page = {}) {
+          const { limit = defaultLimit, startingAfter } = page
+          const tenant = { merchantId: merchant.id, env }
+          const before =
+            startingAfter === undefined
+              ? undefined
+              : Option.getOrUndefined(
+                  Option.filter(
+                    yield* repo.find(startingAfter),
+                    (one) => one.merchantId === merchant.id && one.env === env
+                  )
+                )
+          if (startingAfter !== undefined && before === undefined)
+            return yield* refused(
+              "query.startingAfter",
+              "No payment link with this id exists; pass the last id of the page before."
+            )
+          const found = yield* repo.list(tenant, { limit: limit + 1, before })
+          const links = found.slice(0, limit)
+          const [last] = links
+          // One answer for all: any of the merchant's keys serves any link.
+          const isPayable = last !== undefined && Option.isSome(yield* payeeOf(last))
+          return {
+            links: yield* Effect.forEach(links, (link) => viewOf(link, merchant.name, isPayable)),
+            hasMore: found.length > limit
+          }
+        }),
+        close: Effect.fn("Links.close")(function* ({ merchant, env }, id) {
+          const tenant = { merchantId: merchant.id, env }
+          if (!(yield* repo.close(tenant, id, yield* DateTime.nowAsDate)))
+            return yield* new PaymentLinkNotFound()
+        }),
+        read: Effect.fn("Links.read")(function* (id) {
+          const link = yield* found(id)
+          const payee = yield* payeeOf(link)
+          if (Option.isNone(payee)) return yield* new PaymentLinkNotFound()
+          return yield* viewOf(link, payee.value.principal.merchant.name)
+        }),
+        open: Effect.fn("Links.open")(function* (id, { amount: chosen, paymentId }) {
+          const link = yield* found(id)
+          const payee = yield* payeeOf(link)
+          if (Option.isNone(payee)) return yield* new PaymentLinkClosed({ reason: "closed" })
+          const { principal, publishableKey } = payee.value
+          if (paymentId !== undefined) {
+            const known = yield* payments.find(link, paymentId)
+            if (Option.isNone(known) || known.value.intentUrl !== pageOf(id))
+              return yield* refused("body.paymentId", "Must be a payment that was opened from this link.")
+            return { intentToken: yield* intents.renew(known.value), publishableKey }
+          }
+          const state = yield* stateOf(link)
+          if (state !== "open") return yield* new PaymentLinkClosed({ reason: state })
+          const mint = Effect.fnUntraced(function* (paymentId?: PaymentId) {
+            const { intentToken } = yield* intents.create(principal, {
+              amount: yield* amountOf(link, chosen),
+              intentUrl: pageOf(id),
+              ...(paymentId === undefined ? {} : { id: paymentId })
+            })
+            return { intentToken, publishableKey }
+          })
+          if (!link.once) return yield* mint()
+          const payment = yield* paymentOf(link)
+          const isOther =
+            link.amount === null &&
+            chosen !== undefined &&
+            Option.exists(payment, (known) => known.amount !== chosen)
+          // The payment keeps its terms; a later visitor gets the same payment.
+          if (Option.isSome(payment) && payment.value.status !== "failed" && !isOther)
+            return { intentToken: yield* intents.renew(payment.value), publishableKey }
+          if (link.paymentId !== null && Option.isNone(payment)) return yield* mint(link.paymentId)
+          // Minted first: where that is refused, the payment that there is stays.
+          const next = PaymentId.make(yield* random.uuidV7())
+          const minted = yield* mint(next)
+          const settledOn = yield* repo.settleOn(id, link.paymentId, next, yield* DateTime.nowAsDate)
+          if (settledOn === next) return minted
+          if (settledOn !== link.paymentId) return yield* mint(settledOn)
+          // Somebody has begun to pay the one that there is: no other amount is asked beside it.
+          const kept = yield* paymentOf(link)
+          return Option.isSome(kept) && kept.value.status === "pending"
+            ? { intentToken: yield* intents.renew(kept.value), publishableKey }
+            : yield* new PaymentLinkClosed({
+                reason: Option.exists(kept, ({ status }) => status === "settled") ? "paid" : "expired"
+              })
+        })
+      })
+    })
+  )
+}

@@ -1,0 +1,102 @@
+// Receipts over HTTP.
+import { Effect, Layer, Option } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "../../app/Api.ts"
+import { NotFound, PaymentNotFound, RateLimited } from "../../domain/Errors.ts"
+import { formatUsd } from "../../domain/Money.ts"
+import { PaymentId } from "../../domain/Payment.ts"
+import { AppConfig } from "../../platform/AppConfig.ts"
+import { CurrentPrincipal } from "../../platform/http/ApiKeyAuth.ts"
+import { makeAddressLimit } from "../../platform/http/makeAddressLimit.ts"
+import { clientAddressOf } from "../../platform/http/RequestContext.ts"
+import { type Limit, RateLimiter } from "../../platform/limits/RateLimiter.ts"
+import { PaymentRepo } from "../PaymentRepo.ts"
+import { ReceiptMails } from "./ReceiptMails.ts"
+import { Receipts, type SignedReceipt } from "./Receipts.ts"
+
+/** Mails that one address asks for. */
+const mailLimit: Limit = { rate: 10, perSeconds: 3_600, burst: 10 }
+
+/** What the chain shows to have been sent back. */
+const refundsOf = (repo: PaymentRepo["Service"], paymentId: PaymentId) =>
+  Effect.map(repo.provenRefunds(paymentId), (refunds) =>
+    refunds.map(({ amount, provenAt, recipient, transactionId }) => ({
+      amount: formatUsd(amount),
+      provenAt: provenAt?.toISOString(),
+      recipient,
+      transactionId
+    }))
+  )
+
+/** What has become of a receipt's transfer since it was signed. */
+const sinceSigned = Effect.fnUntraced(function* (
+  repo: PaymentRepo["Service"],
+  { paymentId, transactionId }: SignedReceipt["receipt"]
+) {
+  const id = PaymentId.make(paymentId)
+  const [claim, refunded] = yield* Effect.all([repo.claimOf(id), refundsOf(repo, id)], { concurrency: 2 })
+  const { droppedAt, transactionId: now } = Option.getOrElse(claim, () => ({
+    droppedAt: null,
+    transactionId
+  }))
+  return {
+    refunded,
+    ...(droppedAt === null ? {} : { droppedAt: droppedAt.toISOString() }),
+    ...(now === transactionId ? {} : { replacedBy: now })
+  }
+})
+
+const issuing = HttpApiBuilder.group(
+  Api,
+  "receipts",
+  Effect.fnUntraced(function* (handlers) {
+    const receipts = yield* Receipts
+    const repo = yield* PaymentRepo
+    return handlers.handle(
+      "issue",
+      Effect.fnUntraced(function* ({ params }) {
+        const { merchant, env } = yield* CurrentPrincipal
+        const payment = yield* repo.find({ merchantId: merchant.id, env }, params.id)
+        if (Option.isNone(payment)) return yield* new PaymentNotFound()
+        const signed = yield* receipts.issue(payment.value, merchant.name)
+        return HttpServerResponse.jsonUnsafe({ ...signed, ...(yield* sinceSigned(repo, signed.receipt)) })
+      })
+    )
+  })
+)
+
+const reading = HttpApiBuilder.group(
+  Api,
+  "publicReceipts",
+  Effect.fnUntraced(function* (handlers) {
+    const receipts = yield* Receipts
+    const repo = yield* PaymentRepo
+    const mails = yield* ReceiptMails
+    const limiter = yield* RateLimiter
+    const readingWaitOf = yield* makeAddressLimit
+    const { trustedProxyHops } = yield* AppConfig
+    return handlers.handleAll({
+      read: Effect.fnUntraced(function* ({ params }) {
+        const wait = yield* readingWaitOf("read receipts")
+        if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
+        const found = yield* receipts.read(params.id)
+        if (Option.isNone(found)) return yield* new NotFound()
+        return HttpServerResponse.jsonUnsafe({
+          ...found.value,
+          ...(yield* sinceSigned(repo, found.value.receipt))
+        })
+      }),
+      mail: Effect.fnUntraced(function* ({ params, payload: { email, language }, request }) {
+        const from = clientAddressOf(request, trustedProxyHops)
+        const wait = yield* limiter.take(`receipt mail ${from}`, mailLimit)
+        if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
+        const found = yield* receipts.read(params.id)
+        if (Option.isNone(found)) return yield* new NotFound()
+        yield* mails.send(found.value, email, language)
+      })
+    })
+  })
+)
+
+export const layer = Layer.merge(issuing, reading)

@@ -1,0 +1,74 @@
+// Receipts by mail, to buyers who leave an address for it: once to each address, a few for a receipt.
+import { createHash } from "node:crypto"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
+import type { SecureRandom } from "effect/crypto"
+import type { SqlClient } from "effect/sql"
+import type { Locale } from "../../domain/Locale.ts"
+import { AppConfig } from "../../platform/AppConfig.ts"
+import { Mails } from "../../platform/mail/Mails.ts"
+import { filled, mailWords } from "../../platform/mail/mailWords.ts"
+import { catalogues } from "./catalogues.ts"
+import { ReceiptMailRepo } from "./ReceiptMails/ReceiptMailRepo.ts"
+import type { SignedReceipt } from "./Receipts.ts"
+
+/** Addresses that one receipt is sent to: whoever has its link may ask. */
+const mostAddresses = 3
+
+export class ReceiptMails extends Context.Service<
+  ReceiptMails,
+  {
+    /** False where the service sends no mail. */
+    readonly isOn: boolean
+    /** Nothing comes twice, and beyond the third address nothing comes; the answer is the same. */
+    readonly send: (receipt: SignedReceipt, email: string, locale: Locale) => Effect.Effect<void>
+  }
+>()("quittance/payments/ReceiptMails") {
+  static readonly layer: Layer.Layer<
+    ReceiptMails,
+    never,
+    AppConfig | SqlClient.SqlClient | SecureRandom.SecureRandom
+  > = Layer.effect(
+    ReceiptMails,
+    Effect.gen(function* () {
+      const repo = yield* ReceiptMailRepo
+      const mails = yield* Mails
+      const { smtp } = yield* AppConfig
+      const isOn = Option.isSome(smtp)
+      return ReceiptMails.of({
+        isOn,
+        send: Effect.fn("ReceiptMails.send")(function* ({ receipt, url }, email, locale) {
+          if (!isOn) return
+          const words = mailWords[locale]
+          const isTest = receipt.env === "test"
+          const values = {
+            merchant: `${receipt.merchant}${isTest ? " (test)" : ""}`,
+            amount: receipt.amount
+          }
+          yield* repo.ask(
+            receipt.jti,
+            createHash("sha256").update(email).digest(),
+            mostAddresses,
+            yield* DateTime.nowAsDate,
+            mails.queue({
+              recipient: email,
+              subject: filled(words.receiptSubject, values),
+              body: [
+                ...(isTest ? [catalogues[locale].testPayment, ""] : []),
+                filled(words.receipt, values),
+                url,
+                "",
+                words.receiptWhy
+              ].join("\n")
+            })
+          )
+        })
+      })
+    })
+  ).pipe(Layer.provide([ReceiptMailRepo.layer, Mails.layer]))
+
+  /** Sends nothing. */
+  static readonly layerNone: Layer.Layer<ReceiptMails> = Layer.succeed(ReceiptMails, {
+    isOn: false,
+    send: () => Effect.void
+  })
+}

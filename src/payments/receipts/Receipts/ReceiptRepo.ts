@@ -1,0 +1,112 @@
+// Receipts and the keys that sign them, at rest.
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { PaymentId } from "../../../domain/Payment.ts"
+import type { Sealed } from "../../../platform/SecretBox.ts"
+
+export interface ReceiptKey {
+  readonly kid: string
+  /** JSON. */
+  readonly publicJwk: string
+  readonly sealed: Sealed
+}
+
+export interface KeptReceipt {
+  readonly id: string
+  readonly jws: string
+}
+
+const decodeKeys = Schema.decodeUnknownEffect(
+  Schema.Array(
+    Schema.Struct({
+      kid: Schema.String,
+      public_jwk: Schema.String,
+      private_kid: Schema.String,
+      private_sealed: Schema.Uint8Array
+    })
+  )
+)
+const decodeReceipts = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ id: Schema.String, jws: Schema.String }))
+)
+
+export class ReceiptRepo extends Context.Service<
+  ReceiptRepo,
+  {
+    /** The newest first. */
+    readonly keys: Effect.Effect<ReadonlyArray<ReceiptKey>>
+    readonly addKey: (key: ReceiptKey, at: Date) => Effect.Effect<void>
+    readonly ofPayment: (paymentId: PaymentId) => Effect.Effect<Option.Option<KeptReceipt>>
+    /** Keeps a payment's receipt; the one that is there stays, and is answered. */
+    readonly keep: (paymentId: PaymentId, receipt: KeptReceipt, at: Date) => Effect.Effect<KeptReceipt>
+    readonly find: (id: string) => Effect.Effect<Option.Option<KeptReceipt>>
+  }
+>()("quittance/payments/ReceiptRepo") {
+  static readonly layer: Layer.Layer<ReceiptRepo, never, SqlClient.SqlClient> = Layer.effect(
+    ReceiptRepo,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const first = (statement: Effect.Effect<ReadonlyArray<unknown>, unknown>) =>
+        Effect.map(Effect.flatMap(statement, decodeReceipts), ([row]) => Option.fromUndefinedOr(row))
+      const ofPayment = Effect.fn("ReceiptRepo.ofPayment")(function* (paymentId: PaymentId) {
+        return yield* first(sql`SELECT id, jws FROM receipts WHERE payment_id = ${paymentId}`)
+      }, Effect.orDie)
+
+      return ReceiptRepo.of({
+        keys: Effect.orDie(
+          Effect.map(
+            Effect.flatMap(
+              sql`SELECT kid, public_jwk, private_kid, private_sealed FROM receipt_keys
+                ORDER BY created_at DESC, kid`,
+              decodeKeys
+            ),
+            (rows) =>
+              rows.map((row) => ({
+                kid: row.kid,
+                publicJwk: row.public_jwk,
+                sealed: { kid: row.private_kid, ciphertext: row.private_sealed }
+              }))
+          )
+        ),
+        addKey: Effect.fn("ReceiptRepo.addKey")(function* ({ kid, publicJwk, sealed }, at) {
+          yield* sql`
+            INSERT INTO receipt_keys (kid, public_jwk, private_kid, private_sealed, created_at)
+            VALUES (${kid}, ${publicJwk}, ${sealed.kid}, ${sealed.ciphertext}, ${at})
+            ON CONFLICT DO NOTHING`
+        }, Effect.orDie),
+        ofPayment,
+        keep: Effect.fn("ReceiptRepo.keep")(function* (paymentId, receipt, at) {
+          yield* sql`
+            INSERT INTO receipts (id, payment_id, jws, created_at)
+            VALUES (${receipt.id}, ${paymentId}, ${receipt.jws}, ${at}) ON CONFLICT DO NOTHING`
+          return Option.getOrElse(yield* ofPayment(paymentId), () => receipt)
+        }, Effect.orDie),
+        find: Effect.fn("ReceiptRepo.find")(function* (id) {
+          return yield* first(sql`SELECT id, jws FROM receipts WHERE id = ${id}`)
+        }, Effect.orDie)
+      })
+    })
+  )
+
+  /** In this process. */
+  static readonly layerMemory: Layer.Layer<ReceiptRepo> = Layer.sync(ReceiptRepo, () => {
+    let keys: ReadonlyArray<ReceiptKey> = []
+    const receipts = new Map<PaymentId, KeptReceipt>()
+    return ReceiptRepo.of({
+      keys: Effect.sync(() => keys),
+      addKey: (key) =>
+        Effect.sync(() => {
+          keys = [key, ...keys]
+        }),
+      ofPayment: (paymentId) => Effect.sync(() => Option.fromUndefinedOr(receipts.get(paymentId))),
+      keep: (paymentId, receipt) =>
+        Effect.sync(() => {
+          const kept = receipts.get(paymentId) ?? receipt
+          receipts.set(paymentId, kept)
+          return kept
+        }),
+      find: (id) =>
+        Effect.sync(() => Option.fromUndefinedOr([...receipts.values()].find((one) => one.id === id)))
+    })
+  })
+}

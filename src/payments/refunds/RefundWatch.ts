@@ -1,0 +1,206 @@
+// Goes on where people stop: finds the transfers of refunds that were announced, asks again about named
+// transactions, and watches proven ones until their blocks are final.
+import { DateTime, Effect, Layer, Option } from "effect"
+import { ChainVerifier } from "../../chain/ChainVerifier.ts"
+import type { TransactionHash } from "../../domain/Chain.ts"
+import type { RefundFailure, RefundStatus } from "../../domain/Refund.ts"
+import { MismatchReason } from "../../domain/VerdictReason.ts"
+import { Alerts } from "../../platform/alerts/Alerts.ts"
+import { DueWork } from "../../platform/workers/DueWork.ts"
+import { leased } from "../../platform/workers/leased.ts"
+import { supervised } from "../../platform/workers/supervised.ts"
+import { PaymentRepo, type WatchNote } from "../PaymentRepo.ts"
+import type { DueRefund, Refund } from "../RefundStore.ts"
+import { Refunds } from "./Refunds.ts"
+
+const leaseMillis = 60_000
+const watchMillis = 60_000
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
+/** A transaction that no node shows by then may have been replaced. */
+const shownMillis = minute
+/** One that nothing has replaced either is given up. */
+const unknownMillis = day
+/** So is a refund that nobody sends. */
+const unsentMillis = 30 * day
+/** A dropped transfer that has not come back by then needs a person. */
+const forgetDroppedMillis = 7 * day
+
+/** The older, the seldomer. */
+const pauseAt = (age: number) =>
+  age < 10 * minute ? 2_500 : age < hour ? 15_000 : age < day ? 2 * minute : 10 * minute
+
+const isMismatch = (reason: string | undefined): reason is MismatchReason =>
+  MismatchReason.literals.some((one) => one === reason)
+
+const make = Effect.gen(function* () {
+  const repo = yield* PaymentRepo
+  const refunds = yield* Refunds
+  const chain = yield* ChainVerifier
+  const alerts = yield* Alerts
+  const due = yield* DueWork
+
+  const raise = (refund: Refund, what: string, since?: Date) =>
+    alerts.raise({
+      kind: "refund_unproven",
+      ...(since === undefined ? {} : { since }),
+      tenant: Option.some(refund),
+      subject: refund.id,
+      message: `Refund ${refund.id}: ${what}`
+    })
+
+  const resolve = (refund: Refund) => alerts.resolve("refund_unproven", refund.id)
+
+  /** What was told is over where the refund has ended otherwise meanwhile. */
+  const resolveUnless = Effect.fnUntraced(function* (refund: Refund, status: RefundStatus) {
+    const known = yield* repo.findRefund(refund, refund.id)
+    if (Option.isSome(known) && known.value.status !== status) yield* resolve(refund)
+  })
+
+  const fail = Effect.fnUntraced(function* (refund: Refund, reason: RefundFailure, now: Date) {
+    // Before it ends, as nothing looks at it afterwards.
+    if (reason !== "expired")
+      yield* raise(
+        refund,
+        "the transaction that was named for it does not prove it. Send it, or record the right one."
+      )
+    const ended = yield* repo.endRefund(
+      refund.id,
+      { status: "failed", reason, transactionId: refund.transactionId },
+      now
+    )
+    if (ended) return
+    yield* resolveUnless(refund, "failed")
+  })
+
+  const checkAgain = (refund: Refund, now: Date) =>
+    repo.noteRefundCheck(
+      refund,
+      new Date(now.getTime() + pauseAt(now.getTime() - (refund.namedAt ?? refund.createdAt).getTime()))
+    )
+
+  /** Money that left a receiver for the recipient, of the exact amount, is the refund that was announced. */
+  const findSent = Effect.fnUntraced(function* (refund: Refund) {
+    let isUndecided = false
+    for (const transactionId of yield* repo.sentFor(refund)) {
+      const checked = yield* refunds.check(refund, transactionId)
+      if (checked._tag === "Proven" || checked._tag === "Ended") return "found"
+      isUndecided ||= checked._tag === "Pending"
+    }
+    return isUndecided ? "undecided" : "none"
+  })
+
+  const checkNamed = Effect.fnUntraced(function* (refund: Refund, transactionId: TransactionHash, now: Date) {
+    const checked = yield* refunds.check(refund, transactionId)
+    switch (checked._tag) {
+      case "Proven":
+        return yield* resolve(refund)
+      case "Ended":
+        return
+      case "Pending": {
+        const age = now.getTime() - (refund.namedAt ?? refund.createdAt).getTime()
+        // A wallet that has sped it up has sent it under another hash.
+        const sent = checked.isUnknown && age > shownMillis ? yield* findSent(refund) : "undecided"
+        if (sent === "found") return yield* resolve(refund)
+        if (sent === "none" && age > unknownMillis) return yield* fail(refund, "not_found", now)
+        return yield* checkAgain(refund, now)
+      }
+      case "Refused": {
+        const { reason } = checked.error
+        if (checked.final && isMismatch(reason)) return yield* fail(refund, reason, now)
+        return yield* checkAgain(refund, now)
+      }
+    }
+  })
+
+  const checkAnnounced = Effect.fnUntraced(function* (refund: Refund, now: Date) {
+    const sent = yield* findSent(refund)
+    if (sent === "found") return
+    if (sent === "none" && now.getTime() - refund.createdAt.getTime() > unsentMillis)
+      return yield* fail(refund, "expired", now)
+    yield* checkAgain(refund, now)
+  })
+
+  const statusOf = ({
+    amount,
+    blockHash,
+    blockNumber,
+    env,
+    ordinal,
+    recipient,
+    sender,
+    transactionId
+  }: Refund) =>
+    blockHash === null ||
+    blockNumber === null ||
+    ordinal === null ||
+    sender === null ||
+    transactionId === null
+      ? Effect.undefined
+      : chain.blockStatus(env, {
+          blockNumber,
+          blockHash,
+          transactionId,
+          transfer: { payer: sender, receiver: recipient, amount, ordinal }
+        })
+
+  const noteOf = Effect.fnUntraced(function* (refund: Refund, now: Date): Effect.fn.Return<WatchNote> {
+    const status = yield* statusOf(refund)
+    const later = new Date(now.getTime() + watchMillis)
+    switch (status?._tag) {
+      case "Canonical":
+        return { droppedAt: null, watchAt: status.final ? null : later }
+      case "Moved":
+        return { moved: status, droppedAt: null, watchAt: later }
+      case "Dropped": {
+        const droppedAt = refund.droppedAt ?? now
+        const given = now.getTime() - droppedAt.getTime() > forgetDroppedMillis
+        return { droppedAt, watchAt: given ? null : later }
+      }
+      default:
+        return { droppedAt: refund.droppedAt, watchAt: later }
+    }
+  })
+
+  const watch = Effect.fn("RefundWatch.watch")(function* (refund: DueRefund) {
+    const now = yield* DateTime.nowAsDate
+    if (refund.status === "proven") {
+      const note = yield* noteOf(refund, now)
+      // A drop that is over is resolved before it is noted, one that lasts is told afterwards, at each look: what an
+      // instance does not come to, the next look does.
+      if (note.droppedAt === null) yield* resolve(refund)
+      const noted = yield* repo.noteRefundWatched(refund, note)
+      if (noted && note.droppedAt !== null) {
+        yield* raise(
+          refund,
+          "the chain no longer shows its transfer. Wait for it to return, or cancel the refund and send it again.",
+          note.droppedAt
+        )
+        yield* resolveUnless(refund, "proven")
+      }
+    } else if (refund.status === "pending") {
+      yield* refund.transactionId === null
+        ? checkAnnounced(refund, now)
+        : checkNamed(refund, refund.transactionId, now)
+    }
+  })
+
+  yield* supervised(
+    "The refund sweep",
+    due.next("refunds", "1 second"),
+    leased({
+      what: "Checking a refund",
+      leaseMillis,
+      batch: 64,
+      concurrency: 8,
+      take: repo.takeDueRefunds,
+      each: watch,
+      annotations: ({ id }) => ({ refundId: id })
+    })
+  )
+})
+
+/** Runs until its scope closes; any number of instances share the work. */
+export const layer: Layer.Layer<never, never, PaymentRepo | Refunds | ChainVerifier | Alerts> =
+  Layer.effectDiscard(make)

@@ -1,0 +1,33 @@
+import { networks } from "../../domain/Chain.ts"
+import { formatUsd } from "../../domain/Money.ts"
+import type { Refund } from "../RefundStore.ts"
+import type { RefundView } from "./Api.ts"
+
+/** A refund on the wire. */
+export const refundView = (refund: Refund): RefundView => {
+  const { chainId, usdc } = networks[refund.env]
+  const { amount, recipient, status } = refund
+  return {
+    id: refund.id,
+    status,
+    ...(refund.paymentId === null ? {} : { paymentId: refund.paymentId }),
+    ...(refund.transferId === null ? {} : { incomingTransferId: refund.transferId }),
+    amount: formatUsd(amount),
+    currency: "USD",
+    env: refund.env,
+    livemode: refund.env === "live",
+    recipient,
+    ...(refund.reason === null ? {} : { reason: refund.reason }),
+    beyondPaid: refund.beyondPaid,
+    createdAt: refund.createdAt.toISOString(),
+    ...(refund.transactionId === null ? {} : { transactionId: refund.transactionId }),
+    ...(refund.sender === null ? {} : { sender: refund.sender }),
+    ...(refund.provenAt === null ? {} : { provenAt: refund.provenAt.toISOString() }),
+    ...(refund.droppedAt === null ? {} : { droppedAt: refund.droppedAt.toISOString() }),
+    ...(refund.failureReason === null ? {} : { failureReason: refund.failureReason }),
+    ...(status === "pending"
+      ? { uri: `ethereum:${usdc.address}@${chainId}/transfer?address=${recipient}&uint256=${amount}` }
+      : {}),
+    token: { address: usdc.address, chainId }
+  }
+}

@@ -1,0 +1,22 @@
+import { Effect } from "effect"
+import { parseChecksummedAddress } from "../../chain/Address.ts"
+import { InvalidRequest } from "../../domain/Errors.ts"
+import type { NewRefund } from "./Api.ts"
+import type { RefundRequest } from "./Refunds.ts"
+
+const refused = (path: string, message: string) => new InvalidRequest({ details: [{ path, message }] })
+
+/** What a body asks for: of one payment or of one transfer, to an address that is spelled right. */
+export const requestedRefund = Effect.fnUntraced(function* (
+  { incomingTransferId, paymentId, recipient: typed, ...terms }: typeof NewRefund.Type,
+  by: string
+): Effect.fn.Return<RefundRequest, InvalidRequest> {
+  const recipient = typed === undefined ? undefined : parseChecksummedAddress(typed)
+  if (typed !== undefined && recipient === undefined)
+    return yield* refused("body.recipient", "The address has a wrong checksum. Copy it again.")
+  const request = { ...terms, ...(recipient === undefined ? {} : { recipient }), by }
+  if (paymentId !== undefined && incomingTransferId === undefined) return { ...request, of: { paymentId } }
+  if (paymentId === undefined && incomingTransferId !== undefined)
+    return { ...request, of: { transferId: incomingTransferId } }
+  return yield* refused("body.paymentId", "Send either `paymentId` or `incomingTransferId`.")
+})

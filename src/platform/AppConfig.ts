@@ -1,0 +1,276 @@
+// The environment, read once: every variable is decoded here and nowhere else. A refusal is a line for each
+// setting that names the variable and what it must be, never its value.
+import { availableParallelism } from "node:os"
+import { join } from "node:path"
+import { ConfigProvider, Context, Duration, Effect, Layer, Option, Redacted, Result } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { type Address, type Env, networks } from "../domain/Chain.ts"
+import { ConfigRefusal, type RefusedSetting } from "./AppConfig/ConfigRefusal.ts"
+import { headersOf, type KeyedSecret, toKeyedSecrets } from "./AppConfig/codecs.ts"
+import { developmentMnemonic, developmentSecrets } from "./AppConfig/developmentSecrets.ts"
+import { misspeltVariables } from "./AppConfig/misspeltVariables.ts"
+import { type Sibling, siblingIn, whyAlone, whyTooMany } from "./AppConfig/processCount.ts"
+import {
+  baseUrlWants,
+  encryptionWants,
+  intentTokenWants,
+  postgresWants,
+  settings,
+  variables
+} from "./AppConfig/settings.ts"
+import { withSecretFiles } from "./AppConfig/withSecretFiles.ts"
+import { whyNotEmbedded, whyNotWithin } from "./database/foreignCluster.ts"
+import { isLoopback } from "./http/isLoopback.ts"
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** Every variable by itself; all that are malformed are refused at once, with what else is. */
+const readSettings = Effect.fnUntraced(function* (refused: ReadonlyArray<RefusedSetting>) {
+  const results: ReadonlyArray<Result.Result<unknown, ConfigRefusal>> = Object.values(
+    yield* Effect.all(settings, { mode: "result" })
+  )
+  const malformed = results.flatMap((one) => (Result.isFailure(one) ? one.failure.settings : []))
+  if (refused.length + malformed.length > 0) return yield* ConfigRefusal.of([...refused, ...malformed])
+  return yield* Effect.all(settings)
+})
+type Settings = Effect.Success<ReturnType<typeof readSettings>>
+
+const machine = { cores: availableParallelism(), platform: process.platform }
+
+/** An instance's to the replica. */
+const replicaConnections = 8
+
+/** What settings want of each other. */
+const contradictions = (read: Settings): ReadonlyArray<ConfigRefusal> => {
+  const { databaseUrl, dataDir, encryptionKeys, intentTokenSecrets, replicaUrl, webhookAllowedHosts } = read
+  const wanted: Array<ConfigRefusal> = []
+  if (read.environment === "production") {
+    if (Option.isNone(read.baseUrl)) wanted.push(ConfigRefusal.mustBe("BASE_URL", baseUrlWants))
+    if (Option.isNone(databaseUrl)) wanted.push(ConfigRefusal.mustBe("DATABASE_URL", postgresWants))
+    if (Option.isNone(intentTokenSecrets))
+      wanted.push(ConfigRefusal.mustBe("INTENT_TOKEN_SECRETS", intentTokenWants))
+    if (Option.isNone(encryptionKeys)) wanted.push(ConfigRefusal.mustBe("ENCRYPTION_KEYS", encryptionWants))
+    if (webhookAllowedHosts.length > 0)
+      wanted.push(
+        ConfigRefusal.of([
+          {
+            variable: "WEBHOOK_ALLOWED_HOSTS",
+            message:
+              "WEBHOOK_ALLOWED_HOSTS must be unset in production: it lets webhooks reach private addresses"
+          }
+        ])
+      )
+  }
+  if (Option.isSome(replicaUrl) && Option.isNone(databaseUrl))
+    wanted.push(
+      ConfigRefusal.of([
+        {
+          variable: "DATABASE_REPLICA_URL",
+          message: "DATABASE_REPLICA_URL needs DATABASE_URL beside it: the embedded database has no replica"
+        }
+      ])
+    )
+  const { connections, workers } = read
+  const alone = workers === "auto" || workers === 1 ? undefined : whyAlone(machine)
+  if (alone !== undefined) wanted.push(ConfigRefusal.of([{ variable: "WORKERS", message: alone }]))
+  const tooMany = whyTooMany(workers, connections)
+  if (tooMany !== undefined)
+    wanted.push(ConfigRefusal.of([{ variable: "DATABASE_CONNECTIONS", message: tooMany }]))
+  const whyNot = Option.isNone(databaseUrl) ? whyNotEmbedded(embeddedIn(dataDir)) : whyNotWithin(dataDir)
+  if (whyNot !== undefined) wanted.push(ConfigRefusal.of([{ variable: "DATA_DIR", message: whyNot }]))
+  return wanted
+}
+
+/** A chain whose nodes are all on this machine or beside it (a name without a dot, as in compose) is local. */
+const explorerUrlOf = (env: Env, nodes: ReadonlyArray<string>): string | null =>
+  nodes.every((node) => {
+    const { hostname } = new URL(node)
+    return isLoopback(hostname) || /^[\w-]+$/.test(hostname)
+  })
+    ? null
+    : networks[env].explorerUrl
+
+const embeddedIn = (dataDir: string) => join(dataDir, "postgres")
+
+/**
+ * Decodes the environment.
+ *
+ * @throws ConfigRefusal (in the error channel), with every setting that is malformed or, in production, missing.
+ */
+export const loadAppConfig = Effect.fnUntraced(function* (
+  env: Environment
+): Effect.fn.Return<typeof AppConfig.Service, ConfigRefusal, SecureRandom.SecureRandom> {
+  const { refused, set } = withSecretFiles(env)
+  const read = yield* readSettings(refused).pipe(
+    Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env: set }))
+  )
+  const wanted = contradictions(read)
+  // Before anything is generated into DATA_DIR.
+  if (wanted.length > 0) return yield* ConfigRefusal.of(wanted.flatMap((one) => one.settings))
+
+  const { dataDir, environment, intentTokenSecrets, encryptionKeys, agentWalletMnemonic, port } = read
+  const production = environment === "production"
+  const generated =
+    Option.isSome(intentTokenSecrets) && Option.isSome(encryptionKeys)
+      ? undefined
+      : yield* developmentSecrets(dataDir)
+  const mnemonic =
+    Option.isSome(agentWalletMnemonic) || production
+      ? agentWalletMnemonic
+      : Option.some(yield* developmentMnemonic(dataDir))
+  const sibling = Option.fromUndefinedOr(siblingIn(env))
+  /** What is one process's of what an instance may have. */
+  const shareOf = (connections: number) =>
+    Option.match(sibling, {
+      onNone: () => connections,
+      onSome: ({ of }) => Math.max(1, Math.floor(connections / of))
+    })
+  const baseUrl = Option.getOrElse(read.baseUrl, () => `http://localhost:${port}`)
+  const mailFrom = Option.getOrElse(read.mailFrom, () => `quittance@${new URL(baseUrl).hostname}`)
+
+  return {
+    port,
+    host: read.host,
+    baseUrl,
+    environment,
+    sibling,
+    connections: { database: shareOf(read.connections), replica: shareOf(replicaConnections) },
+    database: Option.match(read.databaseUrl, {
+      onSome: (url) => ({ _tag: "Postgres", url: Redacted.make(url) }) as const,
+      onNone: () => ({ _tag: "Embedded", directory: embeddedIn(dataDir) }) as const
+    }),
+    replicaUrl: Option.map(read.replicaUrl, Redacted.make),
+    dataDir,
+    rpcUrls: { test: read.testnetNodes, live: read.mainnetNodes },
+    explorerUrls: {
+      test: explorerUrlOf("test", read.testnetNodes),
+      live: explorerUrlOf("live", read.mainnetNodes)
+    },
+    testnetConfirmations: read.testnetConfirmations,
+    finalityDepth: read.finalityDepth,
+    faucet: {
+      privateKey: Option.map(read.faucetKey, (key) => Redacted.make(key)),
+      usdcAtomic: BigInt(read.faucetUsdc) * 1_000_000n,
+      gasWei: read.faucetGasWei
+    },
+    relaying: {
+      factories: read.factories,
+      gasPerMerchant: BigInt(read.gasPerMerchant),
+      gasPerPayer: BigInt(read.gasPerPayer),
+      reserveWei: read.reserveWei
+    },
+    agentWalletMnemonic: Option.map(mnemonic, (words) => Redacted.make(words)),
+    intentTokenSecrets: toKeyedSecrets(
+      Option.getOrElse(intentTokenSecrets, () => [generated?.intentTokenSecrets ?? ""])
+    ),
+    encryptionKeys: toKeyedSecrets(Option.getOrElse(encryptionKeys, () => [generated?.encryptionKeys ?? ""])),
+    onrampUrl: read.onrampUrl,
+    walletConnect: Option.map(read.walletConnectProjectId, (projectId) => ({
+      projectId,
+      relayUrl: read.walletConnectRelayUrl
+    })),
+    trustedProxyHops: read.trustedProxyHops,
+    webhookAllowedHosts: read.webhookAllowedHosts,
+    paymentExpiry: read.paymentExpiry,
+    webhookAttemptRetention: read.webhookAttemptRetention,
+    rateLimitPerKey: read.rateLimitPerKey,
+    redisUrl: Option.map(read.redisUrl, (url) => Redacted.make(url)),
+    metrics: Option.map(read.metricsPort, (one) => ({ host: read.metricsHost, port: one })),
+    otlp: Option.map(read.otlpUrl, (url) => ({ url, headers: headersOf(read.otlpHeaders) })),
+    shutdownDelay: Option.getOrElse(read.shutdownDelay, () => Duration.seconds(production ? 3 : 0)),
+    signUp: Option.getOrElse(read.signUp, () => (production ? "closed" : "open")),
+    liveReceiverDelay: read.liveReceiverDelay,
+    smtp: Option.map(read.smtpUrl, (url) => ({ url: Redacted.make(url), from: mailFrom }))
+  }
+})
+
+export class AppConfig extends Context.Service<
+  AppConfig,
+  {
+    readonly port: number
+    readonly host: string
+    /** Origin of the deployment, without a trailing slash. */
+    readonly baseUrl: string
+    readonly environment: "development" | "production"
+    /** Which of the instance's processes this is; none where it is the only one. */
+    readonly sibling: Option.Option<Sibling>
+    /** This process's share, at most open at a time. */
+    readonly connections: { readonly database: number; readonly replica: number }
+    readonly database:
+      | { readonly _tag: "Postgres"; readonly url: Redacted.Redacted<string> }
+      | { readonly _tag: "Embedded"; readonly directory: string }
+    /** A replica of the database, for lists and pages. */
+    readonly replicaUrl: Option.Option<Redacted.Redacted<string>>
+    readonly dataDir: string
+    readonly rpcUrls: { readonly test: ReadonlyArray<string>; readonly live: ReadonlyArray<string> }
+    /** Where people look at transactions and addresses; null where the chain is a local one. */
+    readonly explorerUrls: { readonly test: string | null; readonly live: string | null }
+    /** Blocks on top of the transfer's block before it counts, 0 to 64. */
+    readonly testnetConfirmations: number
+    /** Blocks after which a settled transfer is no longer watched. */
+    readonly finalityDepth: number
+    readonly faucet: {
+      readonly privateKey: Option.Option<Redacted.Redacted<string>>
+      /** Atomic USDC a grant pays. */
+      readonly usdcAtomic: bigint
+      readonly gasWei: bigint
+    }
+    /** What the wallet that relays x402 payments does for whom. */
+    readonly relaying: {
+      /** Contracts that may deploy a payer's wallet with its payment (ERC-6492). */
+      readonly factories: ReadonlyArray<Address>
+      /** Gas in any 24 hours. */
+      readonly gasPerMerchant: bigint
+      readonly gasPerPayer: bigint
+      /** What is kept for merchants that have relayed little, in wei. */
+      readonly reserveWei: bigint
+    }
+    /** Agents' wallets are derived from it; without it there are no agents and no facilitator. */
+    readonly agentWalletMnemonic: Option.Option<Redacted.Redacted<string>>
+    readonly intentTokenSecrets: ReadonlyArray<KeyedSecret>
+    /** Secrets are base64 of 32 bytes. */
+    readonly encryptionKeys: ReadonlyArray<KeyedSecret>
+    /** Where buyers buy USDC: an address with {address} and {amount} in it. */
+    readonly onrampUrl: Option.Option<string>
+    /** Lets buyers pay with a wallet at the other end of WalletConnect. */
+    readonly walletConnect: Option.Option<{ readonly projectId: string; readonly relayUrl: string }>
+    readonly trustedProxyHops: number
+    /** Exact `host:port` that may be http and private; development only. */
+    readonly webhookAllowedHosts: ReadonlyArray<string>
+    readonly paymentExpiry: Duration.Duration
+    /** How long webhook attempts and the answers kept with them stay; deliveries are never deleted. */
+    readonly webhookAttemptRetention: Duration.Duration
+    /** Requests a second that one key may sustain. */
+    readonly rateLimitPerKey: number
+    readonly redisUrl: Option.Option<Redacted.Redacted<string>>
+    /** Where Prometheus reads metrics: a listener of its own. */
+    readonly metrics: Option.Option<{ readonly host: string; readonly port: number }>
+    /** OTLP over HTTP: where traces, metrics and logs go. The headers may hold a key. */
+    readonly otlp: Option.Option<{
+      readonly url: string
+      readonly headers: Readonly<Record<string, Redacted.Redacted<string>>>
+    }>
+    /** How long `/readyz` refuses before the listener closes, so that balancers look elsewhere. */
+    readonly shutdownDelay: Duration.Duration
+    /** Whether anybody may sign up in the dashboard. */
+    readonly signUp: "open" | "closed"
+    /** How long a change of a live receiving address waits, so that it can be withdrawn. */
+    readonly liveReceiverDelay: Duration.Duration
+    /** The SMTP server for outgoing mail; without it no mail is sent. The URL may hold a password. */
+    readonly smtp: Option.Option<{ readonly url: Redacted.Redacted<string>; readonly from: string }>
+  }
+>()("quittance/AppConfig") {
+  /** A refusal names what is misspelt as well: that may be the setting which is missing. */
+  static readonly layer = (env: Environment): Layer.Layer<AppConfig, ConfigRefusal> =>
+    Layer.effect(
+      AppConfig,
+      Effect.mapError(
+        loadAppConfig(env),
+        ({ message, settings: refused }) =>
+          new ConfigRefusal({
+            settings: refused,
+            message: [message, ...misspeltVariables(env, variables)].join("\n")
+          })
+      )
+    ).pipe(Layer.provide(SecureRandom.layerWebCrypto))
+}

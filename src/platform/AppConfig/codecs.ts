@@ -1,0 +1,145 @@
+// The forms that settings come in.
+import { isIP } from "node:net"
+import { Duration, Effect, Option, Redacted, Schema, SchemaGetter, SchemaIssue } from "effect"
+import { Base64 } from "effect/encoding"
+import { getAddress, isAddress } from "viem/utils"
+import { Address } from "../../domain/Chain.ts"
+import { mostProcesses } from "./processCount.ts"
+
+/** A secret with the id that tokens and ciphertexts name it by. */
+export interface KeyedSecret {
+  readonly kid: string
+  readonly secret: Redacted.Redacted<string>
+}
+
+const text = (holds: (text: string) => boolean) => Schema.String.check(Schema.makeFilter(holds))
+
+/** A text read as something else; the issue of one that cannot be read holds no value. */
+const readAs = <T, E>(to: Schema.Codec<T, E>, read: (text: string) => E | undefined) =>
+  Schema.String.pipe(
+    Schema.decodeTo(to, {
+      decode: SchemaGetter.transformEffect((given: string) => {
+        const value = read(given)
+        return value === undefined
+          ? Effect.fail(new SchemaIssue.InvalidValue({ message: "unreadable" }))
+          : Effect.succeed(value)
+      }),
+      encode: SchemaGetter.forbidden(() => "Settings are read alone.")
+    })
+  )
+
+export const integer = (minimum: number, maximum: number) =>
+  Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum, maximum }))
+
+/** One for each core, or as many as are named. */
+export const workers = Schema.Union([Schema.Literal("auto"), integer(1, mostProcesses)])
+
+/** Whole wei. */
+export const wei = readAs(Schema.BigInt, (given) => (/^\d{1,20}$/.test(given) ? BigInt(given) : undefined))
+
+const partsOf = (given: string): ReadonlyArray<string> =>
+  given
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "")
+
+/** Comma-separated. */
+export const list = (holds: (all: ReadonlyArray<string>) => boolean) =>
+  readAs(Schema.Array(Schema.String), (given) => {
+    const parts = partsOf(given)
+    return holds(parts) ? parts : undefined
+  })
+
+const isHttpUrl = (given: string) => {
+  const url = URL.parse(given)
+  return url !== null && (url.protocol === "http:" || url.protocol === "https:")
+}
+export const httpUrl = text(isHttpUrl)
+/** Each once, however it is written: nodes vote, and one that is named twice would outvote another. */
+export const httpUrls = readAs(Schema.Array(Schema.String), (given) => {
+  const parts = partsOf(given)
+  if (parts.length === 0 || !parts.every(isHttpUrl)) return undefined
+  const hrefs = parts.map((one) => new URL(one).href)
+  return parts.filter((_, index) => hrefs.indexOf(hrefs[index] ?? "") === index)
+})
+
+/** An origin, without a trailing slash. */
+export const origin = readAs(Schema.String, (given) => {
+  const bare = given.replace(/\/$/, "")
+  return isHttpUrl(given) && new URL(given).origin === bare ? bare : undefined
+})
+
+export const postgresUrl = Schema.String.check(Schema.isPattern(/^postgres(ql)?:\/\/.+/))
+
+const units: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** Such as `24h`, `90m` or `30s`. */
+export const duration = (minimum: Duration.Duration, maximum: Duration.Duration) =>
+  readAs(Schema.Duration, (given) => {
+    const match = /^(\d{1,6})\s*([smhd])$/.exec(given)
+    const unit = units[match?.[2] ?? ""]
+    if (match === null || unit === undefined) return undefined
+    const read = Duration.millis(Number(match[1]) * unit)
+    return Duration.between(read, { minimum, maximum }) ? read : undefined
+  })
+
+/** Order of secp256k1: private keys are from 1 to one less (SEC 2, 2.4.1). */
+const curveOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+export const privateKey = text((given) => {
+  if (!/^0x[0-9a-fA-F]{64}$/.test(given)) return false
+  const key = BigInt(given)
+  return key > 0n && key < curveOrder
+})
+
+/** In any letter case. */
+export const addresses = readAs(Schema.Array(Address), (given) => {
+  const parts = partsOf(given)
+  return parts.every((one) => isAddress(one, { strict: false }))
+    ? parts.map((one) => Address.make(getAddress(one)))
+    : undefined
+})
+
+/** An IP address, or a name that does not look like a broken one. */
+export const listenHost = text(
+  (given) => isIP(given) !== 0 || (/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(given) && !/^[\d.]+$/.test(given))
+)
+
+const decodedComponent = Option.liftThrowable(decodeURIComponent)
+
+/** `name=value` pairs, values percent-encoded (OpenTelemetry, exporter configuration). */
+export const headers = list((all) => all.every((one) => /^[A-Za-z0-9-]+=./.test(one)))
+export const headersOf = (
+  pairs: ReadonlyArray<string>
+): Readonly<Record<string, Redacted.Redacted<string>>> =>
+  Object.fromEntries(
+    pairs.map((pair) => {
+      const equals = pair.indexOf("=")
+      const value = pair.slice(equals + 1)
+      return [
+        pair.slice(0, equals).toLowerCase(),
+        Redacted.make(Option.getOrElse(decodedComponent(value), () => value))
+      ]
+    })
+  )
+
+const isBase64Of = (bytes: number) => (secret: string) =>
+  Option.exists(Option.getSuccess(Base64.decode(secret)), (decoded) => decoded.length === bytes)
+
+/** `kid:secret` pairs with ids of their own. */
+const keyed = (holds: (secret: string) => boolean) =>
+  list((all) => {
+    const pairs = toKeyedSecrets(all)
+    return (
+      pairs.length > 0 &&
+      pairs.every(({ kid, secret }) => /^[A-Za-z0-9_-]{1,32}$/.test(kid) && holds(Redacted.value(secret))) &&
+      new Set(pairs.map(({ kid }) => kid)).size === pairs.length
+    )
+  })
+export const signingSecrets = keyed((secret) => secret.length >= 32)
+export const encryptionKeys = keyed(isBase64Of(32))
+
+export const toKeyedSecrets = (pairs: ReadonlyArray<string>): ReadonlyArray<KeyedSecret> =>
+  pairs.map((pair) => {
+    const colon = pair.indexOf(":")
+    return { kid: pair.slice(0, Math.max(colon, 0)), secret: Redacted.make(pair.slice(colon + 1)) }
+  })

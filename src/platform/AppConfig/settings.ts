@@ -1,0 +1,183 @@
+// The variables of the environment: the form of each, what it must be in words, and its default.
+import { validateMnemonic } from "@scure/bip39"
+import { wordlist } from "@scure/bip39/wordlists/english"
+import { Config, Duration, Effect, Option, Schema } from "effect"
+import { Address } from "../../domain/Chain.ts"
+import { ConfigRefusal } from "./ConfigRefusal.ts"
+import * as codecs from "./codecs.ts"
+import { defaultConnections, leastConnections, mostProcesses } from "./processCount.ts"
+
+/** The names of all settings below, and of what the environment gives to others. */
+export const variables = new Set(["OTEL_RESOURCE_ATTRIBUTES", "POSTGRES_PASSWORD"])
+
+/** One that may be missing. */
+const optional = <T>(variable: string, codec: Schema.ConstraintCodec<T, unknown>, mustBe: string) => {
+  variables.add(variable)
+  return Config.option(Config.schema(codec, variable)).pipe(
+    Effect.mapError(() => ConfigRefusal.mustBe(variable, mustBe))
+  )
+}
+
+const setting = <T>(
+  variable: string,
+  codec: Schema.ConstraintCodec<T, unknown>,
+  mustBe: string,
+  fallback: NoInfer<T>
+) =>
+  Effect.map(
+    optional(variable, codec, mustBe),
+    Option.getOrElse(() => fallback)
+  )
+
+export const baseUrlWants = "the public origin of the service, without a path"
+export const postgresWants = "a Postgres address in production"
+export const intentTokenWants =
+  "kid:secret pairs, comma-separated, newest first, each secret 32 characters or more"
+export const encryptionWants = "kid:key pairs, comma-separated, newest first, each key the base64 of 32 bytes"
+const listenHostWants = "an IP address or host name to listen on"
+const nodesWant = "comma-separated http(s) addresses of JSON-RPC nodes"
+const gasWants = "an amount of gas a day"
+
+const gas = codecs.integer(1, Number.MAX_SAFE_INTEGER)
+/** So long ago has a year that Postgres reads. */
+const lasting = codecs.duration(Duration.seconds(1), Duration.days(365_000))
+const lastingWants = "a duration in d, h, m or s, from 1s to 365000d"
+
+/** Coinbase Smart Wallet's factory, and Safe's proxy factory 1.4.1. */
+const knownFactories = [
+  Address.make("0x0BA5ED0c6AA8c49038F819E587E2633c4A9F428a"),
+  Address.make("0x4e1DCf7AD4e460CfD30791CCC4F9c8a4f820ec67")
+]
+
+export const settings = {
+  environment: setting(
+    "ENVIRONMENT",
+    Schema.Literals(["development", "production"]),
+    "`development` or `production`",
+    "development"
+  ),
+  port: setting("PORT", codecs.integer(1, 65535), "a port from 1 to 65535", 8787),
+  host: setting("HOST", codecs.listenHost, listenHostWants, "0.0.0.0"),
+  workers: setting(
+    "WORKERS",
+    codecs.workers,
+    `\`auto\`, or a number of processes from 1 to ${mostProcesses}`,
+    1
+  ),
+  baseUrl: optional("BASE_URL", codecs.origin, baseUrlWants),
+  dataDir: setting("DATA_DIR", Schema.NonEmptyString, "a directory", ".data"),
+  databaseUrl: optional("DATABASE_URL", codecs.postgresUrl, "a Postgres address"),
+  connections: setting(
+    "DATABASE_CONNECTIONS",
+    codecs.integer(leastConnections, 1000),
+    `a number of connections from ${leastConnections} to 1000`,
+    defaultConnections
+  ),
+  replicaUrl: optional("DATABASE_REPLICA_URL", codecs.postgresUrl, "the address of a replica"),
+  intentTokenSecrets: optional("INTENT_TOKEN_SECRETS", codecs.signingSecrets, intentTokenWants),
+  encryptionKeys: optional("ENCRYPTION_KEYS", codecs.encryptionKeys, encryptionWants),
+  agentWalletMnemonic: optional(
+    "AGENT_WALLET_MNEMONIC",
+    Schema.String.check(Schema.makeFilter((text) => validateMnemonic(text, wordlist))),
+    "a BIP-39 mnemonic of 12 to 24 English words; `bun run cli init` makes one"
+  ),
+  webhookAllowedHosts: setting(
+    "WEBHOOK_ALLOWED_HOSTS",
+    codecs.list((all) => all.every((one) => /^[^\s/@:]+:\d{1,5}$/.test(one))),
+    "comma-separated host:port",
+    []
+  ),
+  testnetNodes: setting("BASE_SEPOLIA_RPC_URLS", codecs.httpUrls, nodesWant, ["https://sepolia.base.org"]),
+  mainnetNodes: setting("ARBITRUM_RPC_URLS", codecs.httpUrls, nodesWant, ["https://arb1.arbitrum.io/rpc"]),
+  testnetConfirmations: setting(
+    "TESTNET_CONFIRMATIONS",
+    codecs.integer(0, 64),
+    "a number of blocks from 0 to 64",
+    1
+  ),
+  finalityDepth: setting(
+    "FINALITY_DEPTH",
+    codecs.integer(1, 100_000),
+    "a number of blocks from 1 to 100000",
+    64
+  ),
+  faucetKey: optional(
+    "FAUCET_PRIVATE_KEY",
+    codecs.privateKey,
+    "a private key: 0x and 64 hex digits, within the curve's order"
+  ),
+  faucetUsdc: setting("FAUCET_USDC", codecs.integer(1, 1000), "whole USDC from 1 to 1000", 10),
+  faucetGasWei: setting("FAUCET_GAS_WEI", codecs.wei, "an amount in wei", 200_000_000_000_000n),
+  factories: setting(
+    "X402_FACTORIES",
+    codecs.addresses,
+    "comma-separated addresses of contracts that deploy payers' wallets",
+    knownFactories
+  ),
+  gasPerMerchant: setting("RELAY_GAS_PER_MERCHANT", gas, gasWants, 300_000_000),
+  gasPerPayer: setting("RELAY_GAS_PER_PAYER", gas, gasWants, 100_000_000),
+  reserveWei: setting("RELAY_RESERVE_WEI", codecs.wei, "an amount in wei", 1_000_000_000_000_000n),
+  walletConnectProjectId: optional(
+    "WALLETCONNECT_PROJECT_ID",
+    Schema.String.check(Schema.isPattern(/^[0-9a-f]{32}$/)),
+    "a project's id of WalletConnect, 32 hex digits"
+  ),
+  walletConnectRelayUrl: setting(
+    "WALLETCONNECT_RELAY_URL",
+    Schema.String.check(Schema.isPattern(/^wss?:\/\/[^\s/]+(\/\S*)?$/)),
+    "a wss address",
+    "wss://relay.walletconnect.org"
+  ),
+  onrampUrl: optional(
+    "ONRAMP_URL",
+    Schema.String.check(
+      Schema.isMaxLength(2048),
+      Schema.makeFilter((text) => URL.parse(text.replaceAll(/[{}]/g, ""))?.protocol === "https:")
+    ),
+    "an https address, with {address} and {amount} where they belong"
+  ),
+  trustedProxyHops: setting("TRUSTED_PROXY_HOPS", codecs.integer(0, 16), "a number from 0 to 16", 0),
+  paymentExpiry: setting("PAYMENT_EXPIRY", lasting, lastingWants, Duration.hours(24)),
+  webhookAttemptRetention: setting("WEBHOOK_ATTEMPT_RETENTION", lasting, lastingWants, Duration.days(30)),
+  rateLimitPerKey: setting(
+    "RATE_LIMIT_PER_KEY",
+    codecs.integer(1, 1_000_000),
+    "requests a second, from 1",
+    100
+  ),
+  redisUrl: optional(
+    "REDIS_URL",
+    Schema.String.check(Schema.isPattern(/^rediss?:\/\/.+/)),
+    "a Redis address"
+  ),
+  signUp: optional("SIGNUP", Schema.Literals(["open", "closed"]), "`open` or `closed`"),
+  liveReceiverDelay: setting(
+    "LIVE_RECEIVER_DELAY",
+    codecs.duration(Duration.zero, Duration.infinity),
+    "a duration in d, h, m or s, or 0s for none",
+    Duration.hours(24)
+  ),
+  smtpUrl: optional(
+    "SMTP_URL",
+    Schema.String.check(Schema.isPattern(/^smtps?:\/\/.+/)),
+    "a mail server's address, smtp:// or smtps://"
+  ),
+  mailFrom: optional(
+    "MAIL_FROM",
+    Schema.String.check(Schema.isPattern(/^[^\s@<>,;:"\p{Cc}]+@[^\s@<>,;:"\p{Cc}]+$/u)),
+    "the e-mail address that mail is sent from"
+  ),
+  metricsPort: optional("METRICS_PORT", codecs.integer(1, 65535), "a port from 1 to 65535"),
+  metricsHost: setting("METRICS_HOST", codecs.listenHost, listenHostWants, "127.0.0.1"),
+  otlpUrl: optional(
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    codecs.httpUrl,
+    "the http(s) address of an OTLP collector"
+  ),
+  otlpHeaders: setting("OTEL_EXPORTER_OTLP_HEADERS", codecs.headers, "comma-separated name=value", []),
+  shutdownDelay: optional(
+    "SHUTDOWN_DELAY",
+    codecs.duration(Duration.zero, Duration.seconds(5)),
+    "a duration of at most 5s"
+  )
+}

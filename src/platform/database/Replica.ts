@@ -1,0 +1,176 @@
+// Reads of lists and pages on a replica, while it is as fresh as the database at the moment of asking:
+// what is answered there was answered here as well. Otherwise, and while it is silent, the database answers.
+import { PgClient } from "@effect/sql-pg"
+import { Cause, Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { AppConfig } from "../AppConfig.ts"
+import { batched } from "./batched.ts"
+import { makeConnector } from "./Connector.ts"
+import { DatabaseRefusal } from "./DatabaseRefusal.ts"
+import { parseDatabaseUrl } from "./DatabaseUrl.ts"
+import { isDatabaseOutage } from "./isDatabaseOutage.ts"
+import { causeOf } from "./migrate.ts"
+
+/** How often, and after how many milliseconds each, a replica is asked whether it has come so far. */
+const waits = [0, 2, 8] as const
+/** What a replica may take to say so. */
+const patience = "150 millis"
+/** For how long one that failed is left alone. */
+const restMillis = 5_000
+
+export interface Replica {
+  /** What reads on it are written with. */
+  readonly sql: SqlClient.SqlClient
+  /** The one or the other, whichever may answer now. */
+  readonly read: <A, E, R>(
+    there: Effect.Effect<A, E, R>,
+    here: Effect.Effect<A, E, R>
+  ) => Effect.Effect<A, E, R>
+}
+
+/** Undefined without `DATABASE_REPLICA_URL`. */
+export const Replica = Context.Reference<Replica | undefined>("quittance/platform/Replica", {
+  defaultValue: () => undefined
+})
+
+const Position = Schema.Struct({ cluster: Schema.String, timeline: Schema.Finite, position: Schema.String })
+const decodePosition = Schema.decodeUnknownEffect(Schema.Tuple([Position]))
+const decodeStanding = Schema.decodeUnknownEffect(
+  Schema.Tuple([
+    Schema.Struct({
+      cluster: Schema.String,
+      timeline: Schema.Finite,
+      follows: Schema.Boolean,
+      fresh: Schema.Boolean
+    })
+  ])
+)
+
+/** Which cluster and database this is; a replica has those of its primary. */
+const cluster = "(SELECT system_identifier::text FROM pg_control_system()) || ' ' || current_database()"
+
+const make = Effect.fnUntraced(function* (address: string, maxConnections: number) {
+  const here = yield* SqlClient.SqlClient
+  const parsed = parseDatabaseUrl(address)
+  const mustBe =
+    "DATABASE_REPLICA_URL must be a Postgres address, postgres://user:password@host:port/database"
+  if (parsed === undefined) return yield* new DatabaseRefusal({ message: mustBe })
+  // What one server has says nothing of what another has.
+  if (parsed.servers.length > 1)
+    return yield* new DatabaseRefusal({ message: "DATABASE_REPLICA_URL must name one server" })
+  const connector = makeConnector(parsed.servers, { takesStandby: true })
+  const client = yield* Layer.build(
+    PgClient.layer({
+      url: Redacted.make(parsed.first),
+      stream: () => connector.open(2_000),
+      connectTimeout: "2 seconds",
+      multiplex: true,
+      maxConnections,
+      applicationName: "quittance replica"
+    })
+  ).pipe(Effect.mapError((error) => new DatabaseRefusal({ message: `${mustBe}: ${causeOf(error)}` })))
+  const sql = Context.get(client, SqlClient.SqlClient)
+
+  let restsUntil = 0
+  const rest = (why: string) =>
+    Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      if (now >= restsUntil)
+        yield* Effect.logWarning(
+          `The replica ${parsed.shown} failed; reading from the primary for a while: ${why}`
+        )
+      restsUntil = now + restMillis
+    })
+
+  /** The timeline is the history of the log: each promotion begins another. */
+  const position = yield* batched((asked: ReadonlyArray<undefined>) =>
+    Effect.map(
+      Effect.flatMap(
+        here`
+          SELECT ${here.literal(cluster)} AS cluster, position::text AS position,
+            ('x' || left(pg_walfile_name(position), 8))::bit(32)::int AS timeline
+          FROM pg_current_wal_insert_lsn() AS position`,
+        decodePosition
+      ),
+      ([row]) => asked.map(() => row)
+    )
+  )
+  /**
+   * A position says something of the same history alone. What it receives is newer than what its control file
+   * holds, which is written now and then; a role without pg_read_all_stats sees the file alone.
+   */
+  const standing = (wanted: string) =>
+    Effect.map(
+      Effect.flatMap(
+        sql`
+          SELECT ${sql.literal(cluster)} AS cluster, pg_is_in_recovery() AS follows,
+            coalesce(pg_last_wal_replay_lsn() >= ${wanted}::text::pg_lsn, false) AS fresh,
+            greatest(
+              (SELECT timeline_id FROM pg_control_checkpoint()),
+              (SELECT min_recovery_end_timeline FROM pg_control_recovery()),
+              (SELECT received_tli FROM pg_stat_wal_receiver)
+            ) AS timeline`,
+        decodeStanding
+      ),
+      ([one]) => one
+    )
+  /** Why it may not be read, once told. */
+  let told: string | undefined
+  const unfit = (why: string) =>
+    Effect.gen(function* () {
+      if (told !== why)
+        yield* Effect.logWarning(
+          `The replica ${parsed.shown} ${why}, and is not used: set DATABASE_REPLICA_URL to one that follows the database`
+        )
+      told = why
+      restsUntil = (yield* Clock.currentTimeMillis) + restMillis
+      return false
+    })
+  const isFresh = Effect.gen(function* () {
+    if ((yield* Clock.currentTimeMillis) < restsUntil) return false
+    const wanted = yield* position(undefined)
+    for (const wait of waits) {
+      if (wait > 0) yield* Effect.sleep(wait)
+      const found = yield* standing(wanted.position)
+      if (found.cluster !== wanted.cluster)
+        return yield* unfit(`is no replica of this database (${found.cluster}, not ${wanted.cluster})`)
+      if (!found.follows) return yield* unfit("is a standby no more")
+      if (found.timeline !== wanted.timeline)
+        return yield* unfit(
+          `follows another server than the database (its timeline is ${found.timeline}, not ${wanted.timeline})`
+        )
+      told = undefined
+      if (found.fresh) return true
+    }
+    return false
+  }).pipe(
+    Effect.timeout(patience),
+    Effect.catchCause((cause) => Effect.as(rest(causeOf(Cause.squash(cause))), false))
+  )
+
+  const shape: Replica = {
+    sql,
+    read: (there, instead) =>
+      Effect.flatMap(isFresh, (fresh) =>
+        fresh
+          ? Effect.catchCause(there, (cause) =>
+              isDatabaseOutage(cause)
+                ? Effect.andThen(rest("it does not serve"), instead)
+                : Effect.failCause(cause)
+            )
+          : instead
+      )
+  }
+  return shape
+})
+
+/** On the database, as configured. */
+export const layer = Layer.effect(
+  Replica,
+  Effect.flatMap(AppConfig, ({ connections, replicaUrl }) =>
+    Option.match(replicaUrl, {
+      onNone: () => Effect.succeed(undefined),
+      onSome: (url) => make(Redacted.value(url), connections.replica)
+    })
+  )
+)

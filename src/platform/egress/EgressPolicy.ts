@@ -1,0 +1,62 @@
+// What a post may reach and how long it may take, as one value from configuration.
+// Defaults are the budgets of docs/threats.md 1.5; tests shorten them.
+import { Context, Effect, Layer } from "effect"
+import { AppConfig } from "../AppConfig.ts"
+import { hostOf } from "./EgressUrl.ts"
+
+/** Limits of one attempt. Times in milliseconds, sizes in bytes. */
+export interface EgressBudgets {
+  readonly dnsMillis: number
+  readonly connectMillis: number
+  readonly tlsMillis: number
+  /** The whole attempt, from resolving to the last byte of the answer. */
+  readonly totalMillis: number
+  readonly headBytes: number
+  /** How much of a body is read before the connection is closed. */
+  readonly bodyBytes: number
+  /** How much of a body is handed on. */
+  readonly keptBytes: number
+  /** How long an idle connection waits for the next delivery: shorter than common servers keep theirs. */
+  readonly idleMillis: number
+}
+
+/** The budgets of docs/threats.md 1.5. */
+export const defaultBudgets: EgressBudgets = {
+  dnsMillis: 5_000,
+  connectMillis: 5_000,
+  tlsMillis: 5_000,
+  totalMillis: 15_000,
+  headBytes: 16_384,
+  bodyBytes: 16_384,
+  keptBytes: 2_048,
+  idleMillis: 1_000
+}
+
+/** The rules that every send obeys. */
+export class EgressPolicy extends Context.Service<
+  EgressPolicy,
+  {
+    /** Names, and addresses, of this deployment: never sent to. */
+    readonly ownHosts: ReadonlyArray<string>
+    /** Exact `host:port` that may be http and private; for development. */
+    readonly allowedHosts: ReadonlyArray<string>
+    readonly budgets: EgressBudgets
+    /** PEM roots to trust in place of the platform's. */
+    readonly certificateAuthorities?: ReadonlyArray<string>
+  }
+>()("quittance/platform/EgressPolicy") {
+  /** A policy with the default budgets but for those given. */
+  static readonly layerOf = (
+    options: Omit<typeof EgressPolicy.Service, "budgets"> & {
+      readonly budgets?: Partial<EgressBudgets>
+    }
+  ): Layer.Layer<EgressPolicy> =>
+    Layer.succeed(EgressPolicy, { ...options, budgets: { ...defaultBudgets, ...options.budgets } })
+
+  /** Keeps away from BASE_URL's host; WEBHOOK_ALLOWED_HOSTS may be private. */
+  static readonly layer: Layer.Layer<EgressPolicy, never, AppConfig> = Layer.unwrap(
+    Effect.map(AppConfig, ({ baseUrl, webhookAllowedHosts }) =>
+      EgressPolicy.layerOf({ ownHosts: [hostOf(new URL(baseUrl))], allowedHosts: webhookAllowedHosts })
+    )
+  )
+}

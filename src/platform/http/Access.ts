@@ -1,0 +1,78 @@
+// Who may call an endpoint. Each endpoint of a contract states it; the middleware, CORS and the OpenAPI
+// document read it from there.
+import type { Array as Arr } from "effect"
+import { Context } from "effect"
+import { type HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import type { KeyKind } from "../../domain/Merchant.ts"
+import type { Role } from "../../domain/Role.ts"
+
+/** Holders of an API key. */
+export interface KeyAccess {
+  readonly by: "key"
+  readonly kinds: ReadonlyArray<KeyKind>
+  /** Full access needed, beside the kind. */
+  readonly manage?: true
+  /** Live keys of every kind pass on to the test rail's own refusal. */
+  readonly testRail?: true
+  /** Open to pages of any origin: buyers' browsers call it. */
+  readonly crossOrigin?: true
+}
+
+/** Whoever knows the address, or carries in the query what opens it. */
+export interface PublicAccess {
+  readonly by: "anyone"
+  readonly crossOrigin?: true
+}
+
+/** People who are signed in, to their own account. */
+export interface SessionAccess {
+  readonly by: "session"
+}
+
+/** Members of the merchant that the path names, in one of these roles. */
+export interface MemberAccess {
+  readonly by: "member"
+  readonly roles: ReadonlyArray<Role>
+  /** In the live environment, where fewer may. */
+  readonly live?: ReadonlyArray<Role>
+}
+
+export type Access = KeyAccess | PublicAccess | SessionAccess | MemberAccess
+
+class EndpointAccess extends Context.Service<EndpointAccess, Access>()("quittance/platform/EndpointAccess") {}
+
+declare const allowed: unique symbol
+
+/** An endpoint that states who may call it. */
+type Allowed<Endpoint> = Endpoint & { readonly [allowed]: true }
+
+/** In OpenAPI: the security schemes, of which one is needed. */
+const securityOf = (access: Access) =>
+  access.by === "key" ? access.kinds.map((kind) => ({ [`${kind}Key`]: [] })) : []
+
+/** The endpoint, callable by those who have this access. */
+export function allow<Endpoint extends HttpApiEndpoint.Constraint>(
+  access: Access,
+  endpoint: Endpoint
+): Allowed<Endpoint>
+export function allow(access: Access, endpoint: HttpApiEndpoint.Top) {
+  return endpoint
+    .annotate(EndpointAccess, access)
+    .annotate(OpenApi.Override, { security: securityOf(access) })
+}
+
+/** A group of endpoints, each of which states who may call it. */
+export const endpointGroup =
+  <const Id extends string>(id: Id) =>
+  <const Endpoints extends Arr.NonEmptyReadonlyArray<Allowed<HttpApiEndpoint.Constraint>>>(
+    ...endpoints: Endpoints
+  ): HttpApiGroup.HttpApiGroup<Id, Endpoints[number]> =>
+    HttpApiGroup.make(id).add(...endpoints)
+
+/** What an endpoint states. */
+export const accessOf = (endpoint: HttpApiEndpoint.Top): Access =>
+  Context.getUnsafe(endpoint.annotations, EndpointAccess)
+
+/** Whether pages of any origin may read the responses. */
+export const isCrossOrigin = (access: Access): boolean =>
+  (access.by === "key" || access.by === "anyone") && access.crossOrigin === true

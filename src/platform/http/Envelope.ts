@@ -1,0 +1,77 @@
+// The envelope of every error. Its schema is the source of the contract's errors, of the OpenAPI component
+// and of the page that lists the codes.
+import { Schema, SchemaGetter, Struct } from "effect"
+import { HttpApiSchema } from "effect/http-api"
+import { type ErrorCode, errorCodes } from "../../domain/ErrorCode.ts"
+import type { CodedError, ErrorFields } from "../../domain/Errors.ts"
+
+/** What is wrong in one place. */
+export const Detail = Schema.Struct({
+  path: Schema.String.annotate({
+    description: "Where: a place in the body, path or query, or a field of the payment.",
+    examples: ["body.amount"]
+  }),
+  message: Schema.String.annotate({ description: "What is wrong there and what to send instead." }),
+  expected: Schema.optionalKey(Schema.String),
+  actual: Schema.optionalKey(Schema.String)
+}).annotate({ identifier: "ErrorDetail" })
+
+/** The fields of `error`, with `code` narrowed to the codes given. */
+export const ErrorBody = <const C extends ReadonlyArray<ErrorCode>>(codes: C) =>
+  Schema.Struct({
+    code: Schema.Literals(codes).annotate({ description: "Stable and machine-readable." }),
+    message: Schema.String.annotate({ description: "What to do, for the developer who reads it." }),
+    requestId: Schema.String.annotate({ description: "Also in the header `x-request-id`." }),
+    docUrl: Schema.String.annotate({ description: "The page that explains the code.", format: "uri" }),
+    retryable: Schema.Boolean.annotate({ description: "Whether the same request may succeed later." }),
+    reason: Schema.optionalKey(
+      Schema.String.annotate({ description: "A finer cause, where the code has several." })
+    ),
+    details: Schema.optionalKey(Schema.Array(Detail))
+  })
+
+/** With any code of the catalogue. */
+export const Envelope = Schema.Struct({ error: ErrorBody(Struct.keys(errorCodes)) }).annotate({
+  identifier: "ErrorEnvelope",
+  description: "The envelope of every error."
+})
+
+interface CodedErrorClass<E extends CodedError> {
+  readonly code: E["code"]
+  new (fields?: ErrorFields): E
+}
+
+/** The contract of one tagged error: its status, and the envelope with its code. */
+export const errorResponse = <E extends CodedError>(errorClass: CodedErrorClass<E>) =>
+  Schema.Struct({ error: ErrorBody([errorClass.code]) })
+    .annotate({ description: errorCodes[errorClass.code].summary })
+    .pipe(
+      Schema.decodeTo(Schema.instanceOf(errorClass), {
+        decode: SchemaGetter.transform(
+          ({ error }) =>
+            new errorClass({
+              message: error.message,
+              ...(error.reason === undefined ? {} : { reason: error.reason }),
+              ...(error.details === undefined ? {} : { details: error.details })
+            })
+        ),
+        // `Answers` writes errors: it knows the request's id and the service's address.
+        encode: SchemaGetter.forbidden(() => "Errors are encoded by errorBody.")
+      }),
+      HttpApiSchema.status(errorCodes[errorClass.code].status)
+    )
+
+/** The envelope's `error`; `baseUrl` is the service's own, where the code's page is. */
+export const errorBody = <Code extends ErrorCode>(
+  error: Pick<CodedError, "reason" | "details"> & { readonly code: Code; readonly message: string },
+  requestId: string,
+  baseUrl: string
+) => ({
+  code: error.code,
+  message: error.message,
+  requestId,
+  docUrl: `${baseUrl}/docs/errors#${error.code}`,
+  retryable: errorCodes[error.code].retryable,
+  ...(error.reason === undefined ? {} : { reason: error.reason }),
+  ...(error.details === undefined ? {} : { details: error.details })
+})

@@ -1,0 +1,70 @@
+// What belongs to one request: its id, and the address it came from.
+import { isIP } from "node:net"
+import { Context, Option } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import ipaddr from "ipaddr.js"
+import { BoundedMap } from "../../domain/BoundedMap.ts"
+
+/** The request's id, in the envelope, the header `x-request-id` and the log. */
+export const RequestId = Context.Reference<string>("quittance/platform/RequestId", { defaultValue: () => "" })
+
+const sane = /^[A-Za-z0-9._-]{1,128}$/
+
+const processPrefix = crypto.randomUUID().replaceAll("-", "").slice(0, 12)
+let counter = 0
+
+/** The caller's own id where it is a sane token, otherwise a fresh one. */
+export const requestIdOf = (inbound: string | undefined): string => {
+  if (inbound !== undefined && sane.test(inbound)) return inbound
+  counter = (counter + 1) % Number.MAX_SAFE_INTEGER
+  return `req_${processPrefix}${counter.toString(36).padStart(6, "0")}`
+}
+
+/** The IP address of an entry such as `203.0.113.9`, `203.0.113.9:4711` or `[2001:db8::1]:4711`. */
+const addressIn = (entry: string): string | undefined => {
+  const [, six, four, port = ""] = /^(?:\[(.+)\]|([\d.]+))(?::(\d{1,5}))?$/.exec(entry) ?? []
+  if (Number(port) > 65_535) return undefined
+  if (four !== undefined) return isIP(four) === 4 ? four : undefined
+  const address = (six ?? entry).replace(/%[\w.-]+$/, "")
+  return isIP(address) === 6 ? address : undefined
+}
+
+/** IPv6 clients own a /64 at least, so that is what limits count. */
+const network = (address: string): string => {
+  const parsed = ipaddr.process(address)
+  return parsed instanceof ipaddr.IPv4
+    ? parsed.toString()
+    : `${parsed.parts
+        .slice(0, 4)
+        .map((part) => part.toString(16))
+        .join(":")}::/64`
+}
+
+/** Recently seen entries. */
+const known = new BoundedMap<string, string>(1_000)
+const networkOf = (entry: string): string | undefined => {
+  const earlier = known.get(entry)
+  if (earlier !== undefined) return earlier
+  const address = addressIn(entry)
+  if (address === undefined) return undefined
+  const found = network(address)
+  known.set(entry, found)
+  return found
+}
+
+/** The network that a client's address was given out of: a provider gives a site a /48 of IPv6 (RFC 6177). */
+export const siteOf = (client: string): string =>
+  client.endsWith("::/64") ? `${client.split(":").slice(0, 3).join(":")}::/48` : client
+
+/**
+ * The client's address for limits: the socket's, unless `hops` trusted proxies stand
+ * before the service, then the entry of `x-forwarded-for` that the outermost of them wrote.
+ */
+export const clientAddressOf = (request: HttpServerRequest.HttpServerRequest, hops: number): string => {
+  const remote = Option.getOrElse(request.remoteAddress, () => "unknown")
+  const socket = networkOf(remote) ?? remote
+  if (hops === 0) return socket
+  const forwarded = (request.headers["x-forwarded-for"] ?? "").split(",").map((part) => part.trim())
+  const client = forwarded.at(-hops)
+  return (client === undefined ? undefined : networkOf(client)) ?? socket
+}

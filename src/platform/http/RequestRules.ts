@@ -1,0 +1,31 @@
+// The contract of what every request must keep and every answer carries: bodies
+// are small UTF-8 JSON objects, errors come in the envelope.
+import { HttpApiMiddleware } from "effect/http-api"
+import {
+  IdempotencyKeyNotAccepted,
+  InternalError,
+  InvalidJson,
+  InvalidRequest,
+  PayloadTooLarge,
+  RequestTimeout,
+  ServiceUnavailable,
+  UnsupportedMediaType
+} from "../../domain/Errors.ts"
+import { errorResponse } from "./Envelope.ts"
+
+/** Checks a mutation's headers and body before it is decoded. */
+export class BodyRules extends HttpApiMiddleware.Service<BodyRules>()("quittance/platform/BodyRules", {
+  error: [
+    errorResponse(IdempotencyKeyNotAccepted),
+    errorResponse(InvalidJson),
+    errorResponse(InvalidRequest),
+    errorResponse(PayloadTooLarge),
+    errorResponse(RequestTimeout),
+    errorResponse(UnsupportedMediaType)
+  ]
+}) {}
+
+/** Turns every expected failure into the envelope and sets the headers of every answer. */
+export class Answers extends HttpApiMiddleware.Service<Answers>()("quittance/platform/Answers", {
+  error: [errorResponse(InvalidRequest), errorResponse(InternalError), errorResponse(ServiceUnavailable)]
+}) {}

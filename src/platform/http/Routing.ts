@@ -1,0 +1,163 @@
+// What surrounds every route: the request id, the common headers, and the answers
+// for paths, methods and preflights that no endpoint takes.
+import { Cause, Effect, Predicate } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { InvalidRequest, MethodNotAllowed, NotFound, PayloadTooLarge } from "../../domain/Errors.ts"
+import { AppConfig } from "../AppConfig.ts"
+import { Readiness } from "../workers/Readiness.ts"
+import { unexpectedFailure } from "./Answers/unexpectedFailure.ts"
+import { commonHeaders, crossOriginHeaders, errorAnswer } from "./Answers.ts"
+import { RequestId, requestIdOf } from "./RequestContext.ts"
+import { namedRequest } from "./Routing/namedRequest.ts"
+import {
+  allowOf,
+  type ContractEndpoint,
+  entryOf,
+  type PathMethods,
+  pathOf,
+  pathTable
+} from "./Routing/pathTable.ts"
+import { timedRoute } from "./Routing/timedRoute.ts"
+import { unexpectedQuery } from "./Routing/unexpectedQuery.ts"
+import { systemPaths } from "./System.ts"
+
+const unrouted = (
+  request: HttpServerRequest.HttpServerRequest,
+  requestId: string,
+  baseUrl: string,
+  table: ReadonlyArray<PathMethods>
+): HttpServerResponse.HttpServerResponse => {
+  const found = entryOf(table, pathOf(request.url))
+  if (found === undefined) return errorAnswer(new NotFound(), requestId, baseUrl)
+  if (found.methods.has(request.method)) {
+    // The path has the form but cannot be read: a broken percent-encoding.
+    const details = [{ path: "path", message: "Percent-encode the path as UTF-8." }]
+    return errorAnswer(new InvalidRequest({ details }), requestId, baseUrl)
+  }
+  const open = [...found.crossOrigin]
+  if (request.method === "OPTIONS" && open.length > 0) {
+    return HttpServerResponse.empty({
+      status: 204,
+      headers: {
+        ...crossOriginHeaders,
+        "access-control-allow-methods": open.join(", "),
+        // x402 clients in browsers send the last of these as a request header.
+        "access-control-allow-headers":
+          "authorization, content-type, x-request-id, payment-signature, x-payment, access-control-expose-headers",
+        "access-control-max-age": "86400"
+      }
+    })
+  }
+  return errorAnswer(new MethodNotAllowed(), requestId, baseUrl, {
+    allow: allowOf(found)
+  })
+}
+
+/**
+ * Surrounds every route of the router: the contract's endpoints and the GET `paths` outside it, of which
+ * `withoutQuery` take no query.
+ */
+export const layer = (
+  endpoints: ReadonlyArray<ContractEndpoint>,
+  paths: ReadonlyArray<string>,
+  withoutQuery: ReadonlyArray<string>
+) =>
+  HttpRouter.middleware(
+    Effect.gen(function* () {
+      const table = pathTable(endpoints, paths)
+      const config = yield* AppConfig
+      const { baseUrl } = config
+      const counted = timedRoute(config, "unrouted")
+      const named = namedRequest(config)
+      const { stopping } = yield* Readiness
+
+      const dressed = (response: HttpServerResponse.HttpServerResponse, requestId: string) => {
+        const headers = commonHeaders(requestId, baseUrl)
+        // Cached by browsers and revalidated by its ETag.
+        if (response.headers["cache-control"] === "no-cache") headers["cache-control"] = "no-cache"
+        if (stopping()) headers["connection"] = "close"
+        return HttpServerResponse.setHeaders(response, headers)
+      }
+
+      const failed = (
+        cause: Cause.Cause<unknown>,
+        request: HttpServerRequest.HttpServerRequest,
+        requestId: string
+      ): Effect.Effect<HttpServerResponse.HttpServerResponse, unknown> => {
+        if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
+        const error = Cause.squash(cause)
+        if (isRouteNotFound(error))
+          return counted(Effect.succeed(unrouted(request, requestId, baseUrl, table)))
+        if (isUnreadable(error)) return Effect.succeed(errorAnswer(new PayloadTooLarge(), requestId, baseUrl))
+        return Effect.map(unexpectedFailure(cause, requestId), (told) =>
+          errorAnswer(told, requestId, baseUrl)
+        )
+      }
+
+      return (httpEffect) => {
+        // Made once: what a request makes anew is what every request costs.
+        const answered = Effect.catchCause(httpEffect, (cause) =>
+          Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+            Effect.flatMap(RequestId, (requestId) => failed(cause, request, requestId))
+          )
+        )
+        return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+          const requestId = requestIdOf(request.headers["x-request-id"])
+          const refusal = refusedUnrouted(request, withoutQuery)
+          const response =
+            refusal === undefined
+              ? Effect.provideService(named(answered, requestId, request.url), RequestId, requestId)
+              : counted(Effect.succeed(errorAnswer(refusal, requestId, baseUrl)))
+          return Effect.map(response, (one) => dressed(one, requestId))
+        })
+      }
+    }),
+    { global: true }
+  )
+
+/** What is refused before any route is looked for. */
+const refusedUnrouted = (
+  request: HttpServerRequest.HttpServerRequest,
+  withoutQuery: ReadonlyArray<string>
+): InvalidRequest | NotFound | undefined => {
+  // Health checks name no host, or any.
+  if (hasNoHost(request) && !systemPaths.includes(pathOf(request.url))) {
+    return new InvalidRequest({
+      message: "Send one Host header: the service's name, and its port where it has one (RFC 9112, 3.2)."
+    })
+  }
+  // The router would read `/payments/` as a payment with an empty id.
+  if (endsInSlash(request.url)) return new NotFound()
+  return request.url.includes("?") && withoutQuery.includes(pathOf(request.url))
+    ? unexpectedQuery(request)
+    : undefined
+}
+
+/** RFC 3986, 3.2: a name or address and a port; no user, no path, no second one after a comma. */
+const host = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+;=%-]*)(?::\d*)?$/i
+
+/** A request built in code has no Host header but a whole url; one off the wire then has a bare path. */
+const hasNoHost = ({ headers, source }: HttpServerRequest.HttpServerRequest) => {
+  const given = headers["host"]
+  return given === undefined
+    ? Predicate.hasProperty(source, "url") && Predicate.isString(source.url) && source.url.startsWith("/")
+    : !host.test(given)
+}
+
+const endsInSlash = (url: string) => {
+  const query = url.indexOf("?")
+  const end = query === -1 ? url.length : query
+  return end > 1 && url.charCodeAt(end - 1) === 47
+}
+
+const hasReason = (error: unknown, tag: string) =>
+  typeof error === "object" &&
+  error !== null &&
+  "reason" in error &&
+  typeof error.reason === "object" &&
+  error.reason !== null &&
+  "_tag" in error.reason &&
+  error.reason._tag === tag
+
+const isRouteNotFound = (error: unknown) => hasReason(error, "RouteNotFound")
+const isUnreadable = (error: unknown) => hasReason(error, "RequestParseError")

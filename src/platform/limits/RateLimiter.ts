@@ -1,0 +1,66 @@
+// Request limits by GCRA: each key of a limit may burst, then goes at the rate.
+// Per instance in memory, or shared through Redis.
+import { Clock, Context, Effect, Layer, Option, type Redacted } from "effect"
+import { AppConfig } from "../AppConfig.ts"
+import { makeRateLimiterRedis } from "./RateLimiter/RateLimiterRedis.ts"
+
+export interface Limit {
+  /** Sustained requests for each `perSeconds`. */
+  readonly rate: number
+  readonly perSeconds: number
+  /** How many may come at once. */
+  readonly burst: number
+}
+
+export class RateLimiter extends Context.Service<
+  RateLimiter,
+  {
+    /** Takes one request; 0 when it may pass, otherwise the whole seconds after which one will. */
+    readonly take: (key: string, limit: Limit) => Effect.Effect<number>
+  }
+>()("quittance/platform/RateLimiter") {
+  static readonly layerMemory: Layer.Layer<RateLimiter> = Layer.sync(RateLimiter, () => {
+    // Theoretical arrival times in milliseconds, dropped once they are past.
+    const arrivals = new Map<string, number>()
+    let nextSweep = 0
+    const sweep = (now: number) => {
+      if (now < nextSweep) return
+      nextSweep = now + 10_000
+      for (const [key, arrival] of arrivals) if (arrival < now) arrivals.delete(key)
+    }
+    return RateLimiter.of({
+      take: (key, { rate, perSeconds, burst }) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          sweep(now)
+          const interval = (perSeconds * 1000) / rate
+          const known = arrivals.get(key) ?? now
+          // No further ahead than a full burst leaves it: a clock that is set back limits nobody for that long.
+          const arrival = Math.min(Math.max(known, now), now + interval * burst)
+          const wait = arrival - now - interval * (burst - 1)
+          if (wait > 0) {
+            if (arrival < known) arrivals.set(key, arrival)
+            return Math.ceil(wait / 1000)
+          }
+          arrivals.set(key, arrival + interval)
+          return 0
+        })
+    })
+  })
+
+  /** Shared by all instances that name the same Redis; per instance while it does not answer. */
+  static readonly layerRedis = (url: Redacted.Redacted<string>): Layer.Layer<RateLimiter> =>
+    Layer.effect(
+      RateLimiter,
+      Effect.flatMap(RateLimiter, (local) => makeRateLimiterRedis(url, local))
+    ).pipe(Layer.provide(RateLimiter.layerMemory))
+
+  /** Through REDIS_URL, where it is set. */
+  static readonly layer: Layer.Layer<RateLimiter, never, AppConfig> = Layer.unwrap(
+    Effect.map(AppConfig, ({ redisUrl }) =>
+      Option.match(redisUrl, {
+        onNone: () => RateLimiter.layerMemory,
+        onSome: RateLimiter.layerRedis
+      })
+    )
+  )
+}

@@ -1,0 +1,92 @@
+// The SQL of mail that waits to be sent.
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { Uuid } from "../../domain/Merchant.ts"
+
+export interface Mail {
+  readonly recipient: string
+  readonly subject: string
+  /** Plain text. */
+  readonly body: string
+}
+
+/** That a mail was sent or given up is kept for so long; what it said, such as a link, is not. */
+const keptMillis = 30 * 24 * 3_600_000
+
+const QueuedMail = Schema.Struct({
+  id: Uuid,
+  recipient: Schema.String,
+  subject: Schema.String,
+  body: Schema.String,
+  attempts: Schema.Int
+})
+export type QueuedMail = typeof QueuedMail.Type
+const decodeQueued = Schema.decodeUnknownEffect(Schema.Array(QueuedMail))
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+
+  return {
+    insert: Effect.fn("MailRepo.insert")(function* (id: string, mail: Mail, at: Date) {
+      // Without waiting: this transaction may hold locks that another one wants which sweeps the same.
+      yield* sql`
+        WITH swept AS (
+          DELETE FROM mails WHERE id IN (
+            SELECT id FROM mails WHERE due_at IS NULL AND created_at < ${new Date(at.getTime() - keptMillis)}
+            FOR UPDATE SKIP LOCKED)
+        )
+        INSERT INTO mails (id, recipient, subject, body, created_at, due_at)
+        VALUES (${id}, ${mail.recipient}, ${mail.subject}, ${mail.body}, ${at}, ${at})`
+    }, Effect.orDie),
+
+    take: Effect.fn("MailRepo.take")(function* (at: Date, leaseUntil: Date, limit: number) {
+      return yield* decodeQueued(
+        yield* sql`
+          UPDATE mails SET due_at = ${leaseUntil}, attempts = attempts + 1
+          WHERE id IN (
+            SELECT id FROM mails WHERE due_at <= ${at} ORDER BY due_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+          RETURNING id, recipient, subject, body, attempts`
+      )
+    }, Effect.orDie),
+
+    noteSent: Effect.fn("MailRepo.noteSent")(function* (id: string, at: Date) {
+      yield* sql`UPDATE mails SET sent_at = ${at}, due_at = NULL, error = NULL, body = '' WHERE id = ${id}`
+    }, Effect.orDie),
+
+    noteFailure: Effect.fn("MailRepo.noteFailure")(function* (
+      { attempts, id }: Pick<QueuedMail, "id" | "attempts">,
+      error: string,
+      again: Date | null
+    ) {
+      yield* sql`
+        UPDATE mails SET error = ${error}, due_at = ${again},
+          body = CASE WHEN ${again}::timestamptz IS NULL THEN '' ELSE body END
+        WHERE id = ${id} AND attempts = ${attempts} AND sent_at IS NULL`
+    }, Effect.orDie)
+  }
+})
+
+export class MailRepo extends Context.Service<
+  MailRepo,
+  {
+    /**
+     * Joins a transaction that is open: the mail is sent only if the change it reports commits. Also sweeps away
+     * what ended long ago.
+     */
+    readonly insert: (id: string, mail: Mail, at: Date) => Effect.Effect<void>
+    /** Takes due mail under a lease until `leaseUntil`; counts as an attempt. */
+    readonly take: (at: Date, leaseUntil: Date, limit: number) => Effect.Effect<ReadonlyArray<QueuedMail>>
+    readonly noteSent: (id: string, at: Date) => Effect.Effect<void>
+    /**
+     * `again` is null after the last attempt. Does nothing where the mail was sent, or taken again since the lease
+     * ended: the outcome of that attempt counts.
+     */
+    readonly noteFailure: (
+      mail: Pick<QueuedMail, "id" | "attempts">,
+      error: string,
+      again: Date | null
+    ) => Effect.Effect<void>
+  }
+>()("quittance/platform/MailRepo") {
+  static readonly layer: Layer.Layer<MailRepo, never, SqlClient.SqlClient> = Layer.effect(MailRepo, make)
+}

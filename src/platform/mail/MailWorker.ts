@@ -1,0 +1,101 @@
+// Sends what waits: at once, and where the server is away or puts it off, for about a day.
+import { Context, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import { AppConfig } from "../AppConfig.ts"
+import { DueWork } from "../workers/DueWork.ts"
+import { leased } from "../workers/leased.ts"
+import { afterDelays, dueAfter, type RetrySchedule } from "../workers/RetrySchedule.ts"
+import { supervised } from "../workers/supervised.ts"
+import { MailRepo, type QueuedMail } from "./MailRepo.ts"
+
+/** A server that says nothing for so long is given up. */
+const silenceMillis = 10_000
+/** Mails that are sent at a time. */
+const together = 4
+/** Attempts at a mail span about a day. */
+export const MailRetryPolicy = Context.Reference<RetrySchedule>("quittance/platform/MailRetryPolicy", {
+  defaultValue: () => afterDelays("1 minute", "5 minutes", "30 minutes", "2 hours", "6 hours", "15 hours")
+})
+
+class MailFailed extends Schema.TaggedError<MailFailed>()("MailFailed", {
+  message: Schema.String,
+  /** The server rejects this mail permanently (RFC 5321, 4.2.1: 5yz replies). */
+  refused: Schema.Boolean
+}) {}
+
+/** What a server answers with a 5yz to before these, such as a wrong password, it says of every mail. */
+const ofOneMail: ReadonlyArray<unknown> = ["RCPT TO", "DATA"]
+
+const failureOf = (error: unknown) => {
+  const message = error instanceof Error ? error.message : String(error)
+  const at = typeof error === "object" && error !== null ? error : {}
+  const code = "responseCode" in at ? Number(at.responseCode) : 0
+  const isOfOne = "command" in at && ofOneMail.includes(at.command)
+  return new MailFailed({ message, refused: isOfOne && code >= 500 && code < 600 })
+}
+
+export const layer: Layer.Layer<never, never, SqlClient.SqlClient | AppConfig> = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { smtp } = yield* AppConfig
+    if (Option.isNone(smtp)) return
+    const { from, url } = smtp.value
+    const repo = yield* MailRepo
+    const due = yield* DueWork
+    const retryPolicy = yield* MailRetryPolicy
+    // Loaded where mail is sent: a tenth of the service's code.
+    const { createTransport } = yield* Effect.promise(() => import("nodemailer"))
+    const transport = yield* Effect.acquireRelease(
+      Effect.sync(() =>
+        createTransport({
+          url: Redacted.value(url),
+          pool: true,
+          connectionTimeout: silenceMillis,
+          greetingTimeout: silenceMillis,
+          socketTimeout: silenceMillis,
+          disableFileAccess: true,
+          disableUrlAccess: true
+        })
+      ),
+      (open) => Effect.sync(() => open.close())
+    )
+
+    const send = Effect.fn("Mail.send")(function* ({ attempts, body, id, recipient, subject }: QueuedMail) {
+      const sent = yield* Effect.tryPromise({
+        try: () =>
+          transport.sendMail({
+            from,
+            to: { name: "", address: recipient },
+            subject,
+            text: body,
+            // The same for each attempt: a mail that arrives twice is shown once.
+            messageId: `<${id}@${from.slice(from.indexOf("@") + 1)}>`,
+            headers: { "auto-submitted": "auto-generated" }
+          }),
+        catch: failureOf
+      }).pipe(Effect.result)
+      const at = yield* DateTime.nowAsDate
+      if (sent._tag === "Success") return yield* repo.noteSent(id, at)
+      const { message, refused } = sent.failure
+      const again = refused ? null : yield* dueAfter(retryPolicy, attempts, at)
+      yield* repo.noteFailure({ id, attempts }, message, again)
+      yield* (again === null ? Effect.logError : Effect.logWarning)(
+        again === null ? "Sending mail failed permanently" : "Sending mail failed; retrying"
+      ).pipe(Effect.annotateLogs({ mail: id, reason: message }))
+    })
+
+    yield* supervised(
+      "Sending mail",
+      due.next("mails", "2 seconds"),
+      leased({
+        what: "Sending a mail",
+        // Of one mail, whose steps may take ten seconds each: none waits for another under its lease.
+        leaseMillis: 120_000,
+        batch: together,
+        concurrency: together,
+        take: repo.take,
+        each: send,
+        annotations: ({ id }) => ({ mail: id })
+      })
+    )
+  })
+).pipe(Layer.provide(MailRepo.layer))

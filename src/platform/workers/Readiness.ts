@@ -1,0 +1,37 @@
+// Whether this instance wants more work. Turned off first when it stops, so that
+// balancers look elsewhere while it still answers.
+import { Context, Effect, Layer } from "effect"
+import { AppConfig } from "../AppConfig.ts"
+
+/** Without a layer an instance never stops by itself. */
+export const Readiness = Context.Reference<{
+  readonly stopping: () => boolean
+  readonly stop: Effect.Effect<void>
+}>("quittance/platform/Readiness", {
+  defaultValue: () => ({
+    stopping: () => false,
+    stop: Effect.void
+  })
+})
+
+export const layer: Layer.Layer<never> = Layer.sync(Readiness, () => {
+  let stopping = false
+  return {
+    stopping: () => stopping,
+    stop: Effect.sync(() => {
+      stopping = true
+    })
+  }
+})
+
+/**
+ * When its scope closes: readiness off, then SHUTDOWN_DELAY. Build it after whatever must go on
+ * answering meanwhile.
+ */
+export const layerDelay: Layer.Layer<never, never, AppConfig> = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { shutdownDelay } = yield* AppConfig
+    const { stop } = yield* Readiness
+    yield* Effect.addFinalizer(() => Effect.andThen(stop, Effect.sleep(shutdownDelay)))
+  })
+)

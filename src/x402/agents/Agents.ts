@@ -1,0 +1,404 @@
+// Agents and what they sign: provisioned by a merchant's people, paid from a wallet of their
+// own, held to caps that live in the database.
+import { createHash } from "node:crypto"
+import { isDeepStrictEqual } from "node:util"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { SecureRandom } from "effect/crypto"
+import type { SqlClient } from "effect/sql"
+import { toHex } from "viem"
+import { DerivedWallets } from "../../chain/wallets/DerivedWallets.ts"
+import { type Agent, AgentId, type AgentPayment, type Allowance } from "../../domain/Agent.ts"
+import { Address, type Env, networks, TransactionHash } from "../../domain/Chain.ts"
+import {
+  AgentCapExceeded,
+  AgentHostNotAllowed,
+  AgentPaused,
+  AgentPayeeNotAllowed,
+  AgentRequestConflict,
+  AgentsNotConfigured,
+  InvalidApiKey,
+  InvalidRequest,
+  LiveModeGated,
+  RateLimited,
+  type X402RequirementsUnsupported
+} from "../../domain/Errors.ts"
+import type { MerchantId, Principal } from "../../domain/Merchant.ts"
+import { formatUsd } from "../../domain/Money.ts"
+import { issueKey } from "../../merchants/keys/issueKey.ts"
+import { AppConfig } from "../../platform/AppConfig.ts"
+import { typedDataOf } from "../Authorization.ts"
+import { networkNames, paymentHeader, type X402Version } from "../Wire.ts"
+import {
+  type AgentChange,
+  type AgentLimits,
+  AgentRepo,
+  type AgentSummary,
+  type NewAgent,
+  type NewAgentPayment,
+  type SpendReservation
+} from "./AgentRepo.ts"
+import { chooseRequirement, hostOf } from "./chooseRequirement.ts"
+
+type Shape = typeof Agents.Service
+
+/** A 402 that an agent met, and the resource that answered it. */
+export interface PaymentRequest {
+  /** The caller's id of the request: the same id signs the same payment. */
+  readonly requestId: string
+  readonly resource: string
+  readonly version: X402Version
+  readonly accepts: ReadonlyArray<unknown>
+  /** Version 2: the resource as the 402 describes it, sent back with the payment. */
+  readonly describedResource: unknown
+}
+
+export interface SignedPayment {
+  readonly agent: Agent
+  readonly payment: AgentPayment
+  readonly created: boolean
+  readonly header: { readonly name: "X-PAYMENT" | "PAYMENT-SIGNATURE"; readonly value: string }
+}
+
+export type SignError =
+  | AgentCapExceeded
+  | AgentHostNotAllowed
+  | AgentPaused
+  | AgentPayeeNotAllowed
+  | AgentRequestConflict
+  | AgentsNotConfigured
+  | InvalidApiKey
+  | InvalidRequest
+  | LiveModeGated
+  | RateLimited
+  | X402RequirementsUnsupported
+
+/** An authorization is good for what the resource asks, at most this many seconds. */
+const longestSeconds = 600
+/** As the reference client: a payee's clock may be behind. */
+const backdatedSeconds = 600n
+
+/** Whether the payment was signed for this request: the same requirements, in whichever order they are written. */
+const isSameRequest = (
+  { requirements, resource, x402Version }: AgentPayment,
+  request: PaymentRequest,
+  accepted: unknown
+) =>
+  x402Version === request.version &&
+  resource === request.resource &&
+  isDeepStrictEqual(JSON.parse(requirements), accepted)
+
+const usd = (atomic: bigint) => `${formatUsd(atomic)} USDC`
+
+const refusalOf = (
+  reservation: Exclude<SpendReservation, { readonly _tag: "Reserved" | "ListsChanged" }>,
+  amount: bigint,
+  payTo: Address
+) => {
+  switch (reservation._tag) {
+    case "Inactive":
+      return reservation.status === "paused" ? new AgentPaused() : new InvalidApiKey()
+    case "Throttled":
+      return new RateLimited({ retryAfter: reservation.retryAfter })
+    case "OtherPayee":
+      return new AgentPayeeNotAllowed({
+        details: [
+          {
+            path: "payTo",
+            message:
+              "The agent's first payment at this host was made out to another payee. Have the agent's merchant list the payees.",
+            expected: reservation.payee,
+            actual: payTo
+          }
+        ]
+      })
+    case "OverCap": {
+      const { cap, limit, spent } = reservation
+      return new AgentCapExceeded({
+        reason: cap === "payment" ? "payment" : "day",
+        details: [
+          cap === "payment"
+            ? {
+                path: "capPerPayment",
+                message: "The payment is larger than the agent may make.",
+                expected: `at most ${usd(limit)}`,
+                actual: usd(amount)
+              }
+            : {
+                path: "capPerDay",
+                message: "The payment does not fit into what is left of the last 24 hours.",
+                expected: `at most ${usd(limit > spent ? limit - spent : 0n)} of ${usd(limit)}`,
+                actual: usd(amount)
+              }
+        ]
+      })
+    }
+  }
+}
+
+const make = Effect.gen(function* () {
+  const { baseUrl } = yield* AppConfig
+  const repo = yield* AgentRepo
+  const wallets = yield* DerivedWallets
+  const random = yield* SecureRandom.SecureRandom
+
+  const accountOf = (index: number) =>
+    Option.match(wallets.accountOf(index), {
+      onNone: () => Effect.fail(new AgentsNotConfigured()),
+      onSome: Effect.succeed
+    })
+
+  /** The id of the payment of this service whose x402 address this is. */
+  const ownPaymentIn = (resource: string): string | null => {
+    const url = URL.parse(resource)
+    if (url === null || url.origin !== baseUrl) return null
+    return (
+      /^\/api\/v1\/payments\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/x402$/.exec(url.pathname)?.[1] ??
+      null
+    )
+  }
+
+  const provision: Shape["provision"] = Effect.fn("Agents.provision")(function* (input) {
+    // Known to be configured before anything is stored.
+    yield* accountOf(0)
+    const { key, newKey } = yield* issueKey({ kind: "agent", env: input.env, permission: "manage" }).pipe(
+      Effect.provideService(SecureRandom.SecureRandom, random)
+    )
+    const agent = yield* repo.insert(
+      { ...input, id: AgentId.make(yield* random.uuidV7()) },
+      newKey,
+      (index) => Address.make(Option.getOrThrow(wallets.accountOf(index)).address),
+      yield* DateTime.nowAsDate
+    )
+    return { agent, key }
+  })
+
+  const ofKey: Shape["ofKey"] = ({ keyId }) =>
+    Effect.flatMap(
+      repo.findByKey(keyId),
+      Option.match({ onNone: () => Effect.fail(new InvalidApiKey()), onSome: Effect.succeed })
+    )
+
+  const checkHost = Effect.fnUntraced(function* (agent: Agent, resource: string) {
+    const host = hostOf(resource)
+    if (Option.isNone(host)) {
+      return yield* new InvalidRequest({
+        details: [
+          {
+            path: "body.resource",
+            message: "Give the resource's http(s) address, without credentials or control characters."
+          }
+        ]
+      })
+    }
+    const allowed = agent.allowedHosts
+    if (allowed === null) return host.value.owner
+    if (!host.value.isPrivate) {
+      return yield* new AgentHostNotAllowed({
+        details: [
+          {
+            path: "body.resource",
+            message:
+              "An agent with allowed hosts pays by https alone: over http anyone on the network path can pose as the host.",
+            expected: "https",
+            actual: "http"
+          }
+        ]
+      })
+    }
+    if (allowed.includes(host.value.host) || allowed.includes(host.value.hostname)) return host.value.owner
+    return yield* new AgentHostNotAllowed({
+      details: [
+        {
+          path: "body.resource",
+          message: "Have the agent's merchant allow the host.",
+          expected: allowed.join(", "),
+          actual: host.value.host
+        }
+      ]
+    })
+  })
+
+  const checkPayee = (agent: Agent, payTo: Address) =>
+    agent.allowedPayees === null || agent.allowedPayees.includes(payTo)
+      ? Effect.void
+      : Effect.fail(
+          new AgentPayeeNotAllowed({
+            details: [
+              {
+                path: "payTo",
+                message: "Have the agent's merchant allow the payee.",
+                expected: agent.allowedPayees.join(", "),
+                actual: payTo
+              }
+            ]
+          })
+        )
+
+  /** Reserves `asked` where the agent's lists allow it as they stand when it is reserved. */
+  const reserve = Effect.fnUntraced(function* (
+    asking: Agent,
+    resource: string,
+    payTo: Address,
+    asked: Effect.Effect<Omit<NewAgentPayment, "host">>
+  ) {
+    let agent = asking
+    while (true) {
+      const host = yield* checkHost(agent, resource)
+      yield* checkPayee(agent, payTo)
+      const reservation = yield* repo.reserve(agent, { ...(yield* asked), host })
+      if (reservation._tag !== "ListsChanged") return { agent, reservation }
+      agent = reservation.agent
+    }
+  })
+
+  /** The header of a reserved payment: signing again gives the same bytes (RFC 6979). */
+  const signed = Effect.fnUntraced(function* (
+    agent: Agent,
+    payment: AgentPayment,
+    describedResource: unknown
+  ) {
+    const account = yield* accountOf(agent.walletIndex)
+    const network = networks[agent.env]
+    const authorization = {
+      from: agent.address,
+      to: payment.payTo,
+      value: payment.amount,
+      validAfter: payment.validAfter,
+      validBefore: payment.validBefore,
+      nonce: payment.nonce
+    }
+    const signature = yield* Effect.promise(() => account.signTypedData(typedDataOf(network, authorization)))
+    const accepted: unknown = JSON.parse(payment.requirements)
+    const version = payment.x402Version
+    const name = networkNames[agent.env][version] ?? networkNames[agent.env][2]
+    return paymentHeader(version, accepted, { scheme: "exact", network: name }, describedResource, {
+      ...authorization,
+      signature
+    })
+  })
+
+  const sign: Shape["sign"] = Effect.fn("Agents.sign")(function* (principal, request) {
+    if (principal.env !== "test") return yield* new LiveModeGated()
+    const asking = yield* ofKey(principal)
+    const { requirements, amount, accepted } = yield* chooseRequirement(
+      asking.env,
+      request.version,
+      request.accepts
+    )
+    const written = JSON.stringify(accepted)
+    const requestHash = createHash("sha256")
+      .update(JSON.stringify([request.version, request.resource, written]))
+      .digest()
+    const { payTo } = requirements
+    const asked = Effect.gen(function* (): Effect.fn.Return<Omit<NewAgentPayment, "host">> {
+      const at = yield* DateTime.nowAsDate
+      const now = BigInt(Math.floor(at.getTime() / 1000))
+      const seconds = Math.min(requirements.maxTimeoutSeconds, longestSeconds)
+      return {
+        id: yield* random.uuidV7(),
+        requestId: request.requestId,
+        requestHash,
+        x402Version: request.version,
+        resource: request.resource,
+        requirements: written,
+        payTo,
+        amount,
+        validAfter: now - backdatedSeconds,
+        validBefore: now + BigInt(seconds),
+        nonce: TransactionHash.make(toHex(yield* random.randomBytes(32))),
+        createdAt: at,
+        pays: ownPaymentIn(request.resource)
+      }
+    })
+    const { agent, reservation } = yield* reserve(asking, request.resource, payTo, asked)
+    if (reservation._tag !== "Reserved") return yield* refusalOf(reservation, amount, payTo)
+    const { payment, created } = reservation
+    // Another request for the same payment of this service is given the authorization that there is.
+    const isRepeated = !created && payment.requestId === request.requestId
+    if (isRepeated && !requestHash.equals(payment.requestHash) && !isSameRequest(payment, request, accepted))
+      return yield* new AgentRequestConflict()
+    return { agent, payment, created, header: yield* signed(agent, payment, request.describedResource) }
+  })
+
+  const shape: Shape = {
+    configured: Option.isSome(wallets.relayerKey),
+    provision,
+    list: repo.list,
+    find: repo.find,
+    summaries: (merchantId, env, id) =>
+      Effect.flatMap(DateTime.nowAsDate, (at) => repo.summaries(merchantId, env, at, id)),
+    change: Effect.fn("Agents.change")(function* (merchantId, id, change, was) {
+      return yield* repo.change(merchantId, id, change, yield* DateTime.nowAsDate, was)
+    }),
+    revoke: Effect.fn("Agents.revoke")(function* (merchantId, id) {
+      return yield* repo.revoke(merchantId, id, yield* DateTime.nowAsDate)
+    }),
+    ofKey,
+    allowance: (agent) => Effect.flatMap(DateTime.nowAsDate, (at) => repo.allowance(agent, at)),
+    payments: repo.payments,
+    findPayment: repo.findPayment,
+    sign
+  }
+  return shape
+})
+
+export class Agents extends Context.Service<
+  Agents,
+  {
+    /** Whether wallets can be derived: without them no agent is made and none signs. */
+    readonly configured: boolean
+    /** Makes an agent, its wallet and its key. The key is shown once. */
+    readonly provision: (
+      agent: Omit<NewAgent, "id">
+    ) => Effect.Effect<{ readonly agent: Agent; readonly key: string }, AgentsNotConfigured>
+    readonly list: (merchantId: MerchantId, env: Env) => Effect.Effect<ReadonlyArray<Agent>>
+    readonly find: (merchantId: MerchantId, env: Env, id: AgentId) => Effect.Effect<Option.Option<Agent>>
+    /** As `find` or, without an id, `list`, with what the last 24 hours leave of the caps. */
+    readonly summaries: (
+      merchantId: MerchantId,
+      env: Env,
+      id?: AgentId
+    ) => Effect.Effect<ReadonlyArray<AgentSummary>>
+    /**
+     * Changes caps, allow lists or pauses; none where the agent is unknown or revoked, or something is no longer as it
+     * `was`. Holds at once.
+     */
+    readonly change: (
+      merchantId: MerchantId,
+      id: AgentId,
+      change: AgentChange,
+      was?: Partial<AgentLimits>
+    ) => Effect.Effect<Option.Option<Agent>>
+    /** Ends the agent and its key, at once on every instance. What it signed before stays valid until it expires. */
+    readonly revoke: (merchantId: MerchantId, id: AgentId) => Effect.Effect<boolean>
+    /** The agent whose key this is. */
+    readonly ofKey: (principal: Principal) => Effect.Effect<Agent, InvalidApiKey>
+    readonly allowance: (agent: Agent) => Effect.Effect<Allowance>
+    readonly payments: (agentId: AgentId, limit: number) => Effect.Effect<ReadonlyArray<AgentPayment>>
+    readonly findPayment: (agentId: AgentId, id: string) => Effect.Effect<Option.Option<AgentPayment>>
+    /** Reserves the amount, then signs. */
+    readonly sign: (principal: Principal, request: PaymentRequest) => Effect.Effect<SignedPayment, SignError>
+  }
+>()("quittance/x402/Agents") {
+  static readonly layer: Layer.Layer<
+    Agents,
+    never,
+    AppConfig | SqlClient.SqlClient | SecureRandom.SecureRandom
+  > = Layer.effect(Agents, make).pipe(Layer.provide([AgentRepo.layer, DerivedWallets.layer]))
+
+  /** No agents: for trials without a database. */
+  static readonly layerNone: Layer.Layer<Agents> = Layer.succeed(Agents, {
+    configured: false,
+    provision: () => Effect.fail(new AgentsNotConfigured()),
+    list: () => Effect.succeed([]),
+    summaries: () => Effect.succeed([]),
+    find: () => Effect.succeed(Option.none()),
+    change: () => Effect.succeed(Option.none()),
+    revoke: () => Effect.succeed(false),
+    ofKey: () => Effect.fail(new InvalidApiKey()),
+    allowance: () => Effect.succeed({ spent: 0n, remaining: 0n }),
+    payments: () => Effect.succeed([]),
+    findPayment: () => Effect.succeed(Option.none()),
+    sign: () => Effect.fail(new AgentsNotConfigured())
+  })
+}

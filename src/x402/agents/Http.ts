@@ -1,0 +1,148 @@
+// Agents over HTTP, with an agent key.
+import { Effect, Layer, Option } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "../../app/Api.ts"
+import { ChainVerifier } from "../../chain/ChainVerifier.ts"
+import { Faucet } from "../../chain/faucet/Faucet.ts"
+import { grantView } from "../../chain/faucet/grantView.ts"
+import { orChainUnavailable } from "../../chain/orChainUnavailable.ts"
+import type { Agent, AgentPayment } from "../../domain/Agent.ts"
+import { AgentPaymentNotFound, LiveModeGated } from "../../domain/Errors.ts"
+import { formatUsd } from "../../domain/Money.ts"
+import { AppConfig } from "../../platform/AppConfig.ts"
+import { CurrentPrincipal } from "../../platform/http/ApiKeyAuth.ts"
+import { clientAddressOf } from "../../platform/http/RequestContext.ts"
+import { networkNames } from "../Wire.ts"
+import { Agents } from "./Agents.ts"
+import type { AgentAnswer, AgentPaymentView, SignedPaymentAnswer } from "./Api.ts"
+import { Releases } from "./Releases.ts"
+
+const isoOf = (seconds: bigint) => new Date(Number(seconds) * 1000).toISOString()
+
+export const paymentViewOf = (agent: Agent, payment: AgentPayment): typeof AgentPaymentView.Encoded => ({
+  id: payment.id,
+  requestId: payment.requestId,
+  status: payment.status,
+  resource: payment.resource,
+  amount: formatUsd(payment.amount),
+  payTo: payment.payTo,
+  network: networkNames[agent.env][2],
+  ...(payment.transactionId === null ? {} : { transactionId: payment.transactionId }),
+  validBefore: isoOf(payment.validBefore),
+  createdAt: payment.createdAt.toISOString()
+})
+
+const shownPayments = 20
+
+const agentAnswer = (body: typeof AgentAnswer.Encoded) => HttpServerResponse.jsonUnsafe(body)
+const signedAnswer = (body: typeof SignedPaymentAnswer.Encoded, status: 200 | 201) =>
+  HttpServerResponse.jsonUnsafe(body, { status })
+
+const agent = HttpApiBuilder.group(
+  Api,
+  "agent",
+  Effect.fnUntraced(function* (handlers) {
+    const agents = yield* Agents
+    const chain = yield* ChainVerifier
+    const releases = yield* Releases
+
+    return handlers.handleAll({
+      retrieve: Effect.fnUntraced(function* () {
+        const found = yield* agents.ofKey(yield* CurrentPrincipal)
+        const { balance, allowance, payments } = yield* Effect.all(
+          {
+            // Mainnet is not asked while it is gated.
+            balance:
+              found.env === "live"
+                ? Effect.succeedNone
+                : chain.readBalance(found.env, found.address).pipe(Effect.option),
+            allowance: agents.allowance(found),
+            payments: agents.payments(found.id, shownPayments)
+          },
+          { concurrency: "unbounded" }
+        )
+        return agentAnswer({
+          agent: {
+            id: found.id,
+            name: found.name,
+            env: found.env,
+            livemode: found.env === "live",
+            status: found.status,
+            address: found.address,
+            ...Option.match(balance, {
+              onNone: () => ({}),
+              onSome: ({ usdcAtomic, gasWei }) => ({
+                balance: { usdcAtomic: usdcAtomic.toString(), gasWei: gasWei.toString() }
+              })
+            }),
+            caps: { perPayment: formatUsd(found.capPerPayment), perDay: formatUsd(found.capPerDay) },
+            spent: formatUsd(allowance.spent),
+            remaining: formatUsd(allowance.remaining),
+            allowedHosts: found.allowedHosts,
+            allowedPayees: found.allowedPayees,
+            payments: payments.map((one) => paymentViewOf(found, one)),
+            createdAt: found.createdAt.toISOString()
+          }
+        })
+      }),
+      pay: Effect.fnUntraced(function* ({ payload }) {
+        const principal = yield* CurrentPrincipal
+        const { x402Version, accepts, resource } = payload.paymentRequired
+        const signed = yield* agents.sign(principal, {
+          requestId: payload.requestId,
+          resource: payload.resource,
+          version: x402Version,
+          accepts,
+          describedResource: resource
+        })
+        return signedAnswer(
+          { agentPayment: paymentViewOf(signed.agent, signed.payment), header: signed.header },
+          signed.created ? 201 : 200
+        )
+      }),
+      release: Effect.fnUntraced(function* ({ params }) {
+        const principal = yield* CurrentPrincipal
+        if (principal.env !== "test") return yield* new LiveModeGated()
+        const found = yield* agents.ofKey(principal)
+        const payment = yield* agents.findPayment(found.id, params.id)
+        if (Option.isNone(payment)) return yield* new AgentPaymentNotFound()
+        if (payment.value.status === "reserved") {
+          yield* releases.release(found, payment.value).pipe(orChainUnavailable)
+        }
+        return HttpServerResponse.jsonUnsafe(
+          { agentPayment: paymentViewOf(found, payment.value) },
+          { status: 202 }
+        )
+      })
+    })
+  })
+)
+
+const testRail = HttpApiBuilder.group(
+  Api,
+  "agentTestRail",
+  Effect.fnUntraced(function* (handlers) {
+    const agents = yield* Agents
+    const faucet = yield* Faucet
+    const { trustedProxyHops } = yield* AppConfig
+
+    return handlers.handle(
+      "funds",
+      Effect.fnUntraced(function* () {
+        const principal = yield* CurrentPrincipal
+        const found = yield* agents.ofKey(principal)
+        const grant = yield* faucet.grant({
+          merchantId: principal.merchant.id,
+          recipient: found.address,
+          clientAddress: clientAddressOf(yield* HttpServerRequest.HttpServerRequest, trustedProxyHops)
+        })
+        return {
+          grant: grantView(grant)
+        }
+      })
+    )
+  })
+)
+
+export const layer = Layer.merge(agent, testRail)

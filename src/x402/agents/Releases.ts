@@ -1,0 +1,99 @@
+// Gives a reservation back by making its authorization useless on the chain (EIP-3009,
+// cancelAuthorization). Nothing else can: anyone who holds the signature may use it.
+import { Context, Effect, Layer, Option } from "effect"
+import type { SqlClient } from "effect/sql"
+import { encodeFunctionData } from "viem"
+import type { ContractSignatures } from "../../chain/ContractSignatures.ts"
+import type { RpcPool } from "../../chain/RpcPool.ts"
+import { RpcUnavailable } from "../../chain/Verification.ts"
+import { DerivedWallets } from "../../chain/wallets/DerivedWallets.ts"
+import type { Agent, AgentPayment } from "../../domain/Agent.ts"
+import { networks } from "../../domain/Chain.ts"
+import { AgentsNotConfigured, RateLimited } from "../../domain/Errors.ts"
+import type { AppConfig } from "../../platform/AppConfig.ts"
+import type { Alerts } from "../../platform/alerts/Alerts.ts"
+import { authorizationAbi, authorizationTypes, domainOf } from "../Authorization.ts"
+import { AuthorizationChain } from "../AuthorizationChain.ts"
+import { Relayer } from "../Relayer.ts"
+
+const cancelGas = 120_000n
+/** Seconds after which some of a day's gas is free again. */
+const budgetWait = 3_600
+
+export class Releases extends Context.Service<
+  Releases,
+  {
+    /** Sends the cancellation; the reconciler ends the reservation once a block holds it. */
+    readonly release: (
+      agent: Agent,
+      payment: AgentPayment
+    ) => Effect.Effect<void, AgentsNotConfigured | RpcUnavailable | RateLimited>
+  }
+>()("quittance/x402/Releases") {
+  static readonly layer: Layer.Layer<
+    Releases,
+    never,
+    AppConfig | RpcPool | ContractSignatures | SqlClient.SqlClient | Alerts
+  > = Layer.effect(
+    Releases,
+    Effect.gen(function* () {
+      const wallets = yield* DerivedWallets
+      const chain = yield* AuthorizationChain
+      const relayer = yield* Relayer
+      const network = networks.test
+      return {
+        release: Effect.fn("Releases.release")(function* (agent, payment) {
+          const account = wallets.accountOf(agent.walletIndex)
+          if (Option.isNone(account)) return yield* new AgentsNotConfigured()
+          const signature = yield* Effect.promise(() =>
+            account.value.signTypedData({
+              domain: domainOf(network),
+              types: { CancelAuthorization: authorizationTypes.CancelAuthorization },
+              primaryType: "CancelAuthorization",
+              message: { authorizer: agent.address, nonce: payment.nonce }
+            })
+          )
+          // What is spent already needs no gas to be told so by a reverted cancellation.
+          const standing = yield* chain.standing(agent.address, payment.nonce, payment.validBefore)
+          if (standing === "used") return
+          const relayed = yield* relayer.send(
+            {
+              purpose: "cancel",
+              reference: payment.id,
+              merchantId: agent.merchantId,
+              payer: agent.address,
+              call: {
+                to: network.usdc.address,
+                data: encodeFunctionData({
+                  abi: authorizationAbi,
+                  functionName: "cancelAuthorization",
+                  args: [agent.address, payment.nonce, signature]
+                })
+              },
+              gas: cancelGas
+            },
+            yield* relayer.state
+          )
+          if (relayed._tag === "OverBudget") {
+            return yield* new RateLimited({
+              retryAfter: budgetWait,
+              message:
+                "The gas that is spent for this merchant or agent in 24 hours is used up. The authorization expires by itself."
+            })
+          }
+          if (relayed._tag === "Refused") {
+            return yield* new RpcUnavailable({
+              reason: "rpc_unavailable",
+              message: "the relaying wallet is out of gas"
+            })
+          }
+        })
+      }
+    })
+  ).pipe(Layer.provide([DerivedWallets.layer, AuthorizationChain.layer, Relayer.layer]))
+
+  /** For chains without a node: nothing can be released. */
+  static readonly layerNone: Layer.Layer<Releases> = Layer.succeed(Releases, {
+    release: () => Effect.fail(new AgentsNotConfigured())
+  })
+}

@@ -1,0 +1,130 @@
+// Which of the ways to pay that a resource accepts an agent can use, and why not where none is.
+import { Effect, Option, Result } from "effect"
+import { type Env, type Network, networks } from "../../domain/Chain.ts"
+import { type ErrorDetail, InvalidRequest, X402RequirementsUnsupported } from "../../domain/Errors.ts"
+import { issueDetails } from "../../domain/issueDetails.ts"
+import { AtomicUsdc } from "../../domain/Money.ts"
+import { networkNames, type Requirements, readRequirements, type X402Version } from "../Wire.ts"
+
+export interface Choice {
+  readonly requirements: Requirements
+  readonly amount: AtomicUsdc
+  /** As the resource wrote it: servers compare it with their own by deep equality. */
+  readonly accepted: unknown
+}
+
+const maxAmount = 99_999_999_999_999_999_999n
+
+const detail = (path: string, message: string, expected: string, actual: string): ErrorDetail => ({
+  path,
+  message,
+  expected: expected.slice(0, 200),
+  actual: actual.slice(0, 200)
+})
+
+/** What keeps an agent of `env` from paying this way. */
+const obstacle = (
+  { env, usdc }: Network,
+  version: X402Version,
+  read: Requirements,
+  path: string
+): ErrorDetail | undefined => {
+  const network = networkNames[env][version] ?? networkNames[env][2]
+  if (read.scheme !== "exact")
+    return detail(`${path}.scheme`, "Only the scheme `exact` is paid.", "exact", read.scheme)
+  if (read.network !== network)
+    return detail(
+      `${path}.network`,
+      "The agent pays on its environment's network only.",
+      network,
+      read.network
+    )
+  if (read.asset !== usdc.address)
+    return detail(`${path}.asset`, "The agent pays in Circle's USDC only.", usdc.address, read.asset)
+  if (read.domain !== undefined && read.domain.name !== usdc.domainName)
+    return detail(
+      `${path}.extra.name`,
+      "The token has another EIP-712 name.",
+      usdc.domainName,
+      read.domain.name
+    )
+  if (read.domain !== undefined && read.domain.version !== usdc.domainVersion) {
+    return detail(
+      `${path}.extra.version`,
+      "The token has another EIP-712 version.",
+      usdc.domainVersion,
+      read.domain.version
+    )
+  }
+  if (read.amount < 1n || read.amount > maxAmount)
+    return detail(
+      `${path}.amount`,
+      "The amount is out of range.",
+      `1 to ${maxAmount}`,
+      read.amount.toString()
+    )
+  return undefined
+}
+
+/**
+ * The first of `accepts` that an agent of `env` can pay.
+ *
+ * @throws InvalidRequest (in the error channel) where none can be read.
+ * @throws X402RequirementsUnsupported where those that can be read cannot be paid.
+ */
+export const chooseRequirement = Effect.fnUntraced(function* (
+  env: Env,
+  version: X402Version,
+  accepts: ReadonlyArray<unknown>
+): Effect.fn.Return<Choice, InvalidRequest | X402RequirementsUnsupported> {
+  const malformed: Array<ErrorDetail> = []
+  const unsupported: Array<ErrorDetail> = []
+  for (const [index, accepted] of accepts.entries()) {
+    const path = `body.paymentRequired.accepts.${index}`
+    const read = yield* Effect.result(readRequirements(version, accepted))
+    if (Result.isFailure(read)) {
+      malformed.push(...issueDetails(read.failure.issue, path))
+      continue
+    }
+    const found = obstacle(networks[env], version, read.success, path)
+    if (found === undefined) {
+      return { requirements: read.success, amount: AtomicUsdc.make(read.success.amount), accepted }
+    }
+    unsupported.push(found)
+  }
+  if (unsupported.length === 0) return yield* new InvalidRequest({ details: malformed.slice(0, 20) })
+  return yield* new X402RequirementsUnsupported({ details: [...unsupported, ...malformed].slice(0, 20) })
+})
+
+const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
+
+export interface ResourceHost {
+  /** As the allow list names it. */
+  readonly host: string
+  readonly hostname: string
+  /** Whose payee is kept: a name has one, whatever the port; on this machine each port has its own. */
+  readonly owner: string
+  /** Whether the connection is private: TLS, or loopback. */
+  readonly isPrivate: boolean
+}
+
+/** Where a resource is. */
+export const hostOf = (resource: string): Option.Option<ResourceHost> => {
+  const url = URL.parse(resource)
+  const plain =
+    url !== null &&
+    /^https?:$/.test(url.protocol) &&
+    url.username === "" &&
+    url.password === "" &&
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+    !/[\u0000-\u001f\u007f]/.test(resource) &&
+    resource.isWellFormed()
+  return plain
+    ? Option.some({
+        host: url.host,
+        hostname: url.hostname,
+        owner: loopback.test(url.hostname) ? url.host : url.hostname,
+        isPrivate: url.protocol === "https:" || loopback.test(url.hostname)
+      })
+    : Option.none()
+}

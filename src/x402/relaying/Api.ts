@@ -1,0 +1,141 @@
+// The contract of payments by signature: the buyer signs, the service sends and pays the network fee.
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Address } from "../../domain/Chain.ts"
+import {
+  AuthorizationRefused,
+  ChainUnavailable,
+  LiveModeGated,
+  PaymentAttemptOpen,
+  PaymentFailed,
+  PaymentNotFound,
+  PaymentSettled,
+  RateLimited,
+  RelayUnavailable
+} from "../../domain/Errors.ts"
+import { PaymentAnswer, PaymentIdParam, PendingAnswer } from "../../payments/Api.ts"
+import { allow, endpointGroup } from "../../platform/http/Access.ts"
+import { ApiKeyAuth } from "../../platform/http/ApiKeyAuth.ts"
+import { errorResponse } from "../../platform/http/Envelope.ts"
+import { BodyRules } from "../../platform/http/RequestRules.ts"
+
+const Digits = Schema.String.check(Schema.isPattern(/^[0-9]{1,78}$/u))
+const Field = Schema.Struct({ name: Schema.String, type: Schema.String })
+
+/** Why the service would not relay an authorization now. */
+export const RelayReason = Schema.Literals([
+  "not_configured",
+  "empty",
+  "reserve",
+  "merchant_budget",
+  "payer_budget",
+  "payer_reverts"
+])
+export type RelayReason = typeof RelayReason.Type
+
+/** What is wrong with an authorization. */
+export const AuthorizationReason = Schema.Literals([
+  "signature",
+  "payer",
+  "expired",
+  "not_yet_valid",
+  "already_used",
+  "balance",
+  "wallet_not_deployed",
+  "reverts"
+])
+export type AuthorizationReason = typeof AuthorizationReason.Type
+
+/** What the wallet signs, and whether it would be sent. */
+export const SigningTerms = Schema.Struct({
+  relayed: Schema.Boolean.annotate({ description: "Whether the service would send it and pay the fee now." }),
+  reason: Schema.optionalKey(RelayReason.annotate({ description: "Why it would not be sent." })),
+  typedData: Schema.Struct({
+    types: Schema.Struct({
+      EIP712Domain: Schema.Array(Field),
+      TransferWithAuthorization: Schema.Array(Field)
+    }),
+    primaryType: Schema.Literal("TransferWithAuthorization"),
+    domain: Schema.Struct({
+      name: Schema.String,
+      version: Schema.String,
+      chainId: Schema.Int,
+      verifyingContract: Address
+    }),
+    message: Schema.Struct({
+      from: Address,
+      to: Address,
+      value: Digits,
+      validAfter: Digits,
+      validBefore: Digits,
+      nonce: Schema.String
+    })
+  }).annotate({ description: "For `eth_signTypedData_v4`, as it is." })
+}).annotate({ identifier: "SigningTerms" })
+
+const UnixSeconds = Schema.String.check(Schema.isPattern(/^[0-9]{1,12}$/u, { message: "Unix seconds" }))
+
+export class RelayingApi extends endpointGroup("relaying")(
+  allow(
+    { by: "key", kinds: ["publishable"], crossOrigin: true },
+    HttpApiEndpoint.get("terms", "/payments/:id/authorization", {
+      params: { id: PaymentIdParam },
+      query: { payer: Address.annotate({ description: "The wallet that is to sign." }) },
+      success: SigningTerms,
+      error: [
+        errorResponse(PaymentNotFound),
+        errorResponse(LiveModeGated),
+        errorResponse(PaymentSettled),
+        errorResponse(PaymentFailed),
+        errorResponse(RateLimited),
+        errorResponse(ChainUnavailable)
+      ]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Read what a buyer signs",
+        description:
+          "A USDC `TransferWithAuthorization` (EIP-3009) of the payment's amount to its receiver, good for ten minutes, and never beyond the time in which the payment can be paid. Its nonce follows from the payment's id, so that the token takes one from each wallet."
+      })
+    )
+  ),
+  allow(
+    { by: "key", kinds: ["publishable"], crossOrigin: true },
+    HttpApiEndpoint.post("pay", "/payments/:id/authorization", {
+      params: { id: PaymentIdParam },
+      payload: Schema.Struct({
+        payer: Address,
+        validAfter: UnixSeconds,
+        validBefore: UnixSeconds,
+        signature: Schema.String.check(
+          Schema.isMaxLength(32_768),
+          Schema.isPattern(/^0x(?:[0-9a-fA-F]{2})+$/u, { message: "a signature: 0x and hex digits" })
+        ).annotate({ description: "Of the terms; of a contract wallet by ERC-1271 or ERC-6492." })
+      }),
+      success: [PendingAnswer.pipe(HttpApiSchema.status(202)), PaymentAnswer],
+      error: [
+        errorResponse(PaymentNotFound),
+        errorResponse(LiveModeGated),
+        errorResponse(PaymentFailed),
+        errorResponse(PaymentAttemptOpen),
+        errorResponse(AuthorizationRefused),
+        errorResponse(RateLimited),
+        errorResponse(RelayUnavailable),
+        errorResponse(ChainUnavailable)
+      ]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Pay by a signature",
+        description:
+          "Sends what the buyer has signed of the terms, once however often it is asked: 200 with the settled payment, 202 while the chain has not decided; send the same again. The signature proves the payer: no buyer's token is needed."
+      })
+    )
+  )
+)
+  .middleware(BodyRules)
+  .middleware(ApiKeyAuth)
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Payments by signature",
+      description: "The buyer signs once and needs no gas: the service sends the transfer."
+    })
+  ) {}

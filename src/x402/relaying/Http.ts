@@ -1,0 +1,150 @@
+// Payments by signature over HTTP.
+import { Effect, Option } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "../../app/Api.ts"
+import { parseAddress } from "../../chain/Address.ts"
+import { orChainUnavailable } from "../../chain/orChainUnavailable.ts"
+import { errorCodes } from "../../domain/ErrorCode.ts"
+import {
+  AuthorizationRefused,
+  LiveModeGated,
+  PaymentAttemptOpen,
+  PaymentFailed,
+  PaymentNotFound,
+  PaymentSettled,
+  RateLimited,
+  RelayUnavailable
+} from "../../domain/Errors.ts"
+import type { Payment, PaymentId } from "../../domain/Payment.ts"
+import type { PaymentAnswer, PendingAnswer } from "../../payments/Api.ts"
+import { viewOf } from "../../payments/Http.ts"
+import { PaymentRepo } from "../../payments/PaymentRepo.ts"
+import { AppConfig } from "../../platform/AppConfig.ts"
+import { CurrentPrincipal } from "../../platform/http/ApiKeyAuth.ts"
+import { errorBody } from "../../platform/http/Envelope.ts"
+import { narrowedGroup } from "../../platform/http/narrowed.ts"
+import { clientAddressOf, RequestId } from "../../platform/http/RequestContext.ts"
+import { RateLimiter } from "../../platform/limits/RateLimiter.ts"
+import { Facilitator, type SettleAnswer } from "../Facilitator.ts"
+import type { SigningTerms } from "./Api.ts"
+import { obstacleNames, refusalOf } from "./refusalOf.ts"
+
+/** What one client asks of one payment: 2 a second. */
+const paymentLimit = { rate: 2, perSeconds: 1, burst: 30 }
+/** Signatures of one client with one key, over all payments: each costs the nodes a simulation. */
+const signedLimit = { rate: 20, perSeconds: 1, burst: 250 }
+
+const eip712Domain = [
+  { name: "name", type: "string" },
+  { name: "version", type: "string" },
+  { name: "chainId", type: "uint256" },
+  { name: "verifyingContract", type: "address" }
+]
+
+type SigningTermsView = typeof SigningTerms.Encoded
+
+export const layer = HttpApiBuilder.group(
+  Api,
+  "relaying",
+  Effect.fnUntraced(function* (handlers) {
+    const facilitator = yield* Facilitator
+    const repo = yield* PaymentRepo
+    const limiter = yield* RateLimiter
+    const { baseUrl, trustedProxyHops } = yield* AppConfig
+
+    const limited = Effect.fnUntraced(function* (key: string, limit: typeof paymentLimit) {
+      const wait = yield* limiter.take(key, limit)
+      if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
+    })
+
+    const found = Effect.fnUntraced(function* (id: PaymentId) {
+      const { keyId, merchant, env } = yield* CurrentPrincipal
+      const client = clientAddressOf(yield* HttpServerRequest.HttpServerRequest, trustedProxyHops)
+      yield* limited(`relaying ${keyId} ${client} ${id}`, paymentLimit)
+      const payment = yield* repo.find({ merchantId: merchant.id, env }, id)
+      if (Option.isNone(payment)) return yield* new PaymentNotFound()
+      if (env !== "test") return yield* new LiveModeGated()
+      return { merchant, payment: payment.value, client: `${keyId} ${client}` }
+    })
+
+    const settled = (payment: Payment) => {
+      const body: typeof PaymentAnswer.Encoded = { payment: viewOf(payment) }
+      return HttpServerResponse.jsonUnsafe(body)
+    }
+    const pending = (payment: Payment) =>
+      Effect.map(RequestId, (requestId) => {
+        const code = "TEST_SETTLEMENT_PENDING"
+        const body: typeof PendingAnswer.Encoded = {
+          error: errorBody({ code, message: errorCodes[code].summary }, requestId, baseUrl),
+          payment: viewOf(payment)
+        }
+        return HttpServerResponse.jsonUnsafe(body, { status: 202 })
+      })
+
+    const refused = Effect.fnUntraced(function* (answer: SettleAnswer) {
+      const refusal = refusalOf(answer.errorReason ?? "invalid_exact_evm_transaction_failed")
+      switch (refusal._tag) {
+        case "Taken":
+          return yield* new PaymentAttemptOpen()
+        case "Failed":
+          return yield* new PaymentFailed()
+        case "NotRelayed":
+          return yield* new RelayUnavailable({ reason: refusal.reason, retryAfter: 60 })
+        case "Refused":
+          return yield* new AuthorizationRefused({ reason: refusal.reason })
+      }
+    })
+
+    return handlers.handleAll({
+      terms: Effect.fnUntraced(function* ({ params, query }) {
+        const { merchant, payment } = yield* found(params.id)
+        // What is signed can be sent by anybody who sees it: nothing is asked for that is not owed.
+        if (payment.status === "settled") return yield* new PaymentSettled()
+        if (payment.status === "failed") return yield* new PaymentFailed()
+        const payer = parseAddress(query.payer) ?? query.payer
+        const { obstacle, typedData } = yield* facilitator
+          .terms(merchant, payment, payer)
+          .pipe(orChainUnavailable)
+        const { message } = typedData
+        const view: SigningTermsView = {
+          relayed: obstacle === undefined,
+          ...(obstacle === undefined ? {} : { reason: obstacleNames[obstacle] }),
+          typedData: {
+            ...typedData,
+            types: { EIP712Domain: eip712Domain, ...typedData.types },
+            message: {
+              ...message,
+              value: message.value.toString(),
+              validAfter: message.validAfter.toString(),
+              validBefore: message.validBefore.toString()
+            }
+          }
+        }
+        return HttpServerResponse.jsonUnsafe(view)
+      }),
+      pay: Effect.fnUntraced(function* ({ params, payload }) {
+        const { client, merchant, payment } = yield* found(params.id)
+        if (payment.status === "settled") return settled(payment)
+        if (payment.status === "failed") return yield* new PaymentFailed()
+        yield* limited(`relaying ${client}`, signedLimit)
+        const answer = yield* facilitator
+          .settleSigned(merchant, payment, {
+            payer: parseAddress(payload.payer) ?? payload.payer,
+            validAfter: BigInt(payload.validAfter),
+            validBefore: BigInt(payload.validBefore),
+            signature: `0x${payload.signature.slice(2).toLowerCase()}`
+          })
+          .pipe(orChainUnavailable)
+        const tenant = { merchantId: merchant.id, env: payment.env }
+        const now = Option.getOrElse(yield* repo.find(tenant, payment.id), () => payment)
+        // By this signature or by another way of paying: nothing is left to pay.
+        if (now.status === "settled") return settled(now)
+        if (now.status === "failed") return yield* new PaymentFailed()
+        return answer.success || answer.errorReason === "settlement_pending"
+          ? yield* pending(now)
+          : yield* refused(answer)
+      })
+    })
+  })
+).pipe(narrowedGroup(Facilitator, PaymentRepo, RateLimiter, AppConfig))

@@ -1,0 +1,51 @@
+// The facilitator's reasons in the words of the checkout.
+
+import type { SettleReason } from "../../domain/SettleReason.ts"
+import type { RelayObstacle } from "../Relayer.ts"
+import type { AuthorizationReason, RelayReason } from "./Api.ts"
+
+export const obstacleNames: { readonly [O in RelayObstacle]: RelayReason } = {
+  not_configured: "not_configured",
+  empty: "empty",
+  reserve: "reserve",
+  merchant: "merchant_budget",
+  payer: "payer_budget",
+  reverts: "payer_reverts"
+}
+
+export type Refusal =
+  /** Another payment attempt comes first. */
+  | { readonly _tag: "Taken" }
+  | { readonly _tag: "Failed" }
+  /** The service does not pay the fee now. */
+  | { readonly _tag: "NotRelayed"; readonly reason: RelayReason }
+  /** The signature itself. */
+  | { readonly _tag: "Refused"; readonly reason: AuthorizationReason }
+
+const signatureReasons: { readonly [R in SettleReason]?: AuthorizationReason } = {
+  invalid_exact_evm_signature: "signature",
+  invalid_exact_evm_recipient_mismatch: "payer",
+  invalid_exact_evm_payload_authorization_valid_before: "expired",
+  invalid_exact_evm_payload_authorization_valid_after: "not_yet_valid",
+  invalid_exact_evm_nonce_already_used: "already_used",
+  invalid_exact_evm_insufficient_balance: "balance",
+  eip6492_factory_not_allowed: "wallet_not_deployed"
+}
+
+const relayReasons: { readonly [R in SettleReason]?: RelayReason } = {
+  relay_merchant_budget_exceeded: "merchant_budget",
+  relay_payer_budget_exceeded: "payer_budget",
+  relay_payer_reverts: "payer_reverts",
+  relay_reserve_reached: "reserve",
+  relay_not_configured: "not_configured",
+  relay_wallet_empty: "empty"
+}
+
+export const refusalOf = (reason: SettleReason): Refusal => {
+  if (reason === "payment_already_taken" || reason === "payment_already_settled") return { _tag: "Taken" }
+  if (reason === "payment_failed") return { _tag: "Failed" }
+  const relay = relayReasons[reason]
+  return relay === undefined
+    ? { _tag: "Refused", reason: signatureReasons[reason] ?? "reverts" }
+    : { _tag: "NotRelayed", reason: relay }
+}

@@ -1,0 +1,187 @@
+// `doctor` beside a running service, and where things are wrong.
+import { describe, expect } from "bun:test"
+import { SQL } from "bun"
+import { Effect } from "effect"
+import { freePort } from "../../../src/app/dev/freePort.ts"
+import { ownDatabase, postgresUrl } from "../../support/ownDatabase.ts"
+import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../../support/process.ts"
+import { liveEffect } from "../../support/run.ts"
+import { templateDatabase } from "../../support/testPostgres.ts"
+
+/** A node that says what it is told to. */
+const node = (chainId: number, ageSeconds: number) =>
+  Effect.acquireRelease(
+    Effect.sync(() =>
+      Bun.serve({
+        port: 0,
+        hostname: "127.0.0.1",
+        fetch: async (request) => {
+          const { method } = JSON.parse(await request.text())
+          const hex = (value: number) => `0x${value.toString(16)}`
+          const answers: Readonly<Record<string, unknown>> = {
+            eth_chainId: hex(chainId),
+            eth_getCode: "0x6001",
+            eth_getBalance: "0x0",
+            eth_getBlockByNumber: { timestamp: hex(Math.round(Date.now() / 1000) - ageSeconds) }
+          }
+          return Response.json({ jsonrpc: "2.0", id: 1, result: answers[method] })
+        }
+      })
+    ),
+    (server) => Effect.promise(() => server.stop(true))
+  )
+
+const findings = (output: string) =>
+  JSON.parse(output.split("\n").find((line) => line.startsWith("{")) ?? "{}").findings.map(
+    ({ about, level }: { readonly about: string; readonly level: string }) =>
+      `${about.replace(/:\d+$/, "")} ${level}`
+  )
+
+const createMerchant = Effect.fnUntraced(function* (dataDir: string, receiver: string) {
+  const made = yield* spawnProgram(
+    ["src/app/cli/main.ts", "merchant", "create", "--name", "Shop", "--receiver", receiver, "--json"],
+    { DATA_DIR: dataDir }
+  )
+  yield* made.succeeded
+  return JSON.parse(made.output()).keys
+})
+
+describe("cli doctor", () => {
+  liveEffect("finds a running service well, and names what is wrong with another", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* temporaryDirectory
+      const good = `http://127.0.0.1:${(yield* node(84532, 2)).port}`
+      const receiver = `127.0.0.1:${(yield* node(1, 2)).port}`
+      const closed = `127.0.0.1:${yield* freePort(0)}`
+      const WEBHOOK_ALLOWED_HOSTS = `${receiver},${closed}`
+      const service = yield* spawnService({
+        DATA_DIR: dataDir,
+        BASE_SEPOLIA_RPC_URLS: good,
+        WEBHOOK_ALLOWED_HOSTS
+      })
+      yield* untilReady(service)
+      for (const [index, host] of [receiver, closed].entries()) {
+        const { test } = yield* createMerchant(dataDir, `0x${String(index + 1).repeat(40)}`)
+        const { status } = yield* Effect.promise(() =>
+          fetch(`${service.baseUrl}/api/v1/webhook-endpoint`, {
+            method: "POST",
+            headers: { authorization: `Bearer ${test.secret}`, "content-type": "application/json" },
+            body: JSON.stringify({ url: `http://${host}/hook` })
+          })
+        )
+        expect(status).toBe(201)
+      }
+      const env = { DATA_DIR: dataDir, BASE_URL: service.baseUrl, WEBHOOK_ALLOWED_HOSTS }
+      const well = yield* spawnProgram(["src/app/cli/main.ts", "doctor", "--json"], {
+        ...env,
+        BASE_SEPOLIA_RPC_URLS: good,
+        ARBITRUM_RPC_URLS: `http://127.0.0.1:${(yield* node(42161, 2)).port}`,
+        HOST: "127.0.0.1"
+      })
+      expect([yield* well.exited, well.output()]).toEqual([0, expect.anything()])
+      expect(findings(well.output())).toEqual([
+        "configuration ok",
+        "database ok",
+        "receiver 127.0.0.1 warning",
+        "receiver 127.0.0.1 ok",
+        "node 127.0.0.1 ok",
+        "node 127.0.0.1 ok",
+        "relayer warning",
+        "address ok"
+      ])
+      expect(well.output()).toContain("Arbitrum One, newest block")
+      expect(well.output()).toContain("takes no connection")
+
+      const wrongChain = `http://127.0.0.1:${(yield* node(1, 2)).port}`
+      const old = `http://127.0.0.1:${(yield* node(84532, 900)).port}`
+      const dead = yield* freePort(0)
+      const ill = yield* spawnProgram(["src/app/cli/main.ts", "doctor", "--json"], {
+        DATA_DIR: dataDir,
+        HOST: "127.0.0.1",
+        BASE_URL: `http://127.0.0.1:${dead}`,
+        DATABASE_URL: `postgres://quittance@127.0.0.1:${dead}/quittance`,
+        BASE_SEPOLIA_RPC_URLS: `${wrongChain},${old},http://127.0.0.1:${dead}`,
+        ARBITRUM_RPC_URLS: `${good},http://127.0.0.1:${dead}`,
+        FAUCET_PRIVATE_KEY: `0x${"01".repeat(32)}`,
+        TESTNET_CONFIRMATION: "1"
+      })
+      expect(yield* ill.exited).toBe(1)
+      expect(findings(ill.output())).toEqual([
+        "configuration ok",
+        "configuration warning",
+        "database failure",
+        "node 127.0.0.1 failure",
+        "node 127.0.0.1 warning",
+        "node 127.0.0.1 failure",
+        "node 127.0.0.1 warning",
+        "node 127.0.0.1 warning",
+        "faucet warning",
+        "relayer warning",
+        "address failure"
+      ])
+      for (const told of [
+        "TESTNET_CONFIRMATIONS meant",
+        "serves chain 1,",
+        "serves chain 84532, not Arbitrum One",
+        "900 s old",
+        "Check DATABASE_URL"
+      ])
+        expect(ill.output()).toContain(told)
+    })
+  )
+
+  liveEffect("a database that was moved away is named, though it answers", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* temporaryDirectory
+      const DATABASE_URL = yield* ownDatabase()
+      const url = new URL(DATABASE_URL)
+      const sql = new SQL(DATABASE_URL, { max: 1 })
+      yield* Effect.promise(() =>
+        sql.unsafe(`ALTER DATABASE ${url.pathname.slice(1)} SET default_transaction_read_only = on`)
+      )
+      yield* Effect.promise(() => sql.close())
+      const closed = yield* spawnProgram(["src/app/cli/main.ts", "doctor", "--json"], {
+        DATA_DIR: dataDir,
+        DATABASE_URL,
+        HOST: "127.0.0.1",
+        ARBITRUM_RPC_URLS: "http://127.0.0.1:9",
+        BASE_SEPOLIA_RPC_URLS: `http://127.0.0.1:${(yield* node(84532, 2)).port}`
+      })
+      expect(yield* closed.exited).toBe(1)
+      expect(findings(closed.output())).toContain("database failure")
+      expect(closed.output()).toContain("bun run cli database reopen")
+    })
+  )
+
+  liveEffect("secrets under a key that ENCRYPTION_KEYS lacks are named, with the key", () =>
+    Effect.gen(function* () {
+      const DATABASE_URL = yield* ownDatabase({
+        template: yield* Effect.promise(() => templateDatabase(postgresUrl))
+      })
+      const sql = new SQL(DATABASE_URL, { max: 1 })
+      yield* Effect.promise(async () => {
+        const [merchant, user] = [crypto.randomUUID(), crypto.randomUUID()]
+        await sql`INSERT INTO merchants (id, name, receiver_test, receiver_live, created_at)
+          VALUES (${merchant}, 'Shop', decode(repeat('11', 20), 'hex'), decode(repeat('11', 20), 'hex'), now())`
+        await sql`INSERT INTO webhook_endpoints (id, merchant_id, env, url, secret_kid, secret_ciphertext, secret_last_four, created_at, updated_at)
+          VALUES (${crypto.randomUUID()}, ${merchant}, 'test', 'https://shop.example.com/hook', 'gone', '\\x00', 'abcd', now(), now())`
+        await sql`INSERT INTO users (id, email, created_at) VALUES (${user}, 'a@example.com', now())`
+        await sql`INSERT INTO authenticators (user_id, secret_kid, secret_ciphertext, created_at)
+          VALUES (${user}, 'lost', '\\x00', now())`
+        await sql.close()
+      })
+      const looked = yield* spawnProgram(["src/app/cli/main.ts", "doctor", "--json"], {
+        DATA_DIR: yield* temporaryDirectory,
+        DATABASE_URL,
+        HOST: "127.0.0.1",
+        ARBITRUM_RPC_URLS: "http://127.0.0.1:9",
+        BASE_SEPOLIA_RPC_URLS: `http://127.0.0.1:${(yield* node(84532, 2)).port}`
+      })
+      yield* looked.exited
+      expect(findings(looked.output())).toContain("secrets failure")
+      expect(findings(looked.output())).toContain("secrets warning")
+      for (const told of ["lacks the key `gone`", "lacks the key `lost`", "webhook regenerate-secret"])
+        expect(looked.output()).toContain(told)
+    })
+  )
+})

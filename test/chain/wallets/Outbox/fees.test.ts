@@ -1,0 +1,89 @@
+// The rules of fees: up with the price while blocks come, down once no node knows a version, and
+// never beyond the present price's multiple or the wallet.
+import { describe, expect, test } from "bun:test"
+import { serializeTransaction } from "viem"
+import type { WalletState } from "../../../../src/chain/wallets/HotWallet.ts"
+import { feesOf, fillingFees, replacingFees, reprice } from "../../../../src/chain/wallets/Outbox/fees.ts"
+
+const gwei = 1_000_000_000n
+const rawAt = (maxFeePerGas: bigint, tip = gwei) =>
+  serializeTransaction(
+    {
+      type: "eip1559",
+      chainId: 84532,
+      nonce: 1,
+      gas: 100_000n,
+      to: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+      maxFeePerGas,
+      maxPriorityFeePerGas: tip < maxFeePerGas ? tip : maxFeePerGas
+    },
+    { r: `0x${"11".repeat(32)}`, s: `0x${"22".repeat(32)}`, yParity: 0 }
+  )
+const at = (price: bigint, wei = 10n ** 18n): WalletState => ({
+  nonce: 1,
+  price,
+  fees: { maxFeePerGas: price * 2n + 1n, maxPriorityFeePerGas: gwei },
+  usdcAtomic: 0n,
+  wei
+})
+const known = { known: true, blocksCome: true }
+const unknown = { known: false, blocksCome: true }
+
+describe("the fee of a stuck transaction", () => {
+  test("stays while no block comes, and while the price is within its offer", () => {
+    expect(reprice(rawAt(10n * gwei), at(50n * gwei), { known: true, blocksCome: false })).toBe("keep")
+    expect(reprice(rawAt(10n * gwei), at(10n * gwei), known)).toBe("keep")
+    expect(reprice(rawAt(10n * gwei), at(50n * gwei), { known: undefined, blocksCome: true })).toBe("keep")
+  })
+
+  test("rises to what the price asks, at least by what replaces it", () => {
+    expect(reprice(rawAt(10n * gwei), at(50n * gwei), known)).toEqual({
+      maxFeePerGas: 100n * gwei + 1n,
+      maxPriorityFeePerGas: (gwei * 5n) / 4n + 1n
+    })
+    const barely = reprice(rawAt(10n * gwei), at(10n * gwei + 1n), known)
+    expect(typeof barely === "object" ? barely.maxFeePerGas : 0n).toBeGreaterThanOrEqual(
+      (10n * gwei * 9n) / 8n
+    )
+  })
+
+  test("a filler offers more than what it replaces, also once gas is cheap or nobody tells its price", () => {
+    const old = feesOf(rawAt(200n * gwei))
+    for (const state of [at(20n * gwei), at(400n * gwei), undefined]) {
+      const filler = fillingFees(old, state)
+      // geth asks for a tenth more of both.
+      expect(filler.maxFeePerGas * 10n).toBeGreaterThanOrEqual(old.maxFeePerGas * 11n)
+      expect(filler.maxPriorityFeePerGas * 10n).toBeGreaterThanOrEqual(old.maxPriorityFeePerGas * 11n)
+      expect(filler.maxFeePerGas).toBeGreaterThanOrEqual(state?.fees.maxFeePerGas ?? 0n)
+    }
+  })
+
+  test("never exceeds four times the present offer, however often it is replaced", () => {
+    let raw = rawAt(gwei)
+    for (let round = 0; round < 100; round++) {
+      const fees = replacingFees({ maxFeePerGas: 10n ** 15n, maxPriorityFeePerGas: 10n ** 15n }, at(gwei))
+      expect(fees.maxFeePerGas).toBeLessThanOrEqual(4n * (2n * gwei + 1n))
+      const next = reprice(raw, at(gwei), known)
+      if (typeof next === "object") raw = rawAt(next.maxFeePerGas)
+    }
+    expect(reprice(raw, at(gwei), known)).toBe("keep")
+  })
+
+  test("never exceeds the wallet: it offers what is there, or tells that it is empty", () => {
+    const held = 60n * gwei * 100_000n
+    expect(reprice(rawAt(10n * gwei), at(50n * gwei, held), known)).toMatchObject({
+      maxFeePerGas: 60n * gwei
+    })
+    expect(reprice(rawAt(10n * gwei), at(50n * gwei, held / 2n), known)).toBe("empty")
+    expect(reprice(rawAt(10n * gwei), at(50n * gwei, held / 2n), unknown)).toBe("empty")
+  })
+
+  test("comes down once no node knows it", () => {
+    expect(reprice(rawAt(10_000n * gwei), at(gwei), unknown)).toMatchObject({ maxFeePerGas: 2n * gwei + 1n })
+    expect(reprice(rawAt(3n * gwei), at(gwei), unknown)).toBe("keep")
+    // What the wallet can no longer pay is offered at what it can.
+    expect(reprice(rawAt(3n * gwei), at(gwei, 2n * gwei * 100_000n), unknown)).toMatchObject({
+      maxFeePerGas: 2n * gwei
+    })
+  })
+})

@@ -1,0 +1,60 @@
+// What the operator's link does for somebody who belongs to the merchant already: the way back where its owner is gone.
+import { describe, expect } from "bun:test"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Role } from "../../../../src/domain/Role.ts"
+import { liveEffect } from "../../../support/run.ts"
+import { accounts, signedUp } from "./signedUp.ts"
+
+const password = "a long enough password"
+
+/** A merchant's owner, and another member of it. */
+const shop = Effect.fnUntraced(function* (role: Role) {
+  const sql = yield* SqlClient.SqlClient
+  const owner = yield* signedUp(password)
+  const member = yield* signedUp(password)
+  yield* sql`
+    INSERT INTO merchant_members (merchant_id, user_id, role, created_at)
+    VALUES (${owner.merchantId}, ${member.user.id}, ${role}, now())`
+  const redeem = Effect.fnUntraced(function* (email: string, to: Role, invitedBy: string | null) {
+    const token = yield* owner.people.createLink({
+      ...{ email, merchantId: owner.merchantId, role: to, resetPassword: false, operator: false },
+      invitedBy
+    })
+    const { session } = yield* owner.people.redeem(token, password)
+    return session.merchants.find(({ id }) => id === owner.merchantId)?.role
+  })
+  const told = sql`
+    SELECT action, summary FROM audit_entries WHERE merchant_id = ${owner.merchantId} ORDER BY position`
+  return { member, owner, redeem, told }
+})
+
+describe("the operator's link to a merchant", () => {
+  liveEffect("makes a member of it an owner, and says so to the others", () =>
+    Effect.gen(function* () {
+      const { member, redeem, told } = yield* shop("support")
+      expect(yield* redeem(member.email, "owner", null)).toBe("owner")
+      expect(yield* told).toEqual([
+        { action: "member.role_changed", summary: "has the role owner now, by a link of the operator" }
+      ])
+      // Once more it changes nothing, and nothing is told.
+      expect(yield* redeem(member.email, "owner", null)).toBe("owner")
+      expect(yield* told).toHaveLength(1)
+    }).pipe(Effect.provide(accounts))
+  )
+
+  liveEffect("takes nothing from an owner", () =>
+    Effect.gen(function* () {
+      const { owner, redeem, told } = yield* shop("support")
+      expect(yield* redeem(owner.email, "read_only", null)).toBe("owner")
+      expect(yield* told).toEqual([])
+    }).pipe(Effect.provide(accounts))
+  )
+
+  liveEffect("is another thing than a member's invitation, which leaves the role", () =>
+    Effect.gen(function* () {
+      const { member, owner, redeem } = yield* shop("support")
+      expect(yield* redeem(member.email, "owner", owner.user.id)).toBe("support")
+    }).pipe(Effect.provide(accounts))
+  )
+})

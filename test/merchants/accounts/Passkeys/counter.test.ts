@@ -1,0 +1,28 @@
+// An authenticator counts its signatures in 32 bits without a sign (WebAuthn, 6.1.1): all of them are used.
+import { expect } from "bun:test"
+import { Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import { PasskeyRepo } from "../../../../src/merchants/accounts/Passkeys/PasskeyRepo.ts"
+import { testDatabase } from "../../../support/database.ts"
+import { liveEffect } from "../../../support/run.ts"
+
+liveEffect("a passkey whose authenticator has counted beyond 31 bits is known and used", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const repo = yield* PasskeyRepo
+    const [id, userId, at] = [crypto.randomUUID(), crypto.randomUUID(), new Date("2026-05-01T12:00:00.000Z")]
+    yield* sql`
+      INSERT INTO users (id, email, password_hash, operator, created_at)
+      VALUES (${userId}, ${`${userId}@example.com`}, 'x', false, ${at})`
+    const last = 2 ** 32 - 1
+    const passkey = {
+      ...{ id, userId, credentialId: "AA", publicKey: new Uint8Array([1]), counter: last - 1 },
+      ...{ transports: ["usb"], name: "Key", createdAt: at, lastUsedAt: null }
+    }
+    expect(yield* repo.insert(passkey, 10)).toBeTrue()
+    expect(yield* repo.ofUser(userId)).toMatchObject([{ id, counter: last - 1 }])
+    expect(yield* repo.noteUse(id, last, at)).toBeTrue()
+    expect(yield* repo.noteUse(id, last, at)).toBeFalse()
+    expect(Option.getOrThrow(yield* repo.byCredential("AA"))).toMatchObject({ id, counter: last })
+  }).pipe(Effect.provide(PasskeyRepo.layer.pipe(Layer.provideMerge(testDatabase.layer))))
+)

@@ -1,0 +1,71 @@
+// A link that is paid once gives one payment's id to all who open it: where its terms have changed before anybody
+// opened the payment, tokens of both terms are about, and a wallet sends to whom its own names.
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect, Exit, Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { decodeJwt } from "jose"
+import { toBytes } from "../../../src/chain/ChainBytes.ts"
+import { makeShop, type Shop } from "../../platform/http/shop.ts"
+import { testDatabase } from "../../support/database.ts"
+import { freshAddress } from "../../support/freshAddress.ts"
+import { startService, type TestService } from "../../support/service.ts"
+
+setDefaultTimeout(60_000)
+
+const scope = Effect.runSync(Scope.make())
+let service: TestService
+let shop: Shop
+
+beforeAll(async () => {
+  service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
+  shop = await makeShop(service, await Effect.runPromise(service.newMerchant))
+}, 120_000)
+afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
+
+const newLink = async (amounts: object) => {
+  const made = await shop.call({
+    ...{ method: "POST", path: "/api/v1/payment-links", key: shop.keys.full },
+    body: { description: "Chair", once: true, ...amounts }
+  })
+  return async (body: object = {}): Promise<string> =>
+    (await shop.call({ method: "POST", path: `/api/v1/links/${made.body.link.id}`, body })).body.intentToken
+}
+const open = (intentToken: string) =>
+  shop.call({ method: "POST", path: "/api/v1/payments", key: shop.keys.publishable, body: { intentToken } })
+const code = ({ body, status }: Awaited<ReturnType<typeof open>>) => `${status} ${body.error?.code}`
+const termsOf = (token: string) => {
+  const { amount, jti, receiver } = decodeJwt(token)
+  return { amount, id: jti, receiver }
+}
+
+test("a token that names another receiver than the payment has opens nothing; the link gives one that names it", async () => {
+  const visit = await newLink({ amount: "10.00" })
+  const early = await visit()
+  const present = freshAddress()
+  await Effect.runPromise(
+    Effect.flatMap(SqlClient.SqlClient, (sql) =>
+      Effect.andThen(
+        sql`
+          INSERT INTO merchant_receivers (env, address, merchant_id, since, watched_since)
+          VALUES ('test', ${toBytes(present)}, ${shop.merchant.id}, now(), now())`,
+        sql`UPDATE merchants SET receiver_test = ${toBytes(present)} WHERE id = ${shop.merchant.id}`
+      )
+    ).pipe(Effect.provideContext(service.context), Effect.orDie)
+  )
+  const late = await visit()
+  expect(termsOf(late)).toEqual({ ...termsOf(early), receiver: present })
+  expect((await open(early)).status).toBe(201)
+  expect(code(await open(late))).toBe("400 INTENT_TOKEN_EXPIRED")
+  const again = await visit()
+  expect(termsOf(again)).toEqual(termsOf(early))
+  expect((await open(again)).status).toBe(200)
+})
+
+test("nor does one that names another amount", async () => {
+  const visit = await newLink({ minAmount: "5.00", maxAmount: "50.00" })
+  const [ten, twenty] = [await visit({ amount: "10.00" }), await visit({ amount: "20.00" })]
+  expect(termsOf(ten).id).toBe(termsOf(twenty).id)
+  expect((await open(twenty)).body.payment.amount).toBe("20.00")
+  expect(code(await open(ten))).toBe("400 INTENT_TOKEN_EXPIRED")
+  expect((await open(twenty)).status).toBe(200)
+})

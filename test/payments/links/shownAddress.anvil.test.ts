@@ -1,0 +1,46 @@
+// A link that is paid once asks nobody again whose buyer was shown the address.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect } from "effect"
+import { rowsOf, transfer, until } from "../../x402/payloads.ts"
+import { startX402World, type X402World } from "../../x402/x402World.ts"
+
+setDefaultTimeout(60_000)
+
+describe("a link that is paid once", () => {
+  let world: X402World
+  beforeAll(async () => {
+    world = await startX402World()
+  }, 120_000)
+  afterAll(() => world.close(), 120_000)
+
+  test("asks nobody for its money again whose payment has failed after its buyer was shown the address", async () => {
+    const made = await world.call("POST", "/payment-links", world.keys.test.secret, {
+      description: "Chess lesson",
+      amount: "1.00",
+      once: true
+    })
+    const open = () => world.call("POST", `/links/${made.body.link.id}`, undefined, {})
+    const { intentToken } = (await open()).body
+    const id = (await world.call("POST", "/payments", world.keys.test.publishable, { intentToken })).body
+      .payment.id
+    // "Pay from an exchange or another app."
+    expect(
+      (await world.call("POST", `/payments/${id}/address`, world.keys.test.publishable, {})).status
+    ).toBe(200)
+    const exchange = await world.payer(5_000_000n)
+    await transfer(world, exchange, 1_000_000n)
+    await Effect.runPromise(world.chain.mine(2))
+    await until(async () => {
+      const [row] = await rowsOf(world, "SELECT kind, match_at FROM incoming_transfers")
+      return row !== undefined && row["match_at"] === null
+    })
+    // Nobody of the shop has attached it within PAYMENT_EXPIRY: the service lets the payment fail.
+    await rowsOf(
+      world,
+      `UPDATE payments SET status = 'failed', failed_at = now(), failure_reason = 'expired' WHERE id = '${id}'`
+    )
+    const again = await open()
+    const state = (await world.call("GET", `/links/${made.body.link.id}`, undefined)).body.link.state
+    expect([again.status, state]).toEqual([409, "expired"])
+  })
+})

@@ -1,0 +1,225 @@
+// What becomes of a refund is told, and no longer open once it is over, also where an instance ends between the two.
+import { expect } from "bun:test"
+import { Context, DateTime, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { TestClock } from "effect/testing"
+import { ChainVerifier } from "../../../src/chain/ChainVerifier.ts"
+import { MemoryChain } from "../../../src/chain/MemoryChain.ts"
+import { BlockStatus } from "../../../src/chain/Verification.ts"
+import { TransactionHash } from "../../../src/domain/Chain.ts"
+import type { Principal } from "../../../src/domain/Merchant.ts"
+import { PaymentRepo } from "../../../src/payments/PaymentRepo.ts"
+import { Payments } from "../../../src/payments/Payments.ts"
+import { Refunds } from "../../../src/payments/refunds/Refunds.ts"
+import * as RefundWatch from "../../../src/payments/refunds/RefundWatch.ts"
+import { Alerts } from "../../../src/platform/alerts/Alerts.ts"
+import { memoryStack, newMerchant, openPayment, paid, reportOf } from "../../support/paymentStack.ts"
+import { payer, receiver } from "../../support/rawReceipts.ts"
+import { testEffect } from "../../support/run.ts"
+
+const below = memoryStack.pipe(
+  Layer.provideMerge(ChainVerifier.layerMemory),
+  Layer.provideMerge(SecureRandom.layerWebCrypto)
+)
+
+interface Fault {
+  /** Where the instance ends, the next time that it comes there. */
+  ends: "note" | "raise" | null
+  /** The chain does not show the refund. */
+  dropped: boolean
+  /** What comes between a refund's alert and its end. */
+  beforeEnd: Effect.Effect<unknown>
+}
+
+interface World {
+  readonly fault: Fault
+  /** Subjects, once for each alert. */
+  readonly told: Array<string>
+  readonly open: Set<string>
+}
+
+const watched = (
+  name: string,
+  test: (world: World) => Effect.Effect<unknown, unknown, Refunds | Layer.Success<typeof below>>
+) =>
+  testEffect(name, () =>
+    Effect.gen(function* () {
+      const fault: Fault = { ends: null, dropped: false, beforeEnd: Effect.void }
+      const told: Array<string> = []
+      const open = new Set<string>()
+      const last = new Map<string, Date>()
+      const orEnd = <A>(at: "note" | "raise", effect: Effect.Effect<A>) =>
+        Effect.suspend(() => {
+          if (fault.ends !== at) return effect
+          fault.ends = null
+          return Effect.die("the instance ends")
+        })
+      // One open alert of a subject, and none again since then, as the database holds them.
+      const alerts = Layer.succeed(Alerts, {
+        raise: ({ since, subject }) =>
+          orEnd(
+            "raise",
+            Effect.map(DateTime.nowAsDate, (now) => {
+              const before = last.get(subject)
+              if (open.has(subject) || (since !== undefined && before !== undefined && before >= since))
+                return
+              told.push(subject)
+              open.add(subject)
+              last.set(subject, now)
+            })
+          ),
+        resolve: (_, subject) => Effect.sync(() => void open.delete(subject))
+      })
+      const context = yield* Layer.build(Refunds.layer.pipe(Layer.provide(alerts), Layer.provideMerge(below)))
+      const repo = Context.get(context, PaymentRepo)
+      const verifier = Context.get(context, ChainVerifier)
+      const given = Layer.mergeAll(
+        alerts,
+        Layer.succeed(PaymentRepo, {
+          ...repo,
+          endRefund: (...end) =>
+            Effect.andThen(
+              Effect.suspend(() => fault.beforeEnd),
+              repo.endRefund(...end)
+            ),
+          noteRefundWatched: (...note) => orEnd("note", repo.noteRefundWatched(...note))
+        }),
+        Layer.succeed(ChainVerifier, {
+          ...verifier,
+          blockStatus: (env, settled) =>
+            fault.dropped
+              ? Effect.succeed(BlockStatus.Dropped({ reason: "not_included" }))
+              : verifier.blockStatus(env, settled)
+        })
+      )
+      yield* Layer.build(
+        Layer.fresh(RefundWatch.layer).pipe(
+          Layer.provide(given),
+          Layer.provide(Layer.succeedContext(context))
+        )
+      )
+      yield* Effect.orDie(test({ fault, told, open })).pipe(Effect.provideContext(context))
+    })
+  )
+
+const settled = Effect.fnUntraced(function* (principal: Principal) {
+  const payments = yield* Payments
+  const payment = yield* openPayment(principal, receiver, 1_000_000n)
+  yield* payments.report(principal, payment.id, reportOf(payment, payer, yield* paid(payer, payment)))
+  return { paymentId: payment.id }
+})
+
+const refunded = Effect.fnUntraced(function* (named?: TransactionHash) {
+  const chain = yield* MemoryChain
+  const refunds = yield* Refunds
+  const { principal, tenant } = yield* newMerchant(receiver)
+  const of = yield* settled(principal)
+  const transactionId =
+    named ??
+    (yield* Effect.tap(chain.transfer({ from: receiver, to: payer, amount: 1_000_000n }), chain.mine(2)))
+  const { refund } = yield* refunds.create(tenant, {
+    of,
+    transactionId,
+    by: "API"
+  })
+  return { tenant, refund, now: refunds.find(tenant, refund.id) }
+})
+
+watched(
+  "a drop that is over leaves no alert open, also where an instance ended while it told",
+  ({ fault, open }) =>
+    Effect.gen(function* () {
+      const { now, refund } = yield* refunded()
+      expect(refund.status).toBe("proven")
+      Object.assign(fault, { dropped: true, ends: "note" })
+      yield* TestClock.adjust("62 seconds")
+      expect(fault.ends).toBeNull()
+      // The transfer has returned by the second look.
+      fault.dropped = false
+      yield* TestClock.adjust("5 minutes")
+      expect((yield* now).droppedAt).toBeNull()
+      expect([...open]).toEqual([])
+    })
+)
+
+watched("a refund that has failed is told, also where an instance ended between the two", ({ fault, told }) =>
+  Effect.gen(function* () {
+    const { now, refund } = yield* refunded(TransactionHash.make(`0x${"cd".repeat(32)}`))
+    fault.ends = "raise"
+    yield* TestClock.adjust("26 hours")
+    yield* TestClock.adjust("1 hour")
+    expect(yield* now).toMatchObject({ status: "failed", failureReason: "not_found" })
+    expect(told).toEqual([refund.id])
+  })
+)
+
+watched(
+  "of two refunds that wait for one transfer the one that does not get it fails, and is told",
+  ({ open, told }) =>
+    Effect.gen(function* () {
+      const chain = yield* MemoryChain
+      const refunds = yield* Refunds
+      const { principal, tenant } = yield* newMerchant(receiver)
+      const things = [yield* settled(principal), yield* settled(principal)]
+      yield* chain.automine(false)
+      const transactionId = yield* chain.transfer({ from: receiver, to: payer, amount: 1_000_000n })
+      const made = yield* Effect.forEach(things, (of) =>
+        refunds.create(tenant, { of, transactionId, by: "API" })
+      )
+      expect(made.map(({ refund }) => refund.status)).toEqual(["pending", "pending"])
+      yield* chain.mine(2)
+      yield* TestClock.adjust("5 seconds")
+      const now = yield* Effect.forEach(made, ({ refund }) => refunds.find(refund, refund.id))
+      const lost = now.filter(({ status }) => status === "failed")
+      expect(now.filter(({ status }) => status === "proven")).toHaveLength(1)
+      expect(lost).toMatchObject([{ failureReason: "already_used", transactionId }])
+      expect([told, [...open]]).toEqual([lost.map(({ id }) => id), lost.map(({ id }) => id)])
+    })
+)
+
+watched("a refund that is cancelled after a drop leaves no alert open", ({ fault, open }) =>
+  Effect.gen(function* () {
+    const refunds = yield* Refunds
+    const { refund, tenant } = yield* refunded()
+    fault.dropped = true
+    yield* TestClock.adjust("62 seconds")
+    expect([...open]).toEqual([refund.id])
+    yield* refunds.cancel(tenant, refund.id)
+    expect([...open]).toEqual([])
+  })
+)
+
+watched("nor one that is cancelled while it fails", ({ fault, open, told }) =>
+  Effect.gen(function* () {
+    const repo = yield* PaymentRepo
+    const { now, refund } = yield* refunded(TransactionHash.make(`0x${"cd".repeat(32)}`))
+    // As by an instance that has ended before it resolved the alert.
+    fault.beforeEnd = Effect.flatMap(DateTime.nowAsDate, (at) =>
+      repo.endRefund(refund.id, { status: "cancelled" }, at)
+    )
+    yield* TestClock.adjust("26 hours")
+    expect(yield* now).toMatchObject({ status: "cancelled" })
+    expect([told, [...open]]).toEqual([[refund.id], []])
+  })
+)
+
+watched(
+  "a transaction that is named while an earlier one fails is told in its turn",
+  ({ fault, open, told }) =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const { now, refund } = yield* refunded(TransactionHash.make(`0x${"cd".repeat(32)}`))
+      const next = TransactionHash.make(`0x${"ef".repeat(32)}`)
+      fault.beforeEnd = Effect.gen(function* () {
+        fault.beforeEnd = Effect.void
+        const at = yield* DateTime.nowAsDate
+        yield* repo.nameRefundTransaction(refund.id, next, new Date(at.getTime() - 1_000), at)
+      })
+      yield* TestClock.adjust("25 hours")
+      expect(yield* now).toMatchObject({ status: "pending", transactionId: next })
+      expect([told, [...open]]).toEqual([[refund.id], []])
+      yield* TestClock.adjust("26 hours")
+      expect(yield* now).toMatchObject({ status: "failed", transactionId: next })
+      expect([told.length, [...open]]).toEqual([2, [refund.id]])
+    })
+)

@@ -1,0 +1,60 @@
+import { describe, expect, test } from "bun:test"
+import {
+  processCount,
+  processesAsked,
+  siblingIn,
+  siblingVariable,
+  whyAlone,
+  whyTooMany
+} from "../../../src/platform/AppConfig/processCount.ts"
+
+const linux = { cores: 4, platform: "linux" }
+const mac = { cores: 4, platform: "darwin" }
+
+describe("How many processes serve", () => {
+  test.each([
+    [{}, linux, 1],
+    [{ WORKERS: "" }, linux, 1],
+    [{ WORKERS: "1" }, linux, 1],
+    [{ WORKERS: " 3 " }, linux, 3],
+    [{ WORKERS: "auto" }, linux, 4],
+    [{ WORKERS: "auto" }, { ...linux, cores: 1 }, 1],
+    [{ WORKERS: "auto" }, { ...linux, cores: 32 }, 4],
+    [{ WORKERS: "auto", DATABASE_CONNECTIONS: "128" }, { ...linux, cores: 32 }, 32],
+    [{ WORKERS: "8", DATABASE_CONNECTIONS: "32" }, linux, 8],
+    // As the service reads them.
+    [{ WORKERS: "2.0" }, linux, 2],
+    [{ WORKERS: "0x2" }, linux, 2],
+    [{ WORKERS: "8", DATABASE_CONNECTIONS: "1e2" }, linux, 8],
+    [{ WORKERS: "auto" }, mac, 1]
+  ])("%j on %j is %d", (env, machine, count) => expect(processesAsked(env, machine)).toBe(count))
+
+  test.each([
+    [{ WORKERS: "0" }, linux],
+    [{ WORKERS: "65", DATABASE_CONNECTIONS: "1000" }, linux],
+    [{ WORKERS: "two" }, linux],
+    [{ WORKERS: "5" }, linux],
+    [{ WORKERS: "2", DATABASE_CONNECTIONS: "many" }, linux],
+    [{ WORKERS: "2" }, mac]
+  ])("%j on %j is the service's to refuse: one process is started", (env, machine) =>
+    expect(processesAsked(env, machine)).toBe(1)
+  )
+
+  test("why not, in words", () => {
+    expect(whyAlone(mac)).toStartWith("WORKERS must be 1 or `auto` here: only Linux")
+    expect(whyAlone(linux)).toBeUndefined()
+    expect(whyTooMany(5, 16)).toStartWith("DATABASE_CONNECTIONS must be 20 or more for WORKERS=5")
+    expect(whyTooMany(4, 16)).toBeUndefined()
+    expect(whyTooMany(1, 2)).toBeUndefined()
+    expect(processCount("auto", 3, linux)).toBe(1)
+  })
+
+  test("a process knows its number", () => {
+    for (const sibling of [
+      { number: 1, of: 2, isFirst: true },
+      { number: 12, of: 16, isFirst: false }
+    ])
+      expect(siblingIn(siblingVariable(sibling))).toEqual(sibling)
+    expect(siblingIn({})).toBeUndefined()
+  })
+})

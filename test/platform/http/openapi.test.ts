@@ -1,0 +1,105 @@
+// The published document: linted clean, complete, and in step with the error catalogue.
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Effect } from "effect"
+import { Api } from "../../../src/app/Api.ts"
+import { openApiDocument } from "../../../src/app/openapi/Documents.ts"
+import { errorCodes } from "../../../src/domain/ErrorCode.ts"
+import * as Errors from "../../../src/domain/Errors.ts"
+import { endpointsOf } from "../../../src/platform/http/Routing/pathTable.ts"
+import { send } from "../../support/contractCheck.ts"
+import { testDatabase } from "../../support/database.ts"
+import { liveEffect } from "../../support/run.ts"
+import { startService } from "../../support/service.ts"
+import { makeShop } from "./shop.ts"
+
+setDefaultTimeout(60_000)
+
+const directory = mkdtempSync(join(tmpdir(), "quittance-openapi-"))
+afterAll(() => rmSync(directory, { recursive: true, force: true }))
+
+// biome-ignore lint/suspicious/noExplicitAny: a JSON document is walked here
+const document: any = JSON.parse(JSON.stringify(Effect.runSync(openApiDocument("https://pay.quittance.dev"))))
+// biome-ignore lint/suspicious/noExplicitAny: a JSON document is walked here
+const operations: ReadonlyArray<any> = Object.values(document.paths).flatMap((item: any) =>
+  Object.values(item)
+)
+const versioned = operations.filter(({ operationId }) => !operationId.startsWith("system."))
+
+describe("OpenAPI", () => {
+  test("passes the linter's recommended rules without an error", () => {
+    const file = join(directory, "openapi.json")
+    writeFileSync(file, JSON.stringify(document))
+    const lint = Bun.spawnSync(
+      [process.execPath, "node_modules/@redocly/cli/bin/cli.js", "lint", file, "--format=json"],
+      {
+        env: { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" }
+      }
+    )
+    const { totals } = JSON.parse(lint.stdout.toString())
+    expect(totals.errors).toBe(0)
+  }, 180_000)
+
+  const kindsOf = (operationId: string) => {
+    const access = endpointsOf(Api).find(({ name }) => name === operationId)?.access
+    return access?.by === "key" ? access.kinds : []
+  }
+
+  test("each operation has a summary, a description of its group, and the kinds of key that the roles let in", () => {
+    for (const operation of operations) {
+      expect(operation.summary).toBeString()
+      expect(operation.tags).toHaveLength(1)
+      expect(operation.security).toEqual(
+        kindsOf(operation.operationId).map((kind) => ({ [`${kind}Key`]: [] }))
+      )
+    }
+    for (const tag of document.tags) expect(tag.description).toBeString()
+  })
+
+  test("each operation declares a success, the envelope for its errors, and their codes", () => {
+    for (const operation of versioned) {
+      const statuses = Object.keys(operation.responses)
+      expect(statuses.some((status) => status.startsWith("2"))).toBe(true)
+      expect(statuses).toContain("500")
+      for (const status of statuses.filter((one) => Number(one) >= 400 && one !== "402")) {
+        const { schema } = operation.responses[status].content["application/json"]
+        expect(schema.allOf[0].$ref).toBe("#/components/schemas/ErrorEnvelope")
+        expect(schema.allOf[1].properties.error.properties.code.enum.length).toBeGreaterThan(0)
+      }
+    }
+  })
+
+  test("every code of the catalogue has an error class and tells the caller what to do", () => {
+    const raised = new Set(Object.values(Errors).map((one) => ("code" in one ? one.code : "")))
+    for (const [code, { summary, status }] of Object.entries(errorCodes)) {
+      if (status !== 202) expect(raised).toContain(code as never)
+      expect(summary.length).toBeGreaterThan(20)
+    }
+  })
+
+  liveEffect("every code has its place on the error page, and in production plain http is refused", () =>
+    Effect.gen(function* () {
+      const database = testDatabase
+
+      const service = yield* startService(database, { environment: "production" })
+      const page = yield* Effect.promise(() => send(service.baseUrl, { method: "GET", path: "/docs/errors" }))
+      for (const code of Object.keys(errorCodes)) expect(page.text).toContain(`id="${code}"`)
+      const shop = yield* Effect.flatMap(service.newMerchant, (merchant) =>
+        Effect.promise(() => makeShop(service, merchant))
+      )
+      const create = (intentUrl: string) =>
+        Effect.promise(() =>
+          shop.call({
+            method: "POST",
+            path: "/api/v1/payment-intents",
+            key: shop.keys.full,
+            body: { amount: "1", intentUrl }
+          })
+        )
+      expect((yield* create("http://localhost:3000/")).body.error.details?.[0]?.path).toBe("body.intentUrl")
+      expect((yield* create("https://shop.example.com/")).status).toBe(201)
+    })
+  )
+})

@@ -1,0 +1,67 @@
+// One database round trip a request beside the key's.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect, Exit, Scope } from "effect"
+import { countingDatabase } from "../../support/database.ts"
+import { startService, type TestService } from "../../support/service.ts"
+import { makeShop, type Shop } from "./shop.ts"
+
+setDefaultTimeout(60_000)
+
+describe("Round trips", () => {
+  const scope = Effect.runSync(Scope.make())
+  let service: TestService
+  let shop: Shop
+  let roundTrips = 0
+
+  beforeAll(async () => {
+    const database = countingDatabase(() => {
+      roundTrips++
+    })
+    service = await Effect.runPromise(Scope.provide(startService(database), scope))
+    shop = await makeShop(service, await Effect.runPromise(service.newMerchant))
+  }, 120_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
+
+  /** Round trips of one request; workers that poll between are waited out by taking the least of several. */
+  const cost = async (request: () => Promise<unknown>) => {
+    const counts: Array<number> = []
+    for (let round = 0; round < 8; round++) {
+      const before = roundTrips
+      await request()
+      counts.push(roundTrips - before)
+    }
+    return Math.min(...counts)
+  }
+
+  test("creating an intent asks for the key alone", async () => {
+    expect(await cost(() => shop.createIntent())).toBe(1)
+  })
+  test("opening, first and replayed, costs one round trip beside the key's", async () => {
+    const tokens = await Promise.all(Array.from({ length: 8 }, () => shop.createIntent()))
+    const open = (token: string) =>
+      shop.call({
+        method: "POST",
+        path: "/api/v1/payments",
+        key: shop.keys.publishable,
+        body: { intentToken: token }
+      })
+    expect(await cost(() => open(tokens.pop()?.body.intentToken ?? ""))).toBe(2)
+    const again = (await shop.createIntent()).body.intentToken
+    await open(again)
+    expect(await cost(() => open(again))).toBe(2)
+  })
+  test("retrieving and listing cost one round trip beside the key's", async () => {
+    const { body } = await shop.open()
+    const get = (path: string) => shop.call({ method: "GET", path, key: shop.keys.full })
+    expect(await cost(() => get(`/api/v1/payments/${body.payment.id}`))).toBe(2)
+    expect(await cost(() => get("/api/v1/payments"))).toBe(2)
+  })
+  test("the replay of a settled payment's report costs one round trip beside the key's", async () => {
+    const { payment, transactionId } = await shop.settle()
+    expect(await cost(() => shop.report(payment.id, transactionId, 10_000_000n))).toBe(2)
+  })
+  test("a report that is not indexed yet costs one round trip beside the key's", async () => {
+    const { body } = await shop.open()
+    expect(await cost(() => shop.report(body.payment.id, `0x${"ab".repeat(32)}`, 10_000_000n))).toBe(2)
+  })
+})

@@ -1,0 +1,78 @@
+// Which of a resource's ways to pay an agent takes, and what it is told where it can take none.
+import { describe, expect, test } from "bun:test"
+import { Effect, Option, Result } from "effect"
+import { networks } from "../../../src/domain/Chain.ts"
+import type { InvalidRequest, X402RequirementsUnsupported } from "../../../src/domain/Errors.ts"
+import { chooseRequirement, hostOf } from "../../../src/x402/agents/chooseRequirement.ts"
+import { receiver, thief } from "../../support/rawReceipts.ts"
+
+const usdc = networks.test.usdc
+const way = (changes: object = {}) => ({
+  scheme: "exact",
+  network: "eip155:84532",
+  amount: "50000",
+  asset: usdc.address,
+  payTo: receiver,
+  maxTimeoutSeconds: 60,
+  extra: { name: usdc.domainName, version: usdc.domainVersion },
+  ...changes
+})
+const refused = (accepts: ReadonlyArray<unknown>): InvalidRequest | X402RequirementsUnsupported => {
+  const result = Effect.runSync(Effect.result(chooseRequirement("test", 2, accepts)))
+  if (Result.isSuccess(result)) throw new Error("was chosen")
+  return result.failure
+}
+
+describe("a way to pay", () => {
+  test("is the first that can be paid, as the resource wrote it", () => {
+    const second = way({ custom: 1 })
+    const choice = Effect.runSync(
+      chooseRequirement("test", 2, [way({ network: "solana:mainnet" }), second, way({ amount: "1" })])
+    )
+    expect(choice.accepted).toBe(second)
+    expect(choice.amount).toBe(50_000n as typeof choice.amount)
+  })
+
+  test.each([
+    ["scheme", { scheme: "upto" }],
+    ["network", { network: "eip155:8453" }],
+    ["asset", { asset: thief }],
+    ["extra.name", { extra: { name: "USDX", version: usdc.domainVersion } }],
+    ["extra.version", { extra: { name: usdc.domainName, version: "9" } }],
+    ["amount", { amount: "0" }],
+    ["amount", { amount: "100000000000000000000" }]
+  ])("is refused by its %s", (field, change) => {
+    const error = refused([way(change)])
+    expect(error.code).toBe("X402_REQUIREMENTS_UNSUPPORTED")
+    expect(error.details?.map(({ path }) => path)).toEqual([`body.paymentRequired.accepts.0.${field}`])
+  })
+
+  test("that cannot be read is told by its place and what to send, not in a validator's words", () => {
+    const error = refused([{ scheme: "exact" }])
+    expect(error.code).toBe("INVALID_REQUEST")
+    expect(error.details?.[0]?.path).toStartWith("body.paymentRequired.accepts.0")
+    expect(JSON.stringify(error.details)).not.toMatch(/Missing key|Expected|got /)
+  })
+})
+
+describe("a resource's host", () => {
+  const of = (url: string) => Option.getOrUndefined(hostOf(url))
+  test("has one owner whatever the port, but on this machine", () => {
+    expect(of("https://api.example.com:8443/a")).toMatchObject({
+      host: "api.example.com:8443",
+      owner: "api.example.com"
+    })
+    expect(of("http://localhost:3000/a")).toMatchObject({ owner: "localhost:3000", isPrivate: true })
+  })
+  test("is private by TLS or on this machine", () => {
+    expect(of("https://a.example")?.isPrivate).toBe(true)
+    expect(of("http://a.example")?.isPrivate).toBe(false)
+  })
+  test.each([
+    "ftp://a.example",
+    "https://user@a.example",
+    "https://a.example/\n",
+    "not a url",
+    "https://a.example/\ud800"
+  ])("%p has none", (url) => expect(of(url)).toBeUndefined())
+})

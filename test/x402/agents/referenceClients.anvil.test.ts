@@ -1,0 +1,338 @@
+// The field's own packages, unchanged, against anvil and the real USDC: `@x402/hono` and
+// `@x402/express` on our facilitator, paid by `@x402/fetch` and by our proxy; our proxy against
+// a server on the reference's own facilitator.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { createServer, type Server } from "node:http"
+import { x402Facilitator } from "@x402/core/facilitator"
+import { HTTPFacilitatorClient, x402ResourceServer } from "@x402/core/server"
+import { ExactEvmScheme as ClientScheme, toFacilitatorEvmSigner } from "@x402/evm"
+import { registerExactEvmScheme as registerFacilitator } from "@x402/evm/exact/facilitator"
+import { ExactEvmScheme } from "@x402/evm/exact/server"
+import { ExactEvmSchemeV1 as ClientSchemeV1 } from "@x402/evm/v1"
+import { paymentMiddleware as expressMiddleware } from "@x402/express"
+import { decodePaymentResponseHeader, wrapFetchWithPaymentFromConfig } from "@x402/fetch"
+import { paymentMiddleware as honoMiddleware } from "@x402/hono"
+import { Redacted } from "effect"
+import express from "express"
+import { Hono } from "hono"
+import { createWalletClient, http, publicActions } from "viem"
+import { makePayingFetch, type PayingFetch } from "../../../src/packages/agent-proxy/PayingFetch.ts"
+import { startProxy } from "../../../src/packages/agent-proxy/Proxy.ts"
+import { receiver, requirementsV1, startX402World, type X402World } from "../x402World.ts"
+
+setDefaultTimeout(60_000)
+
+const price = "$0.25"
+const routes = {
+  "GET /weather": {
+    accepts: { scheme: "exact", price, network: "eip155:84532" as const, payTo: receiver },
+    description: "Weather"
+  },
+  "POST /ask": {
+    accepts: { scheme: "exact", price, network: "eip155:84532" as const, payTo: receiver },
+    description: "Ask"
+  }
+}
+
+describe("the field's own x402 packages", () => {
+  let world: X402World
+  const stops: Array<() => void> = []
+  let honoUrl = ""
+  let expressUrl = ""
+  let referenceUrl = ""
+  let served = 0
+
+  const ours = () =>
+    new x402ResourceServer(
+      new HTTPFacilitatorClient({
+        url: `${world.baseUrl}/api/v1/x402`,
+        createAuthHeaders: async () => {
+          const headers = { Authorization: `Bearer ${world.keys.test.secret}` }
+          return { verify: headers, settle: headers, supported: headers }
+        }
+      })
+    ).register("eip155:84532", new ExactEvmScheme())
+
+  /** The reference's facilitator in this process, with a wallet of its own. */
+  const reference = () => {
+    const client = createWalletClient({
+      account: world.chain.account(7),
+      chain: world.chain.chain,
+      transport: http(world.chain.rpcUrl)
+    }).extend(publicActions)
+    const signer = toFacilitatorEvmSigner({
+      address: world.chain.account(7).address,
+      getCode: client.getCode,
+      readContract: (args) => client.readContract({ ...args, args: args.args ?? [] }),
+      verifyTypedData: (args) => client.verifyTypedData(args as Parameters<typeof client.verifyTypedData>[0]),
+      writeContract: (args) => client.writeContract({ ...args, args: args.args ?? [] } as never),
+      sendTransaction: (args) => client.sendTransaction(args as never),
+      waitForTransactionReceipt: (args) => client.waitForTransactionReceipt(args)
+    })
+    const facilitator = registerFacilitator(new x402Facilitator(), { signer, networks: "eip155:84532" })
+    return new x402ResourceServer({
+      verify: (payload, requirements) => facilitator.verify(payload, requirements),
+      settle: (payload, requirements) => facilitator.settle(payload, requirements),
+      getSupported: async () => facilitator.getSupported() as never
+    }).register("eip155:84532", new ExactEvmScheme())
+  }
+
+  const honoApp = (server: x402ResourceServer) => {
+    const app = new Hono()
+    app.use(honoMiddleware(routes, server))
+    app.get("/weather", (context) => {
+      served += 1
+      return context.json({ weather: "sunny" })
+    })
+    app.post("/ask", async (context) => context.json({ asked: await context.req.text() }))
+    const running = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: app.fetch })
+    stops.push(() => void running.stop())
+    return `http://127.0.0.1:${running.port}`
+  }
+
+  beforeAll(async () => {
+    world = await startX402World()
+    honoUrl = honoApp(ours())
+    referenceUrl = honoApp(reference())
+    const app = express()
+    app.use(expressMiddleware(routes, ours()))
+    app.get("/weather", (_request, response) => {
+      response.json({ weather: "sunny" })
+    })
+    const server: Server = createServer(app)
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+    const address = server.address()
+    expressUrl = `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`
+    stops.push(() => void server.close())
+  }, 120_000)
+  afterAll(async () => {
+    for (const stop of stops) stop()
+    await world.close()
+  }, 120_000)
+
+  const payingAs = (key: string): PayingFetch =>
+    makePayingFetch({ serviceUrl: world.baseUrl, agentKey: Redacted.make(key), log: () => {} })
+  const proxyFor = async (key: string) => {
+    const running = await startProxy(payingAs(key), 0)
+    stops.push(() => void running.stop())
+    return `http://127.0.0.1:${running.port}`
+  }
+  const newest = async () =>
+    (await world.call("GET", "/payments?limit=1", world.keys.test.secret)).body.payments[0]
+
+  for (const [name, url] of [
+    ["@x402/hono", () => honoUrl],
+    ["@x402/express", () => expressUrl]
+  ] as const) {
+    test(`${name} on our facilitator, paid by @x402/fetch`, async () => {
+      const account = await world.payer()
+      const paid = wrapFetchWithPaymentFromConfig(fetch, {
+        schemes: [{ network: "eip155:*", client: new ClientScheme(account) }]
+      })
+      const response = await paid(`${url()}/weather`)
+      expect(response.status).toBe(200)
+      expect(await response.json()).toEqual({ weather: "sunny" })
+      const outcome = decodePaymentResponseHeader(response.headers.get("PAYMENT-RESPONSE") ?? "")
+      expect(outcome).toMatchObject({ success: true, payer: account.address })
+      expect(await newest()).toMatchObject({
+        status: "settled",
+        payerType: "agent",
+        amount: "0.25",
+        reportedTransactionId: outcome.transaction
+      })
+    })
+
+    test(`${name} on our facilitator, paid through our proxy`, async () => {
+      const { agent, key } = await world.newAgent()
+      const response = await fetch(`${await proxyFor(key)}/${url()}/weather`)
+      expect(response.status).toBe(200)
+      expect(response.headers.get("quittance-payment-amount")).toBe("0.25")
+      expect(await response.json()).toEqual({ weather: "sunny" })
+      expect(await newest()).toMatchObject({ status: "settled", payerAddress: agent.address })
+    })
+  }
+
+  for (const version of [1, 2] as const) {
+    test(`a payment of ours is paid by @x402/fetch, version ${version}`, async () => {
+      const account = await world.payer()
+      const { body } = await world.call("POST", "/payment-intents", world.keys.test.secret, {
+        amount: "0.75",
+        intentUrl: "https://shop.example.com/"
+      })
+      const opened = await world.call("POST", "/payments", world.keys.test.publishable, {
+        intentToken: body.intentToken
+      })
+      const id = opened.body.payment.id
+      const paid = wrapFetchWithPaymentFromConfig(version === 1 ? withoutVersion2(fetch) : fetch, {
+        schemes: [
+          version === 1
+            ? { network: "base-sepolia" as never, client: new ClientSchemeV1(account), x402Version: 1 }
+            : { network: "eip155:*", client: new ClientScheme(account) }
+        ]
+      })
+      const response = await paid(
+        `${world.baseUrl}/api/v1/payments/${id}/x402?pk=${world.keys.test.publishable}`
+      )
+      expect(response.status).toBe(200)
+      expect((await response.json()).payment).toMatchObject({
+        id,
+        status: "settled",
+        payerType: "agent",
+        payerAddress: account.address
+      })
+    })
+  }
+  /** A client of the first generation does not know the header. */
+  const withoutVersion2 = (inner: typeof fetch): typeof fetch =>
+    Object.assign(
+      async (...args: Parameters<typeof fetch>) => {
+        const response = await inner(...args)
+        const headers = new Headers(response.headers)
+        headers.delete("payment-required")
+        return new Response(response.body, { status: response.status, headers })
+      },
+      { preconnect: inner.preconnect }
+    )
+
+  /** The payment header that a client would send, without sending it. */
+  const headerFor = async (url: string, version: 1 | 2) => {
+    const account = await world.payer()
+    const before = await world.balanceOf(account.address)
+    let header: readonly [string, string] | undefined
+    const keep = async (...[input, init]: Parameters<typeof fetch>) => {
+      const { headers } = new Request(input, init)
+      for (const name of ["payment-signature", "x-payment"]) {
+        const value = headers.get(name)
+        if (value !== null) header = [name, value]
+      }
+      return header === undefined ? fetch(input, init) : new Response("kept")
+    }
+    const inner: typeof fetch = Object.assign(keep, { preconnect: fetch.preconnect })
+    const client = wrapFetchWithPaymentFromConfig(version === 1 ? withoutVersion2(inner) : inner, {
+      schemes: [
+        version === 1
+          ? { network: "base-sepolia" as never, client: new ClientSchemeV1(account), x402Version: 1 }
+          : { network: "eip155:*", client: new ClientScheme(account) }
+      ]
+    })
+    await client(url)
+    if (header === undefined) throw new Error("the client sent no payment")
+    const paid = async () => before - (await world.balanceOf(account.address))
+    return { headers: Object.fromEntries([header]), paid }
+  }
+  const servedOf = async (urls: ReadonlyArray<string>, headers: Readonly<Record<string, string>>) => {
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => fetch(urls[index % urls.length] ?? "", { headers }))
+    )
+    return answers.filter(({ status }) => status === 200).length
+  }
+
+  for (const [name, url] of [
+    ["@x402/hono", () => honoUrl],
+    ["@x402/express", () => expressUrl]
+  ] as const) {
+    test(`${name} on our facilitator: one header, 50 requests at once, one is served`, async () => {
+      const { headers, paid } = await headerFor(`${url()}/weather`, 2)
+      expect(await servedOf([`${url()}/weather`], headers)).toBe(1)
+      expect(await paid()).toBe(250_000n)
+      expect(await servedOf([`${url()}/weather`], headers)).toBe(0)
+    }, 180_000)
+  }
+
+  test("two servers of one merchant share a header's one success", async () => {
+    const { headers, paid } = await headerFor(`${honoUrl}/weather`, 2)
+    expect(await servedOf([`${honoUrl}/weather`, `${expressUrl}/weather`], headers)).toBe(1)
+    expect(await paid()).toBe(250_000n)
+  }, 180_000)
+
+  test("a client of version 1 and a server that verifies and settles: one of 50 is served", async () => {
+    let serverUrl = ""
+    const ask = async (path: string, paymentPayload: unknown) =>
+      (
+        await world.call("POST", `/x402/${path}`, world.keys.test.secret, {
+          x402Version: 1,
+          paymentPayload,
+          paymentRequirements: requirementsV1(250_000n, { resource: `${serverUrl}/weather` })
+        })
+      ).body
+    const server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: async (request) => {
+        const sent = request.headers.get("x-payment")
+        const paymentPayload = sent === null ? undefined : JSON.parse(atob(sent))
+        const isPaid =
+          paymentPayload !== undefined &&
+          (await ask("verify", paymentPayload)).isValid === true &&
+          (await ask("settle", paymentPayload)).success === true
+        if (isPaid) return Response.json({ weather: "sunny" })
+        const accepts = [requirementsV1(250_000n, { resource: `${serverUrl}/weather` })]
+        return Response.json({ x402Version: 1, error: "pay", accepts }, { status: 402 })
+      }
+    })
+    stops.push(() => void server.stop(true))
+    serverUrl = `http://127.0.0.1:${server.port}`
+    const { headers, paid } = await headerFor(`${serverUrl}/weather`, 1)
+    expect(await servedOf([`${serverUrl}/weather`], headers)).toBe(1)
+    expect(await paid()).toBe(250_000n)
+  }, 180_000)
+
+  for (const version of [1, 2] as const) {
+    test(`a payment of ours, 25 times the same header of version ${version}: paid once, answered always`, async () => {
+      const { body } = await world.call("POST", "/payment-intents", world.keys.test.secret, {
+        amount: "0.75",
+        intentUrl: "https://shop.example.com/"
+      })
+      const opened = await world.call("POST", "/payments", world.keys.test.publishable, {
+        intentToken: body.intentToken
+      })
+      const url = `${world.baseUrl}/api/v1/payments/${opened.body.payment.id}/x402?pk=${world.keys.test.publishable}`
+      const { headers, paid } = await headerFor(url, version)
+      await Promise.all(Array.from({ length: 25 }, () => fetch(url, { headers })))
+      expect((await fetch(url, { headers })).status).toBe(200)
+      expect(await paid()).toBe(750_000n)
+    }, 180_000)
+  }
+
+  test("our proxy pays a server on the reference's own facilitator, bodies and all", async () => {
+    const { agent, key } = await world.newAgent()
+    const before = await world.balanceOf(agent.address)
+    const proxy = await proxyFor(key)
+    const response = await fetch(`${proxy}/${referenceUrl}/weather`)
+    expect(response.status).toBe(200)
+    const posted = await fetch(`${proxy}/${referenceUrl}/ask`, { method: "POST", body: "how are you?" })
+    expect(await posted.json()).toEqual({ asked: "how are you?" })
+    expect(await world.balanceOf(agent.address)).toBe(before - 500_000n)
+  })
+
+  test("what the agent may not pay comes back as the original 402 with the reason", async () => {
+    const { agent, key } = await world.newAgent({ perPayment: 100_000n })
+    const before = await world.balanceOf(agent.address)
+    const direct = await fetch(`${honoUrl}/weather`)
+    const response = await fetch(`${await proxyFor(key)}/${honoUrl}/weather`)
+    expect(response.status).toBe(402)
+    expect(response.headers.get("quittance-payment-refused")).toBe("AGENT_CAP_EXCEEDED")
+    expect(response.headers.get("quittance-payment-message")).toContain(
+      "Expected at most 0.10 USDC, found 0.25 USDC"
+    )
+    expect(response.headers.get("payment-required")).toBe(direct.headers.get("payment-required"))
+    expect(await response.text()).toBe(await direct.text())
+    expect(await world.balanceOf(agent.address)).toBe(before)
+  })
+
+  test("a repeated request id is paid once", async () => {
+    const { agent, key } = await world.newAgent()
+    const proxy = await proxyFor(key)
+    const before = await world.balanceOf(agent.address)
+    const ask = () =>
+      fetch(`${proxy}/${honoUrl}/weather`, { headers: { "quittance-request-id": "weather-today" } })
+    const start = served
+    expect((await ask()).status).toBe(200)
+    const again = await ask()
+    // The authorization is spent: the resource refuses it clearly, and nothing is paid again.
+    expect(again.status).toBe(402)
+    expect(again.headers.get("quittance-payment-refused")).toBe("PAYMENT_ALREADY_MADE")
+    expect(served).toBe(start + 1)
+    expect(await world.balanceOf(agent.address)).toBe(before - 250_000n)
+  })
+})

@@ -1,0 +1,52 @@
+// A wallet that has sent its money is not asked for it again, also while the chain's time is behind ours.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { openPayment, rowsOf, transfer, until } from "../payloads.ts"
+import { startX402World, type X402World } from "../x402World.ts"
+import { payBySignature, signTerms } from "./signed.ts"
+
+setDefaultTimeout(60_000)
+
+describe("a wallet that has sent its money, and signs", () => {
+  let world: X402World
+  beforeAll(async () => {
+    world = await startX402World({ RELAY_GAS_PER_MERCHANT: "1000000000" })
+  }, 120_000)
+  afterAll(() => world.close(), 120_000)
+
+  for (const minutes of [0, 2])
+    test(`pays once, on a chain whose time is ${minutes} minutes behind`, async () => {
+      // The service has read a height of the chain.
+      await world.payer(1n)
+      await Bun.sleep(1_500)
+      const id = await openPayment(world, "10")
+      const [row] = await rowsOf(
+        world,
+        `UPDATE payments SET created_at = created_at + interval '${minutes} minutes' WHERE id = '${id}'
+         RETURNING opened_block`
+      )
+      expect(row?.["opened_block"]).not.toBeNull()
+      const buyer = await world.payer()
+      await transfer(world, buyer, 10_000_000n)
+      const payer = `'\\x${buyer.address.slice(2)}'`
+      await until(
+        async () =>
+          (
+            await rowsOf(
+              world,
+              `SELECT 1 FROM incoming_transfers WHERE payer = ${payer} AND match_at IS NULL`
+            )
+          ).length > 0
+      )
+      const answer = await payBySignature(world, id, await signTerms(world, id, buyer))
+      expect([answer.status, answer.body.error.code]).toEqual([409, "PAYMENT_ATTEMPT_OPEN"])
+      await Bun.sleep(2_000)
+      expect(await world.balanceOf(buyer.address)).toBe(1_000_000_000n - 10_000_000n)
+    })
+
+  test("pays by its signature where it has sent nothing", async () => {
+    const id = await openPayment(world, "10")
+    const buyer = await world.payer()
+    expect((await payBySignature(world, id, await signTerms(world, id, buyer))).status).toBeLessThan(300)
+    await until(async () => (await world.balanceOf(buyer.address)) === 1_000_000_000n - 10_000_000n)
+  })
+})

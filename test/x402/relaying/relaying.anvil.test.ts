@@ -1,0 +1,339 @@
+// Payments by signature: one signature pays its payment, once, and nothing else.
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect } from "effect"
+import { encodeAbiParameters, type Hex } from "viem"
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
+import { Address } from "../../../src/domain/Chain.ts"
+import { multicall } from "../../../src/x402/AuthorizationChain.ts"
+import { create2Address, create2Call, create2Factory, erc1271Creation } from "../../support/contracts.ts"
+import {
+  bodyV2,
+  broadcasts,
+  headerV1,
+  openPayment,
+  payPath,
+  relayElsewhere,
+  report,
+  rowsOf,
+  transfer,
+  until
+} from "../payloads.ts"
+import { receiver, startX402World, type X402World } from "../x402World.ts"
+import { payBySignature, type SignedBody, signTerms, termsOf } from "./signed.ts"
+
+setDefaultTimeout(60_000)
+
+const amount = 10_000_000n
+
+describe("a payment by signature", () => {
+  let world: X402World
+  beforeAll(async () => {
+    world = await startX402World({ RELAY_GAS_PER_MERCHANT: "1000000000" })
+  }, 120_000)
+  afterAll(() => world.close(), 120_000)
+  afterEach(() => world.node.behave(() => undefined))
+
+  const statusOf = async (id: string) =>
+    (await world.call("GET", `/payments/${id}`, world.keys.test.secret)).body.payment
+
+  test("a wallet with no wei settles; the payer is a human; the same again is the same payment", async () => {
+    const id = await openPayment(world, "10")
+    const buyer = await world.payer()
+    const before = await world.balanceOf(receiver)
+    const terms = await termsOf(world, id, buyer.address)
+    expect(terms.status).toBe(200)
+    expect(terms.body.relayed).toBe(true)
+    expect(terms.body.typedData.message).toMatchObject({ to: receiver, value: "10000000" })
+    const signed = await signTerms(world, id, buyer)
+    const began = performance.now()
+    const answer = await payBySignature(world, id, signed)
+    expect(performance.now() - began).toBeLessThan(3_000)
+    expect(answer.status).toBe(200)
+    expect(answer.body.payment).toMatchObject({
+      status: "settled",
+      payerType: "human",
+      payerAddress: buyer.address
+    })
+    const again = await payBySignature(world, id, signed)
+    expect(again.body).toEqual(answer.body)
+    expect((await world.balanceOf(receiver)) - before).toBe(amount)
+    await until(async () => world.delivered.some((one) => one.type === "payment.settled"))
+    // What is signed can be sent by whoever sees it: once nothing is owed, nothing is asked for.
+    const after = await termsOf(world, id, buyer.address)
+    expect([after.status, after.body.error.code]).toEqual([409, "PAYMENT_SETTLED"])
+  })
+
+  test("two browsers of one wallet sign twice, and one transfer moves", async () => {
+    const id = await openPayment(world, "10")
+    const buyer = await world.payer()
+    const [one, other] = [await signTerms(world, id, buyer), await signTerms(world, id, buyer)]
+    expect(one.payload.authorization["nonce"]).toBe(other.payload.authorization["nonce"] ?? "")
+    const answers = await Promise.all(
+      [one, other, one, other].map((signed) => payBySignature(world, id, signed))
+    )
+    expect(answers.some(({ status }) => status === 200)).toBe(true)
+    expect(await world.balanceOf(buyer.address)).toBe(1_000_000_000n - amount)
+  })
+
+  test("a stolen signature pays its payment alone, whichever door it is taken to", async () => {
+    const [id, thiefs] = [await openPayment(world, "10"), await openPayment(world, "10")]
+    const buyer = await world.payer()
+    const signed = await signTerms(world, id, buyer)
+    const sent = broadcasts(world)
+    const direct = await payBySignature(world, thiefs, signed)
+    expect(direct.status).toBe(422)
+    expect(direct.body.error).toMatchObject({ code: "AUTHORIZATION_REFUSED", reason: "signature" })
+    const asX402 = await world.call(
+      "GET",
+      payPath(world, thiefs),
+      undefined,
+      undefined,
+      headerV1(signed.payload)
+    )
+    expect(asX402.status).toBe(402)
+    const atTheShopsApi = await world.call(
+      "POST",
+      "/x402/settle",
+      world.keys.test.secret,
+      bodyV2(signed.payload, amount)
+    )
+    expect(atTheShopsApi.body).toMatchObject({
+      success: false,
+      errorReason: "invalid_exact_evm_nonce_already_used"
+    })
+    expect(broadcasts(world)).toBe(sent)
+    // The thief puts it on the chain: the money is the merchant's, and the payment is its own.
+    await relayElsewhere(world, signed.payload)
+    expect((await statusOf(thiefs)).status).toBe("pending")
+    expect((await payBySignature(world, id, signed)).status).toBe(200)
+    await until(async () => (await statusOf(id)).status === "settled")
+    expect((await statusOf(thiefs)).status).toBe("pending")
+  })
+
+  test("what a wallet is paying by a transfer it does not also pay by its signature", async () => {
+    const id = await openPayment(world, "10")
+    const buyer = await world.payer()
+    const signed = await signTerms(world, id, buyer)
+    const hash = await transfer(world, buyer, amount)
+    expect((await report(world, id, buyer, amount, hash)).status).toBe(200)
+    expect((await payBySignature(world, id, signed)).body.payment.reportedTransactionId).toBe(hash)
+    expect(await world.balanceOf(buyer.address)).toBe(1_000_000_000n - amount)
+  })
+
+  test("an answer that the service never saw: the payment settles all the same", async () => {
+    const id = await openPayment(world, "10")
+    const buyer = await world.payer()
+    const signed = await signTerms(world, id, buyer)
+    let lost = 0
+    world.node.behave(async (method, params) => {
+      if (method !== "eth_sendRawTransaction") return undefined
+      lost += 1
+      // The node has it, and its answer never comes back.
+      await Effect.runPromise(Effect.exit(world.chain.rpc(method, params)))
+      return { error: { code: -32603, message: "timeout" } }
+    })
+    const answer = await payBySignature(world, id, signed)
+    world.node.behave(() => undefined)
+    expect(lost).toBeGreaterThan(0)
+    expect([200, 202]).toContain(answer.status)
+    await until(async () => (await statusOf(id)).status === "settled", 40_000)
+    expect((await statusOf(id)).payerType).toBe("human")
+    expect(await world.balanceOf(buyer.address)).toBe(1_000_000_000n - amount)
+  })
+
+  test("a signature that somebody else has used before it is handed in settles its payment", async () => {
+    const id = await openPayment(world, "10")
+    const buyer = await world.payer()
+    const signed = await signTerms(world, id, buyer)
+    await relayElsewhere(world, signed.payload)
+    const payer = `'\\x${buyer.address.slice(2)}'`
+    await until(
+      async () =>
+        (await rowsOf(world, `SELECT 1 FROM incoming_transfers WHERE payer = ${payer} AND match_at IS NULL`))
+          .length > 0
+    )
+    const answer = await payBySignature(world, id, signed)
+    expect([200, 202]).toContain(answer.status)
+    await until(async () => (await statusOf(id)).status === "settled")
+    expect(await world.balanceOf(buyer.address)).toBe(1_000_000_000n - amount)
+  })
+
+  test("refusals say what is wrong, and nothing is sent", async () => {
+    const id = await openPayment(world, "10")
+    const poor = await world.payer(1n)
+    const sent = broadcasts(world)
+    const reasonOf = async (signed: Parameters<typeof payBySignature>[2]) => {
+      const { body, status } = await payBySignature(world, id, signed)
+      expect(status).toBe(422)
+      return body.error.reason
+    }
+    expect(await reasonOf(await signTerms(world, id, poor))).toBe("balance")
+    const buyer = await world.payer()
+    const signed = await signTerms(world, id, buyer)
+    expect(await reasonOf({ ...signed, payer: poor.address })).toBe("signature")
+    expect(await reasonOf({ ...signed, validBefore: "1" })).toBe("signature")
+    expect(broadcasts(world)).toBe(sent)
+    const [row] = await rowsOf(
+      world,
+      `SELECT count(*)::int AS n FROM x402_settlements WHERE payment_id = '${id}'`
+    )
+    expect(row?.["n"]).toBe(0)
+  })
+
+  test("contract wallets pay: deployed (ERC-1271), and deployed with the payment (ERC-6492)", async () => {
+    for (const deployed of [true, false]) {
+      const owner = privateKeyToAccount(generatePrivateKey())
+      const creation = erc1271Creation(owner.address)
+      const wallet = Address.make(create2Address(creation))
+      await Effect.runPromise(world.chain.mint(wallet, amount))
+      if (deployed) {
+        const data = create2Call(creation)
+        const hash = await world.chain.walletClient(6).sendTransaction({ to: create2Factory, data })
+        await world.chain.publicClient.waitForTransactionReceipt({ hash })
+      }
+      const id = await openPayment(world, "10")
+      const signed = await signTerms(world, id, owner, wallet)
+      const wrapped = encodeAbiParameters(
+        [{ type: "address" }, { type: "bytes" }, { type: "bytes" }],
+        [create2Factory, create2Call(creation), signed.signature]
+      )
+      const signature: Hex = deployed ? signed.signature : `${wrapped}${"6492".repeat(16)}`
+      const answer = await payBySignature(world, id, { ...signed, signature })
+      expect(answer.body.payment).toMatchObject({ status: "settled", payerAddress: wallet })
+      expect(await world.balanceOf(wallet)).toBe(0n)
+    }
+  })
+
+  test("on a chain without Multicall3 no wallet is deployed, and nothing is sent", async () => {
+    const owner = privateKeyToAccount(generatePrivateKey())
+    const creation = erc1271Creation(owner.address)
+    const wallet = Address.make(create2Address(creation))
+    await Effect.runPromise(world.chain.mint(wallet, amount))
+    const code = await Effect.runPromise(world.chain.rpc("eth_getCode", [multicall, "latest"]))
+    await Effect.runPromise(world.chain.rpc("anvil_setCode", [multicall, "0x"]))
+    const id = await openPayment(world, "10")
+    const signed = await signTerms(world, id, owner, wallet)
+    const wrapped = encodeAbiParameters(
+      [{ type: "address" }, { type: "bytes" }, { type: "bytes" }],
+      [create2Factory, create2Call(creation), signed.signature]
+    )
+    const sent = broadcasts(world)
+    const answer = await payBySignature(world, id, { ...signed, signature: `${wrapped}${"6492".repeat(16)}` })
+    expect(answer.body.error.reason).toBe("wallet_not_deployed")
+    expect(broadcasts(world)).toBe(sent)
+    await Effect.runPromise(world.chain.rpc("anvil_setCode", [multicall, code]))
+  })
+
+  test("200 buyers at once: each pays once, none is lost", async () => {
+    const buyers: Array<PrivateKeyAccount> = []
+    const bodies: Array<{ readonly id: string; readonly signed: SignedBody }> = []
+    for (let number = 0; number < 200; number++) {
+      const buyer = await world.payer(amount)
+      buyers.push(buyer)
+      const id = await openPayment(world, "10")
+      bodies.push({ id, signed: await signTerms(world, id, buyer) })
+    }
+    const before = await world.balanceOf(receiver)
+    const began = performance.now()
+    const answers = await Promise.all(bodies.map(({ id, signed }) => payBySignature(world, id, signed)))
+    const first = performance.now() - began
+    await until(async () => {
+      const [row] = await rowsOf(
+        world,
+        `SELECT count(*)::int AS n FROM payments WHERE status = 'settled'
+           AND id IN (${bodies.map(({ id }) => `'${id}'`).join(", ")})`
+      )
+      return row?.["n"] === 200
+    }, 120_000)
+    const all = performance.now() - began
+    console.log(
+      `200 signatures: answered in ${first.toFixed(0)} ms, ${answers.filter(({ status }) => status === 200).length} settled at once; all after ${all.toFixed(0)} ms`
+    )
+    expect((await world.balanceOf(receiver)) - before).toBe(amount * 200n)
+    const left = await Promise.all(buyers.map(({ address }) => world.balanceOf(address)))
+    expect(left.every((one) => one === 0n)).toBe(true)
+  }, 300_000)
+})
+
+test("a signature is good no longer than its payment can be paid", async () => {
+  const world = await startX402World({ PAYMENT_EXPIRY: "5m" })
+  try {
+    const id = await openPayment(world, "10")
+    const { payment } = (await world.call("GET", `/payments/${id}`, world.keys.test.secret)).body
+    const { body } = await termsOf(world, id, (await world.payer()).address)
+    expect(body.typedData.message.validBefore).toBe(
+      String(Math.floor(Date.parse(payment.createdAt) / 1000) + 300)
+    )
+  } finally {
+    await world.close()
+  }
+})
+
+test("handed in once it is over: what was used in time settles its payment, what was not is refused", async () => {
+  const world = await startX402World({ PAYMENT_EXPIRY: "15s" })
+  try {
+    const [id, unusedId] = [await openPayment(world, "10"), await openPayment(world, "10")]
+    const [buyer, other] = [await world.payer(), await world.payer()]
+    const [signed, unused] = [await signTerms(world, id, buyer), await signTerms(world, unusedId, other)]
+    await relayElsewhere(world, signed.payload)
+    await Bun.sleep(Number(unused.validBefore) * 1_000 - Date.now())
+    const answer = await payBySignature(world, id, signed)
+    expect([200, 202]).toContain(answer.status)
+    await until(
+      async () =>
+        (await world.call("GET", `/payments/${id}`, world.keys.test.secret)).body.payment.status === "settled"
+    )
+    expect(await world.balanceOf(buyer.address)).toBe(1_000_000_000n - amount)
+    const refused = await payBySignature(world, unusedId, unused)
+    expect([refused.status, refused.body.error.reason]).toEqual([422, "expired"])
+    expect(await world.balanceOf(other.address)).toBe(1_000_000_000n)
+  } finally {
+    await world.close()
+  }
+})
+
+test("what had ended unsent, and others bring onto the chain, settles its payment", async () => {
+  const world = await startX402World({ RELAY_GAS_PER_MERCHANT: "1000" })
+  try {
+    const id = await openPayment(world, "10")
+    const buyer = await world.payer()
+    const signed = await signTerms(world, id, buyer)
+    expect((await payBySignature(world, id, signed)).status).toBe(503)
+    // As where another one had the payment meanwhile.
+    await rowsOf(
+      world,
+      `UPDATE x402_settlements SET status = 'failed', error_reason = 'payment_already_taken', told_reason = NULL,
+         finished_at = now(), next_look_at = NULL WHERE payment_id = '${id}' RETURNING id`
+    )
+    await relayElsewhere(world, signed.payload)
+    await until(
+      async () =>
+        (await world.call("GET", `/payments/${id}`, world.keys.test.secret)).body.payment.status === "settled"
+    )
+    expect((await payBySignature(world, id, signed)).status).toBe(200)
+    expect(await world.balanceOf(buyer.address)).toBe(1_000_000_000n - amount)
+  } finally {
+    await world.close()
+  }
+})
+
+test("where the merchant's budget is used up the service says so, and a transfer pays", async () => {
+  const world = await startX402World({ RELAY_GAS_PER_MERCHANT: "1000" })
+  try {
+    const id = await openPayment(world, "10")
+    const buyer = await world.payer()
+    const terms = await termsOf(world, id, buyer.address)
+    expect(terms.body).toMatchObject({ relayed: false, reason: "merchant_budget" })
+    const signed = await signTerms(world, id, buyer)
+    const refused = await payBySignature(world, id, signed)
+    expect(refused.status).toBe(503)
+    expect(refused.body.error).toMatchObject({ code: "RELAY_UNAVAILABLE", reason: "merchant_budget" })
+    await Effect.runPromise(world.chain.setEth(Address.make(buyer.address), 10n ** 18n))
+    const hash = await transfer(world, buyer, amount)
+    expect((await report(world, id, buyer, amount, hash)).status).toBe(200)
+    expect((await payBySignature(world, id, signed)).status).toBe(200)
+    expect(await world.balanceOf(buyer.address)).toBe(1_000_000_000n - amount)
+  } finally {
+    await world.close()
+  }
+})

@@ -1,0 +1,73 @@
+// What is signed for one payment and reported for an equal one pays the first.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect } from "effect"
+import { TransactionHash } from "../../../src/domain/Chain.ts"
+import { createDidToken } from "../../../src/payments/buyers/createDidToken.ts"
+import { openPayment, relayElsewhere, report, rowsOf, transfer, until } from "../payloads.ts"
+import { startX402World, type X402World } from "../x402World.ts"
+import { payBySignature, signTerms } from "./signed.ts"
+
+setDefaultTimeout(90_000)
+const price = 1_000_000n
+
+describe("a transfer by a signature that was asked for one payment", () => {
+  let world: X402World
+  beforeAll(async () => {
+    world = await startX402World({ TESTNET_CONFIRMATIONS: "1" })
+  }, 120_000)
+  afterAll(() => world.close(), 120_000)
+
+  const statusOf = async (id: string) =>
+    (await world.call("GET", `/payments/${id}`, world.keys.test.secret)).body.payment.status
+  test("brought onto the chain by others and reported for an equal payment does not settle that one", async () => {
+    const [signedFor, other] = [await openPayment(world, "1"), await openPayment(world, "1")]
+    const buyer = await world.payer(10n * price)
+    const { payload } = await signTerms(world, signedFor, buyer)
+    const hash = await relayElsewhere(world, payload)
+    await Effect.runPromise(world.chain.mine(1))
+    expect((await report(world, other, buyer, price, hash)).status).toBe(422)
+    await until(async () => (await statusOf(signedFor)) === "settled")
+    expect([await statusOf(signedFor), await statusOf(other)]).toEqual(["settled", "pending"])
+  })
+
+  test("sent by the service itself and found by the other order's page: each order is paid by its own", async () => {
+    const [signedFor, other] = [await openPayment(world, "1"), await openPayment(world, "1")]
+    const buyer = await world.payer(10n * price)
+    const signed = await signTerms(world, signedFor, buyer)
+    // The service sends it and waits for a confirmation.
+    const first = await payBySignature(world, signedFor, signed)
+    expect(first.status).toBe(202)
+    // The instance that has taken the settlement is killed: its lease runs for up to 30 seconds.
+    await rowsOf(
+      world,
+      `UPDATE x402_settlements SET next_look_at = now() + interval '15 seconds' WHERE payment_id = '${signedFor}'`
+    )
+    const [sent] = await rowsOf(
+      world,
+      `SELECT '0x' || encode(transaction_id, 'hex') AS id FROM x402_settlements WHERE payment_id = '${signedFor}'`
+    )
+    const hash = TransactionHash.make(String(sent?.["id"]))
+    // The other order's page has announced its transfer and asked the wallet, as always.
+    const announced = await world.call("POST", `/payments/${other}/attempts`, world.keys.test.publishable, {
+      buyerDidToken: await createDidToken(buyer, {
+        audience: world.baseUrl,
+        lifetimeSeconds: 900,
+        now: Math.floor(Date.now() / 1000),
+        id: other
+      }),
+      method: "transfer"
+    })
+    expect(announced.status).toBe(201)
+    // That page has lost its hash, finds an equal transfer of the account, and reports that.
+    expect((await report(world, other, buyer, price, hash)).status).toBe(202)
+    await Effect.runPromise(world.chain.mine(1))
+    await Bun.sleep(700)
+    expect((await report(world, other, buyer, price, hash)).status).not.toBe(200)
+    // The wallet of the other order sends what it was asked for.
+    await transfer(world, buyer, price)
+    await Effect.runPromise(world.chain.mine(2))
+    await until(async () => (await statusOf(signedFor)) === "settled", 40_000)
+    await until(async () => (await statusOf(other)) === "settled", 40_000)
+    expect(10n * price - (await world.balanceOf(buyer.address))).toBe(2n * price)
+  })
+})
