@@ -97,6 +97,7 @@ export const defects: ReadonlyArray<Defect> = [
   },
   {
     name: "an authorization fails, and is forgotten, while it can still move",
+    seed: 12,
     file: "src/x402/Settlements.ts",
     from: "yield* repo.release(settlement.id, reason)",
     to: 'yield* repo.finish(settlement.id, { status: "failed", errorReason: reason }, yield* DateTime.nowAsDate)'
@@ -196,6 +197,7 @@ export const defects: ReadonlyArray<Defect> = [
   },
   {
     name: "anybody signs for a wallet",
+    seed: 2,
     file: "src/x402/Facilitator/judgements.ts",
     from: 'if (!signed) return "invalid_exact_evm_signature"',
     to: "void signed"
