@@ -1,8 +1,15 @@
 # The service, as a user without rights, with its own health check.
 FROM oven/bun:1.4.5-slim AS build
 WORKDIR /app
-COPY package.json bun.lock tsconfig.json ./
+COPY package.json bun.lock bunfig.toml tsconfig.json ./
 COPY patches ./patches
+COPY src/checkout/package.json ./src/checkout/
+COPY src/dashboard/browser/package.json ./src/dashboard/browser/
+COPY src/packages/agent-proxy/package.json ./src/packages/agent-proxy/
+COPY src/packages/checkout/package.json ./src/packages/checkout/
+COPY src/packages/cli/package.json ./src/packages/cli/
+COPY src/packages/client/package.json ./src/packages/client/
+COPY src/packages/medusa/package.json ./src/packages/medusa/
 RUN bun install --frozen-lockfile
 COPY LICENSE ./
 COPY docs/guides ./docs/guides
@@ -12,8 +19,15 @@ RUN bun src/platform/pages/build.ts && bun src/app/packages/build.ts
 
 FROM oven/bun:1.4.5-slim
 WORKDIR /app
-COPY package.json bun.lock tsconfig.json ./
+COPY package.json bun.lock bunfig.toml tsconfig.json ./
 COPY patches ./patches
+COPY src/checkout/package.json ./src/checkout/
+COPY src/dashboard/browser/package.json ./src/dashboard/browser/
+COPY src/packages/agent-proxy/package.json ./src/packages/agent-proxy/
+COPY src/packages/checkout/package.json ./src/packages/checkout/
+COPY src/packages/cli/package.json ./src/packages/cli/
+COPY src/packages/client/package.json ./src/packages/client/
+COPY src/packages/medusa/package.json ./src/packages/medusa/
 RUN bun install --frozen-lockfile --production
 COPY migrations ./migrations
 COPY docs/guides ./docs/guides

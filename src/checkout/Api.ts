@@ -1,6 +1,7 @@
 // The contract of the checkout and the playground (docs/contract.md 4.2 and 4.3).
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
+import { BalanceView, Digits } from "../domain/BalanceView.ts"
 import { Address, Env, TransactionHash } from "../domain/Chain.ts"
 import {
   ChainUnavailable,
@@ -25,16 +26,6 @@ import { DeliveryView } from "../webhooks/Api.ts"
 
 /** The amounts that the playground mints intents for (docs/contract.md 8). */
 export const playgroundAmounts = ["0.50", "1.00", "2.00", "5.00"] as const
-
-const Digits = Schema.String.check(Schema.isPattern(/^[0-9]+$/u))
-
-export const BalanceView = Schema.Struct({
-  usdcAtomic: Digits.annotate({
-    description: "USDC in its smallest units (6 decimals).",
-    examples: ["10000000"]
-  }),
-  gasWei: Digits.annotate({ description: "The chain's own coin in wei." })
-}).annotate({ identifier: "Balance" })
 
 const AddressParam = Address.annotate({ description: "A wallet address, 0x and 40 hex digits." })
 

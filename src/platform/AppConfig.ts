@@ -259,7 +259,7 @@ export class AppConfig extends Context.Service<
     /** The SMTP server for outgoing mail; without it no mail is sent. The URL may hold a password. */
     readonly smtp: Option.Option<{ readonly url: Redacted.Redacted<string>; readonly from: string }>
   }
->()("quittance/AppConfig") {
+>()("quittance/platform/AppConfig") {
   /** A refusal names what is misspelt as well: that may be the setting which is missing. */
   static readonly layer = (env: Environment): Layer.Layer<AppConfig, ConfigRefusal> =>
     Layer.effect(

@@ -48,7 +48,7 @@ export const defects: ReadonlyArray<Defect> = [
   {
     name: "the second retry comes after a minute, like the first",
     seed: 2,
-    file: "src/webhooks/DeliveryWorker/RetryPolicy.ts",
+    file: "src/webhooks/RetryPolicy.ts",
     from: 'Schedule.exponential("1 minute", 4)',
     to: 'Schedule.exponential("1 minute", 1)'
   },

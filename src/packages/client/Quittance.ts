@@ -33,7 +33,7 @@ export interface ListPayments {
   readonly startingAfter?: string
   /** Only payments that this transaction has settled. */
   readonly transactionId?: string
-  /** Only payments of this order, by its URL exactly as it was given. */
+  /** Only payments of this order, by its exact URL. */
   readonly intentUrl?: string
 }
 
@@ -54,7 +54,7 @@ export interface EventPage {
   readonly hasMore: boolean
 }
 
-/** Pages of events; `for await` goes through all that there are, oldest first. */
+/** Pages of events; `for await` goes through all of them, oldest first. */
 export interface EventList extends AsyncIterable<Event>, PromiseLike<EventPage> {}
 
 /** Pages of payments; `for await` goes through all of them, newest first. */
@@ -104,9 +104,9 @@ export class Quittance {
   readonly events: {
     /** The event with its payment. */
     readonly retrieve: (id: string, options?: CallOptions) => Promise<Event>
-    /** Every event in its order, oldest first: poll with the last `id` that you have handled as `after`. */
+    /** Events, oldest first. Poll with the last `id` that you handled as `after`. */
     readonly list: (filter?: ListEvents, options?: CallOptions) => EventList
-    /** Delivers an event once more, with the same id; answers after the attempt. Needs a full-access key. */
+    /** Delivers an event again, with the same id; answers after the attempt. Needs a full-access key. */
     readonly resend: (id: string, options?: CallOptions) => Promise<WebhookDelivery>
   }
   /** Exports and statements by period. */

@@ -30,14 +30,14 @@ export interface MockQuittance {
   }
   /** Signs what `settle` gives. */
   readonly webhookSecret: string
-  /** A buyer opens a payment whose intent was created here: before that, the service knows of none. */
+  /** A buyer opens a payment whose intent was created here. */
   readonly open: (paymentId: string) => Payment
   /**
    * A buyer pays; give the delivery to the shop's receiver. A payment that nobody has opened is opened first. One that
    * is settled stays as it is, and its event is delivered once more.
    */
   readonly settle: (paymentId: string) => Promise<MockDelivery>
-  /** A buyer opens a payment link and pays; `amount` is what they choose, where the link has none. */
+  /** A buyer opens a payment link and pays; `amount` is theirs if the link has none. */
   readonly settleLink: (linkId: string, amount?: string) => Promise<MockDelivery>
 }
 

@@ -32,7 +32,7 @@ export interface PaymentLinkPage {
 export interface PaymentLinkList extends AsyncIterable<PaymentLink>, PromiseLike<PaymentLinkPage> {}
 
 export interface PaymentLinkCalls {
-  /** Needs a full-access key. A creation whose answer was lost is not made again: `list` shows whether it was. */
+  /** Needs a full-access key. If the answer is lost, `list` shows whether the link exists. */
   readonly create: (link: CreatePaymentLink, options?: CallOptions) => Promise<PaymentLink>
   readonly list: (filter?: ListPaymentLinks, options?: CallOptions) => PaymentLinkList
   /**

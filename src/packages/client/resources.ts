@@ -100,7 +100,7 @@ export interface Event {
     | { readonly id: string; readonly type: "test"; readonly livemode: boolean }
   /** Null for a `test` event. */
   readonly payment: Payment | null
-  /** What became of its delivery so far; `cancelled` where no webhook endpoint was there. */
+  /** Of its delivery so far; `cancelled` without a webhook endpoint. */
   readonly delivery: "pending" | "delivered" | "failed" | "cancelled"
   readonly createdAt: string
 }

@@ -15,19 +15,18 @@ export type WebhookRefusal =
 
 const advice: { readonly [R in WebhookRefusal]: string } = {
   missing_header:
-    "The request has no x-service-signature header. Pass the request's headers, or that header's value.",
+    "There is no x-service-signature header. Pass the request's headers, or that header's value.",
   malformed_header: "The x-service-signature header does not read t=<unix seconds>,v1=<64 hex characters>.",
   no_match:
-    "The signature does not match. Check that the secret is the endpoint's current one and that the raw body is passed, byte for byte.",
+    "The signature does not match. Pass the endpoint's current secret and the raw body, byte for byte.",
   too_old:
     "The signature is more than 300 seconds old. Check the server's clock; a replayed request is refused.",
   in_the_future: "The signature is more than 30 seconds in the future. Check the server's clock.",
-  parsed_body: "The body has been parsed already. Pass the raw bytes or text, before any JSON parsing.",
+  parsed_body: "The body is parsed already. Pass its raw bytes or text.",
   malformed_body: "The signed body is not an event.",
   order_not_signed:
-    "The quittance-payment-id and quittance-intent-url headers are not what was signed with this body. Refuse the request.",
-  no_secret:
-    "The signing secret is empty. Pass the endpoint's, whsec_…: whatever is signed with none is anybody's."
+    "The headers quittance-payment-id and quittance-intent-url are not signed with this body. Refuse the request.",
+  no_secret: "The signing secret is empty. Pass the endpoint's, whsec_…."
 }
 
 export class WebhookVerificationError extends Error {

@@ -2,8 +2,8 @@
 // (docs/contract.md 5; x402 versions 1 and 2).
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
-import { BalanceView } from "../../checkout/Api.ts"
 import { AgentPaymentStatus, AgentStatus } from "../../domain/Agent.ts"
+import { BalanceView } from "../../domain/BalanceView.ts"
 import { Address, Env, TransactionHash } from "../../domain/Chain.ts"
 import {
   AgentCapExceeded,

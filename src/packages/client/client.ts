@@ -1,18 +1,18 @@
 // What `@quittance/client` exports.
 
-export type { BookCalls, BookPeriod, BookStatement } from "./client/books.ts"
+export type { BookCalls, BookPeriod, BookStatement } from "./books.ts"
 export {
   type MockDelivery,
   type MockQuittance,
   mockQuittance
-} from "./client/mockQuittance.ts"
+} from "./mockQuittance.ts"
 export type {
   CreatePaymentLink,
   ListPaymentLinks,
   PaymentLinkCalls,
   PaymentLinkList,
   PaymentLinkPage
-} from "./client/paymentLinks.ts"
+} from "./paymentLinks.ts"
 export {
   type CreatedIntent,
   type CreateIntent,
@@ -23,13 +23,13 @@ export {
   type PaymentList,
   type PaymentPage,
   Quittance
-} from "./client/Quittance.ts"
+} from "./Quittance.ts"
 export {
   QuittanceError,
   type QuittanceErrorCode,
   type QuittanceErrorDetail
-} from "./client/QuittanceError.ts"
-export type { CreateRefund, ListRefunds, RefundCalls, RefundList, RefundPage } from "./client/refunds.ts"
+} from "./QuittanceError.ts"
+export type { CreateRefund, ListRefunds, RefundCalls, RefundList, RefundPage } from "./refunds.ts"
 export type {
   BookSum,
   BookTransfer,
@@ -44,8 +44,8 @@ export type {
   TokenChange,
   WebhookDelivery,
   WebhookEndpoint
-} from "./client/resources.ts"
-export type { CallOptions, QuittanceOptions } from "./client/transport.ts"
+} from "./resources.ts"
+export type { CallOptions, QuittanceOptions } from "./transport.ts"
 export {
   idempotencyKey,
   signTestWebhook,
@@ -57,4 +57,4 @@ export {
   type WebhookRefusal,
   type WebhookTokenChange,
   WebhookVerificationError
-} from "./client/verifyWebhook.ts"
+} from "./verifyWebhook.ts"

@@ -1,2 +1,0 @@
-// What `@quittance/cli` runs.
-import "./cli/main.ts"
