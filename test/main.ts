@@ -1,19 +1,50 @@
-// `bun run test`: the whole suite in four workers on one Postgres; then, alone on the machine, what measures time;
-// then what looks at all that was sent. With arguments, what `bun test` makes of them.
-import { mkdtempSync, rmSync } from "node:fs"
+// `bun run test`: the newcomer's suite, which needs nothing but Node and npm. `bun run test:rest`: browsers, chains,
+// programs that are killed, other databases and languages, the simulation; with `bun run test` before it, `bun run
+// test:all`. With folders or files as arguments: those alone. Prints what fails as it fails, and a count at the end.
+import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { Glob } from "bun"
 import { buildPrograms } from "../src/platform/pages/buildPrograms.ts"
 import { faultTable } from "./support/faultTable.ts"
+import { makeReport } from "./support/makeReport.ts"
 import { scratchDirectory } from "./support/scratchDirectory.ts"
 import { joinTestPostgres } from "./support/testPostgres.ts"
 
+const root = join(import.meta.dir, "..")
+process.chdir(root)
 process.env["TMPDIR"] = scratchDirectory()
-const given = process.env["TEST_DATABASE_URL"]
-const postgres = given === undefined ? await joinTestPostgres() : { url: given, leave: async () => {} }
-const began = Date.now()
-const statements = mkdtempSync(join(tmpdir(), "quittance-statements-"))
+
+/** What takes a browser, a chain or programs of its own, and minutes. */
+const rest = [
+  /\.(browser|anvil|crash|alone|after|rest)\.test\.ts$/,
+  /^test\/(bench|canary|crash|examples|fuzz|instances|packages|simulation)\//,
+  /^test\/(app\/(cli|dev)|dashboard|platform\/processes)\//,
+  /^test\/built\.test\.ts$/
+]
+const isRest = (file: string) => rest.some((pattern) => pattern.test(file))
+
+const args = process.argv.slice(2)
+const isRestAsked = args.includes("--rest")
+const given = args.filter((one) => one !== "--rest")
+const files = [...new Glob("test/**/*.test.ts").scanSync(".")].toSorted()
+const isGiven = (file: string) =>
+  given.some((one) => {
+    const path = one.replace(/^\.\//, "").replace(/\/$/, "")
+    return file === path || file.startsWith(`${path}/`) || file.startsWith(`test/${path}/`)
+  })
+const chosen = given.length > 0 ? files.filter(isGiven) : files.filter((file) => isRest(file) === isRestAsked)
+if (chosen.length === 0) {
+  console.error(`No test file is at ${given.join(", ")}. Name a folder or file, such as test/payments.`)
+  process.exit(2)
+}
+
+const url = process.env["TEST_DATABASE_URL"]
+const postgres = url === undefined ? await joinTestPostgres() : { url, leave: async () => {} }
+const shared = process.env["TEST_STATEMENTS"]
+const statements = shared ?? mkdtempSync(join(tmpdir(), "quittance-statements-"))
 const faults = `${statements}.faults`
+const report = makeReport(chosen.length)
 
 let running: Bun.Subprocess | undefined
 let stopped = false
@@ -22,62 +53,68 @@ for (const signal of ["SIGINT", "SIGTERM"] as const)
     stopped = true
     running?.kill(signal)
   })
-/** A test or hook that hangs is given up after so many milliseconds. No test takes it for how fast anything is. */
-const timeout = "--timeout=180000"
 
 /** Nothing more runs after a signal. */
-const run = async (...args: ReadonlyArray<string>): Promise<number> => {
-  if (stopped) return 130
-  running = Bun.spawn([process.execPath, "test", timeout, ...args], {
-    env: {
-      ...process.env,
-      TEST_DATABASE_URL: postgres.url,
-      TEST_STATEMENTS: statements,
-      TEST_FAULTS: faults
-    },
-    stdio: ["inherit", "inherit", "inherit"]
-  })
-  return running.exited
+const run = async (which: ReadonlyArray<string>, ...flags: ReadonlyArray<string>): Promise<void> => {
+  if (stopped || which.length === 0) return
+  const child = Bun.spawn(
+    [
+      process.execPath,
+      "test",
+      // A test or hook that hangs is given up then. No test takes it for how fast anything is.
+      "--timeout=180000",
+      ...flags,
+      ...which.map((file) => `./${file}`)
+    ],
+    {
+      env: {
+        ...process.env,
+        TEST_DATABASE_URL: postgres.url,
+        TEST_STATEMENTS: statements,
+        TEST_FAULTS: faults,
+        FORCE_COLOR: "0"
+      },
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe"
+    }
+  )
+  running = child
+  await Promise.all([report.read(child.stdout), report.read(child.stderr)])
+  report.ended(await child.exited)
 }
-
-const runFromSource = (...args: ReadonlyArray<string>) => {
-  delete process.env["TEST_BUILT"]
-  return run(...args)
-}
-
-/** How long each file took once: the longest begin first, so that no worker is left with them. */
-const timings = "--timings=test/timings.json"
 
 /** The service and its commands as the image has them: hundreds of tests start one, in less than half the time. */
 const built = "dist-test"
-const build = async () => {
-  await buildPrograms(join(import.meta.dir, "..", built), ["service.ts", "cli/main.ts"])
-  process.env["TEST_BUILT"] = built
+if (isRestAsked && given.length === 0) {
+  report.say("Building the service and the packages")
+  await buildPrograms(join(root, built), ["service.ts", "cli/main.ts"])
   const packages = Bun.spawnSync([process.execPath, "src/app/packages/build.ts"], { stderr: "inherit" })
   if (packages.exitCode !== 0) throw new Error("The packages cannot be built.")
+  process.env["TEST_BUILT"] = built
   process.env["TEST_PACKAGES"] = "built"
 }
 
-const args = process.argv.slice(2)
-if (args.length === 0) await build()
-const codes =
-  args.length > 0
-    ? [await run(...args)]
-    : [
-        await run("--parallel=4", timings, "--path-ignore-patterns", "**/*.{alone,after}.test.ts"),
-        // From the sources, as people start it.
-        await runFromSource(".alone.test.ts"),
-        // What the ones before have sent to the database.
-        await run(".after.test.ts")
-      ]
+const named = (suffix: string) => chosen.filter((file) => file.endsWith(`.${suffix}.test.ts`))
+const beside = chosen.filter((file) => !/\.(alone|after)\.test\.ts$/.test(file))
+if (beside.length === 1) await run(beside)
+// The longest begin first, so that no worker is left with them.
+else
+  await run(
+    beside,
+    "--parallel=4",
+    ...(existsSync("test/timings.json") ? ["--timings=test/timings.json"] : [])
+  )
+// They take the machine for themselves, and run from the sources, as people start it.
+delete process.env["TEST_BUILT"]
+await run(named("alone"))
+// They look at what the tests before have sent to the database.
+await run(named("after"))
+
 await postgres.leave()
 const table = faultTable(faults)
 if (table !== "") console.log(`\nFaults, and what they cost:\n${table}\n`)
-rmSync(statements, { recursive: true })
+if (shared === undefined) rmSync(statements, { recursive: true })
 rmSync(built, { recursive: true, force: true })
 rmSync(faults, { force: true })
-const seconds = ((Date.now() - began) / 1000).toFixed(0)
-console.log(
-  `${seconds} s on ${given === undefined ? "the embedded Postgres" : "the Postgres of TEST_DATABASE_URL"}.`
-)
-process.exit(codes.find((code) => code !== 0) ?? 0)
+process.exit(report.end(url === undefined ? "the embedded Postgres" : "the Postgres of TEST_DATABASE_URL"))

@@ -132,7 +132,7 @@ liveEffect("a taken port is named together with the variable to set", () =>
 
 liveEffect("anvil does not outlive a parent that was killed outright", () =>
   Effect.gen(function* () {
-    const parent = Bun.spawn([process.execPath, `${import.meta.dir}/../support/localChainHost.ts`], {
+    const parent = Bun.spawn([process.execPath, `${import.meta.dir}/../../support/localChainHost.ts`], {
       stdout: "pipe"
     })
     const reader = parent.stdout.getReader()

@@ -24,8 +24,8 @@ const isWhole = (text: string) => Object.keys(wholeStatements).some((start) => p
 const plain = (text: string) => text.replaceAll(/\s+/g, " ").trim()
 const sources = async (folder: string) => {
   const texts: Array<string> = []
-  for await (const path of new Bun.Glob("**/*.ts").scan(`${import.meta.dir}/../../${folder}`))
-    texts.push(plain(await Bun.file(`${import.meta.dir}/../../${folder}/${path}`).text()))
+  for await (const path of new Bun.Glob("**/*.ts").scan(`${import.meta.dir}/../../../${folder}`))
+    texts.push(plain(await Bun.file(`${import.meta.dir}/../../../${folder}/${path}`).text()))
   return texts.join("\n")
 }
 /** Tests look into tables and change rows as they please; a migration fills what it adds once. */
