@@ -1,6 +1,5 @@
-// `bun run test`: the newcomer's suite, which needs nothing but Node and npm. `bun run test:rest`: browsers, chains,
-// programs that are killed, other databases and languages, the simulation; with `bun run test` before it, `bun run
-// test:all`. With folders or files as arguments: those alone. Prints what fails as it fails, and a count at the end.
+// `bun run test`: the newcomer's suite, in one process a worker, on Node and npm alone. `bun run test:rest`: whatever
+// starts the service, a chain or a browser, other databases and languages, the simulation; both are `bun run test:all`. With folders or files as arguments: those alone. Prints what fails as it fails, and a count at the end.
 import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -9,20 +8,20 @@ import { buildPrograms } from "../src/platform/pages/buildPrograms.ts"
 import { faultTable } from "./support/faultTable.ts"
 import { makeReport } from "./support/makeReport.ts"
 import { scratchDirectory } from "./support/scratchDirectory.ts"
+import { startsPrograms } from "./support/startsPrograms.ts"
 import { joinTestPostgres } from "./support/testPostgres.ts"
 
 const root = join(import.meta.dir, "..")
 process.chdir(root)
 process.env["TMPDIR"] = scratchDirectory()
 
-/** What takes a browser, a chain or programs of its own, and minutes. */
-const rest = [
-  /\.(browser|anvil|crash|alone|after|rest)\.test\.ts$/,
-  /^test\/(bench|canary|crash|examples|fuzz|instances|packages|simulation)\//,
-  /^test\/(app\/(cli|dev)|dashboard|platform\/processes)\//,
-  /^test\/built\.test\.ts$/
+/** Other languages, drawn requests, a simulated world, timings: minutes each. */
+const long = [
+  /\.(alone|after)\.test\.ts$/,
+  /^test\/(bench|canary|examples|fuzz|packages|simulation)\//,
+  /quickstart/
 ]
-const isRest = (file: string) => rest.some((pattern) => pattern.test(file))
+const isRest = (file: string) => long.some((pattern) => pattern.test(file)) || startsPrograms(file)
 
 const args = process.argv.slice(2)
 const isRestAsked = args.includes("--rest")

@@ -1,6 +1,7 @@
 // The checkout, the test rail and the playground over HTTP.
+
 import { DateTime, Duration, Effect, Layer, Option, Schema } from "effect"
-import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../app/Api.ts"
 import { parseAddress } from "../chain/Address.ts"
@@ -28,6 +29,7 @@ import { PaymentIntents } from "../payments/intents/PaymentIntents.ts"
 import { PaymentRepo } from "../payments/PaymentRepo.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { CurrentPrincipal } from "../platform/http/ApiKeyAuth.ts"
+import { jsonAnswer } from "../platform/http/jsonAnswer.ts"
 import { clientAddressOf } from "../platform/http/RequestContext.ts"
 import { type Limit, RateLimiter } from "../platform/limits/RateLimiter.ts"
 import { deliveryView } from "../webhooks/Http.ts"
@@ -195,7 +197,7 @@ const playground = HttpApiBuilder.group(
         const principal = yield* keys.authenticate(query.pk)
         if (principal.kind !== "publishable") return yield* new KeyKindNotAllowed()
         if (principal.env !== "test") return yield* new PlaygroundTestnetOnly()
-        return HttpServerResponse.jsonUnsafe(
+        return jsonAnswer(
           yield* intents.create(principal, {
             amount: decodeAmount(query.amount),
             intentUrl: `${baseUrl}/playground`

@@ -1,6 +1,7 @@
 // Payments over HTTP.
+
 import { Effect, Option } from "effect"
-import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../app/Api.ts"
 import { parseAddress } from "../chain/Address.ts"
@@ -12,6 +13,7 @@ import type { Payment, PaymentSummary } from "../domain/Payment.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { CurrentPrincipal } from "../platform/http/ApiKeyAuth.ts"
 import { errorBody } from "../platform/http/Envelope.ts"
+import { jsonAnswer } from "../platform/http/jsonAnswer.ts"
 import { narrowedGroup } from "../platform/http/narrowed.ts"
 import { clientAddressOf, RequestId } from "../platform/http/RequestContext.ts"
 import type {
@@ -84,11 +86,9 @@ const defaultLimit = 20
  * they are: encoding them by schema once more would cost more than the rest of the request.
  * The suite holds every one of them against the OpenAPI document.
  */
-const answer = (body: typeof PaymentAnswer.Encoded, status: 200 | 201 = 200) =>
-  HttpServerResponse.jsonUnsafe(body, { status })
-const pendingAnswer = (body: typeof PendingAnswer.Encoded) =>
-  HttpServerResponse.jsonUnsafe(body, { status: 202 })
-const listAnswer = (body: typeof PaymentList.Encoded) => HttpServerResponse.jsonUnsafe(body)
+const answer = (body: typeof PaymentAnswer.Encoded, status: 200 | 201 = 200) => jsonAnswer(body, status)
+const pendingAnswer = (body: typeof PendingAnswer.Encoded) => jsonAnswer(body, 202)
+const listAnswer = (body: typeof PaymentList.Encoded) => jsonAnswer(body)
 
 export const layer = HttpApiBuilder.group(
   Api,
@@ -165,13 +165,13 @@ export const layer = HttpApiBuilder.group(
             attempt: attemptView(outcome.attempt),
             ...attemptsView(outcome.known)
           }
-          return HttpServerResponse.jsonUnsafe(body, { status: outcome.created ? 201 : 200 })
+          return jsonAnswer(body, outcome.created ? 201 : 200)
         }
         const refused: typeof AttemptRefused.Encoded = {
           error: errorBody(outcome.error, yield* RequestId, baseUrl),
           ...attemptsView(outcome.known)
         }
-        return HttpServerResponse.jsonUnsafe(refused, { status: 409 })
+        return jsonAnswer(refused, 409)
       }),
       attempts: Effect.fnUntraced(function* ({ params, query }) {
         const known = yield* attempts.read(yield* CurrentPrincipal, params.id, {
@@ -182,7 +182,7 @@ export const layer = HttpApiBuilder.group(
               : { attemptId: query.attemptId, nonce: query.nonce },
           client: yield* client
         })
-        return HttpServerResponse.jsonUnsafe(attemptsView(known))
+        return jsonAnswer(attemptsView(known))
       }),
       showAddress: Effect.fnUntraced(function* ({ params }) {
         const payment = yield* attempts.showAddress(yield* CurrentPrincipal, params.id, yield* client)
@@ -194,7 +194,7 @@ export const layer = HttpApiBuilder.group(
           amountAtomic,
           uri: `ethereum:${usdc.address}@${chainId}/transfer?address=${payment.receiver}&uint256=${amountAtomic}`
         }
-        return HttpServerResponse.jsonUnsafe(body)
+        return jsonAnswer(body)
       }),
       declineAttempt: Effect.fnUntraced(function* ({ params }) {
         yield* attempts.decline(yield* CurrentPrincipal, params.id, params.attemptId)

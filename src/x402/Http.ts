@@ -1,4 +1,5 @@
 // The facilitator and x402 payments over HTTP.
+
 import { Clock, Effect, Layer, Option, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -20,6 +21,7 @@ import { PaymentRepo } from "../payments/PaymentRepo.ts"
 import { Receipts } from "../payments/receipts/Receipts.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { CurrentPrincipal } from "../platform/http/ApiKeyAuth.ts"
+import { jsonAnswer } from "../platform/http/jsonAnswer.ts"
 import { makePublishableLimit } from "../platform/http/makePublishableLimit.ts"
 import { clientAddressOf } from "../platform/http/RequestContext.ts"
 import { unstorableAdvice, unstorablePlace } from "../platform/http/unstorableText.ts"
@@ -181,7 +183,7 @@ const payments = HttpApiBuilder.group(
       )
     })
 
-    const paymentBody = (payment: Payment) => HttpServerResponse.jsonUnsafe({ payment: viewOf(payment) })
+    const paymentBody = (payment: Payment) => jsonAnswer({ payment: viewOf(payment) })
 
     /** A settled payment, whatever header asks for it; nothing is moved. */
     const settledAnswer = Effect.fnUntraced(function* (

@@ -8,18 +8,18 @@ export const makeReport = (files: number) => {
   const counts = { passed: 0, failed: 0, skipped: 0 }
   const failures: Array<string> = []
   const skips = new Set<string>()
-  let begun = 0
+  const begun = new Set<string>()
   let shownAt = 0
   let status = 0
   const seconds = () => Math.round((Date.now() - began) / 1000)
   const say = (line: string) => console.log(line)
 
-  const progress = () => {
-    begun++
+  const progress = (file: string) => {
+    begun.add(file)
     if (Date.now() - shownAt < 5_000) return
     shownAt = Date.now()
     say(
-      `${String(seconds()).padStart(5)} s  ${begun} of ${files} files, ${counts.passed} passed, ${counts.failed} failed`
+      `${String(seconds()).padStart(5)} s  ${begun.size} of ${files} files, ${counts.passed} passed, ${counts.failed} failed`
     )
   }
 
@@ -34,7 +34,7 @@ export const makeReport = (files: number) => {
       else if (/^test\/\S+\.test\.ts:$/.test(text)) {
         isSummary = false
         kept = []
-        progress()
+        progress(text)
       } else if (verdict === undefined) kept = [...kept.slice(1 - mostKept), text]
       else if (!isSummary) {
         if (verdict === "pass") counts.passed++

@@ -1,10 +1,12 @@
 // What developers read of the running service: guides, the reference, errors; each as a page and as markdown.
 // Beside them the front page.
+
 import { Effect, type Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import vectors from "../../../docs/guides/webhook-vectors.json"
 import manifest from "../../../package.json" with { type: "json" }
 import { AppConfig } from "../../platform/AppConfig.ts"
+import { jsonAnswer } from "../../platform/http/jsonAnswer.ts"
 import { pageHeaders } from "../../platform/pages/pageHeaders.ts"
 import { openApiDocument } from "../openapi/Documents.ts"
 import { wheelName } from "../packages/wheelName.ts"
@@ -84,11 +86,7 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig>
       "/llms.txt",
       Effect.succeed(plain(contents(baseUrl, summaries), "text/plain; charset=utf-8"))
     )
-    yield* router.add(
-      "GET",
-      "/docs/webhook-vectors.json",
-      Effect.succeed(HttpServerResponse.jsonUnsafe(vectors))
-    )
+    yield* router.add("GET", "/docs/webhook-vectors.json", Effect.succeed(jsonAnswer(vectors)))
     for (const [name, text] of Object.entries(texts)) {
       const named = yield* Effect.cached(
         Effect.flatMap(text, (markdown) => Effect.promise(() => namingContents(filled(markdown), baseUrl)))

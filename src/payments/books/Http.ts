@@ -1,9 +1,10 @@
 // The books over HTTP.
+
 import { Effect } from "effect"
-import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../app/Api.ts"
 import { CurrentPrincipal } from "../../platform/http/ApiKeyAuth.ts"
+import { jsonAnswer } from "../../platform/http/jsonAnswer.ts"
 import { Books } from "./Books.ts"
 import { askedPeriod, balancesView, exportAnswer, statementView } from "./views.ts"
 
@@ -31,7 +32,7 @@ export const layer = HttpApiBuilder.group(
           [books.statement(of, period), books.balances(of, period)],
           { concurrency: 2 }
         )
-        return HttpServerResponse.jsonUnsafe({
+        return jsonAnswer({
           statement: statementView(statement, of.env),
           balances: balancesView(balances)
         })

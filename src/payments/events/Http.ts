@@ -1,6 +1,6 @@
 // Events over HTTP.
+
 import { Effect, Option, Schema } from "effect"
-import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../app/Api.ts"
 import {
@@ -11,6 +11,7 @@ import {
 } from "../../domain/Errors.ts"
 import type { PaymentSummary } from "../../domain/Payment.ts"
 import { CurrentPrincipal } from "../../platform/http/ApiKeyAuth.ts"
+import { jsonAnswer } from "../../platform/http/jsonAnswer.ts"
 import { narrowedGroup } from "../../platform/http/narrowed.ts"
 import { deliveryView } from "../../webhooks/Http.ts"
 import { WebhookEndpoints } from "../../webhooks/WebhookEndpoints.ts"
@@ -68,7 +69,7 @@ export const layer = HttpApiBuilder.group(
         )
         const byId = new Map<string, PaymentSummary>(found.map((one) => [one.id, one]))
         const views = yield* Effect.forEach(events, (one) => eventView(one, byId.get(one.paymentId ?? "")))
-        return HttpServerResponse.jsonUnsafe({ events: views, hasMore } satisfies typeof EventList.Encoded)
+        return jsonAnswer({ events: views, hasMore } satisfies typeof EventList.Encoded)
       }),
       retrieve: Effect.fnUntraced(function* ({ params }) {
         const own = yield* tenant
@@ -76,7 +77,7 @@ export const layer = HttpApiBuilder.group(
         if (Option.isNone(event)) return yield* new EventNotFound()
         const { paymentId } = event.value
         const payment = paymentId === null ? Option.none() : yield* payments.find(own, paymentId)
-        return HttpServerResponse.jsonUnsafe(yield* eventView(event.value, Option.getOrUndefined(payment)))
+        return jsonAnswer(yield* eventView(event.value, Option.getOrUndefined(payment)))
       }),
       resend: Effect.fnUntraced(function* ({ params }) {
         const own = yield* tenant

@@ -1,11 +1,12 @@
 // Payment intents over HTTP.
+
 import { Effect } from "effect"
-import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../app/Api.ts"
 import { InvalidRequest } from "../../domain/Errors.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { CurrentPrincipal } from "../../platform/http/ApiKeyAuth.ts"
+import { jsonAnswer } from "../../platform/http/jsonAnswer.ts"
 import { narrowedGroup } from "../../platform/http/narrowed.ts"
 import { PaymentIntents } from "./PaymentIntents.ts"
 
@@ -30,7 +31,7 @@ export const layer = HttpApiBuilder.group(
       return CurrentPrincipal.pipe(
         Effect.flatMap((principal) => intents.create(principal, payload)),
         // Already in its wire form; encoding it by schema again would double the cost of the request.
-        Effect.map((created) => HttpServerResponse.jsonUnsafe(created, { status: 201 }))
+        Effect.map((created) => jsonAnswer(created, 201))
       )
     })
   })

@@ -1,11 +1,13 @@
 // Payment links over HTTP.
+
 import { Effect, Layer } from "effect"
-import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../app/Api.ts"
 import { RateLimited } from "../../domain/Errors.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { CurrentPrincipal } from "../../platform/http/ApiKeyAuth.ts"
+import { jsonAnswer } from "../../platform/http/jsonAnswer.ts"
 import { makeAddressLimit } from "../../platform/http/makeAddressLimit.ts"
 import { clientAddressOf } from "../../platform/http/RequestContext.ts"
 import { type Limit, RateLimiter } from "../../platform/limits/RateLimiter.ts"
@@ -19,10 +21,10 @@ const made = HttpApiBuilder.group(
     return handlers.handleAll({
       create: Effect.fnUntraced(function* ({ payload }) {
         const link = yield* links.create(yield* CurrentPrincipal, payload)
-        return HttpServerResponse.jsonUnsafe({ link }, { status: 201 })
+        return jsonAnswer({ link }, 201)
       }),
       list: Effect.fnUntraced(function* ({ query }) {
-        return HttpServerResponse.jsonUnsafe(yield* links.list(yield* CurrentPrincipal, query))
+        return jsonAnswer(yield* links.list(yield* CurrentPrincipal, query))
       }),
       close: Effect.fnUntraced(function* ({ params }) {
         yield* links.close(yield* CurrentPrincipal, params.id)
@@ -46,13 +48,13 @@ const opened = HttpApiBuilder.group(
       read: Effect.fnUntraced(function* ({ params }) {
         const wait = yield* readingWaitOf("read links")
         if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
-        return HttpServerResponse.jsonUnsafe({ link: yield* links.read(params.id) })
+        return jsonAnswer({ link: yield* links.read(params.id) })
       }),
       open: Effect.fnUntraced(function* ({ params, payload }) {
         const request = yield* HttpServerRequest.HttpServerRequest
         const wait = yield* limiter.take(`links ${clientAddressOf(request, trustedProxyHops)}`, openings)
         if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
-        return HttpServerResponse.jsonUnsafe(yield* links.open(params.id, payload), { status: 201 })
+        return jsonAnswer(yield* links.open(params.id, payload), 201)
       })
     })
   })

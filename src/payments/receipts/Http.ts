@@ -1,6 +1,6 @@
 // Receipts over HTTP.
+
 import { Effect, Layer, Option } from "effect"
-import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../app/Api.ts"
 import { NotFound, PaymentNotFound, RateLimited } from "../../domain/Errors.ts"
@@ -8,6 +8,7 @@ import { formatUsd } from "../../domain/Money.ts"
 import { PaymentId } from "../../domain/Payment.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { CurrentPrincipal } from "../../platform/http/ApiKeyAuth.ts"
+import { jsonAnswer } from "../../platform/http/jsonAnswer.ts"
 import { makeAddressLimit } from "../../platform/http/makeAddressLimit.ts"
 import { clientAddressOf } from "../../platform/http/RequestContext.ts"
 import { type Limit, RateLimiter } from "../../platform/limits/RateLimiter.ts"
@@ -60,7 +61,7 @@ const issuing = HttpApiBuilder.group(
         const payment = yield* repo.find({ merchantId: merchant.id, env }, params.id)
         if (Option.isNone(payment)) return yield* new PaymentNotFound()
         const signed = yield* receipts.issue(payment.value, merchant.name)
-        return HttpServerResponse.jsonUnsafe({ ...signed, ...(yield* sinceSigned(repo, signed.receipt)) })
+        return jsonAnswer({ ...signed, ...(yield* sinceSigned(repo, signed.receipt)) })
       })
     )
   })
@@ -82,7 +83,7 @@ const reading = HttpApiBuilder.group(
         if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
         const found = yield* receipts.read(params.id)
         if (Option.isNone(found)) return yield* new NotFound()
-        return HttpServerResponse.jsonUnsafe({
+        return jsonAnswer({
           ...found.value,
           ...(yield* sinceSigned(repo, found.value.receipt))
         })

@@ -1,10 +1,11 @@
 // Refunds over HTTP.
+
 import { Effect, Option } from "effect"
-import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../app/Api.ts"
 import { InvalidRequest } from "../../domain/Errors.ts"
 import { CurrentPrincipal } from "../../platform/http/ApiKeyAuth.ts"
+import { jsonAnswer } from "../../platform/http/jsonAnswer.ts"
 import { Refunds } from "./Refunds.ts"
 import { refundView } from "./refundView.ts"
 import { requestedRefund } from "./requestedRefund.ts"
@@ -18,7 +19,7 @@ export const layer = HttpApiBuilder.group(
     const refunds = yield* Refunds
     const tenant = Effect.map(CurrentPrincipal, ({ env, merchant }) => ({ merchantId: merchant.id, env }))
     const answer = (refund: Parameters<typeof refundView>[0], status: 200 | 201 = 200) =>
-      HttpServerResponse.jsonUnsafe({ refund: refundView(refund) }, { status })
+      jsonAnswer({ refund: refundView(refund) }, status)
 
     return handlers.handleAll({
       create: Effect.fnUntraced(function* ({ payload }) {
@@ -40,7 +41,7 @@ export const layer = HttpApiBuilder.group(
               }
             ]
           })
-        return HttpServerResponse.jsonUnsafe({
+        return jsonAnswer({
           refunds: found.value.slice(0, limit).map(refundView),
           hasMore: found.value.length > limit
         })

@@ -1,16 +1,18 @@
 // Routes outside the versioned contract: is it alive, is it ready.
+
 import { Effect, type Layer } from "effect"
-import { HttpRouter, HttpServerResponse } from "effect/http"
+import { HttpRouter } from "effect/http"
 import type { SqlClient } from "effect/sql"
 import type { AppConfig } from "../AppConfig.ts"
 import { tables } from "../database/migrations.ts"
 import { makeReady } from "../database/ready.ts"
 import { Readiness } from "../workers/Readiness.ts"
+import { jsonAnswer } from "./jsonAnswer.ts"
 
 /** Every GET path here, for the answers to other methods. */
 export const systemPaths = ["/healthz", "/readyz"]
 
-const json = (body: unknown, status = 200) => HttpServerResponse.jsonUnsafe(body, { status })
+const json = (body: unknown, status = 200) => jsonAnswer(body, status)
 
 export const layer = HttpRouter.add("GET", "/healthz", Effect.succeed(json({ status: "ok" })))
 

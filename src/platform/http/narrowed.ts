@@ -20,14 +20,14 @@ const observed = [
 
 /** The layer, built in a context of the named services alone; they are what it may require. */
 export const narrowed = <const Keys extends ReadonlyArray<AnyKey>>(...keys: Keys) => {
-  const kept = new Set([...keys, ...observed, Scope.Scope, Layer.CurrentMemoMap].map((one) => one.key))
   type Needed = Context.Service.Identifier<Keys[number]>
+  const named: ReadonlyArray<AnyKey> = [...keys, ...observed, Scope.Scope, Layer.CurrentMemoMap]
   return <A, E>(layer: Layer.Layer<A, E, Needed>): Layer.Layer<A, E, Needed> =>
     Layer.effectContext(
-      Effect.updateContext(Layer.build(layer), (context: Context.Context<Needed | Scope.Scope>) =>
-        Context.makeUnsafe<Needed | Scope.Scope>(
-          new Map([...context.mapUnsafe].filter(([key]) => kept.has(key)))
-        )
+      Effect.updateContext(
+        Layer.build(layer),
+        (context: Context.Context<Needed | Scope.Scope>): Context.Context<Needed | Scope.Scope> =>
+          Context.pick(...named)(context)
       )
     )
 }

@@ -1,5 +1,5 @@
 // A worker: does its work for as long as its scope lives, whatever becomes of one round of it.
-import { Effect, type Scope } from "effect"
+import { Cause, Effect, type Scope } from "effect"
 
 /**
  * `work` is repeated at once while it says that there is more, and otherwise after `pause`. A failure is
@@ -13,7 +13,10 @@ export const supervised = <E, R>(
 ): Effect.Effect<void, never, R | Scope.Scope> =>
   work.pipe(
     Effect.repeat({ while: (more) => more }),
-    Effect.catchCause((cause) => Effect.logWithLevel(level)(`${what} failed; retrying`, cause)),
+    Effect.catchCauseIf(
+      (cause) => !Cause.hasInterruptsOnly(cause),
+      (cause) => Effect.logWithLevel(level)(`${what} failed; retrying`, cause)
+    ),
     Effect.andThen(pause),
     Effect.forever,
     Effect.forkScoped,

@@ -1,6 +1,7 @@
 // Agents over HTTP, with an agent key.
+
 import { Effect, Layer, Option } from "effect"
-import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../app/Api.ts"
 import { ChainVerifier } from "../../chain/ChainVerifier.ts"
@@ -12,6 +13,7 @@ import { AgentPaymentNotFound, LiveModeGated } from "../../domain/Errors.ts"
 import { formatUsd } from "../../domain/Money.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { CurrentPrincipal } from "../../platform/http/ApiKeyAuth.ts"
+import { jsonAnswer } from "../../platform/http/jsonAnswer.ts"
 import { clientAddressOf } from "../../platform/http/RequestContext.ts"
 import { networkNames } from "../Wire.ts"
 import { Agents } from "./Agents.ts"
@@ -35,9 +37,8 @@ export const paymentViewOf = (agent: Agent, payment: AgentPayment): typeof Agent
 
 const shownPayments = 20
 
-const agentAnswer = (body: typeof AgentAnswer.Encoded) => HttpServerResponse.jsonUnsafe(body)
-const signedAnswer = (body: typeof SignedPaymentAnswer.Encoded, status: 200 | 201) =>
-  HttpServerResponse.jsonUnsafe(body, { status })
+const agentAnswer = (body: typeof AgentAnswer.Encoded) => jsonAnswer(body)
+const signedAnswer = (body: typeof SignedPaymentAnswer.Encoded, status: 200 | 201) => jsonAnswer(body, status)
 
 const agent = HttpApiBuilder.group(
   Api,
@@ -110,10 +111,7 @@ const agent = HttpApiBuilder.group(
         if (payment.value.status === "reserved") {
           yield* releases.release(found, payment.value).pipe(orChainUnavailable)
         }
-        return HttpServerResponse.jsonUnsafe(
-          { agentPayment: paymentViewOf(found, payment.value) },
-          { status: 202 }
-        )
+        return jsonAnswer({ agentPayment: paymentViewOf(found, payment.value) }, 202)
       })
     })
   })

@@ -1,6 +1,7 @@
 // Payments by signature over HTTP.
+
 import { Effect, Option } from "effect"
-import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../app/Api.ts"
 import { parseAddress } from "../../chain/Address.ts"
@@ -23,6 +24,7 @@ import { PaymentRepo } from "../../payments/PaymentRepo.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { CurrentPrincipal } from "../../platform/http/ApiKeyAuth.ts"
 import { errorBody } from "../../platform/http/Envelope.ts"
+import { jsonAnswer } from "../../platform/http/jsonAnswer.ts"
 import { narrowedGroup } from "../../platform/http/narrowed.ts"
 import { clientAddressOf, RequestId } from "../../platform/http/RequestContext.ts"
 import { RateLimiter } from "../../platform/limits/RateLimiter.ts"
@@ -70,7 +72,7 @@ export const layer = HttpApiBuilder.group(
 
     const settled = (payment: Payment) => {
       const body: typeof PaymentAnswer.Encoded = { payment: viewOf(payment) }
-      return HttpServerResponse.jsonUnsafe(body)
+      return jsonAnswer(body)
     }
     const pending = (payment: Payment) =>
       Effect.map(RequestId, (requestId) => {
@@ -79,7 +81,7 @@ export const layer = HttpApiBuilder.group(
           error: errorBody({ code, message: errorCodes[code].summary }, requestId, baseUrl),
           payment: viewOf(payment)
         }
-        return HttpServerResponse.jsonUnsafe(body, { status: 202 })
+        return jsonAnswer(body, 202)
       })
 
     const refused = Effect.fnUntraced(function* (answer: SettleAnswer) {
@@ -121,7 +123,7 @@ export const layer = HttpApiBuilder.group(
             }
           }
         }
-        return HttpServerResponse.jsonUnsafe(view)
+        return jsonAnswer(view)
       }),
       pay: Effect.fnUntraced(function* ({ params, payload }) {
         const { client, merchant, payment } = yield* found(params.id)

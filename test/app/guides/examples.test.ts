@@ -199,7 +199,7 @@ describe("TypeScript and JavaScript of the guides", () => {
 
   test("buyer-token.md: the code prints the token beside it", () => {
     const vector = /^It prints:\n\n```\n([^`]+)```$/m.exec(guideText("buyer-token.md"))?.[1]
-    const path = join(root, "test/guides/.buyerToken.mjs")
+    const path = join(root, "test/app/guides/.buyerToken.mjs")
     writeFileSync(path, only("buyer-token.md", "js"))
     try {
       expect(vector).toBe(run([process.execPath, path], root).output)

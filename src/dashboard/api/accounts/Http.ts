@@ -1,4 +1,5 @@
 // Signing up, in and out over HTTP.
+
 import { createHash } from "node:crypto"
 import { Effect, Option } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -11,6 +12,7 @@ import type { Session, Started } from "../../../merchants/accounts/Session.ts"
 import { Faces, logoUrlOf } from "../../../merchants/Faces.ts"
 import { AppConfig } from "../../../platform/AppConfig.ts"
 import { isLoopback } from "../../../platform/http/isLoopback.ts"
+import { jsonAnswer } from "../../../platform/http/jsonAnswer.ts"
 import { clientAddressOf, siteOf } from "../../../platform/http/RequestContext.ts"
 import { type Limit, RateLimiter } from "../../../platform/limits/RateLimiter.ts"
 import { DashboardApi } from "../Api.ts"
@@ -121,7 +123,7 @@ export const layerSignIn = HttpApiBuilder.group(
     const site = passkeySiteOf(baseUrl)
     const answer = (body: SessionView | SignedUp, { session, token }: Started, status: 200 | 201) =>
       Effect.map(limit.remember(session), (withKnownBrowser) =>
-        HttpServerResponse.jsonUnsafe(body, { status }).pipe(withSession(baseUrl, token), withKnownBrowser)
+        jsonAnswer(body, status).pipe(withSession(baseUrl, token), withKnownBrowser)
       )
 
     return handlers.handleAll({

@@ -1,12 +1,13 @@
 // Refunds in the dashboard, over HTTP.
+
 import { Effect } from "effect"
-import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import type { Tenant } from "../../../domain/Merchant.ts"
 import type { Refund } from "../../../payments/RefundStore.ts"
 import { Refunds } from "../../../payments/refunds/Refunds.ts"
 import { refundView } from "../../../payments/refunds/refundView.ts"
 import { requestedRefund } from "../../../payments/refunds/requestedRefund.ts"
+import { jsonAnswer } from "../../../platform/http/jsonAnswer.ts"
 import { DashboardApi } from "../Api.ts"
 import { CurrentMember } from "../Session.ts"
 
@@ -26,7 +27,7 @@ export const layer = HttpApiBuilder.group(
         const { tenant, user } = yield* CurrentMember
         const made = yield* refunds.create(tenant, yield* requestedRefund(payload, user.email))
         const status = made.created ? 201 : 200
-        return HttpServerResponse.jsonUnsafe({ refund: refundView(made.refund) }, { status })
+        return jsonAnswer({ refund: refundView(made.refund) }, status)
       }),
       retrieve: Effect.fnUntraced(function* ({ params }) {
         const { tenant } = yield* CurrentMember

@@ -90,25 +90,34 @@ const noBody = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServe
   }
 })
 
-/** Refuses what breaks the rules. The text of a body that keeps them is the request's from then on. */
-const kept = (
+/** The request with its body read: Bun hands a body out once. */
+const withText = (
+  request: HttpServerRequest.HttpServerRequest,
+  text: string
+): HttpServerRequest.HttpServerRequest => Object.create(request, { text: { value: Effect.succeed(text) } })
+
+/** Refuses a request that breaks the rules; answers it with the body that was read. */
+const checked = (
   request: HttpServerRequest.HttpServerRequest,
   { method, payload, query }: HttpApiEndpoint.Top
-): Effect.Effect<void, BodyError | IdempotencyKeyNotAccepted | UnsupportedMediaType> => {
+): Effect.Effect<
+  HttpServerRequest.HttpServerRequest,
+  BodyError | IdempotencyKeyNotAccepted | UnsupportedMediaType
+> => {
   const unexpected = query === undefined ? unexpectedQuery(request) : undefined
   if (unexpected !== undefined) return Effect.fail(unexpected)
   if (hasUnstorableTarget(request.url)) return Effect.fail(unstorable("path"))
-  if (!mutations.has(method)) return Effect.void
+  if (!mutations.has(method)) return Effect.succeed(request)
   if (request.headers["idempotency-key"] !== undefined) return Effect.fail(new IdempotencyKeyNotAccepted())
-  if (payload.size === 0) return noBody(request)
-  return Effect.map(checkedBody(request), (text) => {
-    Object.defineProperty(request, "text", { value: Effect.succeed(text) })
-  })
+  if (payload.size === 0) return Effect.as(noBody(request), request)
+  return Effect.map(checkedBody(request), (text) => withText(request, text))
 }
 
 export const layerBodyRules: Layer.Layer<BodyRules> = Layer.succeed(BodyRules, (httpEffect, { endpoint }) =>
   HttpServerRequest.HttpServerRequest.pipe(
-    Effect.flatMap((request) => kept(request, endpoint)),
-    Effect.andThen(httpEffect)
+    Effect.flatMap((request) => checked(request, endpoint)),
+    Effect.flatMap((request) =>
+      Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, request)
+    )
   )
 )
