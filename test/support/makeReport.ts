@@ -73,8 +73,8 @@ export const makeReport = (files: number) => {
       if (skips.size > 0) say(`\nSkipped:\n${[...skips].join("\n")}`)
       if (failures.length > 0) say(`\nWhat failed:\n${failures.join("\n\n")}`)
       if (status !== 0 && counts.failed === 0) counts.failed = 1
-      say(`\n${seconds()} s on ${where}`)
-      say(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`)
+      const { failed, passed, skipped } = counts
+      say(`\n${passed} passed, ${failed} failed, ${skipped} skipped in ${seconds()} s, on ${where}`)
       return status
     }
   }
