@@ -9,7 +9,7 @@ import { Faucet } from "../chain/faucet/Faucet.ts"
 import { grantView } from "../chain/faucet/grantView.ts"
 import { orChainUnavailable } from "../chain/orChainUnavailable.ts"
 import type { Balance } from "../chain/Verification.ts"
-import { type Address, networks } from "../domain/Chain.ts"
+import type { Address } from "../domain/Chain.ts"
 import {
   KeyKindNotAllowed,
   NotFound,
@@ -18,6 +18,7 @@ import {
   RateLimited
 } from "../domain/Errors.ts"
 import { UsdAmount } from "../domain/Money.ts"
+import { networks } from "../domain/networks.ts"
 import { PaymentId } from "../domain/Payment.ts"
 import { Faces, logoUrlOf } from "../merchants/Faces.ts"
 import { KeyAuth } from "../merchants/keys/KeyAuth.ts"

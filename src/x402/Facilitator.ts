@@ -8,8 +8,9 @@ import type { ContractSignatures } from "../chain/ContractSignatures.ts"
 import type { RpcPool } from "../chain/RpcPool.ts"
 import { RpcUnavailable } from "../chain/Verification.ts"
 import { authorizationNonceOf } from "../domain/authorizationNonce.ts"
-import { type Address, networks } from "../domain/Chain.ts"
+import type { Address } from "../domain/Chain.ts"
 import type { Merchant, Principal } from "../domain/Merchant.ts"
+import { walletNetwork } from "../domain/networks.ts"
 import type { Payment } from "../domain/Payment.ts"
 import type { SettleReason } from "../domain/SettleReason.ts"
 import type { PaymentRepo } from "../payments/PaymentRepo.ts"
@@ -87,7 +88,7 @@ const make = Effect.gen(function* () {
   const judgements = makeJudgements({ baseUrl, chain, relayer, repo })
   const { judgeAgain, judgeNew } = judgements
   const settleFor = makeSettling({ baseUrl, chain, random, repo, settlements }, judgements)
-  const network = networks.test
+  const network = walletNetwork
 
   const verify: Shape["verify"] = Effect.fn("Facilitator.verify")(
     function* (principal, exact, requirements, identity) {
@@ -138,7 +139,7 @@ const make = Effect.gen(function* () {
       kinds:
         env === "test" && relayer.address !== undefined
           ? ([1, 2] as const).flatMap((x402Version) => {
-              const name = networkNames.test[x402Version]
+              const name = networkNames[env][x402Version]
               return name === undefined ? [] : [{ x402Version, scheme: "exact" as const, network: name }]
             })
           : [],

@@ -2,7 +2,8 @@
 // when two reports are the same evidence.
 import { describe, expect, test } from "bun:test"
 import { Result, Schema } from "effect"
-import { Address, type Env, networks, TransactionHash } from "../../src/domain/Chain.ts"
+import { Address, type Env, TransactionHash } from "../../src/domain/Chain.ts"
+import { networks } from "../../src/domain/networks.ts"
 import { type Evidence, judgeReport, type Payment, sameEvidence } from "../../src/domain/Payment.ts"
 import { sameTokenChanges, TokenChange } from "../../src/domain/TokenChange.ts"
 import { aPayment } from "../support/aPayment.ts"

@@ -1,5 +1,5 @@
-import { networks } from "../../domain/Chain.ts"
 import { formatUsd } from "../../domain/Money.ts"
+import { networks } from "../../domain/networks.ts"
 import type { Refund } from "../RefundStore.ts"
 import type { RefundView } from "./Api.ts"
 

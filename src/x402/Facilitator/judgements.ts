@@ -2,8 +2,8 @@
 import { DateTime, Effect, Option } from "effect"
 import type { RpcUnavailable } from "../../chain/Verification.ts"
 import { isAuthorizationNonceOf } from "../../domain/authorizationNonce.ts"
-import { networks } from "../../domain/Chain.ts"
 import type { Merchant, Principal } from "../../domain/Merchant.ts"
+import { walletNetwork } from "../../domain/networks.ts"
 import type { PayerType, Payment } from "../../domain/Payment.ts"
 import type { InvalidReason } from "../../domain/SettleReason.ts"
 import type { AuthorizationChain } from "../AuthorizationChain.ts"
@@ -45,7 +45,7 @@ export const makeJudgements = ({
   readonly relayer: Relayer["Service"]
   readonly repo: SettlementRepo["Service"]
 }) => {
-  const network = networks.test
+  const network = walletNetwork
 
   /** Everything but whether the nonce is still free and the transfer would go through. */
   const judge = Effect.fnUntraced(function* (
@@ -65,7 +65,7 @@ export const makeJudgements = ({
     // An address that has become another merchant's takes no money of this one's resources.
     if (payment === undefined && merchant.movedReceivers?.includes(env) === true)
       return "invalid_exact_evm_recipient_mismatch"
-    const receiver = payment === undefined ? merchant.receivers.test : payment.receiver
+    const receiver = payment === undefined ? merchant.receivers[env] : payment.receiver
     const judged = judgeAuthorization(exact, requirements, receiver, now)
     if (judged !== undefined) return judged
     // Asked of a buyer for a payment, it pays that one alone.

@@ -8,7 +8,7 @@ import type { SqlClient } from "effect/sql"
 import { toHex } from "viem"
 import { DerivedWallets } from "../../chain/wallets/DerivedWallets.ts"
 import { type Agent, AgentId, type AgentPayment, type Allowance } from "../../domain/Agent.ts"
-import { Address, type Env, networks, TransactionHash } from "../../domain/Chain.ts"
+import { Address, type Env, TransactionHash } from "../../domain/Chain.ts"
 import {
   AgentCapExceeded,
   AgentHostNotAllowed,
@@ -24,6 +24,7 @@ import {
 } from "../../domain/Errors.ts"
 import type { MerchantId, Principal } from "../../domain/Merchant.ts"
 import { formatUsd } from "../../domain/Money.ts"
+import { networks } from "../../domain/networks.ts"
 import { issueKey } from "../../merchants/keys/issueKey.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { typedDataOf } from "../Authorization.ts"
