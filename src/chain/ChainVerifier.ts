@@ -43,7 +43,7 @@ const balanceOf = parseAbi(["function balanceOf(address) view returns (uint256)"
 const make = Effect.fnUntraced(function* (options: ChainVerifierOptions) {
   const pool = yield* RpcPool
   const finalityDepth = options.finalityDepth ?? 64
-  const required = byEnv((env) => options.confirmations?.[env] ?? networks[env].confirmations.default)
+  const required = byEnv((env) => options.confirmations?.[env] ?? networks[env].confirmations)
 
   const observations = yield* makeObservations(pool, options)
 

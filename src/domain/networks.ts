@@ -2,15 +2,20 @@
 // the table, or `Networks` (src/platform/Networks.ts) for what the operator has opened. Browser code reads it too:
 // only types are imported here.
 //
-// To add a network, add its word to `Env` (Chain.ts). `tsc` then names what is missing: a row of `networks`, a line of
-// `byEnv`, its nodes and confirmations in `loadAppConfig`, the receivers of merchants (Merchant.ts, their columns in
-// MerchantRepo and KeyRepo), the first keys in KeyAuth, and the option of `cli merchant`. The migration adds the word to
-// the columns' CHECKs; `tsc` does not see those.
+// To add a network, add its word to `Env` (Chain.ts). `tsc` then names what is missing:
+// - here: its row of `networks`, its line of `byEnv`, its `ChainId`;
+// - its nodes and confirmations in `loadAppConfig` (src/platform/AppConfig.ts);
+// - the receivers of merchants: `Merchant`, and whoever reads `receivers[env]`;
+// - the client library's types, by their test.
+// It does not name the first keys of a merchant (KeyAuth), the options of `cli merchant`, the columns `receiver_…` of
+// `merchants` and the columns' CHECKs of the migration.
 import type { Address, Env } from "./Chain.ts"
+
+export type ChainId = 84532 | 42161
 
 export interface Network {
   readonly env: Env
-  readonly chainId: number
+  readonly chainId: ChainId
   readonly name: string
   /** Its name in x402: version 2 uses CAIP-2, version 1 has words and none for Arbitrum. */
   readonly x402: { readonly 1?: string; readonly 2: string }
@@ -25,10 +30,10 @@ export interface Network {
   }
   /** The variable that names its nodes, and the public node used without it. */
   readonly nodes: { readonly setting: string; readonly default: ReadonlyArray<string> }
-  /** Blocks on top of a transfer's block before it counts, and the variable that changes them, if any. */
-  readonly confirmations: { readonly setting?: string; readonly default: number }
-  /** A settled transfer is watched for so many blocks. */
-  readonly finality: { readonly setting: string; readonly default: number }
+  /** Blocks on top of a transfer's block before it counts, unless the operator sets others. */
+  readonly confirmations: number
+  /** Blocks for which a settled transfer is watched, unless the operator sets others. */
+  readonly finalityDepth: number
   readonly blockMillis: number
   /** Blocks of one `eth_getLogs`; halved while nodes refuse it. */
   readonly logRange: bigint
@@ -47,7 +52,7 @@ const addressOf = (text: string): Address => {
 }
 
 /** The fixed table from environment to chain and token (docs/contract.md 1 and 2.1). */
-export const networks = {
+export const networks: { readonly [E in Env]: Network } = {
   test: {
     env: "test",
     chainId: 84532,
@@ -62,8 +67,8 @@ export const networks = {
       domainVersion: "2"
     },
     nodes: { setting: "BASE_SEPOLIA_RPC_URLS", default: ["https://sepolia.base.org"] },
-    confirmations: { setting: "TESTNET_CONFIRMATIONS", default: 1 },
-    finality: { setting: "FINALITY_DEPTH", default: 64 },
+    confirmations: 1,
+    finalityDepth: 64,
     blockMillis: 2_000,
     logRange: 1_000n,
     isTest: true,
@@ -84,17 +89,15 @@ export const networks = {
       domainVersion: "2"
     },
     nodes: { setting: "ARBITRUM_RPC_URLS", default: ["https://arb1.arbitrum.io/rpc"] },
-    confirmations: { default: 1 },
-    finality: { setting: "FINALITY_DEPTH", default: 64 },
+    confirmations: 1,
+    finalityDepth: 64,
     blockMillis: 250,
     logRange: 1_000n,
     isTest: false,
     faucet: false,
     execution: "MAINNET"
   }
-} as const satisfies { readonly [E in Env]: Network }
-
-export type ChainId = (typeof networks)[Env]["chainId"]
+}
 
 /** The words of all environments, test first. */
 export const envs: ReadonlyArray<Env> = Object.values(networks).map(({ env }) => env)
@@ -107,6 +110,8 @@ export const byEnv = <A>(of: (env: Env) => A): { readonly [E in Env]: A } => ({
 })
 
 export const isTest = (env: Env): boolean => networks[env].isTest
+/** Executes unless the operator closes it; what browser code knows of `executes` (src/platform/Networks.ts). */
+export const isOpen = (env: Env): boolean => networks[env].execution === "open"
 export const hasFaucet = (env: Env): boolean => networks[env].faucet
 
 /** Where the service's own wallets send: the faucet, relayed authorizations and agents. Nowhere else, whatever executes. */

@@ -145,7 +145,7 @@ export const loadAppConfig = Effect.fnUntraced(function* (
     dataDir,
     rpcUrls,
     explorerUrls: byEnv((network) => explorerUrlOf(network, rpcUrls[network])),
-    confirmations: { test: read.testnetConfirmations, live: networks.live.confirmations.default },
+    confirmations: { test: read.testnetConfirmations, live: networks.live.confirmations },
     finalityDepth: read.finalityDepth,
     faucet: {
       privateKey: Option.map(read.faucetKey, (key) => Redacted.make(key)),

@@ -2,17 +2,23 @@
 // that does not execute keeps reports and settles nothing; nobody watches its transfers.
 import { Context, Layer } from "effect"
 import type { Env } from "../domain/Chain.ts"
-import { envs, networks } from "../domain/networks.ts"
+import { envs, networks, walletNetwork } from "../domain/networks.ts"
 
 export interface Networks {
   readonly executes: (env: Env) => boolean
+  /** Whether it also has the service's own wallets: authorizations are relayed there, and agents pay. */
+  readonly relays: (env: Env) => boolean
   /** Those that do, test first. */
   readonly executing: ReadonlyArray<Env>
 }
 
 const make = (opened: ReadonlyArray<Env>): Networks => {
   const executes = (env: Env) => networks[env].execution === "open" || opened.includes(env)
-  return { executes, executing: envs.filter(executes) }
+  return {
+    executes,
+    relays: (env) => env === walletNetwork.env && executes(env),
+    executing: envs.filter(executes)
+  }
 }
 
 /** Without a layer, those that no setting has to open. */

@@ -92,16 +92,16 @@ export const settings = {
   testnetNodes: nodesOf(networks.test),
   mainnetNodes: nodesOf(networks.live),
   testnetConfirmations: setting(
-    networks.test.confirmations.setting,
+    "TESTNET_CONFIRMATIONS",
     codecs.integer(0, 64),
     "a number of blocks from 0 to 64",
-    networks.test.confirmations.default
+    networks.test.confirmations
   ),
   finalityDepth: setting(
-    networks.test.finality.setting,
+    "FINALITY_DEPTH",
     codecs.integer(1, 100_000),
     "a number of blocks from 1 to 100000",
-    networks.test.finality.default
+    networks.test.finalityDepth
   ),
   faucetKey: optional(
     "FAUCET_PRIVATE_KEY",

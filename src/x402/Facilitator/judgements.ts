@@ -1,4 +1,5 @@
 // Whether an authorization is good for what is asked: by its terms, its signature, its payment and the chain.
+
 import { DateTime, Effect, Option } from "effect"
 import type { RpcUnavailable } from "../../chain/Verification.ts"
 import { isAuthorizationNonceOf } from "../../domain/authorizationNonce.ts"
@@ -6,6 +7,7 @@ import type { Merchant, Principal } from "../../domain/Merchant.ts"
 import { walletNetwork } from "../../domain/networks.ts"
 import type { PayerType, Payment } from "../../domain/Payment.ts"
 import type { InvalidReason } from "../../domain/SettleReason.ts"
+import type { Networks } from "../../platform/Networks.ts"
 import type { AuthorizationChain } from "../AuthorizationChain.ts"
 import type { Relayer } from "../Relayer.ts"
 import type { SettlementRepo } from "../Settlements/SettlementRepo.ts"
@@ -38,11 +40,13 @@ export const makeJudgements = ({
   baseUrl,
   chain,
   relayer,
+  relays,
   repo
 }: {
   readonly baseUrl: string
   readonly chain: AuthorizationChain["Service"]
   readonly relayer: Relayer["Service"]
+  readonly relays: Networks["relays"]
   readonly repo: SettlementRepo["Service"]
 }) => {
   const network = walletNetwork
@@ -53,7 +57,7 @@ export const makeJudgements = ({
     exact: ExactPayment,
     requirements: Requirements
   ): Effect.fn.Return<InvalidReason | undefined, RpcUnavailable> {
-    if (env !== "test") return "invalid_exact_evm_network_mismatch"
+    if (!relays(env)) return "invalid_exact_evm_network_mismatch"
     const terms = judgeTerms(network, exact, requirements)
     if (terms !== undefined) return terms
     if (requirements.domain === undefined) return "invalid_exact_evm_missing_eip712_domain"

@@ -1,5 +1,6 @@
 // Agents and what they sign: provisioned by a merchant's people, paid from a wallet of their
 // own, held to caps that live in the database.
+
 import { createHash } from "node:crypto"
 import { isDeepStrictEqual } from "node:util"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
@@ -27,6 +28,7 @@ import { formatUsd } from "../../domain/Money.ts"
 import { networks } from "../../domain/networks.ts"
 import { issueKey } from "../../merchants/keys/issueKey.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
+import { Networks } from "../../platform/Networks.ts"
 import { typedDataOf } from "../Authorization.ts"
 import { networkNames, paymentHeader, type X402Version } from "../Wire.ts"
 import {
@@ -138,6 +140,7 @@ const refusalOf = (
 
 const make = Effect.gen(function* () {
   const { baseUrl } = yield* AppConfig
+  const { relays } = yield* Networks
   const repo = yield* AgentRepo
   const wallets = yield* DerivedWallets
   const random = yield* SecureRandom.SecureRandom
@@ -279,7 +282,7 @@ const make = Effect.gen(function* () {
   })
 
   const sign: Shape["sign"] = Effect.fn("Agents.sign")(function* (principal, request) {
-    if (principal.env !== "test") return yield* new LiveModeGated()
+    if (!relays(principal.env)) return yield* new LiveModeGated()
     const asking = yield* ofKey(principal)
     const { requirements, amount, accepted } = yield* chooseRequirement(
       asking.env,

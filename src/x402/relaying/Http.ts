@@ -1,4 +1,5 @@
 // Payments by signature over HTTP.
+
 import { Effect, Option } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -26,6 +27,7 @@ import { errorBody } from "../../platform/http/Envelope.ts"
 import { narrowedGroup } from "../../platform/http/narrowed.ts"
 import { clientAddressOf, RequestId } from "../../platform/http/RequestContext.ts"
 import { RateLimiter } from "../../platform/limits/RateLimiter.ts"
+import { Networks } from "../../platform/Networks.ts"
 import { Facilitator, type SettleAnswer } from "../Facilitator.ts"
 import type { SigningTerms } from "./Api.ts"
 import { obstacleNames, refusalOf } from "./refusalOf.ts"
@@ -51,6 +53,7 @@ export const layer = HttpApiBuilder.group(
     const facilitator = yield* Facilitator
     const repo = yield* PaymentRepo
     const limiter = yield* RateLimiter
+    const { relays } = yield* Networks
     const { baseUrl, trustedProxyHops } = yield* AppConfig
 
     const limited = Effect.fnUntraced(function* (key: string, limit: typeof paymentLimit) {
@@ -64,7 +67,7 @@ export const layer = HttpApiBuilder.group(
       yield* limited(`relaying ${keyId} ${client} ${id}`, paymentLimit)
       const payment = yield* repo.find({ merchantId: merchant.id, env }, id)
       if (Option.isNone(payment)) return yield* new PaymentNotFound()
-      if (env !== "test") return yield* new LiveModeGated()
+      if (!relays(env)) return yield* new LiveModeGated()
       return { merchant, payment: payment.value, client: `${keyId} ${client}` }
     })
 
