@@ -191,7 +191,7 @@ describe("import rules", () => {
     // Pages and documents are served.
     const browser = /^src\/checkout\/(component|pages)\/(?!.*(Pages|documents)\.ts$)/
     const own =
-      /^src\/checkout\/(component|pages)\/|^src\/platform\/pages\/browser\/|^src\/payments\/(buyers\/createDidToken|receipts\/catalogues)\.ts$|\.json$/
+      /^src\/checkout\/(component|pages)\/|^src\/platform\/pages\/browser\/|^src\/payments\/(buyers\/createDidToken|receipts\/catalogues)\.ts$|^src\/domain\/networks\.ts$|\.json$/
     expect(
       violations(
         ({ file, target, typeOnly }) =>

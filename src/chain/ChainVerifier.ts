@@ -2,7 +2,8 @@
 // pending, never settled and never refused.
 import { Context, Effect, Layer, Schema } from "effect"
 import { encodeFunctionData, getAddress, type Hex, parseAbi } from "viem"
-import { Address, type Env, networks, type TransactionHash } from "../domain/Chain.ts"
+import { Address, type Env, type TransactionHash } from "../domain/Chain.ts"
+import { byEnv, networks } from "../domain/networks.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { statusOf, verificationOf } from "./ChainVerifier/Agreement.ts"
 import { aboutRange, readingOf } from "./ChainVerifier/aboutRange.ts"
@@ -42,7 +43,7 @@ const balanceOf = parseAbi(["function balanceOf(address) view returns (uint256)"
 const make = Effect.fnUntraced(function* (options: ChainVerifierOptions) {
   const pool = yield* RpcPool
   const finalityDepth = options.finalityDepth ?? 64
-  const required = { test: options.confirmations?.test ?? 1, live: options.confirmations?.live ?? 1 }
+  const required = byEnv((env) => options.confirmations?.[env] ?? networks[env].confirmations)
 
   const observations = yield* makeObservations(pool, options)
 
@@ -225,8 +226,8 @@ export class ChainVerifier extends Context.Service<
 
   /** With TESTNET_CONFIRMATIONS and FINALITY_DEPTH. */
   static readonly layerConfig: Layer.Layer<ChainVerifier, never, RpcPool | AppConfig> = Layer.unwrap(
-    Effect.map(AppConfig, ({ finalityDepth, testnetConfirmations }) =>
-      ChainVerifier.layer({ confirmations: { test: testnetConfirmations }, finalityDepth })
+    Effect.map(AppConfig, ({ confirmations, finalityDepth }) =>
+      ChainVerifier.layer({ confirmations, finalityDepth })
     )
   )
 

@@ -1,7 +1,8 @@
 // The chain that a developer drives in a test: fund, transfer, mine, reorganise,
 // and the faults of nodes. `ChainVerifier.layerMemory` judges what happens on it.
 import { Clock, Context, Effect, Layer } from "effect"
-import { type Address, type Env, networks, type TransactionHash } from "../domain/Chain.ts"
+import type { Address, Env, TransactionHash } from "../domain/Chain.ts"
+import { byEnv, networks, walletNetwork } from "../domain/networks.ts"
 import type { Agreement } from "./ChainVerifier/Agreement.ts"
 import { transfersOf } from "./ChainVerifier/aboutRange.ts"
 import type { RawLog } from "./ChainVerifier/TransferLog.ts"
@@ -35,9 +36,9 @@ const visible = ({ lag, ledger }: Chain): bigint => {
 const blockTime = Effect.map(Clock.currentTimeMillis, (millis) => BigInt(Math.floor(millis / 1000)))
 
 const make = Effect.sync((): typeof MemoryChain.Service => {
-  const chains = { test: newChain("test"), live: newChain("live") }
+  const chains = byEnv(newChain)
   const on = <A>(env: Env | undefined, run: (chain: Chain, time: bigint) => A): Effect.Effect<A> =>
-    Effect.map(blockTime, (time) => run(chains[env ?? "test"], time))
+    Effect.map(blockTime, (time) => run(chains[env ?? walletNetwork.env], time))
   const submit = (env: Env | undefined, transaction: Parameters<MemoryLedger["submit"]>[0]) =>
     on(env, ({ automine, ledger }, time) => {
       const hash = ledger.submit(transaction)

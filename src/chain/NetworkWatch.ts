@@ -2,8 +2,10 @@
 // and whenever a node comes back. A wrong one stops the start in production and
 // switches settlement off in development; one that is silent does neither.
 import { Clock, Data, Deferred, Duration, Effect, Layer, Option, Semaphore } from "effect"
-import { type Env, networks } from "../domain/Chain.ts"
+import type { Env } from "../domain/Chain.ts"
+import { byEnv, networks } from "../domain/networks.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
+import { Networks } from "../platform/Networks.ts"
 import { periodic } from "../platform/workers/supervised.ts"
 import { ChainVerifier } from "./ChainVerifier.ts"
 import { RpcPool } from "./RpcPool.ts"
@@ -24,11 +26,6 @@ export interface NetworkWatchOptions {
   readonly every?: Duration.Input
 }
 
-const variables: { readonly [E in Env]: string } = {
-  test: "BASE_SEPOLIA_RPC_URLS",
-  live: "ARBITRUM_RPC_URLS"
-}
-
 const wrongStatuses: ReadonlyArray<NodeStatus> = ["wrong_chain", "no_token", "wrong_domain"]
 const wrongNode = ({ nodes }: NetworkCheck) => nodes.find(({ status }) => wrongStatuses.includes(status))
 
@@ -38,8 +35,8 @@ const isRight = ({ nodes }: NetworkCheck) =>
 
 const refusal = ({ env, message }: NetworkCheck) =>
   new WrongNetwork({
-    variable: variables[env],
-    message: `${variables[env]}: ${message}. Set it to nodes of ${networks[env].name}.`
+    variable: networks[env].nodes.setting,
+    message: `${networks[env].nodes.setting}: ${message}. Set it to nodes of ${networks[env].name}.`
   })
 
 /** After so long a node that was wrong has been told to be right. */
@@ -54,6 +51,7 @@ const refuted = (state: State): Verification | undefined =>
 
 const make = Effect.fnUntraced(function* (options: NetworkWatchOptions) {
   const { environment } = yield* AppConfig
+  const { executes } = yield* Networks
   const chain = yield* ChainVerifier
   const pool = yield* RpcPool
   const again = Duration.toMillis(options.again ?? "2 seconds")
@@ -84,8 +82,8 @@ const make = Effect.fnUntraced(function* (options: NetworkWatchOptions) {
         yield* pool.alert("wrong_chain", env, wrong.host, off + refusal(check).message)
       }
       for (const { host, status } of check.nodes) {
-        // Mainnet execution is gated: nothing waits for its nodes.
-        if (env === "test" && status === "unavailable")
+        // Nothing waits for the nodes of a network that does not execute.
+        if (executes(env) && status === "unavailable")
           yield* pool.alert("unreachable", env, host, "does not answer")
         else if (status === "ok") {
           yield* pool.answered("unreachable", env, host)
@@ -117,16 +115,16 @@ const make = Effect.fnUntraced(function* (options: NetworkWatchOptions) {
     }
   })
 
-  const watches = { test: yield* watchOf("test"), live: yield* watchOf("live") }
+  const watches = yield* Effect.all(byEnv(watchOf))
 
   if (environment === "production") {
     yield* Effect.forEach(
-      [watches.test, watches.live],
+      Object.values(watches),
       Effect.fnUntraced(function* ({ first }) {
         const check = yield* Effect.timeoutOption(first, options.patience ?? "2 seconds")
         if (Option.isSome(check) && wrongNode(check.value) !== undefined) return yield* refusal(check.value)
       }),
-      { concurrency: 2, discard: true }
+      { concurrency: "unbounded", discard: true }
     )
   }
 

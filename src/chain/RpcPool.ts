@@ -1,8 +1,10 @@
 // The nodes of each environment. What decides about money is asked of all of
 // them and counts only when a majority says the same; a node that lags, errs or
 // is silent says nothing, and one that contradicts raises an alert.
+
 import { Context, Deferred, Effect, Exit, Layer, type Result, type Scope } from "effect"
 import type { Env } from "../domain/Chain.ts"
+import { byEnv } from "../domain/networks.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { type FaultPoint, FaultPoints } from "../platform/workers/FaultPoints.ts"
 import { type ChainAlertKind, ChainAlerts, ChainRecoveries } from "./ChainAlerts.ts"
@@ -77,15 +79,15 @@ const make = Effect.fnUntraced(function* (given: Nodes): Effect.fn.Return<Shape,
   const at = yield* FaultPoints
   const pointed = (nodes: ReadonlyArray<RpcNode>) =>
     at === undefined ? nodes : nodes.map((node) => withPoints(at, node))
-  const byEnv: Nodes = { test: pointed(given.test), live: pointed(given.live) }
+  const nodesOn: Nodes = byEnv((env) => pointed(given[env]))
   const notify = yield* ChainAlerts
   const notifyRecovery = yield* ChainRecoveries
   const scope = yield* Effect.scope
-  const alerts = makeNodeAlerts(byEnv, notify, notifyRecovery, scope)
+  const alerts = makeNodeAlerts(nodesOn, notify, notifyRecovery, scope)
   const { alert, alertFailure, answered, answeredWell } = alerts
 
   const poll: Shape["poll"] = Effect.fnUntraced(function* <A>(env: Env, question: Question<A>) {
-    const nodes = byEnv[env]
+    const nodes = nodesOn[env]
     const majority = Math.floor(nodes.length / 2) + 1
     const decided = yield* Deferred.make<Poll<A>>()
     const groups = new Map<string, [A, ...Array<A>]>()
@@ -152,7 +154,7 @@ const make = Effect.fnUntraced(function* (given: Nodes): Effect.fn.Return<Shape,
   }
 
   const first: Shape["first"] = (env, ask) => {
-    const [head, ...tail] = byEnv[env]
+    const [head, ...tail] = nodesOn[env]
     if (head === undefined) return Effect.fail(unavailable("unconfigured", env))
     const attempt = (node: RpcNode) =>
       ask(node).pipe(
@@ -169,7 +171,7 @@ const make = Effect.fnUntraced(function* (given: Nodes): Effect.fn.Return<Shape,
     ask: (node: RpcNode) => Effect.Effect<A, NodeFailure>,
     isEnough: (answer: A) => boolean
   ): Effect.fn.Return<ReadonlyArray<{ readonly node: RpcNode; readonly answer: A }>, RpcUnavailable> {
-    const nodes = byEnv[env]
+    const nodes = nodesOn[env]
     if (nodes.length === 0) return yield* unavailable("unconfigured", env)
     const majority = Math.floor(nodes.length / 2) + 1
     const answers: Array<{ readonly node: RpcNode; readonly answer: A }> = []
@@ -216,7 +218,7 @@ const make = Effect.fnUntraced(function* (given: Nodes): Effect.fn.Return<Shape,
   /** The answer that so many others have come to or passed that together they are a majority. */
   const farthestOf = <A>(env: Env, answers: ReadonlyArray<A>, height: (answer: A) => bigint) => {
     const farthest = answers.toSorted((left, right) => (height(left) < height(right) ? 1 : -1))
-    const found = farthest[Math.floor(byEnv[env].length / 2)]
+    const found = farthest[Math.floor(nodesOn[env].length / 2)]
     return found === undefined ? unavailable("rpc_unavailable", env) : Effect.succeed(found)
   }
 
@@ -249,7 +251,7 @@ const make = Effect.fnUntraced(function* (given: Nodes): Effect.fn.Return<Shape,
   })
 
   const agreedCall: Shape["agreedCall"] = Effect.fnUntraced(function* (env, transaction) {
-    if (byEnv[env].length === 0) return yield* unavailable("unconfigured", env)
+    if (nodesOn[env].length === 0) return yield* unavailable("unconfigured", env)
     const result = yield* poll<`0x${string}` | "reverted">(env, {
       ask: (node) =>
         node.call("eth_call", [{ ...transaction, gas: callGas }, "latest"], Bytes).pipe(
@@ -265,7 +267,7 @@ const make = Effect.fnUntraced(function* (given: Nodes): Effect.fn.Return<Shape,
     return yield* unavailable(result.contradiction ? "disagreement" : "rpc_unavailable", env)
   })
 
-  return { nodes: (env) => byEnv[env], poll, gather, reached, head, first, agreedCall, alert, answered }
+  return { nodes: (env) => nodesOn[env], poll, gather, reached, head, first, agreedCall, alert, answered }
 })
 
 export class RpcPool extends Context.Service<
@@ -318,11 +320,11 @@ export class RpcPool extends Context.Service<
     const nodesOf = (env: Env) => (options.urls[env] ?? []).map((url) => makeRpcNode(env, url, limits))
     return Layer.effect(
       RpcPool,
-      Effect.suspend(() => make({ test: nodesOf("test"), live: nodesOf("live") }))
+      Effect.suspend(() => make(byEnv(nodesOf)))
     )
   }
 
-  /** The nodes of BASE_SEPOLIA_RPC_URLS and ARBITRUM_RPC_URLS. */
+  /** The nodes that the settings name. */
   static readonly layerConfig: Layer.Layer<RpcPool, never, AppConfig> = Layer.unwrap(
     Effect.map(AppConfig, ({ rpcUrls }) => RpcPool.layer({ urls: rpcUrls }))
   )

@@ -2,8 +2,9 @@
 
 import { Data, Schema } from "effect"
 import type { Hex } from "viem"
-import type { Address, ChainId, Env, TransactionHash } from "../domain/Chain.ts"
+import type { Address, Env, TransactionHash } from "../domain/Chain.ts"
 import type { AtomicUsdc } from "../domain/Money.ts"
+import type { ChainId } from "../domain/networks.ts"
 import type { TokenChange } from "../domain/TokenChange.ts"
 import type { MismatchReason, PendingReason } from "../domain/VerdictReason.ts"
 

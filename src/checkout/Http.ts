@@ -10,7 +10,7 @@ import { Faucet } from "../chain/faucet/Faucet.ts"
 import { grantView } from "../chain/faucet/grantView.ts"
 import { orChainUnavailable } from "../chain/orChainUnavailable.ts"
 import type { Balance } from "../chain/Verification.ts"
-import { type Address, networks } from "../domain/Chain.ts"
+import type { Address } from "../domain/Chain.ts"
 import {
   KeyKindNotAllowed,
   NotFound,
@@ -19,6 +19,7 @@ import {
   RateLimited
 } from "../domain/Errors.ts"
 import { UsdAmount } from "../domain/Money.ts"
+import { hasFaucet, isTest, networks, walletNetwork } from "../domain/networks.ts"
 import { PaymentId } from "../domain/Payment.ts"
 import { Faces, logoUrlOf } from "../merchants/Faces.ts"
 import { KeyAuth } from "../merchants/keys/KeyAuth.ts"
@@ -70,7 +71,7 @@ const context = HttpApiBuilder.group(
             ...(face.support === null ? {} : { support: face.support })
           },
           env,
-          livemode: env === "live",
+          livemode: !isTest(env),
           now: (yield* DateTime.nowAsDate).toISOString(),
           paymentExpirySeconds: Math.floor(Duration.toSeconds(config.paymentExpiry)),
           audience,
@@ -79,12 +80,12 @@ const context = HttpApiBuilder.group(
             id: chainId,
             name,
             ...(explorerUrl === null ? {} : { explorerUrl }),
-            ...(env === "test" && node !== undefined ? { rpcUrl: node } : {})
+            ...(isTest(env) && node !== undefined ? { rpcUrl: node } : {})
           },
           token: { address: usdc.address, chainId, symbol: usdc.symbol, decimals: usdc.decimals },
           receiver: merchant.receivers[env],
           faucet: {
-            enabled: env === "test" && faucet.offer.enabled,
+            enabled: hasFaucet(env) && faucet.offer.enabled,
             usdcAtomic: faucet.offer.usdcAtomic.toString()
           },
           ...(Option.isSome(config.onrampUrl) ? { onrampUrl: config.onrampUrl.value } : {}),
@@ -113,7 +114,8 @@ const testRail = HttpApiBuilder.group(
     const limiter = yield* RateLimiter
     const { baseUrl, trustedProxyHops, environment } = yield* AppConfig
 
-    const readBalance = (address: Address) => chain.readBalance("test", address).pipe(orChainUnavailable)
+    const readBalance = (address: Address) =>
+      chain.readBalance(walletNetwork.env, address).pipe(orChainUnavailable)
 
     return handlers.handleAll({
       balance: ({ query }) =>
@@ -146,14 +148,14 @@ const testRail = HttpApiBuilder.group(
         const { address, tokenId } = yield* buyers
           .verify(payload.buyerDidToken, {
             audiences: audiencesOf(merchant, baseUrl),
-            env: "test",
+            env: walletNetwork.env,
             longestSeconds: merchant.tokenLifetimeSeconds
           })
           .pipe(Effect.mapError(refusalOf))
         // A token for a payment is good at its own shop alone.
         const bound = paymentIdIn(tokenId?.toLowerCase())
         if (Option.isSome(bound)) {
-          const own = yield* payments.find({ merchantId: merchant.id, env: "test" }, bound.value)
+          const own = yield* payments.find({ merchantId: merchant.id, env: walletNetwork.env }, bound.value)
           if (Option.isNone(own) && (yield* payments.exists(bound.value)))
             return yield* BuyerTokenRefused.because("payment").pipe(Effect.mapError(refusalOf))
         }
@@ -196,7 +198,7 @@ const playground = HttpApiBuilder.group(
         if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
         const principal = yield* keys.authenticate(query.pk)
         if (principal.kind !== "publishable") return yield* new KeyKindNotAllowed()
-        if (principal.env !== "test") return yield* new PlaygroundTestnetOnly()
+        if (!isTest(principal.env)) return yield* new PlaygroundTestnetOnly()
         return jsonAnswer(
           yield* intents.create(principal, {
             amount: decodeAmount(query.amount),

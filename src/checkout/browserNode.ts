@@ -1,8 +1,9 @@
+import { envs, isTest } from "../domain/networks.ts"
 import type { AppConfig } from "../platform/AppConfig.ts"
 import { isLoopback } from "../platform/http/isLoopback.ts"
 
 /**
- * The test chain's node that a developer's browser may ask itself: one on its own machine. Any other
+ * The node of a test chain that a developer's browser may ask itself: one on its own machine. Any other
  * address may carry the operator's access key.
  */
 export const browserNode = ({
@@ -10,5 +11,8 @@ export const browserNode = ({
   rpcUrls
 }: Pick<typeof AppConfig.Service, "environment" | "rpcUrls">): string | undefined =>
   environment === "development"
-    ? rpcUrls.test.find((url) => isLoopback(URL.parse(url)?.hostname ?? ""))
+    ? envs
+        .filter(isTest)
+        .flatMap((env) => rpcUrls[env])
+        .find((url) => isLoopback(URL.parse(url)?.hostname ?? ""))
     : undefined

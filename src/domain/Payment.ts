@@ -66,13 +66,17 @@ export const sameEvidence = (left: Evidence, right: Evidence): boolean =>
 export type ReportCase = "verify" | "replay" | "record" | "conflict"
 
 /**
- * docs/contract.md 3: settled payments replay identical evidence and refuse other; test payments
- * verify, failed ones too, since a transfer that is proven late still pays; live payments
+ * docs/contract.md 3: settled payments replay identical evidence and refuse other. On a network that
+ * executes, payments verify, failed ones too, since a transfer that is proven late still pays; elsewhere they
  * record every report and stay pending.
  */
-export const judgeReport = (payment: Payment, evidence: Evidence): ReportCase => {
+export const judgeReport = (
+  payment: Payment,
+  evidence: Evidence,
+  executes: (env: Env) => boolean
+): ReportCase => {
   if (payment.status === "settled" && payment.reported !== null) {
     return sameEvidence(payment.reported.evidence, evidence) ? "replay" : "conflict"
   }
-  return payment.env === "test" ? "verify" : "record"
+  return executes(payment.env) ? "verify" : "record"
 }

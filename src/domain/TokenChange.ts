@@ -1,7 +1,8 @@
 // A movement of tokens to a receiver: what a report declares, what the chain
 // shows, and what the webhook carries (docs/contract.md 4.3 and 6.1).
 import { Schema } from "effect"
-import { Address, networks } from "./Chain.ts"
+import { Address } from "./Chain.ts"
+import { networks } from "./networks.ts"
 
 export const TokenChange = Schema.Struct({
   amountAtomic: Schema.String.check(

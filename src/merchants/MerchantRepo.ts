@@ -120,7 +120,7 @@ const make = Effect.gen(function* () {
         .withTransaction(
           Effect.gen(function* (): Effect.fn.Return<ReceiverOutcome, unknown> {
             const { merchantId, env, address } = place
-            const column = sql.literal(env === "test" ? "receiver_test" : "receiver_live")
+            const column = sql.literal(`receiver_${env}`)
             // In one order, as two may take each other's address at once.
             const rows = yield* decodeReceivers(
               yield* sql`

@@ -2,13 +2,13 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AddressBytes, toBytes } from "../chain/ChainBytes.ts"
-import type { Address, Env } from "../domain/Chain.ts"
+import { type Address, Env } from "../domain/Chain.ts"
 import { MerchantId, Uuid } from "../domain/Merchant.ts"
 
 const WaitingRow = Schema.Struct({
   id: Uuid,
   merchantId: MerchantId,
-  env: Schema.Literals(["test", "live"]),
+  env: Env,
   address: AddressBytes,
   requestedBy: Schema.String,
   requestedAt: Schema.Date,
@@ -67,7 +67,7 @@ const make = Effect.gen(function* () {
       sql
         .withTransaction(
           Effect.gen(function* () {
-            const column = sql.literal(env === "test" ? "receiver_test" : "receiver_live")
+            const column = sql.literal(`receiver_${env}`)
             // As every change of it, under the merchant's lock; then under that of whoever takes the address.
             const [present] = yield* decodePresent(
               yield* sql`SELECT ${column} AS before FROM merchants WHERE id = ${merchantId} FOR UPDATE`

@@ -1,6 +1,7 @@
 // Changing where a merchant's money goes. An address of another merchant moves only by a signature of its
 // owner, which is judged outside of every transaction. What a member changes on Mainnet waits, so that
 // another can withdraw it.
+
 import { Context, DateTime, Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
@@ -11,6 +12,7 @@ import { recoverAddress } from "../chain/recoverAddress.ts"
 import type { Env } from "../domain/Chain.ts"
 import { type ChainUnavailable, ReceiverTaken, type RoleRequired } from "../domain/Errors.ts"
 import type { MerchantId } from "../domain/Merchant.ts"
+import { isTest } from "../domain/networks.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { type Asker, AuditLog, type Impersonal, operator, service } from "./audit/AuditLog.ts"
 import { MerchantRepo, type ReceiverChange, type ReceiverOutcome } from "./MerchantRepo.ts"
@@ -83,7 +85,7 @@ export class Receivers extends Context.Service<
       })
 
       const waitOf = Effect.fnUntraced(function* (env: Env, { id: userId }: Asker | Impersonal) {
-        if (env === "test" || userId === null || Duration.isZero(liveReceiverDelay)) return Option.none()
+        if (isTest(env) || userId === null || Duration.isZero(liveReceiverDelay)) return Option.none()
         const at = yield* DateTime.nowAsDate
         return Option.some({
           id: yield* random.uuidV7(),

@@ -1,9 +1,11 @@
 // Tells people: alerts as they are raised, weeks as they end, by mail and by posts to their merchants' hooks.
 // What is to be sent is queued in the transaction that notes it as told; sending it is at least once.
+
 import { Context, DateTime, Effect, Layer, Redacted, Schema } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
 import { formatUsd } from "../domain/Money.ts"
+import { isTest } from "../domain/networks.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { Mails } from "../platform/mail/Mails.ts"
 import { filled, mailWords } from "../platform/mail/mailWords.ts"
@@ -56,7 +58,7 @@ export const layer: Layer.Layer<
             const side = env ?? "live"
             const at = merchantId === null ? `${baseUrl}/dashboard` : pageOf(merchantId, side, "alerts")
             const settings = merchantId === null ? at : pageOf(merchantId, side, "settings")
-            const name = `${merchant ?? "Quittance"}${env === "test" ? " (test)" : ""}`
+            const name = `${merchant ?? "Quittance"}${env !== null && isTest(env) ? " (test)" : ""}`
             return mails.queue({
               recipient: email,
               subject: filled(words.alertSubject, { merchant: name }),
@@ -78,7 +80,7 @@ export const layer: Layer.Layer<
             const words = mailWords[locale]
             const lines = busy.flatMap(({ alerts, env, payments, refunded, refunds, settled }) => [
               "",
-              env === "live" ? "Live" : "Test",
+              isTest(env) ? "Test" : "Live",
               filled(words.settled, {
                 volume: formatUsd(settled),
                 count: String(payments)
@@ -112,7 +114,7 @@ export const layer: Layer.Layer<
       const body =
         post.shape === "slack"
           ? {
-              text: `*${slackText(post.merchant)}${post.env === "test" ? " (test)" : ""}*: ${slackText(post.message)} <${url}>`
+              text: `*${slackText(post.merchant)}${isTest(post.env) ? " (test)" : ""}*: ${slackText(post.message)} <${url}>`
             }
           : {
               id: post.alert_id,

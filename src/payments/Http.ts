@@ -5,10 +5,10 @@ import { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../app/Api.ts"
 import { parseAddress } from "../chain/Address.ts"
-import { networks } from "../domain/Chain.ts"
 import { errorCodes } from "../domain/ErrorCode.ts"
 import { EnvironmentMismatch, InvalidRequest, PaymentNotFound } from "../domain/Errors.ts"
 import { formatUsd } from "../domain/Money.ts"
+import { isTest, networks } from "../domain/networks.ts"
 import type { Payment, PaymentSummary } from "../domain/Payment.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { CurrentPrincipal } from "../platform/http/ApiKeyAuth.ts"
@@ -60,7 +60,7 @@ export const viewOf = (payment: PaymentSummary): typeof PaymentView.Encoded => {
     amount: formatUsd(payment.amount),
     currency: "USD",
     env: payment.env,
-    livemode: payment.env === "live",
+    livemode: !isTest(payment.env),
     status: payment.status,
     refCode: payment.refCode,
     intentUrl: payment.intentUrl,

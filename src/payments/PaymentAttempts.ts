@@ -1,5 +1,6 @@
 // Attempts to pay: a wallet announces itself before it is asked for money, so that a second browser
 // sends nothing while the first may still pay, and so that its transfer settles without a report.
+
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
@@ -20,6 +21,7 @@ import type { Principal } from "../domain/Merchant.ts"
 import type { AttemptMethod, Payment, PaymentId } from "../domain/Payment.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { RateLimiter } from "../platform/limits/RateLimiter.ts"
+import { Networks } from "../platform/Networks.ts"
 import { BuyerIdentity } from "./buyers/BuyerIdentity.ts"
 import { evidenceOf } from "./evidenceOf.ts"
 import { makeAttemptEndOf, type SentAttempt } from "./PaymentAttempts/attemptEndOf.ts"
@@ -119,6 +121,7 @@ export class PaymentAttempts extends Context.Service<
     PaymentAttempts,
     Effect.gen(function* () {
       const { baseUrl } = yield* AppConfig
+      const { executes } = yield* Networks
       const repo = yield* PaymentRepo
       const chain = yield* ChainVerifier
       const limiter = yield* RateLimiter
@@ -202,7 +205,7 @@ export class PaymentAttempts extends Context.Service<
         const tenant = { merchantId: principal.merchant.id, env: principal.env }
         const payment = yield* repo.find(tenant, paymentId)
         if (Option.isNone(payment)) return yield* new PaymentNotFound()
-        if (principal.env !== "test") return yield* new LiveModeGated()
+        if (!executes(principal.env)) return yield* new LiveModeGated()
         const payer = yield* provenPayer(principal, input.buyerDidToken, paymentId, { boundOnly: true })
         // Money of this wallet that is there already pays before it is asked for again.
         const isUndecided = yield* settleBySent(payment.value, payer)
@@ -282,7 +285,7 @@ export class PaymentAttempts extends Context.Service<
           while (true) {
             const payment = yield* repo.find(tenant, paymentId)
             if (Option.isNone(payment)) return yield* new PaymentNotFound()
-            if (principal.env !== "test") return yield* new LiveModeGated()
+            if (!executes(principal.env)) return yield* new LiveModeGated()
             if (payment.value.status === "settled") return yield* new PaymentSettled()
             if (payment.value.status === "failed") return yield* new PaymentFailed()
             // It may end meanwhile.

@@ -1,5 +1,6 @@
 // Opening and settling payments: the rules between the contract, the buyer's
 // identity, the chain and the database.
+
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { ChainReach } from "../chain/ChainReach.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
@@ -21,6 +22,7 @@ import type { Evidence, Payment, PaymentId } from "../domain/Payment.ts"
 import type { TokenChange } from "../domain/TokenChange.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { RateLimiter } from "../platform/limits/RateLimiter.ts"
+import { Networks } from "../platform/Networks.ts"
 import { DeliveryWake } from "../webhooks/DeliveryWake.ts"
 import { BuyerIdentity } from "./buyers/BuyerIdentity.ts"
 import { IntentTokens } from "./intents/IntentTokens.ts"
@@ -101,7 +103,7 @@ export class Payments extends Context.Service<
       const reach = yield* ChainReach
       const turn = yield* ReportTurns
       const provenPayer = makeProvenPayer(buyers, repo, baseUrl)
-      const { check, decided, follow } = makeEvidenceCheck(repo, chain, wake)
+      const { check, decided, follow } = makeEvidenceCheck(repo, chain, wake, yield* Networks)
 
       const open = Effect.fnUntraced(function* (principal: Principal, intentToken: string) {
         const { claims, expired } = yield* tokens.verify(intentToken)

@@ -1,11 +1,15 @@
 // Goes on where browsers stop: checks kept reports until they settle or end,
 // fails what was never paid, and watches settled blocks until they are final.
 // Work is taken under a lease, so any number of instances share it.
+
 import { DateTime, Duration, Effect, Layer, Option, Schedule } from "effect"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import type { BlockStatus } from "../chain/Verification.ts"
+import type { Env } from "../domain/Chain.ts"
+import { byEnv } from "../domain/networks.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { Alerts } from "../platform/alerts/Alerts.ts"
+import { Networks } from "../platform/Networks.ts"
 import { DueWork } from "../platform/workers/DueWork.ts"
 import { leased } from "../platform/workers/leased.ts"
 import { supervised } from "../platform/workers/supervised.ts"
@@ -68,6 +72,7 @@ const noteOf = ({ droppedAt: known }: WatchedTransfer, status: BlockStatus, now:
 
 const make = Effect.gen(function* () {
   const { paymentExpiry } = yield* AppConfig
+  const { executes } = yield* Networks
   const repo = yield* PaymentRepo
   const due = yield* DueWork
   const payments = yield* Payments
@@ -167,11 +172,15 @@ const make = Effect.gen(function* () {
       const at = yield* DateTime.nowAsDate
       if (at.getTime() - startedAt.getTime() < graceMillis) return false
       // What was paid before the deadline has been read from the chain by then.
-      const cursor = yield* repo.cursor("test")
-      const read = Option.match(cursor, { onNone: () => new Date(0), onSome: ({ blockTime }) => blockTime })
+      const readUntil = Effect.fnUntraced(function* (env: Env) {
+        if (!executes(env)) return at
+        const cursor = yield* repo.cursor(env)
+        const read = Option.match(cursor, { onNone: () => 0, onSome: ({ blockTime }) => blockTime.getTime() })
+        return new Date(Math.min(read, at.getTime()))
+      })
       const before = (time: Date) => new Date(time.getTime() - Duration.toMillis(paymentExpiry))
       const failed = yield* repo.expire({
-        openedBefore: { test: before(new Date(Math.min(read.getTime(), at.getTime()))), live: before(at) },
+        openedBefore: yield* Effect.all(byEnv((env) => Effect.map(readUntil(env), before))),
         reportedBefore: new Date(at.getTime() - unverifiedMillis),
         at,
         limit: sweep

@@ -1,13 +1,17 @@
-// Reads every USDC transfer of the test chain, block by block, and settles what announced or
+// Reads every USDC transfer of each network that executes, block by block, and settles what announced or
 // reported payers have sent. What no payment claims is kept for a person to explain. One
 // instance reads at a time; the cursor and its lease are a row.
+
 import { Array as Arr, DateTime, Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { ChainReach } from "../chain/ChainReach.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import type { RangeReading } from "../chain/Verification.ts"
+import type { Env } from "../domain/Chain.ts"
+import { networks } from "../domain/networks.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { Alerts } from "../platform/alerts/Alerts.ts"
+import { Networks } from "../platform/Networks.ts"
 import { DueWork } from "../platform/workers/DueWork.ts"
 import { leased } from "../platform/workers/leased.ts"
 import { periodic, supervised } from "../platform/workers/supervised.ts"
@@ -17,17 +21,13 @@ import type { ChainCursor } from "./TransferStore.ts"
 import { makeHeldCursor } from "./TransferWatch/heldCursor.ts"
 import { makeMatchTransfer } from "./TransferWatch/matchTransfer.ts"
 
-/** Mainnet is not watched while its execution is gated. */
-const env = "test"
 /** Polling interval for new blocks; longer while no payment is expected. */
 const checkEvery = "1 second"
 const checkSeldom = "5 seconds"
 /** Closer to the head than this, blocks are read one by one, by their hashes. */
-const nearBlocks = 64n
-/** Blocks of one question further back; halved while nodes do not answer it. */
-const longestRange = 1_000n
-/** How far back the first start reads: a day of blocks of two seconds. */
-const firstBackfill = 43_200n
+const nearMillis = 128_000
+/** How far back the first start reads. */
+const firstBackfillMillis = 24 * 3_600_000
 /** A sweep that takes longer is aborted and restarted. */
 const longestSweep = Duration.minutes(5)
 /** Blocks read before the lease is renewed and the head asked again. */
@@ -38,17 +38,19 @@ const matchLeaseMillis = 30_000
 /** Grace period for reports before an unclaimed transfer raises an alert. */
 const alertGrace = Duration.minutes(2)
 
-const make = Effect.gen(function* () {
-  const { testnetConfirmations } = yield* AppConfig
+/** Reads one network. `matchDue` settles what has arrived. */
+const readNetwork = Effect.fnUntraced(function* <E, R>(env: Env, matchDue: Effect.Effect<unknown, E, R>) {
+  const { blockMillis, logRange: longestRange, name } = networks[env]
+  const nearBlocks = BigInt(Math.ceil(nearMillis / blockMillis))
+  const firstBackfill = BigInt(Math.ceil(firstBackfillMillis / blockMillis))
+  const { confirmations } = yield* AppConfig
   const repo = yield* PaymentRepo
   const due = yield* DueWork
-  const payments = yield* Payments
   const chain = yield* ChainVerifier
   const reach = yield* ChainReach
-  const alerts = yield* Alerts
   const random = yield* SecureRandom.SecureRandom
   const cursor = makeHeldCursor(repo, env, yield* random.uuidV7())
-  let range = longestRange
+  let range: bigint = longestRange
   /** Transfers to match have been stored since the last pass. */
   let arrived = false
   /** Up to where blocks are read again, after others have taken their places: what they lack has dropped. */
@@ -138,17 +140,6 @@ const make = Effect.gen(function* () {
     if (Option.isSome(start)) yield* repo.startCursor(env, start.value)
   })
 
-  // In the order of the chain: of two transfers for one payment, the first settles it.
-  const matchDue = leased({
-    what: "Matching an incoming transfer",
-    leaseMillis: matchLeaseMillis,
-    batch: 50,
-    concurrency: 1,
-    take: repo.takeUnmatched,
-    each: makeMatchTransfer({ repo, payments, chain, env }),
-    annotations: ({ transactionId }) => ({ transactionId })
-  })
-
   /** Another instance reads, or none has yet. */
   const readByOthers = Effect.fnUntraced(function* (target: bigint) {
     const known = yield* repo.cursor(env)
@@ -161,7 +152,7 @@ const make = Effect.gen(function* () {
     const reached = reach.reading(env)
     const head = yield* Effect.option(chain.headBlock(env))
     if (Option.isNone(head)) return false
-    const target = head.value.number - BigInt(testnetConfirmations)
+    const target = head.value.number - BigInt(confirmations[env])
     if (target < 0n) return false
     // Whatever has been read of it: what is older than a payment lies below, after an outage as well.
     reached(target)
@@ -185,6 +176,33 @@ const make = Effect.gen(function* () {
     return at.blockNumber >= began + blocksPerSweep
   })
 
+  yield* Effect.addFinalizer(() => cursor.release.pipe(Effect.timeout("2 seconds"), Effect.ignoreCause))
+  yield* periodic(
+    `Reading the transfers of ${name}`,
+    Effect.suspend(() => Effect.sleep(due.isAwaited() || rereadUntil >= 0n ? checkEvery : checkSeldom)),
+    Effect.timeout(read, longestSweep)
+  )
+})
+
+const make = Effect.gen(function* () {
+  const { executing } = yield* Networks
+  const repo = yield* PaymentRepo
+  const due = yield* DueWork
+  const payments = yield* Payments
+  const chain = yield* ChainVerifier
+  const alerts = yield* Alerts
+
+  // In the order of the chain: of two transfers for one payment, the first settles it.
+  const matchDue = leased({
+    what: "Matching an incoming transfer",
+    leaseMillis: matchLeaseMillis,
+    batch: 50,
+    concurrency: 1,
+    take: repo.takeUnmatched,
+    each: makeMatchTransfer({ repo, payments, chain }),
+    annotations: ({ transactionId }) => ({ transactionId })
+  })
+
   /** One alert a merchant and day. */
   const alert = Effect.gen(function* () {
     const at = yield* DateTime.nowAsDate
@@ -201,12 +219,7 @@ const make = Effect.gen(function* () {
     }
   })
 
-  yield* Effect.addFinalizer(() => cursor.release.pipe(Effect.timeout("2 seconds"), Effect.ignoreCause))
-  yield* periodic(
-    "Reading the chain's transfers",
-    Effect.suspend(() => Effect.sleep(due.isAwaited() || rereadUntil >= 0n ? checkEvery : checkSeldom)),
-    Effect.timeout(read, longestSweep)
-  )
+  yield* Effect.forEach(executing, (env) => readNetwork(env, matchDue), { discard: true })
   yield* supervised("Matching incoming transfers", due.next("incoming transfers", "2 seconds"), matchDue)
   yield* periodic("Alerting about incoming transfers", Effect.sleep("30 seconds"), alert)
 })

@@ -1,5 +1,5 @@
 // What the chain's reader has of a transfer, as evidence that it pays.
-import { networks } from "../domain/Chain.ts"
+import { networks } from "../domain/networks.ts"
 import type { Evidence } from "../domain/Payment.ts"
 import type { IncomingTransfer } from "./TransferStore.ts"
 

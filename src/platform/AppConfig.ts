@@ -4,7 +4,8 @@ import { availableParallelism } from "node:os"
 import { join } from "node:path"
 import { ConfigProvider, Context, Duration, Effect, Layer, Option, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { type Address, type Env, networks } from "../domain/Chain.ts"
+import type { Address, Env } from "../domain/Chain.ts"
+import { byEnv, networks } from "../domain/networks.ts"
 import { ConfigRefusal, type RefusedSetting } from "./AppConfig/ConfigRefusal.ts"
 import { headersOf, type KeyedSecret, toKeyedSecrets } from "./AppConfig/codecs.ts"
 import { developmentMnemonic, developmentSecrets } from "./AppConfig/developmentSecrets.ts"
@@ -126,6 +127,7 @@ export const loadAppConfig = Effect.fnUntraced(function* (
       onSome: ({ of }) => Math.max(1, Math.floor(connections / of))
     })
   const baseUrl = Option.getOrElse(read.baseUrl, () => `http://localhost:${port}`)
+  const rpcUrls = { test: read.testnetNodes, live: read.mainnetNodes }
   const mailFrom = Option.getOrElse(read.mailFrom, () => `quittance@${new URL(baseUrl).hostname}`)
 
   return {
@@ -141,12 +143,9 @@ export const loadAppConfig = Effect.fnUntraced(function* (
     }),
     replicaUrl: Option.map(read.replicaUrl, Redacted.make),
     dataDir,
-    rpcUrls: { test: read.testnetNodes, live: read.mainnetNodes },
-    explorerUrls: {
-      test: explorerUrlOf("test", read.testnetNodes),
-      live: explorerUrlOf("live", read.mainnetNodes)
-    },
-    testnetConfirmations: read.testnetConfirmations,
+    rpcUrls,
+    explorerUrls: byEnv((network) => explorerUrlOf(network, rpcUrls[network])),
+    confirmations: { test: read.testnetConfirmations, live: networks.live.confirmations },
     finalityDepth: read.finalityDepth,
     faucet: {
       privateKey: Option.map(read.faucetKey, (key) => Redacted.make(key)),
@@ -202,11 +201,11 @@ export class AppConfig extends Context.Service<
     /** A replica of the database, for lists and pages. */
     readonly replicaUrl: Option.Option<Redacted.Redacted<string>>
     readonly dataDir: string
-    readonly rpcUrls: { readonly test: ReadonlyArray<string>; readonly live: ReadonlyArray<string> }
+    readonly rpcUrls: { readonly [E in Env]: ReadonlyArray<string> }
     /** Where people look at transactions and addresses; null where the chain is a local one. */
-    readonly explorerUrls: { readonly test: string | null; readonly live: string | null }
+    readonly explorerUrls: { readonly [E in Env]: string | null }
     /** Blocks on top of the transfer's block before it counts, 0 to 64. */
-    readonly testnetConfirmations: number
+    readonly confirmations: { readonly [E in Env]: number }
     /** Blocks after which a settled transfer is no longer watched. */
     readonly finalityDepth: number
     readonly faucet: {

@@ -7,7 +7,8 @@ import {
   parseErc6492Signature,
   parseSignature
 } from "viem"
-import { Address, type Network } from "../domain/Chain.ts"
+import { Address } from "../domain/Chain.ts"
+import type { Network } from "../domain/networks.ts"
 
 /** What the payer signs. `value` is atomic USDC, times are Unix seconds, the nonce 32 random bytes. */
 export interface Authorization {

@@ -9,7 +9,8 @@ import { Bytes, Quantity } from "../chain/RpcSchemas.ts"
 import { SignatureRecovery } from "../chain/SignatureRecovery.ts"
 import type { RpcUnavailable } from "../chain/Verification.ts"
 import type { WalletState } from "../chain/wallets/HotWallet.ts"
-import { Address, networks } from "../domain/Chain.ts"
+import { Address } from "../domain/Chain.ts"
+import { walletNetwork } from "../domain/networks.ts"
 import type { InvalidReason } from "../domain/SettleReason.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { type Call, factoryOf, type SignedAuthorization, transferCall, typedDataOf } from "./Authorization.ts"
@@ -24,7 +25,7 @@ import {
 
 type Shape = typeof AuthorizationChain.Service
 
-const network = networks.test
+const network = walletNetwork
 const usdc = network.usdc.address
 /** Multicall3's address on every chain that has it. */
 export const multicall = Address.make("0xcA11bde05977b3631167028862bE2a173976CA11")
@@ -50,20 +51,20 @@ const isShortOfGas = ({ kind, said = "" }: NodeFailure) =>
   kind === "reverted" || (kind === "refused" && /gas required exceeds|intrinsic gas/i.test(said))
 
 const make = Effect.gen(function* () {
-  const { relaying, testnetConfirmations } = yield* AppConfig
+  const { confirmations, relaying } = yield* AppConfig
   const pool = yield* RpcPool
   const contracts = yield* ContractSignatures
   const recoverAddress = yield* SignatureRecovery
 
   const hasCode: Shape["hasCode"] = Effect.fn("AuthorizationChain.hasCode")(function* (address) {
-    const { agreed } = yield* pool.poll("test", {
+    const { agreed } = yield* pool.poll(network.env, {
       ask: (node) =>
         Effect.map(node.call("eth_getCode", [address, "latest"], Bytes), (code) => code !== "0x"),
       key: String,
       // It may have been deployed in a block that the other has not seen.
       contradicts: () => false
     })
-    return agreed === undefined ? yield* unavailable("rpc_unavailable", "test") : agreed[0]
+    return agreed === undefined ? yield* unavailable("rpc_unavailable", network.env) : agreed[0]
   })
 
   const isSigned: Shape["isSigned"] = Effect.fn("AuthorizationChain.isSigned")(function* (
@@ -73,15 +74,15 @@ const make = Effect.gen(function* () {
     const typed = typedDataOf(network, authorization)
     const hash = hashTypedData({ ...typed, domain: { ...typed.domain, name, version } })
     if ((yield* recoverAddress(hash, authorization.signature)) === authorization.from) return true
-    return yield* contracts.verify("test", authorization.from, hash, authorization.signature)
+    return yield* contracts.verify(network.env, authorization.from, hash, authorization.signature)
   })
 
   const isUsed = (payer: Address, nonce: Hex) =>
-    Effect.map(pool.agreedCall("test", { to: usdc, data: stateData(payer, nonce) }), isTrue)
+    Effect.map(pool.agreedCall(network.env, { to: usdc, data: stateData(payer, nonce) }), isTrue)
 
   const balanceOf = (owner: Address) =>
     Effect.map(
-      pool.agreedCall("test", {
+      pool.agreedCall(network.env, {
         to: usdc,
         data: encodeFunctionData({ abi: erc20Abi, functionName: "balanceOf", args: [owner] })
       }),
@@ -96,7 +97,7 @@ const make = Effect.gen(function* () {
     transaction: Readonly<Record<string, string>>,
     ceiling: bigint
   ): Effect.fn.Return<bigint | "reverted", RpcUnavailable> {
-    const { agreed, contradiction } = yield* pool.poll<bigint | "reverted">("test", {
+    const { agreed, contradiction } = yield* pool.poll<bigint | "reverted">(network.env, {
       ask: (node) =>
         node
           .call("eth_estimateGas", [transaction], Quantity)
@@ -108,7 +109,7 @@ const make = Effect.gen(function* () {
       contradicts: (one, other) => one === "reverted" || other === "reverted"
     })
     if (agreed === undefined)
-      return yield* unavailable(contradiction ? "disagreement" : "rpc_unavailable", "test")
+      return yield* unavailable(contradiction ? "disagreement" : "rpc_unavailable", network.env)
     return agreed.reduce((most, one) =>
       most === "reverted" || one === "reverted" || one < most ? most : one
     )
@@ -116,7 +117,7 @@ const make = Effect.gen(function* () {
 
   /** Whether a majority says that the transaction succeeds as it would be sent. */
   const succeeds = Effect.fnUntraced(function* (transaction: Readonly<Record<string, string>>) {
-    const { agreed, contradiction } = yield* pool.poll("test", {
+    const { agreed, contradiction } = yield* pool.poll(network.env, {
       ask: (node) =>
         node.call("eth_call", [transaction, "latest"], Bytes).pipe(
           Effect.as(true),
@@ -126,7 +127,7 @@ const make = Effect.gen(function* () {
       contradicts: () => true
     })
     if (agreed === undefined)
-      return yield* unavailable(contradiction ? "disagreement" : "rpc_unavailable", "test")
+      return yield* unavailable(contradiction ? "disagreement" : "rpc_unavailable", network.env)
     return agreed[0]
   })
 
@@ -201,8 +202,8 @@ const make = Effect.gen(function* () {
     validBefore,
     notBefore = 0n
   ) {
-    const { agreed } = yield* pool.poll("test", {
-      ask: (node) => standingBy(node, payer, nonce, validBefore, notBefore, testnetConfirmations),
+    const { agreed } = yield* pool.poll(network.env, {
+      ask: (node) => standingBy(node, payer, nonce, validBefore, notBefore, confirmations[network.env]),
       key: (answer) => answer,
       contradicts: () => false
     })
@@ -210,7 +211,7 @@ const make = Effect.gen(function* () {
   })
 
   const findUse: Shape["findUse"] = Effect.fn("AuthorizationChain.findUse")(function* (payer, nonce, since) {
-    const { agreed } = yield* pool.poll<Option.Option<AuthorizationUse>>("test", {
+    const { agreed } = yield* pool.poll<Option.Option<AuthorizationUse>>(network.env, {
       ask: (node) => useBy(node, payer, nonce, since),
       key: (use) => (Option.isNone(use) ? "none" : `${use.value.transactionId} ${use.value.cancelled}`),
       contradicts: () => false

@@ -1,5 +1,6 @@
 // The x402 facilitator of a merchant (scheme `exact`, versions 1 and 2): says what it takes,
 // whether a payment is good, and settles it. Testnet only while Mainnet is gated.
+
 import { Context, DateTime, Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
@@ -8,14 +9,16 @@ import type { ContractSignatures } from "../chain/ContractSignatures.ts"
 import type { RpcPool } from "../chain/RpcPool.ts"
 import { RpcUnavailable } from "../chain/Verification.ts"
 import { authorizationNonceOf } from "../domain/authorizationNonce.ts"
-import { type Address, networks } from "../domain/Chain.ts"
+import type { Address } from "../domain/Chain.ts"
 import type { Merchant, Principal } from "../domain/Merchant.ts"
+import { walletNetwork } from "../domain/networks.ts"
 import type { Payment } from "../domain/Payment.ts"
 import type { SettleReason } from "../domain/SettleReason.ts"
 import type { PaymentRepo } from "../payments/PaymentRepo.ts"
 import type { Payments } from "../payments/Payments.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import type { Alerts } from "../platform/alerts/Alerts.ts"
+import { Networks } from "../platform/Networks.ts"
 import { typedDataOf } from "./Authorization.ts"
 import { AuthorizationChain } from "./AuthorizationChain.ts"
 import { type Account, makeJudgements } from "./Facilitator/judgements.ts"
@@ -83,11 +86,12 @@ const make = Effect.gen(function* () {
   const repo = yield* SettlementRepo
   const settlements = yield* Settlements
   const relayer = yield* Relayer
+  const { relays } = yield* Networks
   const random = yield* SecureRandom.SecureRandom
-  const judgements = makeJudgements({ baseUrl, chain, relayer, repo })
+  const judgements = makeJudgements({ baseUrl, chain, relayer, relays, repo })
   const { judgeAgain, judgeNew } = judgements
   const settleFor = makeSettling({ baseUrl, chain, random, repo, settlements }, judgements)
-  const network = networks.test
+  const network = walletNetwork
 
   const verify: Shape["verify"] = Effect.fn("Facilitator.verify")(
     function* (principal, exact, requirements, identity) {
@@ -136,9 +140,9 @@ const make = Effect.gen(function* () {
   const shape: Shape = {
     supported: ({ env }) => ({
       kinds:
-        env === "test" && relayer.address !== undefined
+        relays(env) && relayer.address !== undefined
           ? ([1, 2] as const).flatMap((x402Version) => {
-              const name = networkNames.test[x402Version]
+              const name = networkNames[env][x402Version]
               return name === undefined ? [] : [{ x402Version, scheme: "exact" as const, network: name }]
             })
           : [],

@@ -26,6 +26,7 @@ import { makePublishableLimit } from "../platform/http/makePublishableLimit.ts"
 import { clientAddressOf } from "../platform/http/RequestContext.ts"
 import { unstorableAdvice, unstorablePlace } from "../platform/http/unstorableText.ts"
 import { RateLimiter } from "../platform/limits/RateLimiter.ts"
+import { Networks } from "../platform/Networks.ts"
 import { idempotencyHeader } from "./Api.ts"
 import { Facilitator, type SettleAnswer } from "./Facilitator.ts"
 import { offerOf, offersEntry, receiptEntry, receiptOf } from "./offerReceipt.ts"
@@ -117,6 +118,7 @@ const payments = HttpApiBuilder.group(
     const service = yield* Facilitator
     const keys = yield* KeyAuth
     const repo = yield* PaymentRepo
+    const { relays } = yield* Networks
     const limiter = yield* RateLimiter
     const receipts = yield* Receipts
     const keyWaitOf = yield* makePublishableLimit
@@ -209,7 +211,7 @@ const payments = HttpApiBuilder.group(
       Effect.fnUntraced(function* ({ params, query }) {
         const principal = yield* keys.authenticate(query.pk)
         if (principal.kind !== "publishable") return yield* new KeyKindNotAllowed()
-        if (principal.env !== "test") return yield* new LiveModeGated()
+        if (!relays(principal.env)) return yield* new LiveModeGated()
         yield* within(keyWaitOf(principal.keyId))
         const request = yield* HttpServerRequest.HttpServerRequest
         const { headers } = request

@@ -8,7 +8,8 @@ import type { ContractSignatures } from "../chain/ContractSignatures.ts"
 import type { RpcPool } from "../chain/RpcPool.ts"
 import type { RpcUnavailable } from "../chain/Verification.ts"
 import { idsOf } from "../chain/wallets/OutboxRepo.ts"
-import { networks, type TransactionHash } from "../domain/Chain.ts"
+import type { TransactionHash } from "../domain/Chain.ts"
+import { walletNetwork } from "../domain/networks.ts"
 import type { Evidence, Payment } from "../domain/Payment.ts"
 import type { SettleReason } from "../domain/SettleReason.ts"
 import { PaymentRepo } from "../payments/PaymentRepo.ts"
@@ -63,7 +64,7 @@ const make = Effect.gen(function* () {
   const payments = yield* Payments
   const chain = yield* AuthorizationChain
   const relayer = yield* Relayer
-  const { chainId, usdc } = networks.test
+  const { chainId, usdc } = walletNetwork
 
   const reread = (settlement: X402Settlement) =>
     Effect.map(

@@ -3,16 +3,14 @@
 import { Effect, Option, Predicate, Schema } from "effect"
 import { Base64 } from "effect/encoding"
 import { getAddress } from "viem"
-import { Address, type Env, networks } from "../domain/Chain.ts"
+import { Address, type Env } from "../domain/Chain.ts"
+import { byEnv, type Network, networks } from "../domain/networks.ts"
 import type { Authorization, SignedAuthorization } from "./Authorization.ts"
 
 export type X402Version = 1 | 2
 
-/** Names of an environment's network: v1 has words and none for Arbitrum, v2 has CAIP-2. */
-export const networkNames: { readonly [E in Env]: { readonly 1?: string; readonly 2: string } } = {
-  test: { 1: "base-sepolia", 2: `eip155:${networks.test.chainId}` },
-  live: { 2: `eip155:${networks.live.chainId}` }
-}
+/** Names of an environment's network in each version. */
+export const networkNames: { readonly [E in Env]: Network["x402"] } = byEnv((env) => networks[env].x402)
 
 const Text = Schema.String.check(Schema.isMaxLength(4096))
 /** A uint256 in decimal. */

@@ -1,7 +1,8 @@
 // What a payment asks of an x402 client. Deterministic: clients send it back, and servers
 // compare it by deep equality.
-import { networks } from "../domain/Chain.ts"
+
 import { formatUsd } from "../domain/Money.ts"
+import { networks } from "../domain/networks.ts"
 import type { Payment } from "../domain/Payment.ts"
 import { networkNames, type Requirements } from "./Wire.ts"
 

@@ -1,6 +1,6 @@
 // The endpoints under load and the requests of each, merchants in turn.
 import { createHmac } from "node:crypto"
-import { networks } from "../../src/domain/Chain.ts"
+import { networks } from "../../src/domain/networks.ts"
 import { createDidToken } from "../../src/payments/buyers/createDidToken.ts"
 import { type BenchMerchant, type Dataset, receiver, tokenChanges } from "./dataset.ts"
 import { baseUrl, tokenSecret } from "./servers.ts"

@@ -4,8 +4,9 @@ import { describe, expect, test } from "bun:test"
 import { Effect, type ManagedRuntime } from "effect"
 import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
 import type { Expectation, SettledTransfer } from "../../src/chain/Verification.ts"
-import { type Address, networks, TransactionHash } from "../../src/domain/Chain.ts"
+import { type Address, TransactionHash } from "../../src/domain/Chain.ts"
 import { AtomicUsdc } from "../../src/domain/Money.ts"
+import { networks } from "../../src/domain/networks.ts"
 import { row } from "../support/attackRows.ts"
 
 export interface Move {

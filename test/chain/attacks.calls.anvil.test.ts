@@ -3,7 +3,7 @@ import { describe, expect } from "bun:test"
 import { Effect } from "effect"
 import { encodeFunctionData, hexToSignature, serializeSignature } from "viem"
 import { usdcAbi } from "../../src/app/dev/LocalUsdc.ts"
-import { networks } from "../../src/domain/Chain.ts"
+import { networks } from "../../src/domain/networks.ts"
 import {
   address,
   amount,

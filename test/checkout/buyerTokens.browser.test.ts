@@ -2,7 +2,7 @@
 // merchant's checkout, and none that lives longer than it allows. Its own checkout knows both.
 import { describe, expect } from "bun:test"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
-import { networks } from "../../src/domain/Chain.ts"
+import { networks } from "../../src/domain/networks.ts"
 import { createDidToken } from "../../src/payments/buyers/createDidToken.ts"
 import { screenshot } from "../support/browser.ts"
 import { checkoutSuite } from "./browserWorld.ts"

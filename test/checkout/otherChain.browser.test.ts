@@ -1,7 +1,7 @@
 // A wallet that changes its chain while it is asked: what it is asked names the chain that the money belongs on.
 import { describe, expect } from "bun:test"
 import { toHex } from "viem"
-import { networks } from "../../src/domain/Chain.ts"
+import { networks } from "../../src/domain/networks.ts"
 import { checkoutSuite } from "./browserWorld.ts"
 import { press, toReview, untilState } from "./checkoutWorld.ts"
 

@@ -2,7 +2,7 @@
 // that money takes, on a phone's screen, in a page of another origin.
 import { describe, expect } from "bun:test"
 import { encodeTransfer } from "../../src/checkout/component/erc20.ts"
-import { networks } from "../../src/domain/Chain.ts"
+import { networks } from "../../src/domain/networks.ts"
 import { checkoutSuite } from "./browserWorld.ts"
 import { eventsOf, press, receiver, toReview, untilState } from "./checkoutWorld.ts"
 import { decline } from "./testWallet.ts"

@@ -1,6 +1,6 @@
 // What an agent does with its key: it has the service sign an x402 payment over REST.
 
-import { networks } from "../../src/domain/Chain.ts"
+import { networks } from "../../src/domain/networks.ts"
 import type { AnswerBody } from "../support/AnswerBody.ts"
 import { receiver } from "./person.ts"
 

@@ -2,7 +2,7 @@
 // and that every change holds for the agent's next request.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Option, Scope } from "effect"
-import { networks } from "../../src/domain/Chain.ts"
+import { networks } from "../../src/domain/networks.ts"
 import { testDatabase } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
 import { signWith } from "./agentKey.ts"

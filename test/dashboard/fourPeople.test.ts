@@ -10,7 +10,7 @@ import { mnemonicToAccount } from "viem/accounts"
 import { baseSepolia } from "viem/chains"
 import { developmentMnemonic } from "../../src/app/dev/LocalChain.ts"
 import { payIntent } from "../../src/app/dev/payIntent.ts"
-import { networks } from "../../src/domain/Chain.ts"
+import { networks } from "../../src/domain/networks.ts"
 import { until } from "../notifications/tellingWorld.ts"
 import { smtpServer } from "../platform/mail/smtpServer.ts"
 import {

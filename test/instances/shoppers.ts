@@ -3,7 +3,8 @@
 
 import type { Account, Chain, HttpTransport, WalletClient } from "viem"
 import { erc20Abi } from "viem"
-import { Address, networks } from "../../src/domain/Chain.ts"
+import { Address } from "../../src/domain/Chain.ts"
+import { networks } from "../../src/domain/networks.ts"
 import { createDidToken } from "../../src/payments/buyers/createDidToken.ts"
 import type { AnswerBody } from "../support/AnswerBody.ts"
 

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { createWalletClient, http } from "viem"
-import { networks } from "../../src/domain/Chain.ts"
+import { networks } from "../../src/domain/networks.ts"
 import { batchCall, batchContract } from "../support/contracts.ts"
 import { type MoneyWorld, startMoneyWorld, transferCall } from "./moneyWorld.ts"
 

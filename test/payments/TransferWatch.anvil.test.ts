@@ -3,7 +3,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { toHex } from "viem"
-import { Address, networks } from "../../src/domain/Chain.ts"
+import { Address } from "../../src/domain/Chain.ts"
+import { networks } from "../../src/domain/networks.ts"
 import { patch } from "../support/rpcProxy.ts"
 import { type Merchant, type MoneyWorld, startMoneyWorld } from "./moneyWorld.ts"
 

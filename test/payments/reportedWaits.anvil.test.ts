@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { Effect } from "effect"
 import type { Hex } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
-import { networks } from "../../src/domain/Chain.ts"
+import { networks } from "../../src/domain/networks.ts"
 import { type MoneyWorld, startMoneyWorld, transferCall } from "./moneyWorld.ts"
 
 setDefaultTimeout(60_000)

@@ -1,5 +1,6 @@
 // The environment: decoded once, refused in one line that names the variable and
 // never prints a secret.
+
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -48,7 +49,7 @@ describe("AppConfig", () => {
       baseUrl: "http://localhost:8787",
       environment: "development",
       database: { _tag: "Embedded" },
-      testnetConfirmations: 1,
+      confirmations: { test: 1, live: 1 },
       trustedProxyHops: 0,
       webhookAllowedHosts: []
     })

@@ -2,9 +2,10 @@
 // Careless payers do not.
 import { Deferred, Effect } from "effect"
 import { checksumAddress } from "viem"
-import { Address, networks, type TransactionHash } from "../../src/domain/Chain.ts"
+import { Address, type TransactionHash } from "../../src/domain/Chain.ts"
 import type { Merchant } from "../../src/domain/Merchant.ts"
 import { formatUsd } from "../../src/domain/Money.ts"
+import { networks } from "../../src/domain/networks.ts"
 import type { Cluster } from "./Cluster.ts"
 import type { Ledger } from "./chain/Ledger.ts"
 import type { Answer, Ask } from "./Door.ts"

@@ -1,8 +1,9 @@
 // Buyers without gas, who sign; agents; and somebody who signs for a wallet of others.
 import { Effect } from "effect"
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
-import { Address, networks } from "../../src/domain/Chain.ts"
+import { Address } from "../../src/domain/Chain.ts"
 import { formatUsd } from "../../src/domain/Money.ts"
+import { networks } from "../../src/domain/networks.ts"
 import { type Authorization, type SignedAuthorization, typedDataOf } from "../../src/x402/Authorization.ts"
 import type { Draw } from "./Draw.ts"
 import type { Nature } from "./Nature.ts"

@@ -79,7 +79,7 @@ export const makeParts = (nature: Nature): Effect.Effect<Parts> => {
       config: {
         ...baseConfig,
         paymentExpiry: Duration.seconds(plan.expirySeconds),
-        testnetConfirmations: plan.confirmations,
+        confirmations: { ...baseConfig.confirmations, test: plan.confirmations },
         finalityDepth: plan.finality,
         relaying: { ...baseConfig.relaying, gasPerMerchant, gasPerPayer }
       },

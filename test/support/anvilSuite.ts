@@ -10,8 +10,9 @@ import { type ChainAlert, ChainAlerts } from "../../src/chain/ChainAlerts.ts"
 import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
 import { RpcPool } from "../../src/chain/RpcPool.ts"
 import type { Expectation } from "../../src/chain/Verification.ts"
-import { type Address, networks, TransactionHash } from "../../src/domain/Chain.ts"
+import { type Address, TransactionHash } from "../../src/domain/Chain.ts"
 import { AtomicUsdc } from "../../src/domain/Money.ts"
+import { networks } from "../../src/domain/networks.ts"
 
 export const address = (text: string): Address => {
   const parsed = parseAddress(text)

@@ -5,8 +5,8 @@ import Ajv2020 from "ajv/dist/2020"
 import addFormats from "ajv-formats"
 import { Effect } from "effect"
 import { openApiDocument } from "../../src/app/openapi/Documents.ts"
-import { networks } from "../../src/domain/Chain.ts"
 import { errorCodes } from "../../src/domain/ErrorCode.ts"
+import { networks } from "../../src/domain/networks.ts"
 import type { AnswerBody } from "./AnswerBody.ts"
 
 const document = JSON.parse(JSON.stringify(Effect.runSync(openApiDocument("http://localhost:8787"))))

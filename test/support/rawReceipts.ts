@@ -5,8 +5,9 @@ import { parseAddress } from "../../src/chain/Address.ts"
 import type { TransactionFacts } from "../../src/chain/ChainVerifier/judgeTransfer.ts"
 import { type RawLog, transferTopic } from "../../src/chain/ChainVerifier/TransferLog.ts"
 import type { Expectation } from "../../src/chain/Verification.ts"
-import { type Address, networks, TransactionHash } from "../../src/domain/Chain.ts"
+import { type Address, TransactionHash } from "../../src/domain/Chain.ts"
 import { AtomicUsdc } from "../../src/domain/Money.ts"
+import { networks } from "../../src/domain/networks.ts"
 
 const addressOf = (byte: string): Address => {
   const address = parseAddress(`0x${byte.repeat(20)}`)

@@ -1,7 +1,7 @@
 // x402 as it travels: what both versions say is read into one form, and what is written is read back.
 import { describe, expect, test } from "bun:test"
 import { Effect, Exit, Option } from "effect"
-import { networks } from "../../src/domain/Chain.ts"
+import { networks } from "../../src/domain/networks.ts"
 import {
   decodeHeader,
   encodeHeader,

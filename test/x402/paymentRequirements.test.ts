@@ -1,7 +1,7 @@
 // What a payment asks of an x402 client: the same in both versions, and read back as the terms it is judged by.
 import { describe, expect, test } from "bun:test"
 import { Effect } from "effect"
-import { networks } from "../../src/domain/Chain.ts"
+import { networks } from "../../src/domain/networks.ts"
 import {
   paymentRequiredV1,
   paymentRequiredV2,

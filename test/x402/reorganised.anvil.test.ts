@@ -4,7 +4,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, te
 import { Effect } from "effect"
 import { encodeFunctionData, erc20Abi, type Hex, isHex, keccak256 } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
-import { Address, networks } from "../../src/domain/Chain.ts"
+import { Address } from "../../src/domain/Chain.ts"
+import { networks } from "../../src/domain/networks.ts"
 import {
   headerV1,
   openPayment,

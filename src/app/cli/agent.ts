@@ -1,11 +1,13 @@
 // `agent create`, `list`, `update`, `pause`, `resume`, `revoke` and `fund`.
+
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { Faucet } from "../../chain/faucet/Faucet.ts"
 import { type Agent, AgentId, AllowedHost } from "../../domain/Agent.ts"
-import type { Env } from "../../domain/Chain.ts"
 import type { MerchantId } from "../../domain/Merchant.ts"
 import { type AtomicUsdc, formatUsd, UsdAmount } from "../../domain/Money.ts"
+import { envs, hasFaucet } from "../../domain/networks.ts"
+import { Networks } from "../../platform/Networks.ts"
 import { Agents } from "../../x402/agents/Agents.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import { env, json, merchantId, Name, print, ReceiverAddress } from "./flags.ts"
@@ -79,7 +81,7 @@ const create = Command.make(
       `Created the agent ${agent.name} (${agent.id}). Its wallet: ${agent.address}`,
       "Its key, shown this once, for SERVICE_AGENT_KEY of its proxy:",
       key,
-      agent.env === "test"
+      (yield* Networks).relays(agent.env)
         ? `Fund it: bun run cli agent fund --merchant ${agent.merchantId} --agent ${agent.id}`
         : "Mainnet is gated: a live agent is refused until it opens."
     ])
@@ -102,8 +104,7 @@ const list = Command.make(
 
 const find = Effect.fnUntraced(function* (merchant: MerchantId, id: AgentId) {
   const agents = yield* Agents
-  const environments: ReadonlyArray<Env> = ["test", "live"]
-  for (const one of environments) {
+  for (const one of envs) {
     const found = yield* agents.find(merchant, one, id)
     if (Option.isSome(found)) return found.value
   }
@@ -169,7 +170,7 @@ const fund = Command.make(
   { merchant: merchantId, agent: agentId, json },
   Effect.fn("agent fund")(function* (input) {
     const agent = yield* find(input.merchant, input.agent)
-    if (agent.env !== "test") {
+    if (!hasFaucet(agent.env)) {
       return yield* new CommandFailed({ message: "The faucet funds test agents only." })
     }
     if (agent.status === "revoked") {

@@ -1,10 +1,12 @@
 // `doctor`: looks at what a deployment stands on, and says what to do about what is wrong.
+
 import { Effect, Layer, Option, Redacted, Schema } from "effect"
 import { Command } from "effect/cli"
 import { toHex } from "viem"
 import { Bytes, Quantity } from "../../chain/RpcSchemas.ts"
 import { DerivedWallets } from "../../chain/wallets/DerivedWallets.ts"
-import { type Env, networks } from "../../domain/Chain.ts"
+import type { Env } from "../../domain/Chain.ts"
+import { envs, networks, walletNetwork } from "../../domain/networks.ts"
 import { misspeltVariables } from "../../platform/AppConfig/misspeltVariables.ts"
 import { variables } from "../../platform/AppConfig/settings.ts"
 import { startWarnings } from "../../platform/AppConfig/startWarnings.ts"
@@ -12,6 +14,7 @@ import { AppConfig } from "../../platform/AppConfig.ts"
 import * as Database from "../../platform/Database.ts"
 import { ClockRepo } from "../../platform/database/ClockRepo.ts"
 import { isClosed } from "../../platform/database/closeToWriting.ts"
+import { Networks } from "../../platform/Networks.ts"
 import { EndpointUrlRepo } from "../../webhooks/EndpointUrlRepo.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import { askNode } from "./doctor/askNode.ts"
@@ -147,6 +150,7 @@ export const doctor = Command.make(
     const config = yield* AppConfig
     const { baseUrl, faucet, rpcUrls, environment } = config
     const { relayerKey } = yield* DerivedWallets
+    const { executes, executing } = yield* Networks
     const keys = [
       ...Option.toArray(faucet.privateKey).map((key) => ["faucet", Redacted.value(key)] as const),
       ...Option.toArray(relayerKey).map((key) => ["relayer", toHex(key())] as const)
@@ -158,23 +162,29 @@ export const doctor = Command.make(
       ...(yield* Effect.all(
         [
           databaseFindings,
-          ...rpcUrls.test.map((url) => Effect.map(nodeFinding("test", url), Array.of)),
-          // No live payment settles yet: what is wrong there stops none.
-          ...rpcUrls.live.map((url) =>
-            Effect.map(nodeFinding("live", url), (found) => [
-              found.level === "failure" ? warning(found.about, found.told) : found
-            ])
+          ...envs.flatMap((env) =>
+            rpcUrls[env].map((url) =>
+              // No payment settles on a network that does not execute: what is wrong there stops none.
+              Effect.map(nodeFinding(env, url), (found) => [
+                found.level === "failure" && !executes(env) ? warning(found.about, found.told) : found
+              ])
+            )
           ),
-          ...keys.map(([about, key]) => Effect.map(walletFinding(about, key, rpcUrls.test[0]), Array.of)),
+          ...keys.map(([about, key]) =>
+            Effect.map(walletFinding(about, key, rpcUrls[walletNetwork.env][0]), Array.of)
+          ),
           Effect.map(publicFinding(baseUrl), Array.of)
         ],
         { concurrency: "unbounded" }
       )).flat()
     ]
-    if (environment === "production" && rpcUrls.test.length < 3)
-      findings.push(
-        warning("nodes", "Fewer than three: with three, one may fail or lie. Add to BASE_SEPOLIA_RPC_URLS.")
-      )
+    for (const env of environment === "production" ? executing : []) {
+      const { setting } = networks[env].nodes
+      if (rpcUrls[env].length < 3)
+        findings.push(
+          warning("nodes", `Fewer than three: with three, one may fail or lie. Add to ${setting}.`)
+        )
+    }
     yield* print(
       input.json,
       { findings },

@@ -1,6 +1,7 @@
 // `link list`, `link create` and `link close`: a merchant's payment links.
 import { DateTime, Effect, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
+import type { Env } from "../../domain/Chain.ts"
 import { UsdAmount } from "../../domain/Money.ts"
 import { KeyAuth } from "../../merchants/keys/KeyAuth.ts"
 import { NewLink } from "../../payments/links/Api.ts"
@@ -8,7 +9,7 @@ import { Links } from "../../payments/links/Links.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import { env, json, merchantId, print } from "./flags.ts"
 
-const ownerOf = Effect.fnUntraced(function* (id: string, environment: "test" | "live") {
+const ownerOf = Effect.fnUntraced(function* (id: string, environment: Env) {
   const merchants = yield* (yield* KeyAuth).listMerchants
   const merchant = merchants.find((one) => one.id === id)
   return merchant === undefined

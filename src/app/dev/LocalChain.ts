@@ -18,7 +18,8 @@ import {
   type WalletClient
 } from "viem"
 import { type HDAccount, mnemonicToAccount } from "viem/accounts"
-import { Address, networks, TransactionHash } from "../../domain/Chain.ts"
+import { Address, TransactionHash } from "../../domain/Chain.ts"
+import { walletNetwork } from "../../domain/networks.ts"
 import { startAnvil } from "./Anvil.ts"
 import { type LocalChainDied, LocalChainError } from "./LocalChainError.ts"
 import { installUsdc, type NodeRpc, usdcAbi } from "./LocalUsdc.ts"
@@ -39,7 +40,7 @@ export const developmentMnemonic = "test test test test test test test test test
 const ownerIndex = 0
 const faucetIndex = 1
 const faucetAtomicUsdc = 1_000_000_000_000n
-const network = networks.test
+const network = walletNetwork
 
 type Client = PublicClient<HttpTransport, Chain>
 

@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { Effect, Schema } from "effect"
 import { type Address, encodeFunctionData, getContractAddress, type Hex, parseAbi } from "viem"
-import type { Network } from "../../domain/Chain.ts"
+import type { Network } from "../../domain/networks.ts"
 import { LocalChainError } from "./LocalChainError.ts"
 
 /** One JSON-RPC call to the development node. */

@@ -6,8 +6,9 @@ import { join } from "node:path"
 import { BunRuntime } from "@effect/platform-bun"
 import { Cause, Clock, Console, Context, Duration, Effect, Layer, Redacted, Schedule, Schema } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
-import { Address, networks } from "../../domain/Chain.ts"
+import { Address } from "../../domain/Chain.ts"
 import { formatUsd } from "../../domain/Money.ts"
+import { walletNetwork } from "../../domain/networks.ts"
 import { KeyAuth } from "../../merchants/keys/KeyAuth.ts"
 import { createDidToken } from "../../payments/buyers/createDidToken.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
@@ -20,7 +21,7 @@ import { CreatedIntent, fail, makeApi, Opened } from "./merchantApi.ts"
 import { openShop, type Shop } from "./Shop.ts"
 
 const amount = "4.20"
-const { chainId } = networks.test
+const { chainId } = walletNetwork
 
 /** One line of the timeline: the step, what came of it, and the time it took. */
 const step = <A, E, R>(title: string, effect: Effect.Effect<A, E, R>, tell: (result: A) => string) =>

@@ -2,8 +2,8 @@
 // settled, waiting, and reported with a transfer that does not pay.
 import { Effect, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { networks } from "../../domain/Chain.ts"
 import type { MerchantId } from "../../domain/Merchant.ts"
+import { walletNetwork } from "../../domain/networks.ts"
 import { Accounts } from "../../merchants/accounts/Accounts.ts"
 import type { FirstKeys } from "../../merchants/keys/KeyAuth.ts"
 import { CreatedIntent, makeApi, Opened } from "./merchantApi.ts"
@@ -37,7 +37,7 @@ export const createPerson = Effect.fn("createPerson")(function* (merchantId: Mer
   return { email, password }
 })
 
-const { usdc, chainId } = networks.test
+const { usdc, chainId } = walletNetwork
 
 /** Through the same requests as everybody's. */
 export const payMore = Effect.fn("payMore")(function* (paid: DemoPayment) {

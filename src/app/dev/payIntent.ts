@@ -14,8 +14,8 @@ import {
   walletActions
 } from "viem"
 import { generatePrivateKey, mnemonicToAccount, privateKeyToAccount } from "viem/accounts"
-import { networks } from "../../domain/Chain.ts"
 import { UsdAmount } from "../../domain/Money.ts"
+import { walletNetwork } from "../../domain/networks.ts"
 import { createDidToken } from "../../payments/buyers/createDidToken.ts"
 import { developmentMnemonic } from "./LocalChain.ts"
 import { CreatedIntent, fail, makeApi, Opened, type StepFailed } from "./merchantApi.ts"
@@ -37,7 +37,7 @@ const ChainContext = Schema.Struct({
   chain: Schema.Struct({ rpcUrl: Schema.optionalKey(Schema.String) })
 })
 const mintAbi = parseAbi(["function mint(address to, uint256 value) returns (bool)"])
-const { usdc, chainId } = networks.test
+const { usdc, chainId } = walletNetwork
 const gasWei = 10n ** 17n
 
 const attempt = <A>(what: string, work: () => Promise<A>) =>

@@ -2,7 +2,7 @@
 // is wrong raises an alert; the service itself uses the database's clock.
 import { Clock, Effect, Layer, Option, Ref } from "effect"
 import { ChainVerifier } from "../../chain/ChainVerifier.ts"
-import { networks } from "../../domain/Chain.ts"
+import { walletNetwork } from "../../domain/networks.ts"
 import { type Alert, Alerts } from "../../platform/alerts/Alerts.ts"
 import { ClockRepo } from "../../platform/database/ClockRepo.ts"
 import { clockOf, secondsAhead } from "../../platform/database/DatabaseClock.ts"
@@ -77,7 +77,7 @@ const make = Effect.gen(function* () {
 
   /** A stalled chain says nothing about clocks: only a block newer than the last check counts. */
   const withChain = Effect.gen(function* () {
-    const head = yield* Effect.option(chain.headBlock("test"))
+    const head = yield* Effect.option(chain.headBlock(walletNetwork.env))
     if (Option.isNone(head)) return
     const now = yield* Clock.currentTimeMillis
     const last = yield* Ref.getAndSet(seen, { number: head.value.number, at: now })
@@ -85,8 +85,8 @@ const make = Effect.gen(function* () {
     const fresh = last !== undefined && head.value.number > last.number
     if (!fresh && mined <= now) return
     yield* judge(
-      "chain test",
-      `${networks.test.name}'s newest block`,
+      `chain ${walletNetwork.env}`,
+      `${walletNetwork.name}'s newest block`,
       secondsAhead(last?.at ?? now, now, mined)
     )
   })

@@ -1,5 +1,6 @@
 // Levels that a query or a node knows: read by a slow fiber, never by a request, and
 // not at all while metrics are off.
+
 import { DateTime, Effect, Layer, Metric, Option, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
 import { isHex, toHex } from "viem"
@@ -7,6 +8,7 @@ import { privateKeyToAddress } from "viem/accounts"
 import { parseAddress } from "../../chain/Address.ts"
 import { ChainVerifier } from "../../chain/ChainVerifier.ts"
 import { DerivedWallets } from "../../chain/wallets/DerivedWallets.ts"
+import { walletNetwork } from "../../domain/networks.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { gaugeBy } from "../../platform/metrics/series.ts"
 import { periodic } from "../../platform/workers/supervised.ts"
@@ -57,7 +59,7 @@ const make = Effect.gen(function* () {
       Object.entries(addresses()),
       Effect.fnUntraced(function* ([wallet, address]) {
         if (address === undefined) return
-        const { usdcAtomic, gasWei } = yield* chain.readBalance("test", address)
+        const { usdcAtomic, gasWei } = yield* chain.readBalance(walletNetwork.env, address)
         yield* set(balance({ wallet, asset: "usdc" }), Number(usdcAtomic) / 1e6)
         yield* set(balance({ wallet, asset: "eth" }), Number(gasWei) / 1e18)
       }),

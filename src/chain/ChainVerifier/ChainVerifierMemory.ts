@@ -1,7 +1,8 @@
 // The verifier over `MemoryChain`: the same judgements on the same facts, with
 // no network in between.
 import { Effect } from "effect"
-import { type Env, networks } from "../../domain/Chain.ts"
+import type { Env } from "../../domain/Chain.ts"
+import { networks } from "../../domain/networks.ts"
 import type { ChainVerifier } from "../ChainVerifier.ts"
 import { MemoryChain } from "../MemoryChain.ts"
 import { unavailable } from "../RpcPool.ts"

@@ -1,7 +1,8 @@
 // Every USDC transfer in a range of blocks, by a majority of the nodes. A single block is asked
 // for by its hash: a machine behind the one that named it answers nothing rather than less.
 import { Effect, Schema } from "effect"
-import { type Env, networks, TransactionHash } from "../../domain/Chain.ts"
+import { type Env, TransactionHash } from "../../domain/Chain.ts"
+import { networks } from "../../domain/networks.ts"
 import { NodeFailure, type RpcNode } from "../RpcPool/RpcNode.ts"
 import type { Poll, Question } from "../RpcPool.ts"
 import { BlockHeader, RangeLog } from "../RpcSchemas.ts"

@@ -2,7 +2,8 @@
 // at the pinned address the USDC that it must be?
 import { Effect } from "effect"
 import { encodeFunctionData, hashDomain, parseAbi } from "viem"
-import { type Env, type Network, networks } from "../../domain/Chain.ts"
+import type { Env } from "../../domain/Chain.ts"
+import { type Network, networks } from "../../domain/networks.ts"
 import type { NodeFailure, RpcNode } from "../RpcPool/RpcNode.ts"
 import { Bytes } from "../RpcSchemas.ts"
 import type { NetworkCheck, NodeStatus } from "../Verification.ts"

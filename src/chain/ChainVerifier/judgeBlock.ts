@@ -1,5 +1,6 @@
 // What has become of a settled transfer's block. Pure, as `judgeTransfer` is.
-import { type Env, networks } from "../../domain/Chain.ts"
+import type { Env } from "../../domain/Chain.ts"
+import { networks } from "../../domain/networks.ts"
 import { sameAddress } from "../Address.ts"
 import { BlockStatus, type SettledTransfer } from "../Verification.ts"
 import type { TransactionFacts } from "./judgeTransfer.ts"

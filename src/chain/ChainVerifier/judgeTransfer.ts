@@ -1,7 +1,8 @@
 // The decision whether a transaction settles a payment. Pure: the facts of the
 // chain and what the payment expects go in, a verification comes out. The sender,
 // recipient and input of the transaction itself are never looked at.
-import { networks, type TransactionHash } from "../../domain/Chain.ts"
+import type { TransactionHash } from "../../domain/Chain.ts"
+import { networks } from "../../domain/networks.ts"
 import { sameTokenChanges } from "../../domain/TokenChange.ts"
 import type { MismatchReason } from "../../domain/VerdictReason.ts"
 import { sameAddress } from "../Address.ts"

@@ -1,7 +1,8 @@
 // One JSON-RPC node, treated as a stranger: bounded time, bounded size, answers
 // decoded by schema, and its chain id asked before anything else it says counts.
 import { Data, type Duration, Effect, Redacted, Schedule, Schema, Semaphore } from "effect"
-import { type Env, networks } from "../../domain/Chain.ts"
+import type { Env } from "../../domain/Chain.ts"
+import { networks } from "../../domain/networks.ts"
 import { Quantity, RpcAnswer } from "../RpcSchemas.ts"
 import { timedExchange } from "./timedExchange.ts"
 

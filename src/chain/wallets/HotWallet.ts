@@ -10,12 +10,13 @@ import {
   type TransactionSerializableEIP1559
 } from "viem"
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
-import { Address, networks, type TransactionHash } from "../../domain/Chain.ts"
+import { Address, type TransactionHash } from "../../domain/Chain.ts"
+import { walletNetwork } from "../../domain/networks.ts"
 import type { NodeFailure, RpcNode } from "../RpcPool/RpcNode.ts"
 import type { RpcPool } from "../RpcPool.ts"
 import { Quantity, Receipt, Word } from "../RpcSchemas.ts"
 
-const { chainId, usdc } = networks.test
+const { chainId, env, usdc } = walletNetwork
 
 /** A transaction before fees and signature. */
 export interface Unsigned {
@@ -91,7 +92,7 @@ export const makeHotWallet = (privateKey: () => Hex, pool: RpcPool["Service"]) =
 
   /** Each by itself as a majority has it: what one node tells of the wallet or of the price counts for nothing. */
   const figure = (ask: (node: RpcNode) => Effect.Effect<bigint, NodeFailure>) =>
-    pool.reached("test", ask, (answer) => answer)
+    pool.reached(env, ask, (answer) => answer)
   const state = Effect.map(
     Effect.all(
       {
@@ -148,7 +149,7 @@ export const makeHotWallet = (privateKey: () => Hex, pool: RpcPool["Service"]) =
     )
 
   const onAll = <A, E>(ask: (node: RpcNode) => Effect.Effect<A, E>) =>
-    Effect.forEach(pool.nodes("test"), (node) => Effect.result(ask(node)), { concurrency: "unbounded" })
+    Effect.forEach(pool.nodes(env), (node) => Effect.result(ask(node)), { concurrency: "unbounded" })
 
   /** Whether any node knows one of these, mined or pending. */
   const knows = (ids: ReadonlyArray<TransactionHash>) =>
@@ -216,11 +217,11 @@ export const makeHotWallet = (privateKey: () => Hex, pool: RpcPool["Service"]) =
     /** Whether any node knows one of these; `taken` where all answer that they know none. */
     knows,
     /** The newest block's number, as a majority has it. */
-    head: Effect.map(pool.head("test"), ({ number }) => number),
+    head: Effect.map(pool.head(env), ({ number }) => number),
     /** To all nodes. Where they say that the nonce is gone, it counts only if they know one of its versions. */
     broadcast: (raw: Hex, versions: ReadonlyArray<TransactionHash>): Effect.Effect<Broadcast> =>
       Effect.flatMap(
-        Effect.forEach(pool.nodes("test"), (node) => send(node, raw), { concurrency: "unbounded" }),
+        Effect.forEach(pool.nodes(env), (node) => send(node, raw), { concurrency: "unbounded" }),
         (all) => {
           if (all.includes("accepted")) return Effect.succeed("accepted")
           if (all.length === 0 || all.includes("unknown")) return Effect.succeed("unknown")
@@ -230,8 +231,8 @@ export const makeHotWallet = (privateKey: () => Hex, pool: RpcPool["Service"]) =
     /** A nonce's state: a receipt of success on any node is believed, otherwise the majority decides. */
     sight: (nonce: number, versions: ReadonlyArray<TransactionHash>) =>
       Effect.map(
-        pool.gather("test", (node) => check(node, nonce, versions), hasMoved),
-        (seen) => mostOf(seen, pool.nodes("test").length)
+        pool.gather(env, (node) => check(node, nonce, versions), hasMoved),
+        (seen) => mostOf(seen, pool.nodes(env).length)
       ),
     /** The same, without waiting for a majority: fewer nodes say no more than that it has moved. */
     sightOnAll: (nonce: number, versions: ReadonlyArray<TransactionHash>) =>
@@ -244,7 +245,7 @@ export const makeHotWallet = (privateKey: () => Hex, pool: RpcPool["Service"]) =
           )
       ),
     /** The next nonce of a block that a majority has. */
-    minedNonce: pool.reached("test", minedNonceOf, BigInt),
+    minedNonce: pool.reached(env, minedNonceOf, BigInt),
     /**
      * The highest next nonce, for after nodes have lagged: of three or more nodes, the highest that two have
      * reached, since behind a nonce that one of them invents nothing would ever be mined.

@@ -1,5 +1,6 @@
 // Runs the checkout: keeps its model, carries out the commands of transition.ts against the
 // service, the wallet and the browser's storage, and feeds the results back.
+import { isOpen } from "../../domain/networks.ts"
 import {
   forgetAnnounced,
   forgetAttempt,
@@ -207,7 +208,7 @@ export class Checkout {
         this.model.context ?? service.context(),
         service.open(intentToken)
       ])
-      if (context.env !== "test") return this.#cannotStart("LIVE_MODE_GATED")
+      if (!isOpen(context.env)) return this.#cannotStart("LIVE_MODE_GATED")
       const attempt = readAttempt(payment.id)
       const signed = readSigned(payment.id)
       wallet.offerWalletConnect(this.#options.baseUrl, context)

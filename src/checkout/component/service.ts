@@ -1,6 +1,8 @@
 // The service's checkout endpoints, called with the publishable key. Answers are
 // checked by hand: a schema library would outweigh the rest.
 
+import type { Env } from "../../domain/Chain.ts"
+import { isEnv } from "../../domain/networks.ts"
 import type { MismatchReason } from "../../domain/VerdictReason.ts"
 import { isRecord } from "../../platform/pages/browser/isRecord.ts"
 import type { AuthorizationReason } from "../../x402/relaying/Api.ts"
@@ -16,7 +18,7 @@ export interface CheckoutContext {
   readonly onrampUrl?: string
   /** Where the operator has a project of WalletConnect. */
   readonly walletConnect?: { readonly projectId: string; readonly relayUrl: string }
-  readonly env: "test" | "live"
+  readonly env: Env
   /** The service's time when it answered, ISO 8601. */
   readonly now: string
   /** Milliseconds by which the service's clock is ahead of this one. */
@@ -170,7 +172,7 @@ const network = (): ServiceError =>
 
 const isContext = (value: unknown): value is Omit<CheckoutContext, "skew"> =>
   typeof textAt(at(value, "merchant"), "name") === "string" &&
-  ["test", "live"].includes(textAt(value, "env") ?? "") &&
+  isEnv(textAt(value, "env")) &&
   typeof textAt(value, "audience") === "string" &&
   ["number", "undefined"].includes(typeof at(value, "tokenLifetimeSeconds")) &&
   typeof textAt(value, "now") === "string" &&

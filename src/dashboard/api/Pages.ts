@@ -1,15 +1,15 @@
 // The dashboard's files: one HTML shell for every page, its script and its styles.
 // They are public and the same for everybody; what a page shows comes from its API.
+
 import { Effect, type Layer, Option } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { NotFound } from "../../domain/Errors.ts"
+import { envs } from "../../domain/networks.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { errorAnswer } from "../../platform/http/Answers.ts"
 import { RequestId } from "../../platform/http/RequestContext.ts"
 import { browserBundle, bundleAnswer } from "../../platform/pages/BrowserBundle.ts"
 import { pageHeaders, policyOf } from "../../platform/pages/pageHeaders.ts"
-
-const envs = ["test", "live"]
 
 /** Paths that answer with the shell; the browser's own router tells them apart. */
 const shellPaths = [

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact"
 import { useCallback, useEffect, useState } from "preact/hooks"
+import { isOpen } from "../../domain/networks.ts"
 import { developers, owners } from "../../domain/roleSets.ts"
 import type { AgentBalance, AgentGrant, AgentPage } from "../api/agents/Api.ts"
 import { type AgentFields, AgentForm } from "./AgentForm.tsx"
@@ -97,7 +98,7 @@ const Details = ({ data, path }: { readonly data: AgentPage; readonly path: stri
               </strong>
             </p>
             <Problem error={fund.error} />
-            {place.env === "live" ? (
+            {!isOpen(place.env) ? (
               <p class="notice">{mainnetGated}</p>
             ) : agent.status === "revoked" ? null : (
               <May roles={developers}>

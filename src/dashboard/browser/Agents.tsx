@@ -1,6 +1,7 @@
 // Agents: programs that pay x402 APIs from wallets of their own, within caps.
 
 import { useState } from "preact/hooks"
+import { isOpen } from "../../domain/networks.ts"
 import { developers, owners } from "../../domain/roleSets.ts"
 import type { AgentListItem, AgentsPage, CreatedAgent } from "../api/agents/Api.ts"
 import { type AgentFields, AgentForm } from "./AgentForm.tsx"
@@ -86,7 +87,7 @@ const Created = ({ created, onClose }: { readonly created: CreatedAgent; readonl
         <p>Run the agent proxy with it:</p>
         <Secret value={proxyCommand(created.key)} what="the command" />
         <p class="hint">
-          {place.env === "live" ? mainnetGated : "Its wallet is empty: fund it on the agent's page."}
+          {isOpen(place.env) ? "Its wallet is empty: fund it on the agent's page." : mainnetGated}
         </p>
         <div class="actions">
           <Button kind="primary" onClick={onClose}>
@@ -131,7 +132,7 @@ export const Agents = () => {
                 wallets are derived.
               </p>
             )}
-            {place.env === "live" ? <p class="notice">{mainnetGated}</p> : null}
+            {isOpen(place.env) ? null : <p class="notice">{mainnetGated}</p>}
             <Card flush>
               {agents.length === 0 ? (
                 <Empty icon="agents" title={`No ${place.env} agents`}>

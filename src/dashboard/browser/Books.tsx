@@ -1,5 +1,7 @@
 // A period's statement, to read, to print and to hold against the chain; and its exports.
+
 import { useState } from "preact/hooks"
+import { isTest } from "../../domain/networks.ts"
 import type { BalancesView, StatementView } from "../../payments/books/Api.ts"
 import type { BooksPage } from "../api/books/Api.ts"
 import { call, useAction, usePage } from "./api.ts"
@@ -226,8 +228,8 @@ const Held = ({ data }: { readonly data: BooksPage }) => {
   return (
     <Card title={`Statement, ${from} to ${to}`} action={<Check balances={asked.data?.balances} />}>
       <p class="soft">
-        {data.merchant}, {statement.env === "test" ? "test payments" : "live payments"}, in USDC. Days begin
-        in {statement.timeZone}.
+        {data.merchant}, {isTest(statement.env) ? "test payments" : "live payments"}, in USDC. Days begin in{" "}
+        {statement.timeZone}.
         {statement.until === null ? "" : ` Read from the chain up to ${exactTime(statement.until)}.`}
       </p>
       <Lines statement={statement} balances={asked.data?.balances} />

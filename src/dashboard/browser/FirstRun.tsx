@@ -1,6 +1,8 @@
 // The first steps on test: each is ticked as it is done, and once all are the list is gone.
+
 import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
+import { isTest } from "../../domain/networks.ts"
 import { developers } from "../../domain/roleSets.ts"
 import type { FirstRunPage } from "../api/firstRun/Api.ts"
 import type { IssuedKeyView } from "../api/keys/Api.ts"
@@ -112,6 +114,6 @@ const Watched = ({ merchantId }: { readonly merchantId: string }) => {
 
 export const FirstRun = () => {
   const { place } = useSession()
-  if (place.env !== "test" || localStorage.getItem(remembered(place.merchantId)) !== null) return null
+  if (!isTest(place.env) || localStorage.getItem(remembered(place.merchantId)) !== null) return null
   return <Watched merchantId={place.merchantId} />
 }

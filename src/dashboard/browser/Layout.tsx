@@ -1,6 +1,9 @@
 // What surrounds every page: whose it is, test or live, the way to the others.
+
 import type { ComponentChildren } from "preact"
 import { useEffect, useState } from "preact/hooks"
+import type { Env } from "../../domain/Chain.ts"
+import { envs, isOpen, isTest, networks, walletNetwork } from "../../domain/networks.ts"
 import type { SessionView } from "../api/accounts/Api.ts"
 import { mostOpen } from "../api/alerts/mostOpen.ts"
 import { call, useAction } from "./api.ts"
@@ -8,7 +11,7 @@ import { useOpenAlerts } from "./badge.ts"
 import { Icon } from "./Icon.tsx"
 import { Palette } from "./Palette.tsx"
 import { pages } from "./pages.ts"
-import { type EnvName, hrefOf, navigate } from "./router.ts"
+import { hrefOf, navigate } from "./router.ts"
 import { useSession } from "./session.ts"
 import { currentTheme, setTheme } from "./theme.ts"
 
@@ -30,21 +33,23 @@ const ThemeSwitch = () => {
   )
 }
 
+const envWord = (env: Env) => (isTest(env) ? "Test" : "Live")
+
 const EnvSwitch = () => {
   const { place } = useSession()
-  const link = (env: EnvName, text: string) => (
+  const link = (env: Env) => (
     <a
+      key={env}
       href={hrefOf({ ...place, env }, place.page)}
       class={`env ${env}`}
       aria-current={place.env === env ? "true" : undefined}
     >
-      {text}
+      {envWord(env)}
     </a>
   )
   return (
     <nav class="env-switch" aria-label="Environment">
-      {link("test", "Test")}
-      {link("live", "Live")}
+      {envs.map(link)}
     </nav>
   )
 }
@@ -100,7 +105,7 @@ export const Layout = (props: {
   })
   useEffect(() => {
     setMenu(false)
-    document.title = `${title} · ${props.merchant?.name ?? "Quittance"}${place.env === "test" ? " (test)" : ""}`
+    document.title = `${title} · ${props.merchant?.name ?? "Quittance"}${isTest(place.env) ? " (test)" : ""}`
   }, [title, place.env, place.id, props.merchant?.name])
 
   return (
@@ -158,16 +163,18 @@ export const Layout = (props: {
         </section>
       </div>
       <main id="content" tabIndex={-1}>
-        <p class="env-strip">{place.env === "test" ? "Test" : "Live"}</p>
-        {place.env === "test" ? (
-          <p class="env-note">Test environment: real sandbox settlement on Base Sepolia, no real money.</p>
-        ) : (
+        <p class="env-strip">{envWord(place.env)}</p>
+        {isTest(place.env) ? (
+          <p class="env-note">
+            Test environment: real sandbox settlement on {networks[place.env].name}, no real money.
+          </p>
+        ) : isOpen(place.env) ? null : (
           <aside class="notice gated" aria-label="Live payments">
             <Icon name="warning" />
             <span>
-              <strong>Live payments are not open yet.</strong> The checkout asks no wallet to pay on Arbitrum
-              One, and nothing settles there. Use <a href={hrefOf({ ...place, env: "test" }, "")}>Test</a>{" "}
-              until they are.
+              <strong>Live payments are not open yet.</strong> The checkout asks no wallet to pay on{" "}
+              {networks[place.env].name}, and nothing settles there. Use{" "}
+              <a href={hrefOf({ ...place, env: walletNetwork.env }, "")}>Test</a> until they are.
             </span>
           </aside>
         )}

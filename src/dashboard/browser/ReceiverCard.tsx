@@ -1,5 +1,7 @@
 // Where the merchant's money goes, and changes of it that wait.
+
 import { useState } from "preact/hooks"
+import { isTest } from "../../domain/networks.ts"
 import { developers, owners } from "../../domain/roleSets.ts"
 import type { CheckedAddress, ReceiverChangeView, SettingsPage } from "../api/settings/Api.ts"
 import { ApiError, call, useAction } from "./api.ts"
@@ -159,7 +161,7 @@ export const ReceiverCard = ({
           <dl class="compare">
             <dt>Now</dt>
             <dd class="mono break">{data.receiver}</dd>
-            <dt>{place.env === "live" ? "After the wait" : "From now on"}</dt>
+            <dt>{isTest(place.env) ? "From now on" : "After the wait"}</dt>
             <dd class="mono break">{next}</dd>
           </dl>
           <p>
@@ -167,11 +169,11 @@ export const ReceiverCard = ({
             mistyped address does not pass.
           </p>
           <p>It applies to new intents; existing payments keep the old address.</p>
-          {place.env === "live" ? (
+          {isTest(place.env) ? null : (
             <p>
               A live address takes effect after a delay (24 hours by default) and can be withdrawn until then.
             </p>
-          ) : null}
+          )}
           {wrong === undefined ? null : <p class="hint bad">{wrong}</p>}
         </Confirm>
       )}

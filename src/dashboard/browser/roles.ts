@@ -1,4 +1,5 @@
 // What the signed-in member may do here, and how roles are called.
+import { isTest } from "../../domain/networks.ts"
 import type { Role } from "../../domain/Role.ts"
 import { useSession } from "./session.ts"
 
@@ -13,5 +14,5 @@ export const roleWords: Readonly<Record<Role, { readonly name: string; readonly 
 export const useMay = (): ((roles: ReadonlyArray<Role>, live?: ReadonlyArray<Role>) => boolean) => {
   const { place, session } = useSession()
   const role = session.merchants.find(({ id }) => id === place.merchantId)?.role
-  return (roles, live = roles) => role !== undefined && (place.env === "live" ? live : roles).includes(role)
+  return (roles, live = roles) => role !== undefined && (isTest(place.env) ? roles : live).includes(role)
 }

@@ -1,12 +1,13 @@
 // Where the browser is, as the dashboard's addresses say it:
 // /dashboard/<merchant>/<test|live>/<page>/<id>, and the pages before a sign-in.
-import { useEffect, useState } from "preact/hooks"
 
-export type EnvName = "test" | "live"
+import { useEffect, useState } from "preact/hooks"
+import type { Env } from "../../domain/Chain.ts"
+import { isEnv } from "../../domain/networks.ts"
 
 export interface Place {
   readonly merchantId: string
-  readonly env: EnvName
+  readonly env: Env
   readonly page: string
   readonly id: string | undefined
   readonly query: URLSearchParams
@@ -42,7 +43,7 @@ export const useAddress = (): URL => {
 export const placeOf = (url: URL): Place | undefined => {
   const [, root, merchantId, env, page = "", id] = url.pathname.split("/")
   if (root !== "dashboard" || merchantId === undefined) return undefined
-  if (env !== "test" && env !== "live") return undefined
+  if (!isEnv(env)) return undefined
   return { merchantId, env, page, id, query: url.searchParams }
 }
 

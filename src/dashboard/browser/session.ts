@@ -1,6 +1,8 @@
 // Who is signed in, for every component; and the door for those who are not.
+
 import { createContext } from "preact"
 import { useContext } from "preact/hooks"
+import { walletNetwork } from "../../domain/networks.ts"
 import type { SessionView } from "../api/accounts/Api.ts"
 import { hrefOf, navigate, type Place } from "./router.ts"
 
@@ -23,7 +25,8 @@ export const useSession = (): SignedInSession => {
 /** Goes to the first merchant's overview, in place of the address that led here: Back leads past it. */
 export const enter = (session: SessionView): void => {
   const [merchant] = session.merchants
-  const to = merchant === undefined ? "/dashboard" : hrefOf({ merchantId: merchant.id, env: "test" })
+  const to =
+    merchant === undefined ? "/dashboard" : hrefOf({ merchantId: merchant.id, env: walletNetwork.env })
   navigate(to, { replace: true })
 }
 

@@ -5,7 +5,7 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { AuditAction } from "../../domain/AuditAction.ts"
-import type { Env } from "../../domain/Chain.ts"
+import { Env } from "../../domain/Chain.ts"
 import { Locale } from "../../domain/Locale.ts"
 import { MerchantId, Uuid } from "../../domain/Merchant.ts"
 import { orUnknown } from "../../domain/orUnknown.ts"
@@ -34,7 +34,7 @@ const EntryRow = Schema.Struct({
   /** Null for what concerns the whole service. */
   merchantId: Schema.NullOr(MerchantId),
   at: Schema.Date,
-  env: Schema.NullOr(Schema.Literals(["test", "live"])),
+  env: Schema.NullOr(Env),
   actor: Schema.String,
   action: orUnknown(AuditAction),
   summary: Schema.String

@@ -1,4 +1,5 @@
 // Authentication, and the endpoint's access, before anything of the request is decoded.
+
 import { Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import {
@@ -8,6 +9,7 @@ import {
   RateLimited
 } from "../../domain/Errors.ts"
 import type { Principal } from "../../domain/Merchant.ts"
+import { hasFaucet } from "../../domain/networks.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { type Access, accessOf } from "../../platform/http/Access.ts"
 import { ApiKeyAuth, CurrentPrincipal, TestRail } from "../../platform/http/ApiKeyAuth.ts"
@@ -19,7 +21,7 @@ import { KeyAuth } from "./KeyAuth.ts"
 export const refusal = (access: Access, principal: Principal) => {
   const kinds = access.by === "key" ? access.kinds : []
   const { manage, testRail } = access.by === "key" ? access : {}
-  if (testRail === true && principal.env === "live") return undefined
+  if (testRail === true && !hasFaucet(principal.env)) return undefined
   if (!kinds.includes(principal.kind)) {
     return new KeyKindNotAllowed({
       details: [
@@ -77,12 +79,12 @@ export const layerApiKeyAuth: Layer.Layer<ApiKeyAuth, never, KeyAuth | RateLimit
     })
   )
 
-/** Runs inside ApiKeyAuth, so that a live key is refused before its request is decoded. */
+/** Runs inside ApiKeyAuth, so that a key without test funds is refused before its request is decoded. */
 export const layerTestRail: Layer.Layer<TestRail> = Layer.succeed(
   TestRail,
   Effect.fnUntraced(function* (httpEffect) {
     const principal = yield* CurrentPrincipal
-    if (principal.env !== "test") return yield* new LiveModeNoTestFunds()
+    if (!hasFaucet(principal.env)) return yield* new LiveModeNoTestFunds()
     return yield* httpEffect
   })
 )

@@ -3,11 +3,13 @@
 import { Effect, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { ChainTransfer } from "../../chain/Verification.ts"
-import { type Env, networks } from "../../domain/Chain.ts"
+import type { Env } from "../../domain/Chain.ts"
 import { IntentTokenExpired } from "../../domain/Errors.ts"
 import type { Tenant } from "../../domain/Merchant.ts"
 import { AtomicUsdc } from "../../domain/Money.ts"
+import { envs, networks, walletNetwork } from "../../domain/networks.ts"
 import type { Evidence, Payment, PaymentId } from "../../domain/Payment.ts"
+import { Networks } from "../../platform/Networks.ts"
 import { WebhookRepo } from "../../webhooks/WebhookRepo.ts"
 import type { PaymentRepo, TakenTransfer } from "../PaymentRepo.ts"
 import { makeAttemptsMemory } from "./attemptsMemory.ts"
@@ -27,6 +29,7 @@ export const makePaymentRepoMemory: Effect.Effect<
   never,
   WebhookRepo | SecureRandom.SecureRandom
 > = Effect.gen(function* () {
+  const { executes } = yield* Networks
   const random = yield* SecureRandom.SecureRandom
   const webhooks = yield* WebhookRepo
   const payments = new Map<PaymentId, Payment>()
@@ -210,7 +213,7 @@ export const makePaymentRepoMemory: Effect.Effect<
             payerType: report.payerType,
             reportedAt: report.at,
             checks: 0,
-            nextCheckAt: payment.env === "test" ? report.nextCheckAt : null
+            nextCheckAt: executes(payment.env) ? report.nextCheckAt : null
           })
         }
         return Option.some({
@@ -234,7 +237,8 @@ export const makePaymentRepoMemory: Effect.Effect<
           .concat(
             transfers
               .handled({
-                ...{ env: chainId === networks.test.chainId ? "test" : "live", receiver, amount },
+                env: envs.find((env) => networks[env].chainId === chainId) ?? walletNetwork.env,
+                ...{ receiver, amount },
                 ...{ transactionId: evidence.transactionId, payer: evidence.payer }
               })
               .map((ordinal) => ({ ordinal, blockHash: null }))
@@ -285,6 +289,7 @@ export const makePaymentRepoMemory: Effect.Effect<
       return Option.some(settled)
     }),
     ...makeReconcilerMemory({
+      executes,
       ...{ payments, reports, claims, reportKey, reportsOf },
       firstBlock: attempts.firstBlock,
       isUndecided: transfers.isUndecided,

@@ -11,6 +11,7 @@ import type { Payment, PaymentId } from "../../domain/Payment.ts"
 import { batched } from "../../platform/database/batched.ts"
 import { isUniqueViolation } from "../../platform/database/isUniqueViolation.ts"
 import { Replica } from "../../platform/database/Replica.ts"
+import { Networks } from "../../platform/Networks.ts"
 import { isShort } from "../isShortSql.ts"
 import type { PageRequest, PaymentRepo, PaymentSettlement, Report } from "../PaymentRepo.ts"
 import {
@@ -123,6 +124,7 @@ export const makePaymentRepoSql: Effect.Effect<
   SqlClient.SqlClient | SecureRandom.SecureRandom
 > = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  const networks = yield* Networks
   const columns = sql.literal(paymentColumns())
 
   /** One statement for all requests of a turn; each finds its own tenant's alone. */
@@ -170,7 +172,7 @@ export const makePaymentRepoSql: Effect.Effect<
       ? listHere(tenant, page)
       : replica.read(listThere(tenant, page), listHere(tenant, page))
 
-  /** Live reports are kept as a record: nothing verifies on Mainnet while it is gated. */
+  /** Reports on a network that does not execute are kept as a record: nobody checks them. */
   const keepReport = (report: Report) => sql`
     WITH found AS (
       SELECT ${columns} FROM payments
@@ -181,7 +183,7 @@ export const makePaymentRepoSql: Effect.Effect<
       SELECT id, ${evidenceKey(report.evidence)}::bytea, ${toBytes(report.evidence.payer)}::bytea, ${report.payerType}::text,
         ${toBytes(report.evidence.transactionId)}::bytea,
         ${JSON.stringify(report.evidence.tokenChanges)}::text::jsonb, ${report.at}::timestamptz,
-        CASE WHEN env = 'test' THEN ${report.nextCheckAt}::timestamptz END
+        ${networks.executes(report.env) ? report.nextCheckAt : null}::timestamptz
       FROM found WHERE status <> 'settled'
       ON CONFLICT (payment_id, evidence) DO UPDATE SET
         reported_at = excluded.reported_at, checks = 0, next_check_at = excluded.next_check_at
@@ -309,7 +311,7 @@ export const makePaymentRepoSql: Effect.Effect<
     takenTransfers,
     settle,
     ...makeClaimsSql(sql),
-    ...makeReconcilerSql(sql),
+    ...makeReconcilerSql(sql, networks),
     ...makeAttemptsSql(sql),
     ...makeTransfersSql(sql),
     ...makeRefundsSql(sql)

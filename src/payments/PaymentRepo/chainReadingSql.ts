@@ -2,8 +2,9 @@
 import { Effect, Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { AddressBytes, HashBytes, toBytes } from "../../chain/ChainBytes.ts"
-import { type Address, type Env, networks } from "../../domain/Chain.ts"
+import type { Address, Env } from "../../domain/Chain.ts"
 import { MerchantId } from "../../domain/Merchant.ts"
+import { networks } from "../../domain/networks.ts"
 import {
   type ChainCursor,
   type ChainReadingStore,

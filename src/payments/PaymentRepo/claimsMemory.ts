@@ -1,6 +1,6 @@
 // Claims that follow their money to another transfer, in this process: the same rules as on Postgres.
 import { Effect, Option } from "effect"
-import { networks } from "../../domain/Chain.ts"
+import { networks } from "../../domain/networks.ts"
 import type { Payment, PaymentId } from "../../domain/Payment.ts"
 import type { MemoryAttempts } from "./attemptsMemory.ts"
 import type { ClaimStore, DroppedClaim } from "./ClaimStore.ts"

@@ -2,7 +2,7 @@
 import { Effect, Option, Schema } from "effect"
 import { type SqlClient, SqlError } from "effect/sql"
 import { HashBytes, toBytes } from "../../chain/ChainBytes.ts"
-import { networks } from "../../domain/Chain.ts"
+import { networks } from "../../domain/networks.ts"
 import { isUniqueViolation } from "../../platform/database/isUniqueViolation.ts"
 import { ownRows, PaymentRow, paymentColumns, toPayment } from "../PaymentRow.ts"
 import type { ClaimReplacement, ClaimStore, DroppedClaim } from "./ClaimStore.ts"

@@ -1,8 +1,10 @@
 // What the reconciler and the watch of settled transfers take and note, in this process: the same rules as on Postgres.
+
 import { Effect } from "effect"
 import type { Address } from "../../domain/Chain.ts"
 import type { AtomicUsdc } from "../../domain/Money.ts"
 import type { Evidence, FailureReason, PayerType, Payment, PaymentId } from "../../domain/Payment.ts"
+import type { Networks } from "../../platform/Networks.ts"
 import type { DueReport, PaymentSettlement, ReconcilerStore, WatchedTransfer } from "../PaymentRepo.ts"
 import type { MemoryAttempts } from "./attemptsMemory.ts"
 import type { MemoryTransfers } from "./transfersMemory.ts"
@@ -42,6 +44,7 @@ export const makeReconcilerMemory = (known: {
   readonly isUndecided: (payment: Payment) => boolean
   /** Open transfers like this one are matched again. */
   readonly matchAgain: MemoryTransfers["matchAgain"]
+  readonly executes: Networks["executes"]
 }): ReconcilerStore => {
   const { claims, payments, reportKey, reports, reportsOf } = known
   return {
@@ -94,7 +97,7 @@ export const makeReconcilerMemory = (known: {
           if (failed.length === limit) break
           if (payment.status !== "pending" || payment.createdAt >= openedBefore[payment.env]) continue
           const kept = reportsOf(payment.id).map(([, one]) => one)
-          if (kept.length > 0 && payment.env === "live") continue
+          if (kept.length > 0 && !known.executes(payment.env)) continue
           if (known.isUndecided(payment)) continue
           if (kept.some((one) => one.reportedAt >= reportedBefore || one.nextCheckAt !== null)) continue
           const reason = kept.length === 0 ? "expired" : "unverified"
@@ -109,7 +112,7 @@ export const makeReconcilerMemory = (known: {
           .filter(([, one]) => one.nextCheckAt === null && one.reportedAt < reportedBefore)
           .filter(([, one]) => {
             const payment = payments.get(one.paymentId)
-            return payment?.env === "test" && payment.status !== "pending"
+            return payment !== undefined && known.executes(payment.env) && payment.status !== "pending"
           })
           .slice(0, limit)
         for (const [key] of ended) reports.delete(key)

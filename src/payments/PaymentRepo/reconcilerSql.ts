@@ -1,13 +1,16 @@
 // What the reconciler does to payments in Postgres: takes due work under a lease,
 // notes what it found, fails what was never paid.
+
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { AddressBytes, HashBytes, toBytes } from "../../chain/ChainBytes.ts"
 import { Env } from "../../domain/Chain.ts"
 import { MerchantId } from "../../domain/Merchant.ts"
 import { AtomicUsdc } from "../../domain/Money.ts"
+import { envs } from "../../domain/networks.ts"
 import { type Evidence, FailureReason, PaymentId } from "../../domain/Payment.ts"
 import { TokenChange } from "../../domain/TokenChange.ts"
+import type { Networks } from "../../platform/Networks.ts"
 import type { ReconcilerStore, Verdict, WatchedTransfer } from "../PaymentRepo.ts"
 import { PaymentRow, paymentColumns, toPayment } from "../PaymentRow.ts"
 import { evidenceKey } from "./evidenceKey.ts"
@@ -74,7 +77,7 @@ const history = (sql: SqlClient.SqlClient, paymentId: PaymentId, verdict: Verdic
       ORDER BY at DESC OFFSET ${keptVerdicts - 2} LIMIT 1)`
 
 /** The part of PaymentRepo that works without a request. */
-export const makeReconcilerSql = (sql: SqlClient.SqlClient): ReconcilerStore => ({
+export const makeReconcilerSql = (sql: SqlClient.SqlClient, { executing }: Networks): ReconcilerStore => ({
   noteCheck: Effect.fn("PaymentRepo.noteCheck")(function* (
     paymentId,
     evidence,
@@ -142,11 +145,10 @@ export const makeReconcilerSql = (sql: SqlClient.SqlClient): ReconcilerStore => 
     function* ({ openedBefore, reportedBefore, at, limit = 500 }) {
       const isRipe = sql`
         p.status = 'pending' AND p.reported_at IS NULL
-        AND ((p.env = 'test' AND p.created_at < ${openedBefore.test})
-          OR (p.env = 'live' AND p.created_at < ${openedBefore.live}))
+        AND ${sql.or(envs.map((env) => sql`(p.env = ${env} AND p.created_at < ${openedBefore[env]})`))}
         AND NOT EXISTS (
           SELECT 1 FROM payment_reports r WHERE r.payment_id = p.id
-            AND (p.env = 'live' OR r.reported_at >= ${reportedBefore} OR r.next_check_at IS NOT NULL))
+            AND (p.env <> ALL (${executing}::text[]) OR r.reported_at >= ${reportedBefore} OR r.next_check_at IS NOT NULL))
         AND NOT EXISTS (
           SELECT 1 FROM x402_settlements s WHERE s.payment_id = p.id AND s.status = 'pending')
         -- Money that would pay it has come, and it is not decided yet whose it is.
@@ -177,7 +179,7 @@ export const makeReconcilerSql = (sql: SqlClient.SqlClient): ReconcilerStore => 
     const rows = yield* sql`
         DELETE FROM payment_reports r USING (
           SELECT o.payment_id, o.evidence FROM payment_reports o JOIN payments p ON p.id = o.payment_id
-          WHERE o.next_check_at IS NULL AND o.reported_at < ${reportedBefore} AND p.env = 'test'
+          WHERE o.next_check_at IS NULL AND o.reported_at < ${reportedBefore} AND p.env = ANY (${executing}::text[])
             AND p.status <> 'pending'
           ORDER BY o.reported_at LIMIT ${limit}
         ) ended

@@ -1,11 +1,13 @@
 // How refunds are found, checked and ended on Postgres.
+
 import { Effect, Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { AddressBytes, HashBytes, toBytes } from "../../chain/ChainBytes.ts"
-import { networks } from "../../domain/Chain.ts"
 import type { Tenant } from "../../domain/Merchant.ts"
+import { networks } from "../../domain/networks.ts"
 import type { RefundStore } from "../RefundStore.ts"
 import { blockTolerance } from "./AttemptStore.ts"
+import { chainIdSql } from "./chainIdSql.ts"
 import { decodeRefundRows, refundColumns } from "./RefundRow.ts"
 import { isRefundOf, makeRefundCreationSql } from "./refundCreationSql.ts"
 
@@ -65,18 +67,20 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
     }, Effect.orDie),
 
     senderFor: Effect.fn("PaymentRepo.senderFor")(function* ({ env, merchantId }, came) {
+      const receiverColumn = sql.literal(`receiver_${env}`)
       const [own] = yield* decodeAddresses(
         yield* sql`
           SELECT r.address FROM merchant_receivers r JOIN merchants m ON m.id = r.merchant_id
           WHERE r.merchant_id = ${merchantId} AND r.env = ${env}
           ORDER BY r.address = ${toBytes(came)} DESC,
-            r.address = CASE r.env WHEN 'test' THEN m.receiver_test ELSE m.receiver_live END DESC,
+            r.address = m.${receiverColumn} DESC,
             r.since DESC, r.address LIMIT 1`
       )
       return Option.map(Option.fromUndefinedOr(own), ({ address }) => address)
     }, Effect.orDie),
 
     sendersOf: Effect.fn("PaymentRepo.sendersOf")(function* ({ env, merchantId }, transactionId) {
+      const receiverColumn = sql.literal(`receiver_${env}`)
       const rows = yield* decodeAddresses(
         yield* sql`
           WITH sent AS (
@@ -87,7 +91,7 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
             SELECT DISTINCT payer AS address, true AS present, NULL::timestamptz AS since FROM sent
             WHERE merchant_id = ${merchantId}
             UNION ALL
-            SELECT r.address, r.address = CASE r.env WHEN 'test' THEN m.receiver_test ELSE m.receiver_live END, r.since
+            SELECT r.address, r.address = m.${receiverColumn}, r.since
             FROM merchant_receivers r JOIN merchants m ON m.id = r.merchant_id
             WHERE r.merchant_id = ${merchantId} AND r.env = ${env}
               AND NOT EXISTS (SELECT 1 FROM sent WHERE sent.payer = r.address)
@@ -135,8 +139,7 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
           DELETE FROM claimed_transfers c USING ended e
           WHERE c.refund_id = e.id AND c.transaction_id = e.transaction_id AND c.payer = e.sender
             AND c.receiver = e.recipient AND c.amount = e.amount AND c.ordinal = e.ordinal
-            AND c.chain_id = CASE e.env WHEN 'test' THEN ${networks.test.chainId}::integer
-              ELSE ${networks.live.chainId}::integer END
+            AND c.chain_id = ${chainIdSql(sql, "e.env")}
         ), given_back AS (
           UPDATE incoming_transfers t SET handled_at = NULL, handled_by = NULL, note = NULL, match_at = ${at}
           FROM ended e WHERE t.id = e.transfer_id AND e.took_transfer AND t.payment_id IS NULL AND NOT EXISTS (
@@ -208,8 +211,7 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
             FROM noted n
             WHERE c.refund_id = n.id AND c.transaction_id = n.transaction_id AND c.payer = n.sender
               AND c.receiver = n.recipient AND c.amount = n.amount AND c.ordinal = n.ordinal
-              AND c.chain_id = CASE n.env WHEN 'test' THEN ${networks.test.chainId}::integer
-                ELSE ${networks.live.chainId}::integer END
+              AND c.chain_id = ${chainIdSql(sql, "n.env")}
           )
           SELECT id FROM noted`
       return rows.length > 0

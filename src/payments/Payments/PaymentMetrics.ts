@@ -1,14 +1,13 @@
 // Settlements, and what each check against the chain found.
+
 import type { Effect } from "effect"
 import type { Verification } from "../../chain/Verification.ts"
+import { envs } from "../../domain/networks.ts"
 import { MismatchReason, PendingReason } from "../../domain/VerdictReason.ts"
 import { counterBy } from "../../platform/metrics/series.ts"
 
 /** Counts a payment that has settled, by environment. */
-export const countSettlement = counterBy("quittance_settlements_total", "Payments settled", "env", [
-  "test",
-  "live"
-])
+export const countSettlement = counterBy("quittance_settlements_total", "Payments settled", "env", envs)
 
 const count = counterBy(
   "quittance_verifications_total",

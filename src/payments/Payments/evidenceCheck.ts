@@ -1,4 +1,5 @@
 // Whether what is declared of a transfer settles a payment, by what the chain shows.
+
 import { DateTime, Effect, Option, Result } from "effect"
 import type { ChainVerifier } from "../../chain/ChainVerifier.ts"
 import type { Verification } from "../../chain/Verification.ts"
@@ -8,10 +9,12 @@ import {
   PaymentReportConflict,
   type TestSettlementMismatch
 } from "../../domain/Errors.ts"
+import { isTest } from "../../domain/networks.ts"
 import { type Evidence, judgeReport, type Payment } from "../../domain/Payment.ts"
 import type { TokenChange } from "../../domain/TokenChange.ts"
 import type { MismatchReason, PendingReason } from "../../domain/VerdictReason.ts"
 import { settledEvent } from "../../domain/Webhook.ts"
+import type { Networks } from "../../platform/Networks.ts"
 import type { DeliveryWake } from "../../webhooks/DeliveryWake.ts"
 import { blockTolerance } from "../PaymentRepo/AttemptStore.ts"
 import { deliveryIdOf, laterDeliveryIdOf } from "../PaymentRepo/deliveryIdOf.ts"
@@ -78,7 +81,8 @@ export interface EvidenceCheck {
 export const makeEvidenceCheck = (
   repo: PaymentRepo["Service"],
   chain: ChainVerifier["Service"],
-  wake: DeliveryWake["Service"]
+  wake: DeliveryWake["Service"],
+  { executes }: Networks
 ): EvidenceCheck & {
   /** What is known of a payment that is no longer open to this evidence, or undefined where it still is. */
   readonly decided: (payment: Payment, evidence: Evidence) => ReportCheck | undefined
@@ -103,7 +107,7 @@ export const makeEvidenceCheck = (
       id,
       body: settledEvent({
         id,
-        livemode: payment.env === "live",
+        livemode: !isTest(payment.env),
         transactionId: proof.transactionId,
         tokenChanges
       })
@@ -126,7 +130,7 @@ export const makeEvidenceCheck = (
   })
 
   const decided = (payment: Payment, evidence: Evidence): ReportCheck | undefined => {
-    switch (judgeReport(payment, evidence)) {
+    switch (judgeReport(payment, evidence, executes)) {
       case "verify":
         return undefined
       case "conflict":

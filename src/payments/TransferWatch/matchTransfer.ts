@@ -2,7 +2,6 @@
 // transaction or its nonce, then what it stands for after a reorganisation, then what is likely.
 import { DateTime, Effect } from "effect"
 import type { ChainVerifier } from "../../chain/ChainVerifier.ts"
-import type { Env } from "../../domain/Chain.ts"
 import { evidenceOf } from "../evidenceOf.ts"
 import type { PaymentRepo } from "../PaymentRepo.ts"
 import type { Payments } from "../Payments.ts"
@@ -24,13 +23,11 @@ const senderPatienceMillis = 10 * 60_000
 export const makeMatchTransfer = ({
   repo,
   payments,
-  chain,
-  env
+  chain
 }: {
   readonly repo: PaymentRepo["Service"]
   readonly payments: Payments["Service"]
   readonly chain: ChainVerifier["Service"]
-  readonly env: Env
 }) => {
   /**
    * Settles the first of the payments that the transfer proves. `waiting` while the chain has not decided about
@@ -67,7 +64,7 @@ export const makeMatchTransfer = ({
     transfer: IncomingTransfer,
     mayHear: boolean
   ): Effect.fn.Return<"settled" | "waiting" | "refused" | "unsigned"> {
-    const nonces = yield* chain.usedAuthorizations(env, transfer.transactionId, transfer.payer)
+    const nonces = yield* chain.usedAuthorizations(transfer.env, transfer.transactionId, transfer.payer)
     if (nonces === undefined) return mayHear ? "waiting" : "unsigned"
     const asked = nonces.length === 0 ? [] : yield* repo.askedBy(transfer, nonces)
     if (asked.length === 0) return "unsigned"
@@ -122,7 +119,8 @@ export const makeMatchTransfer = ({
     if (signed === "waiting") return yield* later
     // What is signed for one payment pays no other, however likely that one is.
     const matches = signed === "refused" ? [] : yield* repo.matchesOf(transfer)
-    const sender = matches.length === 0 ? undefined : yield* chain.sender(env, transfer.transactionId)
+    const sender =
+      matches.length === 0 ? undefined : yield* chain.sender(transfer.env, transfer.transactionId)
     const mayHear = sender === undefined && isRecent
     if (mayHear && firstDependsOnSender(transfer, matches)) return yield* later
     const ordered = matchOrder(transfer, matches, sender)

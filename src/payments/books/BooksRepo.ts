@@ -2,8 +2,9 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { AddressBytes, toBytes } from "../../chain/ChainBytes.ts"
-import { type Address, networks } from "../../domain/Chain.ts"
+import type { Address } from "../../domain/Chain.ts"
 import type { MerchantId, Tenant } from "../../domain/Merchant.ts"
+import { networks } from "../../domain/networks.ts"
 import { type Period, TimeZone } from "../../domain/Period.ts"
 import { isReceived } from "../isReceivedSql.ts"
 

@@ -1,9 +1,10 @@
 // The contract of payment intents (docs/contract.md 2.2 and 4.1).
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Address, Env, networks } from "../../domain/Chain.ts"
+import { Address, Env } from "../../domain/Chain.ts"
 import { ReceiverTaken } from "../../domain/Errors.ts"
 import { UsdAmount } from "../../domain/Money.ts"
+import { networks } from "../../domain/networks.ts"
 import { allow, endpointGroup } from "../../platform/http/Access.ts"
 import { ApiKeyAuth } from "../../platform/http/ApiKeyAuth.ts"
 import { errorResponse } from "../../platform/http/Envelope.ts"

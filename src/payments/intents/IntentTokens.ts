@@ -2,10 +2,11 @@
 // the browser hands back, so that the browser cannot change the price.
 import { Clock, Context, Effect, Layer, Redacted, Schema } from "effect"
 import { base64url, type CompactJWSHeaderParameters, compactVerify } from "jose"
-import { Address, ChainId, Env } from "../../domain/Chain.ts"
+import { Address, Env } from "../../domain/Chain.ts"
 import { InvalidIntentToken } from "../../domain/Errors.ts"
 import { MerchantId } from "../../domain/Merchant.ts"
 import { formatUsd, UsdAmount } from "../../domain/Money.ts"
+import { envs, networks } from "../../domain/networks.ts"
 import { PaymentId } from "../../domain/Payment.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 
@@ -27,7 +28,10 @@ const Claims = Schema.Struct({
   merchant: MerchantId,
   env: Env,
   receiver: Address,
-  token: Schema.Struct({ address: Address, chainId: ChainId })
+  token: Schema.Struct({
+    address: Address,
+    chainId: Schema.Literals(envs.map((env) => networks[env].chainId))
+  })
 })
 
 const Header = Schema.Struct({

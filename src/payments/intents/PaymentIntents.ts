@@ -1,10 +1,10 @@
 // Creating intents: nothing is stored, the token carries what was agreed.
 import { Brand, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { networks } from "../../domain/Chain.ts"
 import { ReceiverTaken } from "../../domain/Errors.ts"
 import type { Principal } from "../../domain/Merchant.ts"
 import { type AtomicUsdc, formatUsd } from "../../domain/Money.ts"
+import { networks } from "../../domain/networks.ts"
 import type { Payment, PaymentId } from "../../domain/Payment.ts"
 import type { AppConfig } from "../../platform/AppConfig.ts"
 import type { CreatedIntent } from "./Api.ts"

@@ -1,4 +1,5 @@
 // Payment links: made once by a merchant; each opening mints an intent for the checkout.
+
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import {
@@ -14,6 +15,7 @@ import { type AtomicUsdc, formatUsd } from "../../domain/Money.ts"
 import { PaymentId } from "../../domain/Payment.ts"
 import { KeyAuth } from "../../merchants/keys/KeyAuth.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
+import { Networks } from "../../platform/Networks.ts"
 import { PaymentIntents } from "../intents/PaymentIntents.ts"
 import { PaymentRepo } from "../PaymentRepo.ts"
 import type { NewLink, OpenedLink, PaymentLink } from "./Api.ts"
@@ -86,6 +88,7 @@ export class Links extends Context.Service<
   > = Layer.effect(
     Links,
     Effect.gen(function* () {
+      const { executes } = yield* Networks
       const repo = yield* LinkRepo
       const keys = yield* KeyAuth
       const intents = yield* PaymentIntents
@@ -170,7 +173,7 @@ export class Links extends Context.Service<
       })
 
       const newLink = Effect.fnUntraced(function* (owner: Owner, input: typeof NewLink.Type) {
-        if (owner.env !== "test") return yield* new LiveModeGated()
+        if (!executes(owner.env)) return yield* new LiveModeGated()
         const { amount, maxAmount, minAmount } = input
         const bounds = [minAmount, maxAmount].filter((bound) => bound !== undefined)
         if (bounds.length !== (amount === undefined ? 2 : 0))

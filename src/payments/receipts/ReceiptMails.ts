@@ -1,9 +1,11 @@
 // Receipts by mail, to buyers who leave an address for it: once to each address, a few for a receipt.
+
 import { createHash } from "node:crypto"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
 import type { Locale } from "../../domain/Locale.ts"
+import { isTest } from "../../domain/networks.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { Mails } from "../../platform/mail/Mails.ts"
 import { filled, mailWords } from "../../platform/mail/mailWords.ts"
@@ -39,9 +41,9 @@ export class ReceiptMails extends Context.Service<
         send: Effect.fn("ReceiptMails.send")(function* ({ receipt, url }, email, locale) {
           if (!isOn) return
           const words = mailWords[locale]
-          const isTest = receipt.env === "test"
+          const mark = isTest(receipt.env) ? " (test)" : ""
           const values = {
-            merchant: `${receipt.merchant}${isTest ? " (test)" : ""}`,
+            merchant: `${receipt.merchant}${mark}`,
             amount: receipt.amount
           }
           yield* repo.ask(
@@ -53,7 +55,7 @@ export class ReceiptMails extends Context.Service<
               recipient: email,
               subject: filled(words.receiptSubject, values),
               body: [
-                ...(isTest ? [catalogues[locale].testPayment, ""] : []),
+                ...(isTest(receipt.env) ? [catalogues[locale].testPayment, ""] : []),
                 filled(words.receipt, values),
                 url,
                 "",

@@ -1,5 +1,5 @@
-import { networks } from "../../domain/Chain.ts"
 import { formatUsd } from "../../domain/Money.ts"
+import { isTest, networks } from "../../domain/networks.ts"
 import type { Refund } from "../RefundStore.ts"
 import type { RefundView } from "./Api.ts"
 
@@ -15,7 +15,7 @@ export const refundView = (refund: Refund): RefundView => {
     amount: formatUsd(amount),
     currency: "USD",
     env: refund.env,
-    livemode: refund.env === "live",
+    livemode: !isTest(refund.env),
     recipient,
     ...(refund.reason === null ? {} : { reason: refund.reason }),
     beyondPaid: refund.beyondPaid,

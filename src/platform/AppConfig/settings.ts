@@ -3,6 +3,7 @@ import { validateMnemonic } from "@scure/bip39"
 import { wordlist } from "@scure/bip39/wordlists/english"
 import { Config, Duration, Effect, Option, Schema } from "effect"
 import { Address } from "../../domain/Chain.ts"
+import { type Network, networks } from "../../domain/networks.ts"
 import { ConfigRefusal } from "./ConfigRefusal.ts"
 import * as codecs from "./codecs.ts"
 import { defaultConnections, leastConnections, mostProcesses } from "./processCount.ts"
@@ -36,6 +37,7 @@ export const intentTokenWants =
 export const encryptionWants = "kid:key pairs, comma-separated, newest first, each key the base64 of 32 bytes"
 const listenHostWants = "an IP address or host name to listen on"
 const nodesWant = "comma-separated http(s) addresses of JSON-RPC nodes"
+const nodesOf = ({ nodes }: Network) => setting(nodes.setting, codecs.httpUrls, nodesWant, nodes.default)
 const gasWants = "an amount of gas a day"
 
 const gas = codecs.integer(1, Number.MAX_SAFE_INTEGER)
@@ -87,19 +89,19 @@ export const settings = {
     "comma-separated host:port",
     []
   ),
-  testnetNodes: setting("BASE_SEPOLIA_RPC_URLS", codecs.httpUrls, nodesWant, ["https://sepolia.base.org"]),
-  mainnetNodes: setting("ARBITRUM_RPC_URLS", codecs.httpUrls, nodesWant, ["https://arb1.arbitrum.io/rpc"]),
+  testnetNodes: nodesOf(networks.test),
+  mainnetNodes: nodesOf(networks.live),
   testnetConfirmations: setting(
     "TESTNET_CONFIRMATIONS",
     codecs.integer(0, 64),
     "a number of blocks from 0 to 64",
-    1
+    networks.test.confirmations
   ),
   finalityDepth: setting(
     "FINALITY_DEPTH",
     codecs.integer(1, 100_000),
     "a number of blocks from 1 to 100000",
-    64
+    networks.test.finalityDepth
   ),
   faucetKey: optional(
     "FAUCET_PRIVATE_KEY",

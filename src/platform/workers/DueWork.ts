@@ -23,7 +23,7 @@ export type Queue = (typeof queues)[number]
 export interface DueWork {
   /** Completes when a row of the queue may be due; without a database, after `pace`. */
   readonly next: (queue: Queue, pace: Duration.Input) => Effect.Effect<void>
-  /** False while no payment on Testnet waits to be paid. */
+  /** False while no payment waits to be paid on a network that executes. */
   readonly isAwaited: () => boolean
 }
 

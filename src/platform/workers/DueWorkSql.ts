@@ -1,7 +1,9 @@
 // One statement for all workers, where each of them would ask its own: a service at rest leaves the
 // database in peace, and what is due at a time is taken at that time.
+
 import { Clock, Deferred, Duration, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { Networks } from "../Networks.ts"
 import { DueWork, type Queue, queues } from "./DueWork.ts"
 import { periodic } from "./supervised.ts"
 import { waitingEndpoints } from "./waitingEndpointsSql.ts"
@@ -53,6 +55,7 @@ const columnOf = {
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  const { executing } = yield* Networks
   let round = Deferred.makeUnsafe<Round>()
   let awaited = true
 
@@ -76,7 +79,7 @@ const make = Effect.gen(function* () {
         (SELECT min(due_at) FROM alert_posts WHERE due_at IS NOT NULL) AS alert_posts,
         EXISTS (SELECT 1 FROM (
           SELECT env FROM payments WHERE status = 'pending' ORDER BY created_at DESC LIMIT 500
-        ) newest WHERE env = 'test') AS awaited`
+        ) newest WHERE env = ANY (${executing}::text[])) AS awaited`
     const found = yield* decodeRow(row)
     const due = queues.flatMap((queue): ReadonlyArray<readonly [Queue, Date]> => {
       const at = found[columnOf[queue]]

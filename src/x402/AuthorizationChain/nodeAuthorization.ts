@@ -3,10 +3,11 @@ import { Effect, Option, Schema } from "effect"
 import { encodeFunctionData, type Hex, toEventSelector, toHex } from "viem"
 import type { NodeFailure, RpcNode } from "../../chain/RpcPool/RpcNode.ts"
 import { Quantity, Word } from "../../chain/RpcSchemas.ts"
-import { type Address, networks, TransactionHash } from "../../domain/Chain.ts"
+import { type Address, TransactionHash } from "../../domain/Chain.ts"
+import { walletNetwork } from "../../domain/networks.ts"
 import { authorizationAbi } from "../Authorization.ts"
 
-const usdc = networks.test.usdc.address
+const usdc = walletNetwork.usdc.address
 
 /**
  * `used`: its nonce is spent, by a transfer or a cancellation. `expired`: unused in a block with the

@@ -1,6 +1,7 @@
 // Whether a signed authorization pays what is asked, before the chain is. The reasons and
 // their order are those of the reference facilitator (scheme `exact` on EVM).
-import type { Address, Network } from "../../domain/Chain.ts"
+import type { Address } from "../../domain/Chain.ts"
+import type { Network } from "../../domain/networks.ts"
 import type { InvalidReason } from "../../domain/SettleReason.ts"
 import type { ExactPayment, Requirements } from "../Wire.ts"
 import { networkNames } from "../Wire.ts"

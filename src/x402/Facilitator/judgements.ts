@@ -1,11 +1,13 @@
 // Whether an authorization is good for what is asked: by its terms, its signature, its payment and the chain.
+
 import { DateTime, Effect, Option } from "effect"
 import type { RpcUnavailable } from "../../chain/Verification.ts"
 import { isAuthorizationNonceOf } from "../../domain/authorizationNonce.ts"
-import { networks } from "../../domain/Chain.ts"
 import type { Merchant, Principal } from "../../domain/Merchant.ts"
+import { walletNetwork } from "../../domain/networks.ts"
 import type { PayerType, Payment } from "../../domain/Payment.ts"
 import type { InvalidReason } from "../../domain/SettleReason.ts"
+import type { Networks } from "../../platform/Networks.ts"
 import type { AuthorizationChain } from "../AuthorizationChain.ts"
 import type { Relayer } from "../Relayer.ts"
 import type { SettlementRepo } from "../Settlements/SettlementRepo.ts"
@@ -38,14 +40,16 @@ export const makeJudgements = ({
   baseUrl,
   chain,
   relayer,
+  relays,
   repo
 }: {
   readonly baseUrl: string
   readonly chain: AuthorizationChain["Service"]
   readonly relayer: Relayer["Service"]
+  readonly relays: Networks["relays"]
   readonly repo: SettlementRepo["Service"]
 }) => {
-  const network = networks.test
+  const network = walletNetwork
 
   /** Everything but whether the nonce is still free and the transfer would go through. */
   const judge = Effect.fnUntraced(function* (
@@ -53,7 +57,7 @@ export const makeJudgements = ({
     exact: ExactPayment,
     requirements: Requirements
   ): Effect.fn.Return<InvalidReason | undefined, RpcUnavailable> {
-    if (env !== "test") return "invalid_exact_evm_network_mismatch"
+    if (!relays(env)) return "invalid_exact_evm_network_mismatch"
     const terms = judgeTerms(network, exact, requirements)
     if (terms !== undefined) return terms
     if (requirements.domain === undefined) return "invalid_exact_evm_missing_eip712_domain"
@@ -65,7 +69,7 @@ export const makeJudgements = ({
     // An address that has become another merchant's takes no money of this one's resources.
     if (payment === undefined && merchant.movedReceivers?.includes(env) === true)
       return "invalid_exact_evm_recipient_mismatch"
-    const receiver = payment === undefined ? merchant.receivers.test : payment.receiver
+    const receiver = payment === undefined ? merchant.receivers[env] : payment.receiver
     const judged = judgeAuthorization(exact, requirements, receiver, now)
     if (judged !== undefined) return judged
     // Asked of a buyer for a payment, it pays that one alone.

@@ -2,7 +2,8 @@
 import { DateTime, Effect, Option } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import type { RpcUnavailable } from "../../chain/Verification.ts"
-import { networks, type TransactionHash } from "../../domain/Chain.ts"
+import type { TransactionHash } from "../../domain/Chain.ts"
+import { walletNetwork } from "../../domain/networks.ts"
 import { PaymentId } from "../../domain/Payment.ts"
 import type { AuthorizationChain } from "../AuthorizationChain.ts"
 import type { PaymentTaken, SettlementRepo } from "../Settlements/SettlementRepo.ts"
@@ -32,7 +33,7 @@ export const makeSettling = (
   },
   { isSame, isThere, judgeAgain, judgeNew }: Judgements
 ) => {
-  const network = networks.test
+  const network = walletNetwork
 
   const pendingReasonOf = ({ toldReason }: X402Settlement) => toldReason ?? "settlement_pending"
 

@@ -1,10 +1,12 @@
 // Ends reservations by what the chain shows: used, released by a cancellation, or expired in a
 // block after their time. Until then they count toward the cap.
+
 import { DateTime, Duration, Effect, Layer, Option } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { ContractSignatures } from "../../chain/ContractSignatures.ts"
 import type { RpcPool } from "../../chain/RpcPool.ts"
 import type { Agent, AgentPayment } from "../../domain/Agent.ts"
+import { walletNetwork } from "../../domain/networks.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { DueWork } from "../../platform/workers/DueWork.ts"
 import { leased } from "../../platform/workers/leased.ts"
@@ -20,8 +22,8 @@ const settledSeconds = 60n
 const make = Effect.gen(function* () {
   const repo = yield* AgentRepo
   const due = yield* DueWork
-  const { paymentExpiry, testnetConfirmations } = yield* AppConfig
-  const releasedBlocks = BigInt(testnetConfirmations)
+  const { confirmations, paymentExpiry } = yield* AppConfig
+  const releasedBlocks = BigInt(confirmations[walletNetwork.env])
   const chain = yield* AuthorizationChain
 
   const check = Effect.fn("AgentReconciler.check")(function* ({

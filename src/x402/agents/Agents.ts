@@ -1,5 +1,6 @@
 // Agents and what they sign: provisioned by a merchant's people, paid from a wallet of their
 // own, held to caps that live in the database.
+
 import { createHash } from "node:crypto"
 import { isDeepStrictEqual } from "node:util"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
@@ -8,7 +9,7 @@ import type { SqlClient } from "effect/sql"
 import { toHex } from "viem"
 import { DerivedWallets } from "../../chain/wallets/DerivedWallets.ts"
 import { type Agent, AgentId, type AgentPayment, type Allowance } from "../../domain/Agent.ts"
-import { Address, type Env, networks, TransactionHash } from "../../domain/Chain.ts"
+import { Address, type Env, TransactionHash } from "../../domain/Chain.ts"
 import {
   AgentCapExceeded,
   AgentHostNotAllowed,
@@ -24,8 +25,10 @@ import {
 } from "../../domain/Errors.ts"
 import type { MerchantId, Principal } from "../../domain/Merchant.ts"
 import { formatUsd } from "../../domain/Money.ts"
+import { networks } from "../../domain/networks.ts"
 import { issueKey } from "../../merchants/keys/issueKey.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
+import { Networks } from "../../platform/Networks.ts"
 import { typedDataOf } from "../Authorization.ts"
 import { networkNames, paymentHeader, type X402Version } from "../Wire.ts"
 import {
@@ -137,6 +140,7 @@ const refusalOf = (
 
 const make = Effect.gen(function* () {
   const { baseUrl } = yield* AppConfig
+  const { relays } = yield* Networks
   const repo = yield* AgentRepo
   const wallets = yield* DerivedWallets
   const random = yield* SecureRandom.SecureRandom
@@ -278,7 +282,7 @@ const make = Effect.gen(function* () {
   })
 
   const sign: Shape["sign"] = Effect.fn("Agents.sign")(function* (principal, request) {
-    if (principal.env !== "test") return yield* new LiveModeGated()
+    if (!relays(principal.env)) return yield* new LiveModeGated()
     const asking = yield* ofKey(principal)
     const { requirements, amount, accepted } = yield* chooseRequirement(
       asking.env,

@@ -11,10 +11,12 @@ import { orChainUnavailable } from "../../chain/orChainUnavailable.ts"
 import type { Agent, AgentPayment } from "../../domain/Agent.ts"
 import { AgentPaymentNotFound, LiveModeGated } from "../../domain/Errors.ts"
 import { formatUsd } from "../../domain/Money.ts"
+import { isTest } from "../../domain/networks.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { CurrentPrincipal } from "../../platform/http/ApiKeyAuth.ts"
 import { jsonAnswer } from "../../platform/http/jsonAnswer.ts"
 import { clientAddressOf } from "../../platform/http/RequestContext.ts"
+import { Networks } from "../../platform/Networks.ts"
 import { networkNames } from "../Wire.ts"
 import { Agents } from "./Agents.ts"
 import type { AgentAnswer, AgentPaymentView, SignedPaymentAnswer } from "./Api.ts"
@@ -47,17 +49,16 @@ const agent = HttpApiBuilder.group(
     const agents = yield* Agents
     const chain = yield* ChainVerifier
     const releases = yield* Releases
+    const { relays } = yield* Networks
 
     return handlers.handleAll({
       retrieve: Effect.fnUntraced(function* () {
         const found = yield* agents.ofKey(yield* CurrentPrincipal)
         const { balance, allowance, payments } = yield* Effect.all(
           {
-            // Mainnet is not asked while it is gated.
-            balance:
-              found.env === "live"
-                ? Effect.succeedNone
-                : chain.readBalance(found.env, found.address).pipe(Effect.option),
+            balance: relays(found.env)
+              ? chain.readBalance(found.env, found.address).pipe(Effect.option)
+              : Effect.succeedNone,
             allowance: agents.allowance(found),
             payments: agents.payments(found.id, shownPayments)
           },
@@ -68,7 +69,7 @@ const agent = HttpApiBuilder.group(
             id: found.id,
             name: found.name,
             env: found.env,
-            livemode: found.env === "live",
+            livemode: !isTest(found.env),
             status: found.status,
             address: found.address,
             ...Option.match(balance, {
@@ -104,7 +105,7 @@ const agent = HttpApiBuilder.group(
       }),
       release: Effect.fnUntraced(function* ({ params }) {
         const principal = yield* CurrentPrincipal
-        if (principal.env !== "test") return yield* new LiveModeGated()
+        if (!relays(principal.env)) return yield* new LiveModeGated()
         const found = yield* agents.ofKey(principal)
         const payment = yield* agents.findPayment(found.id, params.id)
         if (Option.isNone(payment)) return yield* new AgentPaymentNotFound()

@@ -8,8 +8,8 @@ import type { RpcPool } from "../../chain/RpcPool.ts"
 import { RpcUnavailable } from "../../chain/Verification.ts"
 import { DerivedWallets } from "../../chain/wallets/DerivedWallets.ts"
 import type { Agent, AgentPayment } from "../../domain/Agent.ts"
-import { networks } from "../../domain/Chain.ts"
 import { AgentsNotConfigured, RateLimited } from "../../domain/Errors.ts"
+import { walletNetwork } from "../../domain/networks.ts"
 import type { AppConfig } from "../../platform/AppConfig.ts"
 import type { Alerts } from "../../platform/alerts/Alerts.ts"
 import { authorizationAbi, authorizationTypes, domainOf } from "../Authorization.ts"
@@ -40,7 +40,7 @@ export class Releases extends Context.Service<
       const wallets = yield* DerivedWallets
       const chain = yield* AuthorizationChain
       const relayer = yield* Relayer
-      const network = networks.test
+      const network = walletNetwork
       return {
         release: Effect.fn("Releases.release")(function* (agent, payment) {
           const account = wallets.accountOf(agent.walletIndex)

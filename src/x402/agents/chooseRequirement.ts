@@ -1,9 +1,10 @@
 // Which of the ways to pay that a resource accepts an agent can use, and why not where none is.
 import { Effect, Option, Result } from "effect"
-import { type Env, type Network, networks } from "../../domain/Chain.ts"
+import type { Env } from "../../domain/Chain.ts"
 import { type ErrorDetail, InvalidRequest, X402RequirementsUnsupported } from "../../domain/Errors.ts"
 import { issueDetails } from "../../domain/issueDetails.ts"
 import { AtomicUsdc } from "../../domain/Money.ts"
+import { type Network, networks } from "../../domain/networks.ts"
 import { networkNames, type Requirements, readRequirements, type X402Version } from "../Wire.ts"
 
 export interface Choice {

@@ -28,6 +28,7 @@ import { jsonAnswer } from "../../platform/http/jsonAnswer.ts"
 import { narrowedGroup } from "../../platform/http/narrowed.ts"
 import { clientAddressOf, RequestId } from "../../platform/http/RequestContext.ts"
 import { RateLimiter } from "../../platform/limits/RateLimiter.ts"
+import { Networks } from "../../platform/Networks.ts"
 import { Facilitator, type SettleAnswer } from "../Facilitator.ts"
 import type { SigningTerms } from "./Api.ts"
 import { obstacleNames, refusalOf } from "./refusalOf.ts"
@@ -53,6 +54,7 @@ export const layer = HttpApiBuilder.group(
     const facilitator = yield* Facilitator
     const repo = yield* PaymentRepo
     const limiter = yield* RateLimiter
+    const { relays } = yield* Networks
     const { baseUrl, trustedProxyHops } = yield* AppConfig
 
     const limited = Effect.fnUntraced(function* (key: string, limit: typeof paymentLimit) {
@@ -66,7 +68,7 @@ export const layer = HttpApiBuilder.group(
       yield* limited(`relaying ${keyId} ${client} ${id}`, paymentLimit)
       const payment = yield* repo.find({ merchantId: merchant.id, env }, id)
       if (Option.isNone(payment)) return yield* new PaymentNotFound()
-      if (env !== "test") return yield* new LiveModeGated()
+      if (!relays(env)) return yield* new LiveModeGated()
       return { merchant, payment: payment.value, client: `${keyId} ${client}` }
     })
 

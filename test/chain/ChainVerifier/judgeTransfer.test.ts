@@ -3,8 +3,9 @@
 import { describe, expect, test } from "bun:test"
 import { judgeTransfer, type TransactionFacts } from "../../../src/chain/ChainVerifier/judgeTransfer.ts"
 import type { Expectation, Verification } from "../../../src/chain/Verification.ts"
-import { Address, networks } from "../../../src/domain/Chain.ts"
+import { Address } from "../../../src/domain/Chain.ts"
 import { AtomicUsdc } from "../../../src/domain/Money.ts"
+import { networks } from "../../../src/domain/networks.ts"
 import { row } from "../../support/attackRows.ts"
 import {
   amount,

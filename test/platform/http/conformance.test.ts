@@ -2,7 +2,7 @@
 // case names its section; each response is also held against the OpenAPI document.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
-import { networks } from "../../../src/domain/Chain.ts"
+import { networks } from "../../../src/domain/networks.ts"
 import { testDatabase } from "../../support/database.ts"
 import { receiver, startService, type TestMerchant, type TestService } from "../../support/service.ts"
 import { authenticationCases } from "./conformance/authentication.cases.ts"

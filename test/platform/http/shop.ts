@@ -1,7 +1,8 @@
 // A merchant and its buyers as wire tests need them: keys of every kind, and the
 // path from intent to settled payment in one call each.
 import { Effect } from "effect"
-import { Address, type Env, networks, type TransactionHash } from "../../../src/domain/Chain.ts"
+import { Address, type Env, type TransactionHash } from "../../../src/domain/Chain.ts"
+import { networks } from "../../../src/domain/networks.ts"
 import { type Answer, type Call, send } from "../../support/contractCheck.ts"
 import { receiver, type TestMerchant, type TestService } from "../../support/service.ts"
 

@@ -1,8 +1,9 @@
 // Agents that pay payments and resources by x402, the servers of those resources, and strangers who use what they
 // have signed.
 import { Effect, Option } from "effect"
-import { type Address, networks } from "../../../src/domain/Chain.ts"
+import type { Address } from "../../../src/domain/Chain.ts"
 import { formatUsd } from "../../../src/domain/Money.ts"
+import { networks } from "../../../src/domain/networks.ts"
 import type { SignedAuthorization } from "../../../src/x402/Authorization.ts"
 import { decodeHeader, networkNames, readPayment } from "../../../src/x402/Wire.ts"
 import type { Ledger } from "../chain/Ledger.ts"

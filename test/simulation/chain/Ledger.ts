@@ -2,7 +2,8 @@
 // node shows of it is the node's.
 import { type Hex, keccak256, padHex, toHex } from "viem"
 import { transferTopic } from "../../../src/chain/ChainVerifier/TransferLog.ts"
-import { type Address, networks, TransactionHash } from "../../../src/domain/Chain.ts"
+import { type Address, TransactionHash } from "../../../src/domain/Chain.ts"
+import { networks } from "../../../src/domain/networks.ts"
 import type { Draw } from "../Draw.ts"
 import { keyOf, readRaw, type Spending, spendingLog } from "./authorizations.ts"
 

@@ -2,7 +2,8 @@
 // are the service's to judge; the chain takes each nonce of a payer once, and within its time.
 import { decodeFunctionData, type Hex, padHex, parseTransaction, toEventSelector } from "viem"
 import { parseAddress } from "../../../src/chain/Address.ts"
-import { type Address, networks } from "../../../src/domain/Chain.ts"
+import type { Address } from "../../../src/domain/Chain.ts"
+import { networks } from "../../../src/domain/networks.ts"
 import { authorizationAbi } from "../../../src/x402/Authorization.ts"
 
 const { usdc } = networks.test

@@ -1,6 +1,6 @@
 // Whether a signed authorization pays what is asked: each term changed alone, and which refusal comes first.
 import { describe, expect, test } from "bun:test"
-import { type Network, networks } from "../../../src/domain/Chain.ts"
+import { type Network, networks } from "../../../src/domain/networks.ts"
 import type { InvalidReason } from "../../../src/domain/SettleReason.ts"
 import {
   judgeAuthorization,

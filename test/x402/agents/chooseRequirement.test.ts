@@ -1,8 +1,8 @@
 // Which of a resource's ways to pay an agent takes, and what it is told where it can take none.
 import { describe, expect, test } from "bun:test"
 import { Effect, Option, Result } from "effect"
-import { networks } from "../../../src/domain/Chain.ts"
 import type { InvalidRequest, X402RequirementsUnsupported } from "../../../src/domain/Errors.ts"
+import { networks } from "../../../src/domain/networks.ts"
 import { chooseRequirement, hostOf } from "../../../src/x402/agents/chooseRequirement.ts"
 import { receiver, thief } from "../../support/rawReceipts.ts"
 

@@ -1,10 +1,11 @@
 // What the faucet's wallet signs for a grant: gas and USDC.
 import { encodeFunctionData, erc20Abi, type Hex } from "viem"
-import { type Address, networks } from "../../../domain/Chain.ts"
+import type { Address } from "../../../domain/Chain.ts"
+import { walletNetwork } from "../../../domain/networks.ts"
 import type { RpcPool } from "../../RpcPool.ts"
 import { makeHotWallet, type WalletState } from "../../wallets/HotWallet.ts"
 
-const { usdc } = networks.test
+const { usdc } = walletNetwork
 /** Enough for a transfer to a contract wallet and for Circle's USDC; what is unused is not paid. */
 const gasLimits = { gas: 100_000n, usdc: 150_000n }
 

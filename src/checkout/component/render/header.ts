@@ -1,4 +1,5 @@
 // Above every screen: who is paid, how much, and how far the buyer has come.
+import { isTest } from "../../../domain/networks.ts"
 import { h } from "../elements.ts"
 import type { Model } from "../Model.ts"
 import type { ViewTools } from "./ViewTools.ts"
@@ -52,7 +53,7 @@ export const header = (model: Model, tools: ViewTools): HTMLElement => {
         logo === undefined ? undefined : h("img", { src: logo, alt: "", width: "32", height: "32" }),
         h("p", { class: "merchant" }, values["merchant"] === "" ? "" : translation.text("payTo", values))
       ),
-      model.context?.env === "test"
+      model.context !== undefined && isTest(model.context.env)
         ? h("span", { class: "badge", part: "badge" }, translation.text("testMode"))
         : undefined
     ),

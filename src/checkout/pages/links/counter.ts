@@ -1,6 +1,7 @@
 // /counter#link={id}: a shop's tablet. An amount becomes a code that the customer scans; the page follows the
 // payment, also after a reload, and adds up the device's day.
 
+import { isTest } from "../../../domain/networks.ts"
 import { element, input } from "../../../platform/pages/browser/dom.ts"
 import { isRecord } from "../../../platform/pages/browser/isRecord.ts"
 import { qrCode } from "../../component/qr.ts"
@@ -253,7 +254,7 @@ readLink(id)
   .then((known) => {
     link = known
     element("merchant").textContent = known.merchant
-    element("mode").hidden = known.env === "live"
+    element("mode").hidden = !isTest(known.env)
     document.title = text("counterOf", { merchant: known.merchant })
     showTotal()
     void lookAtCancelled()

@@ -1,10 +1,11 @@
 // What the pages ask of the service about links.
+import type { Env } from "../../../domain/Chain.ts"
 
 export interface Link {
   readonly id: string
   readonly url: string
   readonly merchant: string
-  readonly env: string
+  readonly env: Env
   readonly description: string
   readonly amount?: string
   readonly minAmount?: string

@@ -1,5 +1,6 @@
 // /link/{id}/poster: the link as a code to print and to share.
 
+import { isTest } from "../../../domain/networks.ts"
 import { element } from "../../../platform/pages/browser/dom.ts"
 import { qrCode } from "../../component/qr.ts"
 import { readLink } from "./linkApi.ts"
@@ -20,7 +21,7 @@ readLink(id)
   .then((link) => {
     document.title = `${link.description}, ${link.merchant}`
     element("merchant").textContent = link.merchant
-    element("mode").hidden = link.env === "live"
+    element("mode").hidden = !isTest(link.env)
     element("description").textContent = link.description
     element("amount").textContent = link.amount === undefined ? "" : money(link.amount)
     element("code").replaceChildren(qrCode(link.url, text("qrLink")))

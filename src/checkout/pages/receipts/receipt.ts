@@ -1,4 +1,5 @@
 // /receipt/{id}: reads the receipt, verifies its signature, and shows it.
+import { isTest } from "../../../domain/networks.ts"
 import { element } from "../../../platform/pages/browser/dom.ts"
 import { language, money, text } from "./receiptWords.ts"
 import { type SinceSigned, showFacts } from "./showFacts.ts"
@@ -39,7 +40,7 @@ const show = async () => {
   document.title = text("titled", { reference: claims.refCode })
   element("merchant").textContent = claims.merchant
   element("amount").textContent = money(claims.amount)
-  element("mode").hidden = claims.env === "live"
+  element("mode").hidden = !isTest(claims.env)
   showFacts(element("facts"), claims, false, found)
   const isDropped = found.droppedAt !== undefined
   const holds = text("holds", { host: new URL(claims.iss).host })

@@ -1,3 +1,4 @@
+import { isTest, networks } from "../../../domain/networks.ts"
 import { language, money, text as t } from "./receiptWords.ts"
 import type { ReceiptClaims } from "./verifyReceipt.ts"
 
@@ -33,7 +34,12 @@ export const showFacts = (
       t("paid"),
       new Date(claims.settledAt).toLocaleString(language, { dateStyle: "long", timeStyle: "long" })
     ],
-    [t("network"), claims.env === "live" ? "Arbitrum One" : t("testNetwork", { network: "Base Sepolia" })],
+    [
+      t("network"),
+      isTest(claims.env)
+        ? t("testNetwork", { network: networks[claims.env].name })
+        : networks[claims.env].name
+    ],
     [t("from"), claims.payer],
     [t("to"), claims.receiver],
     [t("transaction"), claims.transactionId],

@@ -1,5 +1,6 @@
 // /verify-receipt: checks a receipt by the keys that stand in the page, without a network. Only a key that is
 // newer than the page is asked for.
+import { isTest } from "../../../domain/networks.ts"
 import { text as t } from "./receiptWords.ts"
 import { showFacts } from "./showFacts.ts"
 import { namesUnknownKey, type ReceiptClaims, verifyReceipt } from "./verifyReceipt.ts"
@@ -60,7 +61,7 @@ if (
       }
       outcome.className = "verified good"
       const genuine = t("genuine", { merchant: found.merchant })
-      outcome.textContent = found.env === "live" ? genuine : `${genuine} ${t("testPayment")}`
+      outcome.textContent = !isTest(found.env) ? genuine : `${genuine} ${t("testPayment")}`
       showFacts(facts, found, true)
     })
   })

@@ -1,4 +1,7 @@
 // Verifies a receipt's signature (JWS, ES256) with the browser's own cryptography.
+
+import type { Env } from "../../../domain/Chain.ts"
+import { envs } from "../../../domain/networks.ts"
 import { isRecord } from "../../../platform/pages/browser/isRecord.ts"
 
 export interface ReceiptClaims {
@@ -7,7 +10,7 @@ export interface ReceiptClaims {
   readonly refCode: string
   readonly merchant: string
   readonly amount: string
-  readonly env: string
+  readonly env: Env
   readonly settledAt: string
   readonly payer: string
   readonly receiver: string
@@ -32,7 +35,9 @@ const names = [
 ] as const
 
 const isClaims = (value: unknown): value is ReceiptClaims =>
-  isRecord(value) && names.every((name) => typeof value[name] === "string")
+  isRecord(value) &&
+  names.every((name) => typeof value[name] === "string") &&
+  envs.some((env) => env === value["env"])
 
 /** Mail programs break long lines. */
 const unbroken = (jws: string): string => jws.replaceAll(/\s+/g, "")

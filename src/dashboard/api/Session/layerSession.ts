@@ -1,7 +1,9 @@
 // Who is signed in, decided before anything of the request is decoded.
+
 import { Effect, Layer, Option } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { CrossOriginRefused, NotFound, SignInRequired } from "../../../domain/Errors.ts"
+import { isEnv, isTest } from "../../../domain/networks.ts"
 import { Accounts } from "../../../merchants/accounts/Accounts.ts"
 import type { SeenFrom } from "../../../merchants/accounts/Session.ts"
 import { AppConfig } from "../../../platform/AppConfig.ts"
@@ -89,9 +91,9 @@ const memberRequired = Layer.succeed(
     const { user, merchants } = yield* CurrentSession
     const { merchantId, env } = yield* HttpRouter.params
     const merchant = merchants.find(({ id }) => id === merchantId)
-    if (merchant === undefined || (env !== "test" && env !== "live")) return yield* new NotFound()
+    if (merchant === undefined || !isEnv(env)) return yield* new NotFound()
     const access = accessOf(endpoint)
-    const roles = access.by !== "member" ? [] : env === "live" ? (access.live ?? access.roles) : access.roles
+    const roles = access.by !== "member" ? [] : isTest(env) ? access.roles : (access.live ?? access.roles)
     if (!roles.includes(merchant.role)) {
       return yield* roleRequired(roles, merchant.role)
     }

@@ -1,5 +1,6 @@
 // Agents over HTTP, for a merchant's people. The other environment's agents are as
 // unknown here as another merchant's.
+
 import { Effect, Option } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -9,6 +10,7 @@ import { orChainUnavailable } from "../../../chain/orChainUnavailable.ts"
 import type { AgentId } from "../../../domain/Agent.ts"
 import { LiveModeGated, NotFound } from "../../../domain/Errors.ts"
 import { formatUsd } from "../../../domain/Money.ts"
+import { hasFaucet } from "../../../domain/networks.ts"
 import { AuditLog } from "../../../merchants/audit/AuditLog.ts"
 import { AppConfig } from "../../../platform/AppConfig.ts"
 import { clientAddressOf } from "../../../platform/http/RequestContext.ts"
@@ -172,7 +174,7 @@ export const layer = HttpApiBuilder.group(
       }),
       fund: Effect.fnUntraced(function* ({ params }) {
         const agent = yield* own(params.agentId)
-        if (agent.env !== "test") return yield* new LiveModeGated()
+        if (!hasFaucet(agent.env)) return yield* new LiveModeGated()
         if (agent.status === "revoked") return yield* revoked()
         const { usdcAtomic } = yield* faucet.grant({
           merchantId: agent.merchantId,

@@ -4,6 +4,7 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AlertKind } from "../../../domain/AlertKind.ts"
 import { MerchantId, Uuid } from "../../../domain/Merchant.ts"
+import { envs } from "../../../domain/networks.ts"
 import { orUnknown } from "../../../domain/orUnknown.ts"
 import { CurrentMember, type Member } from "../Session.ts"
 import { mostOpen } from "./mostOpen.ts"
@@ -59,8 +60,9 @@ const make = Effect.gen(function* () {
     kind <> 'incoming_transfer' AND ((merchant_id = ${merchantId} AND env = ${env} AND user_id IS NULL)
       OR (merchant_id = ${merchantId} AND user_id = ${user.id})
       OR (merchant_id IS NULL AND user_id = ${user.id})
-      OR (merchant_id IS NULL AND user_id IS NULL
-        AND subject NOT LIKE ${`${env === "test" ? "live" : "test"} %`}))`
+      OR (merchant_id IS NULL AND user_id IS NULL AND ${sql.and(
+        envs.filter((other) => other !== env).map((other) => sql`subject NOT LIKE ${`${other} %`}`)
+      )}))`
 
   return {
     countOpen: Effect.gen(function* () {

@@ -1,9 +1,11 @@
 // API keys over HTTP. A whole key leaves in one answer, once; the other
 // environment's keys are as unknown here as another merchant's.
+
 import { Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { InvalidRequest, NotFound } from "../../../domain/Errors.ts"
 import type { ApiKey } from "../../../domain/Merchant.ts"
+import { isTest } from "../../../domain/networks.ts"
 import { AuditLog } from "../../../merchants/audit/AuditLog.ts"
 import { KeyAuth } from "../../../merchants/keys/KeyAuth.ts"
 import { DashboardApi } from "../Api.ts"
@@ -101,7 +103,7 @@ export const layer = HttpApiBuilder.group(
             ]
           })
         }
-        if (payload.permission === "manage" || tenant.env === "live") yield* recentPassword
+        if (payload.permission === "manage" || !isTest(tenant.env)) yield* recentPassword
         return yield* recording(
           keys.createKey(tenant.merchantId, { ...payload, env: tenant.env }),
           "key.created",
@@ -119,7 +121,7 @@ export const layer = HttpApiBuilder.group(
       rotate: Effect.fnUntraced(function* ({ params }) {
         const { tenant } = yield* CurrentMember
         const key = yield* current(params.keyId)
-        if (key.permission === "manage" || tenant.env === "live") yield* recentPassword
+        if (key.permission === "manage" || !isTest(tenant.env)) yield* recentPassword
         const issued = yield* recording(
           keys.rotateKey(tenant.merchantId, key.id),
           "key.rotated",

@@ -1,8 +1,8 @@
 // A payment's history as people read it: what was opened, reported, verified, settled
 // and delivered, oldest first. Pure.
 import { parseAddress } from "../../../chain/Address.ts"
-import { networks } from "../../../domain/Chain.ts"
 import { formatUsd } from "../../../domain/Money.ts"
+import { networks } from "../../../domain/networks.ts"
 import type { PayerType } from "../../../domain/Payment.ts"
 import type { Refund } from "../../../payments/RefundStore.ts"
 import type { TimelineEvent } from "./Api.ts"

@@ -4,6 +4,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { AuditAction } from "../../../domain/AuditAction.ts"
+import { Env } from "../../../domain/Chain.ts"
 import { Email } from "../../../domain/Email.ts"
 import {
   ChainUnavailable,
@@ -102,7 +103,7 @@ export const AuditPage = Schema.Struct({
     Schema.Struct({
       position: Schema.Int,
       at: Schema.String,
-      env: Schema.NullOr(Schema.Literals(["test", "live"])),
+      env: Schema.NullOr(Env),
       actor: Schema.String,
       action: Schema.toType(orUnknown(AuditAction)),
       summary: Schema.String

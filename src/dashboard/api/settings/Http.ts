@@ -1,8 +1,8 @@
 // Settings over HTTP.
 import { DateTime, Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { networks } from "../../../domain/Chain.ts"
 import { InvalidRequest, LastOwner, NotFound, RateLimited, RoleRequired } from "../../../domain/Errors.ts"
+import { networks } from "../../../domain/networks.ts"
 import type { Role } from "../../../domain/Role.ts"
 import { Accounts } from "../../../merchants/accounts/Accounts.ts"
 import { linkUrl } from "../../../merchants/accounts/linkUrl.ts"

@@ -1,10 +1,12 @@
 // How API keys are spelled: a prefix that names kind and environment, 32 random
 // bytes in base62, and a CRC32, so that a typo is refused without a query.
+
 import { hash } from "node:crypto"
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Env } from "../../../domain/Chain.ts"
 import type { KeyKind } from "../../../domain/Merchant.ts"
+import { envs, isEnv } from "../../../domain/networks.ts"
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 const bodyLength = 43
@@ -42,14 +44,15 @@ export const generateKey = Effect.fnUntraced(function* (kind: KeyKind, env: Env)
   return text + checksum(text)
 })
 
-const pattern = new RegExp(`^(sk|pk|ak)_(test|live)_[0-9A-Za-z]{${bodyLength + checksumLength}}$`)
+const pattern = new RegExp(`^(sk|pk|ak)_(${envs.join("|")})_[0-9A-Za-z]{${bodyLength + checksumLength}}$`)
 
 /** Kind and environment of a well-formed key, or undefined when it is malformed or mistyped. */
 export const parseKey = (key: string): { readonly kind: KeyKind; readonly env: Env } | undefined => {
   const match = pattern.exec(key)
-  if (match === null || !endsInChecksum(key)) return undefined
+  const env = match?.[2]
+  if (match === null || !isEnv(env) || !endsInChecksum(key)) return undefined
   const kind = kinds[match[1] === "sk" ? "sk" : match[1] === "pk" ? "pk" : "ak"]
-  return { kind, env: match[2] === "test" ? "test" : "live" }
+  return { kind, env }
 }
 
 /** SHA-256 of the key: 256 bits of randomness need no slow hash. */

@@ -1,7 +1,7 @@
 // Checkout context and the test rail (docs/contract.md 1 and 4.3).
 import { expect } from "bun:test"
 import { Effect } from "effect"
-import { networks } from "../../../../src/domain/Chain.ts"
+import { networks } from "../../../../src/domain/networks.ts"
 import { receiver } from "../../../support/service.ts"
 import { badBodies } from "../inputs.ts"
 import { buyer, stranger } from "../shop.ts"

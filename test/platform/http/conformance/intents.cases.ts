@@ -1,6 +1,6 @@
 // Creating intents (docs/contract.md 2.2 and 4.1).
 import { expect } from "bun:test"
-import { networks } from "../../../../src/domain/Chain.ts"
+import { networks } from "../../../../src/domain/networks.ts"
 import { receiver } from "../../../support/service.ts"
 import { badAmounts, badBodies, badIntentUrls, goodAmounts, goodIntentUrls } from "../inputs.ts"
 import { intentUrl } from "../shop.ts"

@@ -1,6 +1,6 @@
 // The payment object (docs/contract.md 2.1).
 import { expect } from "bun:test"
-import { networks } from "../../../../src/domain/Chain.ts"
+import { networks } from "../../../../src/domain/networks.ts"
 import { buyer } from "../shop.ts"
 import { isoMillis, table } from "./table.ts"
 

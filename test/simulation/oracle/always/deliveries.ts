@@ -1,5 +1,5 @@
 // Of webhooks.
-import { networks } from "../../../../src/domain/Chain.ts"
+import { networks } from "../../../../src/domain/networks.ts"
 import { type Invariants, isUninterrupted, type Look } from "../Look.ts"
 
 const settlementsOf = ({ rows }: Look) => rows.deliveries.filter(({ type }) => type === "payment.settled")

@@ -1,0 +1,8 @@
+// The chain of a row that names its environment.
+import type { SqlClient, Statement } from "effect/sql"
+import { envs, networks } from "../../domain/networks.ts"
+
+export const chainIdSql = (sql: SqlClient.SqlClient, env: string): Statement.Fragment =>
+  sql.literal(
+    `CASE ${env} ${envs.map((one) => `WHEN '${one}' THEN ${networks[one].chainId}`).join(" ")} END::integer`
+  )
