@@ -351,7 +351,7 @@ export const up = Effect.gen(function* () {
       acknowledged_at timestamptz,
       -- For one member; other members have rows of their own.
       user_id uuid REFERENCES users (id),
-      tell_at timestamptz DEFAULT now(),
+      notify_at timestamptz DEFAULT now(),
       acknowledged_by text,
       note text CHECK (length(note) <= 500)
     )`
@@ -361,7 +361,7 @@ export const up = Effect.gen(function* () {
     CREATE INDEX alerts_open_newest ON alerts (merchant_id, env, created_at DESC)
     WHERE acknowledged_at IS NULL`
   yield* sql`CREATE INDEX alerts_subject ON alerts (kind, subject)`
-  yield* sql`CREATE INDEX alerts_untold ON alerts (tell_at) WHERE tell_at IS NOT NULL`
+  yield* sql`CREATE INDEX alerts_to_notify ON alerts (notify_at) WHERE notify_at IS NOT NULL`
 
   yield* sql`
     CREATE TABLE merchant_members (
@@ -369,8 +369,8 @@ export const up = Effect.gen(function* () {
       user_id uuid NOT NULL REFERENCES users (id),
       created_at timestamptz NOT NULL,
       role text NOT NULL CHECK (role IN ('owner', 'developer', 'support', 'read_only')),
-      told_alerts text NOT NULL DEFAULT 'all' CHECK (told_alerts IN ('all', 'live', 'none')),
-      told_weekly boolean NOT NULL DEFAULT true,
+      notified_alerts text NOT NULL DEFAULT 'all' CHECK (notified_alerts IN ('all', 'live', 'none')),
+      notified_weekly boolean NOT NULL DEFAULT true,
       PRIMARY KEY (merchant_id, user_id)
     )`
   yield* sql`CREATE INDEX merchant_members_user ON merchant_members (user_id)`
@@ -737,7 +737,7 @@ export const up = Effect.gen(function* () {
     )`
 
   yield* sql`
-    CREATE TABLE merchant_faces (
+    CREATE TABLE merchant_branding (
       merchant_id uuid PRIMARY KEY REFERENCES merchants (id),
       logo bytea CHECK (length(logo) <= 65536),
       accent_color text CHECK (accent_color ~ '^#[0-9a-f]{6}$'),

@@ -13,12 +13,12 @@ import * as SignatureRecovery from "../chain/SignatureRecovery.ts"
 import { Accounts } from "../merchants/accounts/Accounts.ts"
 import { AuditLog } from "../merchants/audit/AuditLog.ts"
 import { AuditRepo } from "../merchants/audit/AuditRepo.ts"
-import { Faces } from "../merchants/Faces.ts"
+import { Branding } from "../merchants/Branding.ts"
 import { KeyAuth } from "../merchants/keys/KeyAuth.ts"
 import { MerchantRepo } from "../merchants/MerchantRepo.ts"
 import * as ReceiverChangeWorker from "../merchants/ReceiverChangeWorker.ts"
 import { Receivers } from "../merchants/Receivers.ts"
-import * as TellingWorker from "../notifications/TellingWorker.ts"
+import * as NotificationWorker from "../notifications/NotificationWorker.ts"
 import { Books } from "../payments/books/Books.ts"
 import { BuyerIdentity } from "../payments/buyers/BuyerIdentity.ts"
 import { IncomingTransfers } from "../payments/IncomingTransfers.ts"
@@ -83,7 +83,7 @@ const real = Layer.mergeAll(
   Agents.layer,
   Receipts.layer,
   ReceiptMails.layer,
-  Faces.layer
+  Branding.layer
 ).pipe(
   Layer.provideMerge(Layer.mergeAll(ContractSignatures.layer, SignatureRecovery.layer, ReportTurns.layer)),
   Layer.provideMerge(RpcPool.layerConfig),
@@ -108,7 +108,7 @@ const housekeeping = Layer.mergeAll(
   AttemptPruning.layer,
   ReceiverChangeWorker.layer,
   MailWorker.layer,
-  TellingWorker.layer
+  NotificationWorker.layer
 )
 
 /** x402 on the chain: the facilitator, and what ends agents' reservations. */
@@ -144,7 +144,7 @@ export const layerRoutes = Layer.merge(Routes.layer, workers).pipe(
     Receipts.layerMemory,
     ReceiptMails.layerNone,
     LinkRepo.layerMemory,
-    Faces.layerMemory,
+    Branding.layerMemory,
     Books.layerNone
   ]),
   Layer.provide([Agents.layerNone, Facilitator.layerNone, Releases.layerNone, HttpServer.layerServices]),

@@ -21,7 +21,7 @@ import {
 import { UsdAmount } from "../domain/Money.ts"
 import { hasFaucet, isTest, networks, walletNetwork } from "../domain/networks.ts"
 import { PaymentId } from "../domain/Payment.ts"
-import { Faces, logoUrlOf } from "../merchants/Faces.ts"
+import { Branding, logoUrlOf } from "../merchants/Branding.ts"
 import { KeyAuth } from "../merchants/keys/KeyAuth.ts"
 import { audiencesOf } from "../payments/buyers/audiencesOf.ts"
 import { BuyerIdentity } from "../payments/buyers/BuyerIdentity.ts"
@@ -52,7 +52,7 @@ const context = HttpApiBuilder.group(
     const { baseUrl } = config
     const node = browserNode(config)
 
-    const faces = yield* Faces
+    const faces = yield* Branding
 
     return handlers.handle(
       "context",

@@ -9,12 +9,12 @@ import {
   type Connection,
   connectionOf,
   copier,
+  lockObserver,
+  migrationClient,
   onPrimary,
-  patient,
   pool,
   silenceMillis,
-  sweeper,
-  witness
+  sweeper
 } from "./database/clients.ts"
 import { DatabaseRefusal } from "./database/DatabaseRefusal.ts"
 import { parseDatabaseUrl } from "./database/DatabaseUrl.ts"
@@ -117,8 +117,8 @@ const prepared = Effect.fnUntraced(function* (connection: Connection, where: str
       })
     yield* buildIndexes(wanted, where)
   })
-  const watchedWork = watched(work, witness(connection)).pipe(
-    Effect.provide(patient(connection)),
+  const watchedWork = watched(work, lockObserver(connection)).pipe(
+    Effect.provide(migrationClient(connection)),
     Effect.tapError((error) =>
       error instanceof PathSilent
         ? Effect.logWarning(`The database ${where} is silent while it is migrated: ${error.message}`)
@@ -154,8 +154,8 @@ export const patiently = <A, E>(work: Effect.Effect<A, E, SqlClient.SqlClient>) 
     const { database } = yield* AppConfig
     const connection = yield* connectionOf(database)
     const where = whereOf(database)
-    return yield* watched(work, witness(connection)).pipe(
-      Effect.provide(connected(patient(connection), connection, where)),
+    return yield* watched(work, lockObserver(connection)).pipe(
+      Effect.provide(connected(migrationClient(connection), connection, where)),
       Effect.mapError((error) => {
         if (error instanceof DatabaseRefusal) return error
         return error instanceof PathSilent

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { MerchantId } from "../../src/domain/Merchant.ts"
 import { Accounts } from "../../src/merchants/accounts/Accounts.ts"
-import { Faces } from "../../src/merchants/Faces.ts"
+import { Branding } from "../../src/merchants/Branding.ts"
 import { expectNoAxeViolations, screenshot } from "../support/browser.ts"
 import { testConfig } from "../support/memory.ts"
 import { checkoutSuite } from "./browserWorld.ts"
@@ -140,7 +140,9 @@ describe("The merchant's face", () => {
   browserTest("a white button on the white card has an edge", async () => {
     const { context, createIntent, merchantId, open, runIn, wallet } = world()
     const id = MerchantId.make(merchantId)
-    await runIn(Effect.flatMap(Faces, (faces) => faces.change(id, { accentColor: "#ffffff", support: null })))
+    await runIn(
+      Effect.flatMap(Branding, (faces) => faces.change(id, { accentColor: "#ffffff", support: null }))
+    )
     const browser = await context([await wallet()], { colorScheme: "light" })
     const page = await open(browser, (await createIntent()).token)
     await toReview(page)
@@ -152,7 +154,7 @@ describe("The merchant's face", () => {
       ])
     expect(inside).toBe("rgb(255, 255, 255)")
     expect(Number(/oklab\(([\d.]+)/.exec(edge ?? "")?.[1])).toBeLessThan(0.6)
-    await runIn(Effect.flatMap(Faces, (faces) => faces.change(id, { accentColor: null, support: null })))
+    await runIn(Effect.flatMap(Branding, (faces) => faces.change(id, { accentColor: null, support: null })))
     await browser.close()
   })
 

@@ -11,7 +11,7 @@ import { baseSepolia } from "viem/chains"
 import { developmentMnemonic } from "../../src/app/dev/LocalChain.ts"
 import { payIntent } from "../../src/app/dev/payIntent.ts"
 import { networks } from "../../src/domain/networks.ts"
-import { until } from "../notifications/tellingWorld.ts"
+import { until } from "../notifications/notificationWorld.ts"
 import { smtpServer } from "../platform/mail/smtpServer.ts"
 import {
   browserSuite,

@@ -35,7 +35,7 @@ const table: Readonly<Record<string, readonly [test: string, live: string]>> = {
   "settingsPages.retrieve": ["ODSR", "ODSR"],
   "settingsPages.audit": ["ODSR", "ODSR"],
   "settingsPages.update": ["O", "O"],
-  "settingsPages.changeFace": ["O", "O"],
+  "settingsPages.changeBranding": ["O", "O"],
   "settingsPages.checkReceiver": ["O", "O"],
   "settingsPages.changeReceiver": ["O", "O"],
   "settingsPages.withdrawReceiver": ["OD", "OD"],

@@ -31,7 +31,7 @@ const bodies: Readonly<Record<string, unknown>> = {
   "webhookPages.update": { url: "https://shop.example.com/other" },
   "alertPages.acknowledge": {},
   "settingsPages.update": { name: "Taken over", logoUrl: null, identityAudience: null },
-  "settingsPages.changeFace": { accentColor: "#ff0000", support: "stranger@example.com" },
+  "settingsPages.changeBranding": { accentColor: "#ff0000", support: "stranger@example.com" },
   "settingsPages.checkReceiver": { receiver },
   "settingsPages.changeReceiver": { receiver },
   "settingsPages.invite": { email: "friend@example.com", role: "owner" },

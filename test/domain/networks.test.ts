@@ -23,7 +23,7 @@ const root = join(import.meta.dir, "../..")
 const allowed: ReadonlyArray<readonly [file: string, part: string, reason: string]> = [
   ["src/packages/cli/commands.ts", 'event.type === "test"', "a type of event"],
   ["src/packages/client/verifyWebhook.ts", 'value.type === "test"', "a type of event"],
-  ["src/notifications/TellingRepo.ts", "told_alerts = 'live'", "a setting: alerts of live only"]
+  ["src/notifications/NotificationRepo.ts", "notified_alerts = 'live'", "a setting: alerts of live only"]
 ]
 
 const word = /["'`](?:test|live)["'`]/.source

@@ -6,7 +6,7 @@ import { SqlClient } from "effect/sql"
 import { AlertHookRepo } from "../../src/notifications/AlertHookRepo.ts"
 import { AlertHooks } from "../../src/notifications/AlertHooks.ts"
 import { liveEffect } from "../support/run.ts"
-import { raise, shop, world } from "./tellingWorld.ts"
+import { raise, shop, world } from "./notificationWorld.ts"
 
 /** In a day when every post is due. */
 const after = (seconds: number) => new Date(Date.now() + (86_400 + seconds) * 1_000)

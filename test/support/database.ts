@@ -2,7 +2,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
-import { overheard } from "../../src/platform/database/statementLog.ts"
+import { loggedSocket } from "../../src/platform/database/statementLog.ts"
 import { ownDatabase, postgresSocket, postgresUrl } from "./ownDatabase.ts"
 import { recordStatements } from "./recordedStatements.ts"
 import { templateDatabase } from "./testPostgres.ts"
@@ -25,7 +25,7 @@ const copyOf = (
         url,
         multiplex: true,
         maxConnections: 8,
-        stream: () => overheard(postgresSocket()),
+        stream: () => loggedSocket(postgresSocket()),
         ...options
       })
     })

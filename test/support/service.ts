@@ -13,7 +13,7 @@ import { Address, type Env } from "../../src/domain/Chain.ts"
 import { MerchantId } from "../../src/domain/Merchant.ts"
 import { AtomicUsdc } from "../../src/domain/Money.ts"
 import { AuditLog } from "../../src/merchants/audit/AuditLog.ts"
-import { Faces } from "../../src/merchants/Faces.ts"
+import { Branding } from "../../src/merchants/Branding.ts"
 import { type FirstKeys, KeyAuth } from "../../src/merchants/keys/KeyAuth.ts"
 import { BuyerIdentity } from "../../src/payments/buyers/BuyerIdentity.ts"
 import { LinkRepo } from "../../src/payments/links/LinkRepo.ts"
@@ -55,7 +55,7 @@ const services = (database: TestDatabase, config: Partial<typeof AppConfig.Servi
     Facilitator.layerNone,
     Releases.layerNone,
     LinkRepo.layer,
-    Faces.layer,
+    Branding.layer,
     Receipts.layer.pipe(Layer.provide(SecretBox.layer)),
     ReceiptMails.layer,
     Alerts.layer,

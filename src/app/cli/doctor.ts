@@ -157,8 +157,8 @@ export const doctor = Command.make(
     ]
     const findings: Array<Finding> = [
       ok("configuration", `It is complete, for ${environment}`),
-      ...startWarnings(config).map((told) => warning("configuration", told)),
-      ...misspeltVariables(process.env, variables).map((told) => warning("configuration", told)),
+      ...startWarnings(config).map((message) => warning("configuration", message)),
+      ...misspeltVariables(process.env, variables).map((message) => warning("configuration", message)),
       ...(yield* Effect.all(
         [
           databaseFindings,
@@ -166,7 +166,7 @@ export const doctor = Command.make(
             rpcUrls[env].map((url) =>
               // No payment settles on a network that does not execute: what is wrong there stops none.
               Effect.map(nodeFinding(env, url), (found) => [
-                found.level === "failure" && !executes(env) ? warning(found.about, found.told) : found
+                found.level === "failure" && !executes(env) ? warning(found.about, found.message) : found
               ])
             )
           ),
@@ -188,7 +188,7 @@ export const doctor = Command.make(
     yield* print(
       input.json,
       { findings },
-      findings.map(({ about, level, told }) => `${signs[level].padEnd(3)} ${about.padEnd(14)} ${told}`)
+      findings.map(({ about, level, message }) => `${signs[level].padEnd(3)} ${about.padEnd(14)} ${message}`)
     )
     const failures = findings.filter(({ level }) => level === "failure").length
     if (failures > 0)

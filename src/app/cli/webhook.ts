@@ -5,9 +5,9 @@ import { ReplayRepo } from "../../webhooks/ReplayRepo.ts"
 import { reencryptSecrets } from "../../webhooks/reencryptSecrets.ts"
 import { regenerateSecret } from "../../webhooks/regenerateSecret.ts"
 import type { LostSecrets } from "../../webhooks/WebhookRepo/SealedSecretRepo.ts"
-import { anew } from "./anew.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import { env, json, merchantId, print } from "./flags.ts"
+import { recreateSecrets } from "./recreateSecrets.ts"
 import { requireMerchant } from "./requireMerchant.ts"
 
 const regenerate = Command.make(
@@ -55,8 +55,8 @@ const reencrypt = Command.make(
     if (lost.length > 0)
       return yield* new CommandFailed({
         message: [
-          `${count} secrets re-encrypted, and not all: ENCRYPTION_KEYS lacks ${theKeys(lost)}. Add it back and run this again; where it is lost, make these secrets anew:`,
-          ...lost.map((one) => `  ${one.count} ${anew[one.owner]}`)
+          `${count} secrets re-encrypted, and not all: ENCRYPTION_KEYS lacks ${theKeys(lost)}. Add it back and run this again; where it is lost, make these secrets recreateSecrets:`,
+          ...lost.map((one) => `  ${one.count} ${recreateSecrets[one.owner]}`)
         ].join("\n")
       })
     yield* print(input.json, { count, kid, retiredReceiptKeys }, [

@@ -10,7 +10,7 @@ import { MerchantRepo } from "../../merchants/MerchantRepo.ts"
 import { ReceiverChangeRepo } from "../../merchants/ReceiverChangeRepo.ts"
 import { Receivers } from "../../merchants/Receivers.ts"
 import { AlertHooks } from "../../notifications/AlertHooks.ts"
-import { TellingRepo } from "../../notifications/TellingRepo.ts"
+import { NotificationRepo } from "../../notifications/NotificationRepo.ts"
 import { SecretBox } from "../../platform/SecretBox.ts"
 import { DashboardApi } from "./Api.ts"
 import * as AccountsHttp from "./accounts/Http.ts"
@@ -39,7 +39,7 @@ import * as WebhooksHttp from "./webhooks/Http.ts"
 const secondProofs = Layer.merge(Passkeys.layer, SecondFactors.layer.pipe(Layer.provide(SecretBox.layer)))
 
 const repos = Layer.mergeAll(
-  TellingRepo.layer,
+  NotificationRepo.layer,
   FirstRunRepo.layer,
   AlertHooks.layer.pipe(Layer.provide(SecretBox.layer)),
   PageEvents.layer,

@@ -2,8 +2,8 @@
 import { owners } from "../../domain/roleSets.ts"
 import type { SettingsPage } from "../api/settings/Api.ts"
 import { AccountCard } from "./AccountCard.tsx"
+import { BrandingCard } from "./BrandingCard.tsx"
 import { ChangeLog } from "./ChangeLog.tsx"
-import { Face } from "./Face.tsx"
 import { Members } from "./Members.tsx"
 import { ProfileCard } from "./ProfileCard.tsx"
 import { Loaded } from "./parts/Loaded.tsx"
@@ -34,7 +34,7 @@ export const Settings = () => {
               {isOwner ? (
                 <>
                   <ProfileCard data={data} reload={page.reload} />
-                  <Face face={data.face} reload={page.reload} />
+                  <BrandingCard face={data.face} reload={page.reload} />
                 </>
               ) : null}
               <Region data={data} reload={page.reload} />

@@ -12,7 +12,7 @@ import { joinEmbeddedPostgres } from "./EmbeddedPostgres.ts"
 import { copySilenceMillis } from "./keptAlive.ts"
 import { causeOf } from "./migrate.ts"
 import { sqlStateOf } from "./sqlStateOf.ts"
-import { overheard } from "./statementLog.ts"
+import { loggedSocket } from "./statementLog.ts"
 
 export interface Connection extends Pick<PgClient.PgPoolConfig, "url" | "path" | "username" | "database"> {
   /** Opens sockets; remembers which server answers. */
@@ -92,7 +92,7 @@ export const pool = (
 ) =>
   PgClient.layer({
     ...connection,
-    stream: () => overheard(connector.open(silenceMillis)),
+    stream: () => loggedSocket(connector.open(silenceMillis)),
     connectTimeout,
     multiplex: true,
     // Commits that wait for the disk on connections of their own are synced together: 2.6 times the settlements.
@@ -107,7 +107,7 @@ export const pool = (
 export const sweeper = ({ tries: _, connector, ...connection }: Connection) =>
   PgClient.layer({
     ...connection,
-    stream: () => overheard(connector.open(silenceMillis)),
+    stream: () => loggedSocket(connector.open(silenceMillis)),
     connectTimeout,
     maxConnections: 1,
     idleTimeout: "5 seconds",
@@ -138,19 +138,19 @@ export const acceptedBounds = Effect.fnUntraced(function* (
 })
 
 /** For migrations, which wait for each other and take as long as they take. */
-export const patient = ({ tries: _, connector, ...connection }: Connection) =>
+export const migrationClient = ({ tries: _, connector, ...connection }: Connection) =>
   PgClient.layer({
     ...connection,
-    stream: () => overheard(connector.open()),
+    stream: () => loggedSocket(connector.open()),
     maxConnections: 1,
     applicationName: "quittance migrations"
   })
 
-/** Asks what a session of `patient` does. */
-export const witness = ({ tries: _, connector, ...connection }: Connection) =>
+/** Asks what a session of `migrationClient` does. */
+export const lockObserver = ({ tries: _, connector, ...connection }: Connection) =>
   PgClient.layer({
     ...connection,
-    stream: () => overheard(connector.open(3_000)),
+    stream: () => loggedSocket(connector.open(3_000)),
     connectTimeout: "3 seconds",
     maxConnections: 1,
     applicationName: "quittance witness"

@@ -26,7 +26,7 @@ export const tables = [
   "incoming_transfers",
   "known_browsers",
   "mails",
-  "merchant_faces",
+  "merchant_branding",
   "merchant_members",
   "merchant_receivers",
   "merchants",

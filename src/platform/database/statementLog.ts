@@ -30,7 +30,7 @@ const tell = (bytes: Buffer) => {
 }
 
 /** The socket, observed while there is a listener. */
-export const overheard = (socket: Socket): Socket => {
+export const loggedSocket = (socket: Socket): Socket => {
   if (listeners.size === 0) return socket
   const write = socket.write.bind(socket)
   return Object.assign(socket, {

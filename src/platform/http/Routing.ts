@@ -67,11 +67,11 @@ export const layer = (
       const table = pathTable(endpoints, paths)
       const config = yield* AppConfig
       const { baseUrl } = config
-      const counted = timedRoute(config, "unrouted")
+      const timed = timedRoute(config, "unrouted")
       const named = namedRequest(config)
       const { stopping } = yield* Readiness
 
-      const dressed = (response: HttpServerResponse.HttpServerResponse, requestId: string) => {
+      const withCommonHeaders = (response: HttpServerResponse.HttpServerResponse, requestId: string) => {
         const headers = commonHeaders(requestId, baseUrl)
         // Cached by browsers and revalidated by its ETag.
         if (response.headers["cache-control"] === "no-cache") headers["cache-control"] = "no-cache"
@@ -86,8 +86,7 @@ export const layer = (
       ): Effect.Effect<HttpServerResponse.HttpServerResponse, unknown> => {
         if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
         const error = Cause.squash(cause)
-        if (isRouteNotFound(error))
-          return counted(Effect.succeed(unrouted(request, requestId, baseUrl, table)))
+        if (isRouteNotFound(error)) return timed(Effect.succeed(unrouted(request, requestId, baseUrl, table)))
         if (isUnreadable(error)) return Effect.succeed(errorAnswer(new PayloadTooLarge(), requestId, baseUrl))
         return Effect.map(unexpectedFailure(cause, requestId), (told) =>
           errorAnswer(told, requestId, baseUrl)
@@ -107,8 +106,8 @@ export const layer = (
           const response =
             refusal === undefined
               ? Effect.provideService(named(answered, requestId, request.url), RequestId, requestId)
-              : counted(Effect.succeed(errorAnswer(refusal, requestId, baseUrl)))
-          return Effect.map(response, (one) => dressed(one, requestId))
+              : timed(Effect.succeed(errorAnswer(refusal, requestId, baseUrl)))
+          return Effect.map(response, (one) => withCommonHeaders(one, requestId))
         })
       }
     }),

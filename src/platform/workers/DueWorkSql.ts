@@ -74,7 +74,7 @@ const make = Effect.gen(function* () {
         (SELECT min(due_at) FROM receiver_changes WHERE ended_at IS NULL) AS receiver_changes,
         (SELECT min(due_at) FROM mails WHERE due_at IS NOT NULL) AS mails,
         (SELECT min(next_look_at) FROM refunds WHERE next_look_at IS NOT NULL) AS refunds,
-        (SELECT min(tell_at) FROM alerts WHERE tell_at IS NOT NULL) AS untold_alerts,
+        (SELECT min(notify_at) FROM alerts WHERE notify_at IS NOT NULL) AS untold_alerts,
         (SELECT min(summary_at) FROM merchants) AS weeks,
         (SELECT min(due_at) FROM alert_posts WHERE due_at IS NOT NULL) AS alert_posts,
         EXISTS (SELECT 1 FROM (

@@ -7,7 +7,7 @@ import * as ClockWatch from "../../../src/app/telemetry/ClockWatch.ts"
 import { ChainVerifier } from "../../../src/chain/ChainVerifier.ts"
 import { Alerts } from "../../../src/platform/alerts/Alerts.ts"
 import { ClockRepo } from "../../../src/platform/database/ClockRepo.ts"
-import { until } from "../../notifications/tellingWorld.ts"
+import { until } from "../../notifications/notificationWorld.ts"
 import { testDatabase } from "../../support/database.ts"
 import { liveEffect } from "../../support/run.ts"
 

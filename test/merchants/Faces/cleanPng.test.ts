@@ -1,7 +1,7 @@
 // Uploaded logos: taken apart to their pixels and written anew.
 import { describe, expect, test } from "bun:test"
 import { crc32, deflateSync } from "node:zlib"
-import { cleanPng } from "../../../src/merchants/Faces/cleanPng.ts"
+import { cleanPng } from "../../../src/merchants/Branding/cleanPng.ts"
 
 const chunk = (type: string, data: Uint8Array) => {
   const body = Buffer.concat([Buffer.from(type, "latin1"), data])

@@ -6,7 +6,7 @@ import { SqlClient } from "effect/sql"
 import { layerRetiredNodes } from "../../../src/chain/layerRetiredNodes.ts"
 import { RpcPool } from "../../../src/chain/RpcPool.ts"
 import { Alerts } from "../../../src/platform/alerts/Alerts.ts"
-import { until } from "../../notifications/tellingWorld.ts"
+import { until } from "../../notifications/notificationWorld.ts"
 import { testDatabase } from "../../support/database.ts"
 import { liveEffect } from "../../support/run.ts"
 

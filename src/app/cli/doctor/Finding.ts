@@ -2,9 +2,9 @@
 export interface Finding {
   readonly about: string
   readonly level: "ok" | "warning" | "failure"
-  readonly told: string
+  readonly message: string
 }
 
-export const ok = (about: string, told: string): Finding => ({ about, level: "ok", told })
-export const warning = (about: string, told: string): Finding => ({ about, level: "warning", told })
-export const failure = (about: string, told: string): Finding => ({ about, level: "failure", told })
+export const ok = (about: string, message: string): Finding => ({ about, level: "ok", message })
+export const warning = (about: string, message: string): Finding => ({ about, level: "warning", message })
+export const failure = (about: string, message: string): Finding => ({ about, level: "failure", message })

@@ -9,7 +9,7 @@ import { Accounts } from "../../../merchants/accounts/Accounts.ts"
 import { Passkeys, type Site } from "../../../merchants/accounts/Passkeys.ts"
 import { SecondFactors } from "../../../merchants/accounts/SecondFactors.ts"
 import type { Session, Started } from "../../../merchants/accounts/Session.ts"
-import { Faces, logoUrlOf } from "../../../merchants/Faces.ts"
+import { Branding, logoUrlOf } from "../../../merchants/Branding.ts"
 import { AppConfig } from "../../../platform/AppConfig.ts"
 import { isLoopback } from "../../../platform/http/isLoopback.ts"
 import { jsonAnswer } from "../../../platform/http/jsonAnswer.ts"
@@ -41,7 +41,7 @@ const resets: Limit = { rate: 3, perSeconds: 3_600, burst: 3 }
 /** A limit's key may be kept outside of the process: the token itself stays out of it. */
 const idOf = (token: string) => createHash("sha256").update(token).digest("hex").slice(0, 32)
 
-const sessionView = Effect.map(Faces, (faces) =>
+const sessionView = Effect.map(Branding, (faces) =>
   Effect.fnUntraced(function* ({ user, merchants }: Session) {
     const view: SessionView = {
       user: {

@@ -12,9 +12,9 @@ import {
   LiveModeGated,
   NotFound
 } from "../../../domain/Errors.ts"
+import { IfUnchanged } from "../../../domain/IfUnchanged.ts"
 import { UsdAmount } from "../../../domain/Money.ts"
 import { developers, everyRole, owners } from "../../../domain/roleSets.ts"
-import { Was } from "../../../domain/Was.ts"
 import { allow, endpointGroup } from "../../../platform/http/Access.ts"
 import { errorResponse } from "../../../platform/http/Envelope.ts"
 import { BodyRules } from "../../../platform/http/RequestRules.ts"
@@ -87,7 +87,7 @@ export type AgentForm = typeof AgentForm.Type
 /** What is left out stays. */
 export const AgentChanges = Schema.Struct({
   ...Struct.map(AgentForm.fields, Schema.optionalKey),
-  was: Was(AgentForm.fields)
+  was: IfUnchanged(AgentForm.fields)
 })
 export type AgentChanges = typeof AgentChanges.Type
 

@@ -15,11 +15,11 @@ import {
   RateLimited,
   ReceiverTaken
 } from "../../../domain/Errors.ts"
+import { IfUnchanged } from "../../../domain/IfUnchanged.ts"
 import { TokenLifetime, Uuid } from "../../../domain/Merchant.ts"
 import { orUnknown } from "../../../domain/orUnknown.ts"
 import { Role } from "../../../domain/Role.ts"
 import { developers, everyRole, owners } from "../../../domain/roleSets.ts"
-import { Was } from "../../../domain/Was.ts"
 import { allow, endpointGroup } from "../../../platform/http/Access.ts"
 import { errorResponse } from "../../../platform/http/Envelope.ts"
 import { BodyRules } from "../../../platform/http/RequestRules.ts"
@@ -34,7 +34,7 @@ const Profile = Schema.Struct({
   tokenLifetimeSeconds: Schema.Int
 })
 
-const FaceView = Schema.Struct({
+const BrandingView = Schema.Struct({
   /** A `data:` URL. */
   logo: Schema.NullOr(Schema.String),
   accentColor: Schema.NullOr(Schema.String),
@@ -44,7 +44,7 @@ const FaceView = Schema.Struct({
 export const SettingsPage = Schema.Struct({
   openAlerts: Schema.Int,
   profile: Profile,
-  face: FaceView,
+  face: BrandingView,
   /** Where buyers' USDC goes in this environment, in new intents. */
   receiver: Schema.String,
   /** The change that waits until `dueAt`, and can be withdrawn; null where none does. */
@@ -146,7 +146,7 @@ export class SettingsPagesApi extends endpointGroup("settingsPages")(
         identityAudience: Schema.optionalKey(Schema.NullOr(Text(1, 500))),
         boundTokensOnly: Schema.optionalKey(Schema.Boolean),
         tokenLifetimeSeconds: Schema.optionalKey(TokenLifetime),
-        was: Was(Profile.fields)
+        was: IfUnchanged(Profile.fields)
       }),
       success: Profile,
       error: errorResponse(ChangedMeanwhile)
@@ -154,7 +154,7 @@ export class SettingsPagesApi extends endpointGroup("settingsPages")(
   ),
   allow(
     { by: "member", roles: owners },
-    HttpApiEndpoint.patch("changeFace", "/face", {
+    HttpApiEndpoint.patch("changeBranding", "/face", {
       /** What is left out stays. */
       payload: Schema.Struct({
         accentColor: Schema.optionalKey(
@@ -169,9 +169,12 @@ export class SettingsPagesApi extends endpointGroup("settingsPages")(
             Schema.String.check(Schema.isMaxLength(60_000), Schema.isPattern(/^[A-Za-z0-9+/]+={0,2}$/u))
           )
         ),
-        was: Was({ accentColor: FaceView.fields.accentColor, support: FaceView.fields.support })
+        was: IfUnchanged({
+          accentColor: BrandingView.fields.accentColor,
+          support: BrandingView.fields.support
+        })
       }),
-      success: FaceView,
+      success: BrandingView,
       error: errorResponse(ChangedMeanwhile)
     })
   ),

@@ -10,8 +10,8 @@ import { type MemberChange, MemberRepo } from "../../../merchants/accounts/Membe
 import type { User } from "../../../merchants/accounts/Session.ts"
 import { AuditLog } from "../../../merchants/audit/AuditLog.ts"
 import { AuditRepo } from "../../../merchants/audit/AuditRepo.ts"
-import type { Face } from "../../../merchants/Faces/FaceRepo.ts"
-import { Faces, logoUrlOf } from "../../../merchants/Faces.ts"
+import type { MerchantBranding } from "../../../merchants/Branding/BrandingRepo.ts"
+import { Branding, logoUrlOf } from "../../../merchants/Branding.ts"
 import { MerchantRepo } from "../../../merchants/MerchantRepo.ts"
 import { Receivers } from "../../../merchants/Receivers.ts"
 import { withdrawnChange } from "../../../merchants/withdrawnChange.ts"
@@ -56,11 +56,11 @@ export const layer = HttpApiBuilder.group(
     const alerts = yield* AlertPagesRepo
     const audit = yield* AuditLog
     const entries = yield* AuditRepo
-    const faces = yield* Faces
+    const faces = yield* Branding
     const books = yield* Books
     const { explorerUrls, baseUrl } = yield* AppConfig
 
-    const shown = (face: Face) => ({
+    const shown = (face: MerchantBranding) => ({
       logo: logoUrlOf(face),
       accentColor: face.accentColor,
       support: face.support
@@ -169,7 +169,7 @@ export const layer = HttpApiBuilder.group(
         )
         return updated ? profile : yield* changedMeanwhile(was, profile)
       }),
-      changeFace: Effect.fnUntraced(function* ({ payload }) {
+      changeBranding: Effect.fnUntraced(function* ({ payload }) {
         const { merchant } = yield* CurrentMember
         const { was = {}, ...change } = payload
         const { changed, face } = yield* faces.change(merchant.id, change, was)

@@ -4,7 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { NotFound } from "../../../domain/Errors.ts"
 import { AuditLog } from "../../../merchants/audit/AuditLog.ts"
 import { AlertHooks } from "../../../notifications/AlertHooks.ts"
-import { TellingRepo } from "../../../notifications/TellingRepo.ts"
+import { NotificationRepo } from "../../../notifications/NotificationRepo.ts"
 import { AppConfig } from "../../../platform/AppConfig.ts"
 import { DashboardApi } from "../Api.ts"
 import { currentAsker } from "../currentAsker.ts"
@@ -17,7 +17,7 @@ export const layer = HttpApiBuilder.group(
   DashboardApi,
   "tellingPages",
   Effect.fnUntraced(function* (handlers) {
-    const repo = yield* TellingRepo
+    const repo = yield* NotificationRepo
     const hooks = yield* AlertHooks
     const audit = yield* AuditLog
     const { smtp } = yield* AppConfig

@@ -3,7 +3,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { MerchantId } from "../../domain/Merchant.ts"
 
-export interface Face {
+export interface MerchantBranding {
   /** A PNG, written by us. */
   readonly logo: Uint8Array | null
   /** `#rrggbb` */
@@ -12,13 +12,13 @@ export interface Face {
 }
 
 /** The part that a form can tell it began with. */
-export type FaceText = Pick<Face, "accentColor" | "support">
+export type BrandingText = Pick<MerchantBranding, "accentColor" | "support">
 
-const isAs = (face: Face, was: Partial<FaceText>): boolean =>
+const isAs = (face: MerchantBranding, was: Partial<BrandingText>): boolean =>
   (was.accentColor === undefined || was.accentColor === face.accentColor) &&
   (was.support === undefined || was.support === face.support)
 
-const noFace: Face = { logo: null, accentColor: null, support: null }
+const noFace: MerchantBranding = { logo: null, accentColor: null, support: null }
 
 const decodeRows = Schema.decodeUnknownEffect(
   Schema.Array(
@@ -30,36 +30,36 @@ const decodeRows = Schema.decodeUnknownEffect(
   )
 )
 
-export class FaceRepo extends Context.Service<
-  FaceRepo,
+export class BrandingRepo extends Context.Service<
+  BrandingRepo,
   {
-    readonly find: (merchantId: MerchantId) => Effect.Effect<Face>
+    readonly find: (merchantId: MerchantId) => Effect.Effect<MerchantBranding>
     /** What is left out stays. False, and nothing is changed, where something is no longer as it `was`. */
     readonly change: (
       merchantId: MerchantId,
-      change: Partial<Face>,
-      was: Partial<FaceText>
+      change: Partial<MerchantBranding>,
+      was: Partial<BrandingText>
     ) => Effect.Effect<boolean>
   }
->()("quittance/merchants/FaceRepo") {
-  static readonly layer: Layer.Layer<FaceRepo, never, SqlClient.SqlClient> = Layer.effect(
-    FaceRepo,
+>()("quittance/merchants/BrandingRepo") {
+  static readonly layer: Layer.Layer<BrandingRepo, never, SqlClient.SqlClient> = Layer.effect(
+    BrandingRepo,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      return FaceRepo.of({
-        find: Effect.fn("FaceRepo.find")(function* (merchantId) {
+      return BrandingRepo.of({
+        find: Effect.fn("BrandingRepo.find")(function* (merchantId) {
           const [row] = yield* decodeRows(
-            yield* sql`SELECT logo, accent_color, support FROM merchant_faces WHERE merchant_id = ${merchantId}`
+            yield* sql`SELECT logo, accent_color, support FROM merchant_branding WHERE merchant_id = ${merchantId}`
           )
           return row === undefined
             ? noFace
             : { logo: row.logo, accentColor: row.accent_color, support: row.support }
         }, Effect.orDie),
-        change: Effect.fn("FaceRepo.change")(function* (merchantId, { accentColor, logo, support }, was) {
+        change: Effect.fn("BrandingRepo.change")(function* (merchantId, { accentColor, logo, support }, was) {
           const changed = yield* sql`
-            INSERT INTO merchant_faces AS f (merchant_id, logo, accent_color, support)
+            INSERT INTO merchant_branding AS f (merchant_id, logo, accent_color, support)
             SELECT ${merchantId}::uuid, ${logo ?? null}::bytea, ${accentColor ?? null}::text, ${support ?? null}::text
-            WHERE ${isAs(noFace, was)} OR EXISTS (SELECT 1 FROM merchant_faces WHERE merchant_id = ${merchantId})
+            WHERE ${isAs(noFace, was)} OR EXISTS (SELECT 1 FROM merchant_branding WHERE merchant_id = ${merchantId})
             ON CONFLICT (merchant_id) DO UPDATE SET
               accent_color = CASE WHEN ${accentColor === undefined} THEN f.accent_color ELSE excluded.accent_color END,
               support = CASE WHEN ${support === undefined} THEN f.support ELSE excluded.support END,
@@ -75,10 +75,10 @@ export class FaceRepo extends Context.Service<
   )
 
   /** In this process. */
-  static readonly layerMemory: Layer.Layer<FaceRepo> = Layer.sync(FaceRepo, () => {
-    const faces = new Map<MerchantId, Face>()
+  static readonly layerMemory: Layer.Layer<BrandingRepo> = Layer.sync(BrandingRepo, () => {
+    const faces = new Map<MerchantId, MerchantBranding>()
     const find = (merchantId: MerchantId) => faces.get(merchantId) ?? noFace
-    return FaceRepo.of({
+    return BrandingRepo.of({
       find: (merchantId) => Effect.sync(() => find(merchantId)),
       change: (merchantId, { accentColor, logo, support }, was) =>
         Effect.sync(() => {

@@ -17,7 +17,7 @@ import { supervised } from "../platform/workers/supervised.ts"
 import { WebhookSender } from "../webhooks/WebhookSender.ts"
 import { AlertHookRepo, type AlertPost } from "./AlertHookRepo.ts"
 import { HookTarget, hookContext } from "./HookTarget.ts"
-import { TellingRepo } from "./TellingRepo.ts"
+import { NotificationRepo } from "./NotificationRepo.ts"
 
 /** When a post that failed is attempted again. */
 export const PostRetryPolicy = Context.Reference<RetrySchedule>("quittance/notifications/PostRetryPolicy", {
@@ -38,7 +38,7 @@ export const layer: Layer.Layer<
 > = Layer.effectDiscard(
   Effect.gen(function* () {
     const { baseUrl } = yield* AppConfig
-    const repo = yield* TellingRepo
+    const repo = yield* NotificationRepo
     const hooks = yield* AlertHookRepo
     const mails = yield* Mails
     const sender = yield* WebhookSender
@@ -148,7 +148,7 @@ export const layer: Layer.Layer<
       )
     }
 
-    const send = Effect.fn("Telling.send")(function* (post: AlertPost) {
+    const send = Effect.fn("Notifications.send")(function* (post: AlertPost) {
       const target = yield* targetOf(post)
       if (target === undefined) return yield* failed(post, "the address cannot be decrypted; add it again")
       const { secret, url } = target
@@ -163,8 +163,8 @@ export const layer: Layer.Layer<
       yield* failed(post, outcome._tag === "Answered" ? `status ${outcome.status}` : outcome.failure)
     })
 
-    yield* supervised("Telling of alerts", due.next("untold alerts", "2 seconds"), tellAlerts)
-    yield* supervised("Telling of weeks", due.next("weeks", "1 minute"), tellWeeks)
+    yield* supervised("Queueing mails of alerts", due.next("untold alerts", "2 seconds"), tellAlerts)
+    yield* supervised("Queueing weekly mails", due.next("weeks", "1 minute"), tellWeeks)
     yield* supervised(
       "Posting alerts",
       due.next("alert posts", "2 seconds"),
@@ -179,4 +179,4 @@ export const layer: Layer.Layer<
       })
     )
   })
-).pipe(Layer.provide([TellingRepo.layer, AlertHookRepo.layer, Mails.layer]))
+).pipe(Layer.provide([NotificationRepo.layer, AlertHookRepo.layer, Mails.layer]))

@@ -24,7 +24,7 @@ const redrawn = async (file: File): Promise<string> => {
   return canvas.toDataURL("image/png").slice("data:image/png;base64,".length)
 }
 
-export const Face = ({
+export const BrandingCard = ({
   face,
   reload
 }: {

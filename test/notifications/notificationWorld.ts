@@ -6,8 +6,8 @@ import { MerchantId } from "../../src/domain/Merchant.ts"
 import { AuditLog } from "../../src/merchants/audit/AuditLog.ts"
 import { AlertHookRepo } from "../../src/notifications/AlertHookRepo.ts"
 import { AlertHooks } from "../../src/notifications/AlertHooks.ts"
-import { TellingRepo } from "../../src/notifications/TellingRepo.ts"
-import * as TellingWorker from "../../src/notifications/TellingWorker.ts"
+import { NotificationRepo } from "../../src/notifications/NotificationRepo.ts"
+import * as NotificationWorker from "../../src/notifications/NotificationWorker.ts"
 import { AlertRepo } from "../../src/platform/alerts/AlertRepo.ts"
 import { EgressPolicy } from "../../src/platform/egress/EgressPolicy.ts"
 import { Resolver } from "../../src/platform/egress/Resolver.ts"
@@ -39,7 +39,7 @@ const worldOf = <Sender>(
   const services = Layer.mergeAll(
     AlertHooks.layer,
     AlertHookRepo.layer,
-    TellingRepo.layer,
+    NotificationRepo.layer,
     AlertRepo.layer,
     AuditLog.layer,
     sender
@@ -51,7 +51,9 @@ const worldOf = <Sender>(
   const often = Layer.succeed(DueWork, { next: () => Effect.sleep("20 millis"), isAwaited: () => true })
   return {
     services,
-    instance: Layer.build(Layer.mergeAll(TellingWorker.layer, MailWorker.layer).pipe(Layer.provide(often)))
+    instance: Layer.build(
+      Layer.mergeAll(NotificationWorker.layer, MailWorker.layer).pipe(Layer.provide(often))
+    )
   }
 }
 
@@ -82,7 +84,7 @@ export const shop = (
         INSERT INTO users (id, email, password_hash, operator, created_at, locale)
         VALUES (${user}, ${email}, 'x', false, now(), ${locale})`
       yield* sql`
-        INSERT INTO merchant_members (merchant_id, user_id, role, created_at, told_alerts, told_weekly)
+        INSERT INTO merchant_members (merchant_id, user_id, role, created_at, notified_alerts, notified_weekly)
         VALUES (${id}, ${user}, 'owner', now(), ${alerts}, ${weekly})`
     }
     return MerchantId.make(id)

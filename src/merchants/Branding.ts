@@ -3,18 +3,18 @@ import { Context, Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import { InvalidRequest } from "../domain/Errors.ts"
 import type { MerchantId } from "../domain/Merchant.ts"
-import { cleanPng } from "./Faces/cleanPng.ts"
-import { type Face, FaceRepo, type FaceText } from "./Faces/FaceRepo.ts"
+import { BrandingRepo, type BrandingText, type MerchantBranding } from "./Branding/BrandingRepo.ts"
+import { cleanPng } from "./Branding/cleanPng.ts"
 
 /** The logo as an `src` that needs nothing of a page's policy but `data:`. */
-export const logoUrlOf = ({ logo }: Face): string | null =>
+export const logoUrlOf = ({ logo }: MerchantBranding): string | null =>
   logo === null ? null : `data:image/png;base64,${Buffer.from(logo).toString("base64")}`
 
 const make = Effect.gen(function* () {
-  const repo = yield* FaceRepo
-  return Faces.of({
+  const repo = yield* BrandingRepo
+  return Branding.of({
     find: repo.find,
-    change: Effect.fn("Faces.change")(function* (merchantId, { logo, ...text }, was = {}) {
+    change: Effect.fn("Branding.change")(function* (merchantId, { logo, ...text }, was = {}) {
       const image = typeof logo === "string" ? cleanPng(Buffer.from(logo, "base64")) : logo
       if (typeof logo === "string" && image === undefined) {
         return yield* new InvalidRequest({
@@ -31,27 +31,28 @@ const make = Effect.gen(function* () {
   })
 })
 
-export class Faces extends Context.Service<
-  Faces,
+export class Branding extends Context.Service<
+  Branding,
   {
-    readonly find: (merchantId: MerchantId) => Effect.Effect<Face>
+    readonly find: (merchantId: MerchantId) => Effect.Effect<MerchantBranding>
     /**
      * What is left out stays; `logo` is a PNG in base64, null removes it. Nothing is changed where something is no
      * longer as it `was`. The face as it stands then.
      */
     readonly change: (
       merchantId: MerchantId,
-      change: Partial<FaceText> & { readonly logo?: string | null },
-      was?: Partial<FaceText>
-    ) => Effect.Effect<{ readonly face: Face; readonly changed: boolean }, InvalidRequest>
+      change: Partial<BrandingText> & { readonly logo?: string | null },
+      was?: Partial<BrandingText>
+    ) => Effect.Effect<{ readonly face: MerchantBranding; readonly changed: boolean }, InvalidRequest>
   }
->()("quittance/merchants/Faces") {
-  static readonly layer: Layer.Layer<Faces, never, SqlClient.SqlClient> = Layer.effect(Faces, make).pipe(
-    Layer.provide(FaceRepo.layer)
-  )
+>()("quittance/merchants/Branding") {
+  static readonly layer: Layer.Layer<Branding, never, SqlClient.SqlClient> = Layer.effect(
+    Branding,
+    make
+  ).pipe(Layer.provide(BrandingRepo.layer))
 
   /** In this process. */
-  static readonly layerMemory: Layer.Layer<Faces> = Layer.effect(Faces, make).pipe(
-    Layer.provide(FaceRepo.layerMemory)
+  static readonly layerMemory: Layer.Layer<Branding> = Layer.effect(Branding, make).pipe(
+    Layer.provide(BrandingRepo.layerMemory)
   )
 }

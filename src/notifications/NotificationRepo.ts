@@ -44,11 +44,11 @@ export type Side = typeof SideRow.Type
 const decodeSides = Schema.decodeUnknownEffect(Schema.Array(SideRow))
 
 const ChoiceRow = Schema.Struct({
-  told_alerts: Schema.Literals(["all", "live", "none"]),
-  told_weekly: Schema.Boolean
+  notified_alerts: Schema.Literals(["all", "live", "none"]),
+  notified_weekly: Schema.Boolean
 })
 const decodeChoices = Schema.decodeUnknownEffect(Schema.Array(ChoiceRow))
-interface UntoldAlert {
+interface PendingAlert {
   readonly merchantId: MerchantId | null
   readonly merchant: string | null
   readonly env: Env | null
@@ -67,7 +67,7 @@ const make = Effect.gen(function* () {
         : yield* sql`
             SELECT u.email, u.locale FROM merchant_members m JOIN users u ON u.id = m.user_id
             WHERE m.merchant_id = ${merchantId}
-              AND (m.told_alerts = 'all' OR (m.told_alerts = 'live' AND ${env ?? "live"}::text = 'live'))
+              AND (m.notified_alerts = 'all' OR (m.notified_alerts = 'live' AND ${env ?? "live"}::text = 'live'))
             ORDER BY u.id`
     )
   })
@@ -76,7 +76,7 @@ const make = Effect.gen(function* () {
     tellAlerts: <R>(
       at: Date,
       limit: number,
-      each: (alert: UntoldAlert) => Effect.Effect<void, never, R>
+      each: (alert: PendingAlert) => Effect.Effect<void, never, R>
     ): Effect.Effect<boolean, never, R> =>
       sql
         .withTransaction(
@@ -85,7 +85,7 @@ const make = Effect.gen(function* () {
               yield* sql`
                 SELECT a.id, a.merchant_id, m.name AS merchant, a.env, a.message, a.user_id IS NOT NULL AS personal
                 FROM alerts a LEFT JOIN merchants m ON m.id = a.merchant_id
-                WHERE a.tell_at <= ${at} ORDER BY a.tell_at LIMIT ${limit} FOR UPDATE OF a SKIP LOCKED`
+                WHERE a.notify_at <= ${at} ORDER BY a.notify_at LIMIT ${limit} FOR UPDATE OF a SKIP LOCKED`
             )
             for (const { env, id, merchant, merchant_id, message, personal } of rows) {
               // The audit log has mailed what concerns one person.
@@ -102,7 +102,7 @@ const make = Effect.gen(function* () {
                   SELECT id, ${id}, ${at} FROM alert_hooks WHERE merchant_id = ${merchant_id}::uuid AND env = ${env}
                   ON CONFLICT DO NOTHING`
               }
-              yield* sql`UPDATE alerts SET tell_at = NULL WHERE id = ${id}`
+              yield* sql`UPDATE alerts SET notify_at = NULL WHERE id = ${id}`
             }
             return rows.length === limit
           })
@@ -168,7 +168,7 @@ const make = Effect.gen(function* () {
                 const readers = yield* decodeReaders(
                   yield* sql`
                     SELECT u.email, u.locale FROM merchant_members m JOIN users u ON u.id = m.user_id
-                    WHERE m.merchant_id = ${merchant_id} AND m.told_weekly ORDER BY u.id`
+                    WHERE m.merchant_id = ${merchant_id} AND m.notified_weekly ORDER BY u.id`
                 )
                 yield* each(week, sides, readers)
               }
@@ -183,32 +183,32 @@ const make = Effect.gen(function* () {
         )
         .pipe(Effect.orDie),
 
-    choice: Effect.fn("TellingRepo.choice")(function* (merchantId: MerchantId, userId: string) {
+    choice: Effect.fn("NotificationRepo.choice")(function* (merchantId: MerchantId, userId: string) {
       const [row] = yield* decodeChoices(
         yield* sql`
-          SELECT told_alerts, told_weekly FROM merchant_members
+          SELECT notified_alerts, notified_weekly FROM merchant_members
           WHERE merchant_id = ${merchantId} AND user_id = ${userId}`
       )
-      return Option.map(Option.fromUndefinedOr(row), ({ told_alerts, told_weekly }) => ({
-        alerts: told_alerts,
-        weekly: told_weekly
+      return Option.map(Option.fromUndefinedOr(row), ({ notified_alerts, notified_weekly }) => ({
+        alerts: notified_alerts,
+        weekly: notified_weekly
       }))
     }, Effect.orDie),
 
-    choose: Effect.fn("TellingRepo.choose")(function* (
+    choose: Effect.fn("NotificationRepo.choose")(function* (
       merchantId: MerchantId,
       userId: string,
       choice: { readonly alerts: "all" | "live" | "none"; readonly weekly: boolean }
     ) {
       yield* sql`
-        UPDATE merchant_members SET told_alerts = ${choice.alerts}, told_weekly = ${choice.weekly}
+        UPDATE merchant_members SET notified_alerts = ${choice.alerts}, notified_weekly = ${choice.weekly}
         WHERE merchant_id = ${merchantId} AND user_id = ${userId}`
     }, Effect.orDie)
   }
 })
 
-export class TellingRepo extends Context.Service<
-  TellingRepo,
+export class NotificationRepo extends Context.Service<
+  NotificationRepo,
   {
     /**
      * Hands out alerts that were not told yet, and notes in the same transaction that they are: what `each`
@@ -217,7 +217,7 @@ export class TellingRepo extends Context.Service<
     readonly tellAlerts: <R>(
       at: Date,
       limit: number,
-      each: (alert: UntoldAlert) => Effect.Effect<void, never, R>
+      each: (alert: PendingAlert) => Effect.Effect<void, never, R>
     ) => Effect.Effect<boolean, never, R>
     /** As `tellAlerts`, of what has passed since the week that was told last, on the merchant's Mondays at eight. */
     readonly tellWeeks: <R>(
@@ -239,9 +239,9 @@ export class TellingRepo extends Context.Service<
       choice: { readonly alerts: "all" | "live" | "none"; readonly weekly: boolean }
     ) => Effect.Effect<void>
   }
->()("quittance/notifications/TellingRepo") {
-  static readonly layer: Layer.Layer<TellingRepo, never, SqlClient.SqlClient> = Layer.effect(
-    TellingRepo,
+>()("quittance/notifications/NotificationRepo") {
+  static readonly layer: Layer.Layer<NotificationRepo, never, SqlClient.SqlClient> = Layer.effect(
+    NotificationRepo,
     make
   )
 }

@@ -5,13 +5,13 @@ import { createHmac } from "node:crypto"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { AlertHooks } from "../../src/notifications/AlertHooks.ts"
-import { TellingRepo } from "../../src/notifications/TellingRepo.ts"
+import { NotificationRepo } from "../../src/notifications/NotificationRepo.ts"
 import { answered } from "../../src/webhooks/WebhookSender/SendOutcome.ts"
 import { WebhookSenderMemory } from "../../src/webhooks/WebhookSender.ts"
 import { smtpServer } from "../platform/mail/smtpServer.ts"
 import { rawReceiver } from "../support/rawReceiver.ts"
 import { liveEffect } from "../support/run.ts"
-import { raise, shop, until, world, worldWithSockets } from "./tellingWorld.ts"
+import { raise, shop, until, world, worldWithSockets } from "./notificationWorld.ts"
 
 describe("Telling people", () => {
   liveEffect("an alert reaches each who chose it once, in their language, from two instances", () =>
@@ -54,7 +54,7 @@ describe("Telling people", () => {
       const { instance, services } = world(port)
       yield* Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        const repo = yield* TellingRepo
+        const repo = yield* NotificationRepo
         const merchant = yield* shop("Crashed", [{ email: "crash@example.com" }])
         const id = yield* raise(merchant, "test", "It stopped here.")
         const stopped = yield* Effect.exit(
@@ -68,7 +68,7 @@ describe("Telling people", () => {
           )
         )
         expect(stopped._tag).toBe("Failure")
-        expect(yield* sql`SELECT tell_at IS NULL AS told FROM alerts WHERE id = ${id}`).toEqual([
+        expect(yield* sql`SELECT notify_at IS NULL AS told FROM alerts WHERE id = ${id}`).toEqual([
           { told: false }
         ])
         yield* instance
@@ -166,7 +166,7 @@ describe("Telling people", () => {
           // An alert that got there earlier hides nothing of that.
           const [earlier, before] = [crypto.randomUUID(), new Date(Date.now() - 86_400_000)]
           yield* sql`
-            INSERT INTO alerts (id, merchant_id, env, kind, subject, message, created_at, tell_at)
+            INSERT INTO alerts (id, merchant_id, env, kind, subject, message, created_at, notify_at)
             VALUES (${earlier}, ${merchant}, 'test', 'webhook_exhausted', ${earlier}, 'Earlier.', ${before}, NULL)`
           yield* sql`
             INSERT INTO alert_posts (hook_id, alert_id, attempts, sent_at)
