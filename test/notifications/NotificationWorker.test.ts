@@ -1,5 +1,6 @@
 // Who is told of what, by mail against a real SMTP server and by posts: each once, in their language, as they
 // chose, whatever stops in between.
+
 import { describe, expect } from "bun:test"
 import { createHmac } from "node:crypto"
 import { Effect } from "effect"
@@ -11,6 +12,8 @@ import { WebhookSenderMemory } from "../../src/webhooks/WebhookSender.ts"
 import { smtpServer } from "../platform/mail/smtpServer.ts"
 import { rawReceiver } from "../support/rawReceiver.ts"
 import { liveEffect } from "../support/run.ts"
+
+import { withoutMoves } from "../support/withoutMoves.ts"
 import { raise, shop, until, world, worldWithSockets } from "./notificationWorld.ts"
 
 describe("Telling people", () => {
@@ -288,31 +291,31 @@ describe("Telling people", () => {
             [known, 0],
             [fresh, -1]
           ] as const)
-            yield* sql`
+            yield* withoutMoves(sql`
             INSERT INTO payments (id, merchant_id, env, status, amount, ref_code, intent_url, receiver, payer_type,
               created_at, reported_at, settled_at, transaction_id, payer_address, token_changes)
             VALUES (gen_random_uuid(), ${merchant}, 'test', 'settled', 2500000,
               'PAY-' || upper(substr(md5(random()::text), 1, 8)), 'https://shop.example.com/1',
               decode(repeat('11', 20), 'hex'), 'human', now(), now(), ${new Date(start + offset)},
-              decode(md5(random()::text) || md5(random()::text), 'hex'), decode(repeat('33', 20), 'hex'), '[]')`
+              decode(md5(random()::text) || md5(random()::text), 'hex'), decode(repeat('33', 20), 'hex'), '[]')`)
           // Of the three of the week, the chain shows one no more.
-          yield* sql`
+          yield* withoutMoves(sql`
             INSERT INTO claimed_transfers (chain_id, transaction_id, log_position, payer, receiver, amount, ordinal,
               payment_id, block_number, block_hash, dropped_at)
             SELECT 84532, transaction_id, 0, payer_address, receiver, amount, 0, id, 1, transaction_id, now()
-            FROM payments WHERE merchant_id = ${known} AND settled_at = ${new Date(start - 7_200_000)}`
+            FROM payments WHERE merchant_id = ${known} AND settled_at = ${new Date(start - 7_200_000)}`)
           // One that the chain shows, and one that it shows no more.
           for (const [amount, droppedAt] of [
             [1_250_000, null],
             [70_000, new Date(start)]
           ] as const)
-            yield* sql`
+            yield* withoutMoves(sql`
             INSERT INTO refunds (id, merchant_id, env, payment_id, amount, recipient, since_block, beyond_paid,
               created_by, created_at, status, transaction_id, sender, ordinal, block_number, block_hash, proven_at,
               dropped_at)
             SELECT gen_random_uuid(), merchant_id, env, id, ${amount}::numeric, payer_address, 0, false, 'API', now(),
               'proven', transaction_id, receiver, 0, 1, transaction_id, ${new Date(start - 1)}, ${droppedAt}::timestamptz
-            FROM payments WHERE merchant_id = ${known} ORDER BY id LIMIT 1`
+            FROM payments WHERE merchant_id = ${known} ORDER BY id LIMIT 1`)
           yield* instance
           yield* instance
           yield* until(

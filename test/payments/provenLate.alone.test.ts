@@ -189,6 +189,7 @@ describe("proven late", () => {
     const [first] = await told()
     // The restore knows the payment as pending: its settlement has not happened there.
     await database().begin(async (sql) => {
+      await sql`SET LOCAL session_replication_role = replica`
       await sql`DELETE FROM webhook_deliveries WHERE payment_id = ${payment.id}`
       await sql`UPDATE incoming_transfers SET payment_id = NULL WHERE payment_id = ${payment.id}`
       await sql`DELETE FROM claimed_transfers WHERE payment_id = ${payment.id}`

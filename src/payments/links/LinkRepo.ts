@@ -1,8 +1,10 @@
 // Payment links at rest.
+
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Tenant } from "../../domain/Merchant.ts"
 import type { PaymentId } from "../../domain/Payment.ts"
+import { failReplacedSql } from "../PaymentRepo/failReplacedSql.ts"
 import { isUntried } from "./LinkRepo/isUntriedSql.ts"
 import { insertLink, type KeptLink, linkColumns, linksIn } from "./LinkRepo/LinkRow.ts"
 import { makeRestsSql, type RestStore } from "./LinkRepo/restsSql.ts"
@@ -88,15 +90,12 @@ export class LinkRepo extends Context.Service<
             // Whoever begins to pay it locks it as well, and who reports refers to it: what is asked after this lock sees
             // every try that came before.
             yield* sql`SELECT 1 FROM payments WHERE id = ${before}::uuid FOR UPDATE`
-            yield* sql`
-              WITH moved AS (
-                UPDATE payment_links SET payment_id = ${next}
-                WHERE id = ${id} AND payment_id IS NOT DISTINCT FROM ${before}::uuid AND ${isUntried(sql, before)}
-                  AND NOT EXISTS (SELECT 1 FROM payments WHERE id = ${before}::uuid AND status = 'settled')
-                RETURNING id
-              )
-              UPDATE payments SET status = 'failed', failed_at = ${at}, failure_reason = 'expired'
-              WHERE id = ${before}::uuid AND status = 'pending' AND EXISTS (SELECT 1 FROM moved)`
+            const moved = yield* sql`
+              UPDATE payment_links SET payment_id = ${next}
+              WHERE id = ${id} AND payment_id IS NOT DISTINCT FROM ${before}::uuid AND ${isUntried(sql, before)}
+                AND NOT EXISTS (SELECT 1 FROM payments WHERE id = ${before}::uuid AND status = 'settled')
+              RETURNING id`
+            if (moved.length > 0 && before !== null) yield* failReplacedSql(sql, [before], at)
             const [link] = yield* linksIn(sql`SELECT ${columns} FROM payment_links WHERE id = ${id}`)
             return link?.paymentId ?? next
           },

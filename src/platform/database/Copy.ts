@@ -13,8 +13,10 @@ import {
   SequenceAt,
   sequences,
   sumOf,
+  suspendTriggers,
   TableSum,
-  tableNames
+  tableNames,
+  writtenColumns
 } from "./Copy/tables.ts"
 import { endedWithoutSigns, keptAlive } from "./keptAlive.ts"
 import { type Migration, migrate } from "./migrate.ts"
@@ -165,6 +167,7 @@ export const copyInto = Effect.fn("Database.copyInto")(
         message: `The database ${where} is not empty: it has the table ${there[0]}. Copy into an empty one.`
       })
     const onTarget = Effect.provideService(SqlClient.SqlClient, sql)
+    let resumeTriggers: Effect.Effect<void, SqlError.SqlError> = Effect.void
     const sink: Sink = {
       begin: (made) =>
         Effect.gen(function* () {
@@ -175,17 +178,19 @@ export const copyInto = Effect.fn("Database.copyInto")(
             })
           const known = Object.entries(migrations).filter(([name]) => made.includes(name))
           yield* migrate(Object.fromEntries(known), where)
+          resumeTriggers = yield* suspendTriggers
           yield* plainTexts
         }).pipe(Effect.mapError(failed(`The database ${where} cannot be prepared`)), onTarget),
       rows: (table, rows) =>
-        sql`
-          INSERT INTO ${sql(table)} OVERRIDING SYSTEM VALUE
-          SELECT * FROM json_populate_recordset(NULL::${sql(table)}, ${`[${rows.join(",")}]`}::text::json)`.pipe(
-          Effect.mapError(failed(`Rows of ${table} cannot be written`)),
-          Effect.asVoid
-        ),
+        Effect.gen(function* () {
+          const columns = sql.csv((yield* writtenColumns(table)).map((column) => sql`${sql(column)}`))
+          yield* sql`
+            INSERT INTO ${sql(table)} (${columns}) OVERRIDING SYSTEM VALUE
+            SELECT ${columns} FROM json_populate_recordset(NULL::${sql(table)}, ${`[${rows.join(",")}]`}::text::json)`
+        }).pipe(Effect.mapError(failed(`Rows of ${table} cannot be written`)), onTarget),
       end: ({ sequences: at, tables }) =>
         Effect.gen(function* () {
+          yield* resumeTriggers
           for (const { column, last, table } of at)
             yield* sql`SELECT setval(pg_get_serial_sequence(${table}, ${column}), ${last}::bigint)`
           for (const expected of tables) {

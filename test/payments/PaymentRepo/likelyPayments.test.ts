@@ -1,11 +1,14 @@
 // What a wallet has signed says which payment a transfer of it may be meant for, however much it has signed.
+
 import { expect } from "bun:test"
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import { toBytes } from "../../../src/chain/ChainBytes.ts"
 import { AtomicUsdc } from "../../../src/domain/Money.ts"
 import { networks } from "../../../src/domain/networks.ts"
 import { PaymentId } from "../../../src/domain/Payment.ts"
 import { liveEffect } from "../../support/run.ts"
+import { withoutMoves } from "../../support/withoutMoves.ts"
 import { twoInstances } from "./twoInstances.ts"
 
 const { chainId, usdc } = networks.test
@@ -18,7 +21,8 @@ liveEffect("the payment that an agent has signed comes before equal ones, whiche
     yield* read()
     const sent = yield* transfer
     const payer = toBytes(sent.payer)
-    const signed = (of: string, payments: number) => sql`
+    const signed = (of: string, payments: number) =>
+      withoutMoves(sql`
       INSERT INTO x402_settlements (id, merchant_id, env, payment_id, opens_payment, chain_id, asset, payer, nonce,
         receiver, amount, valid_after, valid_before, signature, resource, status, error_reason, created_at)
       SELECT gen_random_uuid(), ${tenant.merchantId}, 'test',
@@ -28,7 +32,9 @@ liveEffect("the payment that an agent has signed comes before equal ones, whiche
         decode(CASE WHEN ${payments}::integer = 1 THEN 'ff' ELSE '00' END || lpad(n::text, 62, '0'), 'hex'),
         ${toBytes(receiver)}, ${amount.toString()}::numeric, 0, 1, '', '', 'failed',
         'invalid_exact_evm_payload_authorization_valid_before', ${createdAt}
-      FROM generate_series(1, ${payments}::integer) AS n`
+      FROM generate_series(1, ${payments}::integer) AS n`).pipe(
+        Effect.provideService(SqlClient.SqlClient, sql)
+      )
     yield* signed(paymentId, 3_000)
     yield* signed(paymentId, 1)
     // Others' carts, all of the same price and newer.

@@ -1,5 +1,6 @@
 // The books over the merchants' API on Postgres: what a period holds, in whose days, and whether the chain
 // says the same.
+
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
 import { SqlClient } from "effect/sql"
@@ -8,6 +9,7 @@ import { buyer, makeShop, type Shop, stranger } from "../../platform/http/shop.t
 import { testDatabase } from "../../support/database.ts"
 import { freshAddress } from "../../support/freshAddress.ts"
 import { startService, type TestService } from "../../support/service.ts"
+import { withoutMoves } from "../../support/withoutMoves.ts"
 
 setDefaultTimeout(120_000)
 
@@ -318,8 +320,8 @@ describe("Books on Postgres", () => {
     const rich = await makeShop(service, await Effect.runPromise(service.newMerchant))
     const at = new Date("2026-06-15T12:00:00.000Z")
     for (let from = 0; from < rows; from += 10_000)
-      await sql(
-        (run) => run`
+      await sql((run) =>
+        withoutMoves(run`
           INSERT INTO payments (id, merchant_id, env, status, amount, ref_code, intent_url, receiver, payer_type,
             created_at, reported_at, transaction_id, payer_address, token_changes, settled_at)
           SELECT gen_random_uuid(), ${rich.merchant.id}, 'test', 'settled', n + 1,
@@ -328,7 +330,7 @@ describe("Books on Postgres", () => {
             decode(repeat('cd', 20), 'hex'), '[]',
             ${at}::timestamptz + (n / 7) * interval '1 millisecond'
           FROM generate_series(${from}::int, ${Math.min(from + 10_000, rows) - 1}::int) n
-          ON CONFLICT DO NOTHING`
+          ON CONFLICT DO NOTHING`).pipe(Effect.provideService(SqlClient.SqlClient, run))
       )
     await sql((run) => run`ANALYZE payments`)
     const [{ count } = { count: 0 }] = (await sql(

@@ -1,9 +1,11 @@
 // Links that ask for the rest of a transfer which fell short of its payment.
+
 import { Effect, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import type { Tenant } from "../../../domain/Merchant.ts"
 import { AtomicUsdc } from "../../../domain/Money.ts"
 import { PaymentId, PaymentStatus } from "../../../domain/Payment.ts"
+import { failReplacedSql } from "../../PaymentRepo/failReplacedSql.ts"
 import { isUntried } from "./isUntriedSql.ts"
 import { insertLink, type KeptLink, linkColumns, linksIn } from "./LinkRow.ts"
 
@@ -150,9 +152,11 @@ export const makeRestsSql = (
       others.some(({ is_untried, status }) => status === "settled" || (status === "pending" && !is_untried))
     )
       return false
-    yield* sql`
-      UPDATE payments p SET status = 'failed', failed_at = ${at}, failure_reason = 'expired'
-      WHERE p.id = ANY(${others.map((other) => other.payment_id)}::uuid[]) AND p.status = 'pending'`
+    yield* failReplacedSql(
+      sql,
+      others.map((other) => other.payment_id),
+      at
+    )
     yield* sql`
       UPDATE payment_links l SET closed_at = ${at}
       WHERE l.rest_of <> ${restOf}::uuid AND l.rest_for = ${paymentId}::uuid

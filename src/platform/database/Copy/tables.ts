@@ -69,6 +69,40 @@ export const orderedTables = Effect.gen(function* () {
   return ordered
 })
 
+/** The columns that rows are written with: the database computes the generated ones. */
+export const writtenColumns = Effect.fnUntraced(function* (table: string) {
+  const sql = yield* SqlClient.SqlClient
+  return yield* namesOf(
+    yield* sql`
+      SELECT attname::text AS name FROM pg_attribute
+      WHERE attrelid = ${table}::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = ''
+      ORDER BY attnum`
+  )
+})
+
+const decodeTriggers = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ table: Schema.String, trigger: Schema.String }))
+)
+
+/** Lets rows of any state be written: a copy makes no moves (src/domain/moves.ts). Ends with what it gives. */
+export const suspendTriggers = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const triggers = yield* decodeTriggers(
+    yield* sql`
+      SELECT c.relname::text AS table, t.tgname::text AS trigger
+      FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
+      WHERE c.relnamespace = 'public'::regnamespace AND NOT t.tgisinternal AND t.tgenabled = 'O'
+        AND t.tgparentid = 0`
+  )
+  for (const { table, trigger } of triggers)
+    yield* sql`ALTER TABLE ${sql(table)} DISABLE TRIGGER ${sql(trigger)}`
+  return Effect.forEach(
+    triggers,
+    ({ table, trigger }) => sql`ALTER TABLE ${sql(table)} ENABLE TRIGGER ${sql(trigger)}`,
+    { discard: true }
+  )
+})
+
 /** What a row adds to its table's checksum. */
 export const part = "(('x' || left(md5(row_to_json(t)::text), 15))::bit(60)::bigint)::text AS part"
 

@@ -1,0 +1,154 @@
+// The moves of money: every change of state that a payment, a claim, an incoming transfer, a refund or an x402
+// settlement may make. Triggers refuse every other one (src/platform/database/moveTriggers.ts), and the table of
+// docs/contract.md, section 3 is rendered from it. The statements that make the moves are written by hand.
+
+export const entities = [
+  "payments",
+  "claimed_transfers",
+  "incoming_transfers",
+  "refunds",
+  "x402_settlements"
+] as const
+export type Entity = (typeof entities)[number]
+
+/** What a move needs besides its state. */
+export type Requirement =
+  | "it is of a payment"
+  | "it is of a refund"
+  | "it is watched"
+  | "its transfer stays"
+  | "its transfer is another"
+
+export interface Move {
+  readonly entity: Entity
+  /** null: the row is created. */
+  readonly from: string | null
+  readonly event: string
+  /** null: the row is deleted. */
+  readonly to: string | null
+  readonly requires?: Requirement
+  /** What the caller is told; for the table of the contract. */
+  readonly answer?: string
+}
+
+const of =
+  (entity: Entity) =>
+  (
+    from: string | null,
+    event: string,
+    to: string | null,
+    more: Pick<Move, "answer" | "requires"> = {}
+  ): Move => ({ entity, from, event, to, ...more })
+
+const payment = of("payments")
+const claim = of("claimed_transfers")
+const transfer = of("incoming_transfers")
+const refund = of("refunds")
+const settlement = of("x402_settlements")
+
+const settles = "200; `payment.settled` is sent"
+
+/**
+ * A row that keeps its state makes no move and is not judged, unless the table has a move from that state to itself:
+ * then one of those has to fit.
+ */
+export const moves: ReadonlyArray<Move> = [
+  payment(null, "first use of an intent token", "pending", { answer: "201" }),
+  payment(
+    "pending",
+    "a report whose transfer is proven, or an announced transfer that the service finds itself",
+    "settled",
+    { answer: settles }
+  ),
+  payment("pending", "`PAYMENT_EXPIRY` without a transfer, by a conclusive look at the chain", "failed"),
+  payment("pending", "24 hours after its last report, none of which was proven", "failed"),
+  payment("pending", "its payment link opens another payment in its place", "failed"),
+  payment("failed", "its exact transfer, proven late", "settled", { answer: settles }),
+
+  claim(null, "a payment settles", "held", { requires: "it is of a payment" }),
+  claim(null, "a refund is proven", "held", { requires: "it is of a refund" }),
+  claim("held", "its block is looked at", "held", { requires: "its transfer stays" }),
+  claim("held", "the chain no longer shows its transfer", "dropped", { requires: "it is watched" }),
+  claim("dropped", "its block is looked at", "dropped", { requires: "its transfer stays" }),
+  claim("dropped", "its transfer returns", "held", { requires: "its transfer stays" }),
+  claim("dropped", "another transfer of the same authorization or nonce is mined", "held", {
+    requires: "its transfer is another"
+  }),
+  claim("dropped", "its refund is cancelled", null, { requires: "it is of a refund" }),
+
+  transfer(null, "it is read from the chain", "open"),
+  transfer(null, "it is read from the chain after a payment has claimed it", "paid"),
+  transfer("open", "a payment claims it", "paid"),
+  transfer("open", "a person begins to attach it to a payment", "attaching"),
+  transfer("attaching", "the payment claims it", "paid"),
+  transfer("attaching", "the payment does not settle", "open"),
+  transfer("open", "a person handles or refunds it", "handled"),
+  transfer("attaching", "a person handles or refunds it", "handled"),
+  transfer("handled", "its last refund ends unsent", "open"),
+  ...["open", "paid", "attaching", "handled"].flatMap((state) => [
+    transfer(state, "the chain no longer shows it", "dropped"),
+    transfer("dropped", "it returns", state)
+  ]),
+
+  refund(null, "it is announced", "pending"),
+  refund("pending", "its transfer is proven", "proven"),
+  refund("pending", "nobody sends it, or its transaction does not prove it", "failed"),
+  refund("pending", "the merchant cancels it", "cancelled"),
+  refund("proven", "the chain no longer shows its transfer", "dropped"),
+  refund("dropped", "its transfer returns", "proven"),
+  refund("dropped", "its transfer does not return", "failed"),
+  refund("dropped", "the merchant cancels it", "cancelled"),
+
+  settlement(null, "an authorization is handed in", "reserved"),
+  settlement("reserved", "its transaction cannot be sent now", "released"),
+  settlement("released", "its transaction is sent after all", "reserved"),
+  settlement("reserved", "the chain has used its authorization", "settled"),
+  settlement("released", "the chain has used its authorization", "settled"),
+  settlement("reserved", "its authorization can no longer be used", "failed"),
+  settlement("released", "its authorization can no longer be used", "failed"),
+  settlement("failed", "a new signature for the same nonce is handed in", "reserved"),
+  settlement("settled", "its success is delivered", "delivered")
+]
+
+export const movesOf = (entity: Entity): ReadonlyArray<Move> => moves.filter((move) => move.entity === entity)
+
+/** States of an entity, in the order of the table. */
+export const statesOf = (entity: Entity): ReadonlyArray<string> => [
+  ...new Set(movesOf(entity).flatMap(({ from, to }) => [from, to].filter((state) => state !== null)))
+]
+
+/** Answers to requests that leave a payment as it is. `any` names each state. */
+const unchanged: ReadonlyArray<Omit<Move, "entity">> = [
+  { from: "any", event: "the same token again", to: "unchanged", answer: "200 with the same payment" },
+  {
+    from: "pending",
+    event: "a report that is not on the chain yet, or not confirmed",
+    to: "pending",
+    answer: "202 `TEST_SETTLEMENT_PENDING`"
+  },
+  {
+    from: "pending",
+    event: "a report that does not match",
+    to: "pending",
+    answer: "422 `TEST_SETTLEMENT_MISMATCH`"
+  },
+  { from: "pending", event: "a live report", to: "pending", answer: "202 `LIVE_SETTLEMENT_GATED`" },
+  { from: "settled", event: "the same evidence again", to: "settled", answer: "200" },
+  { from: "settled", event: "other evidence", to: "settled", answer: "409 `PAYMENT_REPORT_CONFLICT`" }
+]
+
+const order = [null, "any", ...statesOf("payments")]
+const shown = (state: string | null) =>
+  state === null ? "none" : statesOf("payments").includes(state) ? `\`${state}\`` : state
+
+/** The table of docs/contract.md, section 3: what moves a payment, and what leaves it as it is. */
+export const paymentTable = (): string =>
+  [
+    "| From | By | To | Answer |",
+    "|---|---|---|---|",
+    ...[...movesOf("payments"), ...unchanged]
+      .toSorted((left, right) => order.indexOf(left.from) - order.indexOf(right.from))
+      .map(({ answer = "", event, from, to }) =>
+        `| ${shown(from)} | ${event} | ${shown(to)} | ${answer} |`.replace("|  |", "| |")
+      )
+  ].join("\n")

@@ -1,0 +1,116 @@
+// Triggers that refuse every move which the table of moves (src/domain/moves.ts) does not have. A move that it has costs
+// the evaluation of a WHEN clause, and calls nothing.
+// From 0.1.0 on, a migration of its own puts changed triggers in place of these.
+import { type Entity, entities, type Move, movesOf, type Requirement } from "../../domain/moves.ts"
+
+/** The SQLSTATE of a refused move. */
+export const moveRefused = "QT001"
+
+/** The state of an incoming transfer, over its nullable columns: its column `state` is generated from it. */
+export const transferState = `CASE
+        WHEN dropped_at IS NOT NULL THEN 'dropped'
+        WHEN payment_id IS NOT NULL THEN 'paid'
+        WHEN attached_to IS NOT NULL THEN 'attaching'
+        WHEN handled_at IS NOT NULL THEN 'handled'
+        ELSE 'open'
+      END`
+
+type Row = "NEW" | "OLD"
+
+const stateOf: { readonly [E in Entity]: (row: Row) => string } = {
+  payments: (row) => `${row}.status`,
+  claimed_transfers: (row) => `CASE WHEN ${row}.dropped_at IS NULL THEN 'held' ELSE 'dropped' END`,
+  incoming_transfers: (row) => `${row}.state`,
+  refunds: (row) =>
+    `CASE WHEN ${row}.status = 'proven' AND ${row}.dropped_at IS NOT NULL THEN 'dropped' ELSE ${row}.status END`,
+  x402_settlements: (row) => `CASE
+      WHEN ${row}.status = 'pending' THEN CASE WHEN ${row}.reserves THEN 'reserved' ELSE 'released' END
+      WHEN ${row}.status = 'settled' AND ${row}.answered_at IS NOT NULL THEN 'delivered'
+      ELSE ${row}.status END`
+}
+
+/** Of a claim: the log that it is on. */
+const log = (row: Row) =>
+  `(${["chain_id", "transaction_id", "payer", "receiver", "amount", "ordinal"].map((column) => `${row}.${column}`).join(", ")})`
+
+const conditionOf = (requirement: Requirement, row: Row): string => {
+  switch (requirement) {
+    case "it is of a payment":
+      return `${row}.payment_id IS NOT NULL`
+    case "it is of a refund":
+      return `${row}.refund_id IS NOT NULL`
+    case "it is watched":
+      return `(OLD.watch_at IS NOT NULL OR OLD.refund_id IS NOT NULL) AND ${log("OLD")} = ${log("NEW")}`
+    case "its transfer stays":
+      return `${log("OLD")} = ${log("NEW")}`
+    case "its transfer is another":
+      return `${log("OLD")} <> ${log("NEW")}`
+  }
+}
+
+const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`
+
+/** Whether one of the moves fits. */
+const fits = (entity: Entity, moves: ReadonlyArray<Move>): string => {
+  const conditions = moves.map(({ from, requires, to }) =>
+    [
+      ...(from === null ? [] : [`${stateOf[entity]("OLD")} = ${quoted(from)}`]),
+      ...(to === null ? [] : [`${stateOf[entity]("NEW")} = ${quoted(to)}`]),
+      ...(requires === undefined ? [] : [conditionOf(requires, to === null ? "OLD" : "NEW")])
+    ].join(" AND ")
+  )
+  return conditions.length === 0
+    ? "false"
+    : conditions.map((condition) => `(${condition})`).join("\n      OR ")
+}
+
+const triggersOf = (entity: Entity): ReadonlyArray<string> => {
+  const moves = movesOf(entity)
+  const state = stateOf[entity]
+  const judged = moves.filter(({ from, to }) => from === to).map(({ from }) => from)
+  const stays = [
+    `${state("OLD")} = ${state("NEW")}`,
+    ...judged.map((from) => `${state("OLD")} <> ${quoted(from ?? "")}`)
+  ].join(" AND ")
+  const refused = `${entity}_move_refused`
+  const trigger = (name: string, event: string, fitting: string) => `
+    CREATE TRIGGER ${entity}_${name} AFTER ${event} ON ${entity}
+    FOR EACH ROW WHEN (NOT (${fitting})) EXECUTE FUNCTION ${refused}()`
+  return [
+    `
+    CREATE FUNCTION ${refused}() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      RAISE EXCEPTION '%: no move leads from % to %', TG_TABLE_NAME,
+        CASE TG_OP WHEN 'INSERT' THEN 'none' ELSE ${state("OLD")} END,
+        CASE TG_OP WHEN 'DELETE' THEN 'none' ELSE ${state("NEW")} END
+        USING ERRCODE = '${moveRefused}', TABLE = TG_TABLE_NAME;
+    END $$`,
+    trigger(
+      "created",
+      "INSERT",
+      fits(
+        entity,
+        moves.filter(({ from }) => from === null)
+      )
+    ),
+    trigger(
+      "moved",
+      "UPDATE",
+      `(${stays})\n      OR ${fits(
+        entity,
+        moves.filter(({ from, to }) => from !== null && to !== null)
+      )}`
+    ),
+    trigger(
+      "deleted",
+      "DELETE",
+      fits(
+        entity,
+        moves.filter(({ to }) => to === null)
+      )
+    )
+  ]
+}
+
+/** Statements that make the triggers, in their order. */
+export const moveTriggers: ReadonlyArray<string> = entities.flatMap(triggersOf)
