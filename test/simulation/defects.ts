@@ -236,8 +236,8 @@ export const defects: ReadonlyArray<Defect> = [
   {
     name: "a reported payment fails by its age",
     file: "src/payments/PaymentRepo/reconcilerSql.ts",
-    from: "WHERE r.payment_id = p.id\n            AND (p.env = 'live' OR",
-    to: "WHERE r.payment_id = p.id\n            AND false AND (p.env = 'live' OR"
+    from: `WHERE r.payment_id = p.id\n            AND (p.env <> ALL (\${executing}::text[]) OR`,
+    to: `WHERE r.payment_id = p.id\n            AND false AND (p.env <> ALL (\${executing}::text[]) OR`
   },
   {
     name: "a claimed delivery whose sender dies is never sent again",
