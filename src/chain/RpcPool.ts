@@ -4,7 +4,6 @@
 import { Context, Deferred, Effect, Exit, Layer, type Result, type Scope } from "effect"
 import type { Env } from "../domain/Chain.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
-import { type FaultPoint, FaultPoints } from "../platform/workers/FaultPoints.ts"
 import { type ChainAlertKind, ChainAlerts, ChainRecoveries } from "./ChainAlerts.ts"
 import { makeNodeAlerts } from "./RpcPool/nodeAlerts.ts"
 import {
@@ -67,17 +66,7 @@ export const unavailable = (reason: RpcUnavailable["reason"], env: Env): RpcUnav
 
 type Nodes = { readonly [E in Env]: ReadonlyArray<RpcNode> }
 
-/** Each call is a fault point of its method. */
-const withPoints = (at: FaultPoint, node: RpcNode): RpcNode => ({
-  ...node,
-  call: (method, params, result) => at(`RpcNode.${method}`, node.call(method, params, result))
-})
-
-const make = Effect.fnUntraced(function* (given: Nodes): Effect.fn.Return<Shape, never, Scope.Scope> {
-  const at = yield* FaultPoints
-  const pointed = (nodes: ReadonlyArray<RpcNode>) =>
-    at === undefined ? nodes : nodes.map((node) => withPoints(at, node))
-  const byEnv: Nodes = { test: pointed(given.test), live: pointed(given.live) }
+const make = Effect.fnUntraced(function* (byEnv: Nodes): Effect.fn.Return<Shape, never, Scope.Scope> {
   const notify = yield* ChainAlerts
   const notifyRecovery = yield* ChainRecoveries
   const scope = yield* Effect.scope

@@ -4,7 +4,7 @@ import type { SqlClient } from "effect/sql"
 import { InvalidRequest } from "../domain/Errors.ts"
 import type { MerchantId } from "../domain/Merchant.ts"
 import { cleanPng } from "./Faces/cleanPng.ts"
-import { type Face, FaceRepo, type FaceText } from "./Faces/FaceRepo.ts"
+import { type Face, FaceRepo, type FaceText, noFace } from "./Faces/FaceRepo.ts"
 
 /** The logo as an `src` that needs nothing of a page's policy but `data:`. */
 export const logoUrlOf = ({ logo }: Face): string | null =>
@@ -50,8 +50,9 @@ export class Faces extends Context.Service<
     Layer.provide(FaceRepo.layer)
   )
 
-  /** In this process. */
-  static readonly layerMemory: Layer.Layer<Faces> = Layer.effect(Faces, make).pipe(
-    Layer.provide(FaceRepo.layerMemory)
-  )
+  /** Knows nothing of any merchant, and changes nothing. */
+  static readonly layerNone: Layer.Layer<Faces> = Layer.succeed(Faces, {
+    find: () => Effect.succeed(noFace),
+    change: () => Effect.succeed({ face: noFace, changed: false })
+  })
 }

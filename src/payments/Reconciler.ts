@@ -1,6 +1,7 @@
 // Goes on where browsers stop: checks kept reports until they settle or end,
 // fails what was never paid, and watches settled blocks until they are final.
 // Work is taken under a lease, so any number of instances share it.
+
 import { DateTime, Duration, Effect, Layer, Option, Schedule } from "effect"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import type { BlockStatus } from "../chain/Verification.ts"
@@ -9,10 +10,12 @@ import { Alerts } from "../platform/alerts/Alerts.ts"
 import { DueWork } from "../platform/workers/DueWork.ts"
 import { leased } from "../platform/workers/leased.ts"
 import { supervised } from "../platform/workers/supervised.ts"
-import { type DueReport, PaymentRepo, type WatchedTransfer, type WatchNote } from "./PaymentRepo.ts"
+import type { DueReport, WatchedTransfer, WatchNote } from "./PaymentRepo/PaymentStore.ts"
+import { PaymentRepo } from "./PaymentRepo.ts"
 import { openedSince, type ReportCheck } from "./Payments/evidenceCheck.ts"
 import { verdictOf } from "./Payments/verdictOf.ts"
 import { Payments } from "./Payments.ts"
+import { TransferRepo } from "./TransferRepo.ts"
 
 /** Delays between checks of a report that the chain has not decided: 5 s doubling to 5 minutes. */
 const checkAgain = Schedule.min([Schedule.exponential("5 seconds"), Schedule.spaced("5 minutes")])
@@ -69,6 +72,7 @@ const noteOf = ({ droppedAt: known }: WatchedTransfer, status: BlockStatus, now:
 const make = Effect.gen(function* () {
   const { paymentExpiry } = yield* AppConfig
   const repo = yield* PaymentRepo
+  const transferRepo = yield* TransferRepo
   const due = yield* DueWork
   const payments = yield* Payments
   const chain = yield* ChainVerifier
@@ -167,7 +171,7 @@ const make = Effect.gen(function* () {
       const at = yield* DateTime.nowAsDate
       if (at.getTime() - startedAt.getTime() < graceMillis) return false
       // What was paid before the deadline has been read from the chain by then.
-      const cursor = yield* repo.cursor("test")
+      const cursor = yield* transferRepo.cursor("test")
       const read = Option.match(cursor, { onNone: () => new Date(0), onSome: ({ blockTime }) => blockTime })
       const before = (time: Date) => new Date(time.getTime() - Duration.toMillis(paymentExpiry))
       const failed = yield* repo.expire({
@@ -190,5 +194,8 @@ const make = Effect.gen(function* () {
 })
 
 /** Runs until its scope closes; any number of instances share the work. */
-export const layer: Layer.Layer<never, never, AppConfig | PaymentRepo | Payments | ChainVerifier | Alerts> =
-  Layer.effectDiscard(make)
+export const layer: Layer.Layer<
+  never,
+  never,
+  AppConfig | PaymentRepo | TransferRepo | Payments | ChainVerifier | Alerts
+> = Layer.effectDiscard(make)

@@ -1,6 +1,7 @@
 // Reads every USDC transfer of the test chain, block by block, and settles what announced or
 // reported payers have sent. What no payment claims is kept for a person to explain. One
 // instance reads at a time; the cursor and its lease are a row.
+
 import { Array as Arr, DateTime, Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { ChainReach } from "../chain/ChainReach.ts"
@@ -11,9 +12,10 @@ import { Alerts } from "../platform/alerts/Alerts.ts"
 import { DueWork } from "../platform/workers/DueWork.ts"
 import { leased } from "../platform/workers/leased.ts"
 import { periodic, supervised } from "../platform/workers/supervised.ts"
-import { PaymentRepo } from "./PaymentRepo.ts"
+import { ClaimRepo } from "./ClaimRepo.ts"
 import { Payments } from "./Payments.ts"
-import type { ChainCursor } from "./TransferStore.ts"
+import type { ChainCursor } from "./TransferRepo/TransferStore.ts"
+import { TransferRepo } from "./TransferRepo.ts"
 import { makeHeldCursor } from "./TransferWatch/heldCursor.ts"
 import { makeMatchTransfer } from "./TransferWatch/matchTransfer.ts"
 
@@ -40,14 +42,14 @@ const alertGrace = Duration.minutes(2)
 
 const make = Effect.gen(function* () {
   const { testnetConfirmations } = yield* AppConfig
-  const repo = yield* PaymentRepo
+  const transferRepo = yield* TransferRepo
   const due = yield* DueWork
   const payments = yield* Payments
   const chain = yield* ChainVerifier
   const reach = yield* ChainReach
   const alerts = yield* Alerts
   const random = yield* SecureRandom.SecureRandom
-  const cursor = makeHeldCursor(repo, env, yield* random.uuidV7())
+  const cursor = makeHeldCursor(transferRepo, env, yield* random.uuidV7())
   let range = longestRange
   /** Transfers to match have been stored since the last pass. */
   let arrived = false
@@ -71,7 +73,7 @@ const make = Effect.gen(function* () {
   const oursOf = Effect.fnUntraced(function* (reading: Extract<RangeReading, { _tag: "Read" }>) {
     const addresses = Arr.dedupe(reading.transfers.flatMap(({ payer, receiver }) => [receiver, payer]))
     const receivers =
-      addresses.length === 0 ? new Map<never, never>() : yield* repo.receiversAmong(env, addresses)
+      addresses.length === 0 ? new Map<never, never>() : yield* transferRepo.receiversAmong(env, addresses)
     const ours = reading.transfers.filter(
       ({ payer, receiver }) => receivers.has(receiver) || receivers.has(payer)
     )
@@ -135,7 +137,7 @@ const make = Effect.gen(function* () {
 
   const firstCursor = Effect.fnUntraced(function* (target: bigint) {
     const start = yield* cursorAt(target > firstBackfill ? target - firstBackfill : 0n)
-    if (Option.isSome(start)) yield* repo.startCursor(env, start.value)
+    if (Option.isSome(start)) yield* transferRepo.startCursor(env, start.value)
   })
 
   // In the order of the chain: of two transfers for one payment, the first settles it.
@@ -144,14 +146,14 @@ const make = Effect.gen(function* () {
     leaseMillis: matchLeaseMillis,
     batch: 50,
     concurrency: 1,
-    take: repo.takeUnmatched,
-    each: makeMatchTransfer({ repo, payments, chain, env }),
+    take: transferRepo.takeUnmatched,
+    each: makeMatchTransfer({ transferRepo, claimRepo: yield* ClaimRepo, payments, chain, env }),
     annotations: ({ transactionId }) => ({ transactionId })
   })
 
   /** Another instance reads, or none has yet. */
   const readByOthers = Effect.fnUntraced(function* (target: bigint) {
-    const known = yield* repo.cursor(env)
+    const known = yield* transferRepo.cursor(env)
     if (Option.isNone(known)) yield* firstCursor(target)
     return false
   })
@@ -189,7 +191,7 @@ const make = Effect.gen(function* () {
   const alert = Effect.gen(function* () {
     const at = yield* DateTime.nowAsDate
     const storedBefore = new Date(at.getTime() - Duration.toMillis(alertGrace))
-    for (const { count, ...tenant } of yield* repo.unalerted(storedBefore)) {
+    for (const { count, ...tenant } of yield* transferRepo.unalerted(storedBefore)) {
       yield* alerts.raise({
         since: new Date(0),
         kind: "incoming_transfer",
@@ -197,7 +199,7 @@ const make = Effect.gen(function* () {
         subject: `${tenant.merchantId} ${tenant.env} ${at.toISOString().slice(0, 10)}`,
         message: `${count === 1 ? "A transfer" : `${count} transfers`} reached your receiving address and no payment claims ${count === 1 ? "it" : "them"}. Attach each to its payment, or mark it as handled.`
       })
-      yield* repo.noteAlerted(tenant, storedBefore, at)
+      yield* transferRepo.noteAlerted(tenant, storedBefore, at)
     }
   })
 
@@ -215,5 +217,12 @@ const make = Effect.gen(function* () {
 export const layer: Layer.Layer<
   never,
   never,
-  AppConfig | PaymentRepo | Payments | ChainVerifier | ChainReach | Alerts | SecureRandom.SecureRandom
+  | AppConfig
+  | ClaimRepo
+  | TransferRepo
+  | Payments
+  | ChainVerifier
+  | ChainReach
+  | Alerts
+  | SecureRandom.SecureRandom
 > = Layer.effectDiscard(make)

@@ -15,7 +15,6 @@ import type {
   SettledDelivery
 } from "../domain/Webhook.ts"
 import type { Sealed } from "../platform/SecretBox.ts"
-import { withFaultPoints } from "../platform/workers/FaultPoints.ts"
 import { makeWebhookRepoMemory } from "./WebhookRepo/WebhookRepoMemory.ts"
 import { makeWebhookRepoSql } from "./WebhookRepo/WebhookRepoSql.ts"
 
@@ -240,10 +239,7 @@ export class WebhookRepo extends Context.Service<
 >()("quittance/webhooks/WebhookRepo") {
   static readonly layer: Layer.Layer<WebhookRepo, never, SqlClient.SqlClient> = Layer.effect(
     WebhookRepo,
-    withFaultPoints("WebhookRepo", makeWebhookRepoSql)
+    makeWebhookRepoSql
   )
-  static readonly layerMemory: Layer.Layer<WebhookRepo> = Layer.effect(
-    WebhookRepo,
-    withFaultPoints("WebhookRepo", makeWebhookRepoMemory)
-  )
+  static readonly layerMemory: Layer.Layer<WebhookRepo> = Layer.effect(WebhookRepo, makeWebhookRepoMemory)
 }

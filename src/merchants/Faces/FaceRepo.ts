@@ -18,7 +18,7 @@ const isAs = (face: Face, was: Partial<FaceText>): boolean =>
   (was.accentColor === undefined || was.accentColor === face.accentColor) &&
   (was.support === undefined || was.support === face.support)
 
-const noFace: Face = { logo: null, accentColor: null, support: null }
+export const noFace: Face = { logo: null, accentColor: null, support: null }
 
 const decodeRows = Schema.decodeUnknownEffect(
   Schema.Array(
@@ -73,24 +73,4 @@ export class FaceRepo extends Context.Service<
       })
     })
   )
-
-  /** In this process. */
-  static readonly layerMemory: Layer.Layer<FaceRepo> = Layer.sync(FaceRepo, () => {
-    const faces = new Map<MerchantId, Face>()
-    const find = (merchantId: MerchantId) => faces.get(merchantId) ?? noFace
-    return FaceRepo.of({
-      find: (merchantId) => Effect.sync(() => find(merchantId)),
-      change: (merchantId, { accentColor, logo, support }, was) =>
-        Effect.sync(() => {
-          const before = find(merchantId)
-          if (!isAs(before, was)) return false
-          faces.set(merchantId, {
-            accentColor: accentColor === undefined ? before.accentColor : accentColor,
-            support: support === undefined ? before.support : support,
-            logo: logo === undefined ? before.logo : logo
-          })
-          return true
-        })
-    })
-  })
 }

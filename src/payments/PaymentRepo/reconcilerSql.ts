@@ -8,9 +8,9 @@ import { MerchantId } from "../../domain/Merchant.ts"
 import { AtomicUsdc } from "../../domain/Money.ts"
 import { type Evidence, FailureReason, PaymentId } from "../../domain/Payment.ts"
 import { TokenChange } from "../../domain/TokenChange.ts"
-import type { ReconcilerStore, Verdict, WatchedTransfer } from "../PaymentRepo.ts"
 import { PaymentRow, paymentColumns, toPayment } from "../PaymentRow.ts"
 import { evidenceKey } from "./evidenceKey.ts"
+import type { ReconcilerStore, Verdict, WatchedTransfer } from "./PaymentStore.ts"
 
 const AtomicFromNumeric = Schema.BigIntFromString.pipe(Schema.decodeTo(AtomicUsdc))
 

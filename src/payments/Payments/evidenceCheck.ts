@@ -13,10 +13,12 @@ import type { TokenChange } from "../../domain/TokenChange.ts"
 import type { MismatchReason, PendingReason } from "../../domain/VerdictReason.ts"
 import { settledEvent } from "../../domain/Webhook.ts"
 import type { DeliveryWake } from "../../webhooks/DeliveryWake.ts"
-import { blockTolerance } from "../PaymentRepo/AttemptStore.ts"
+import { blockTolerance } from "../AttemptRepo/AttemptStore.ts"
+import type { ClaimRepo } from "../ClaimRepo.ts"
 import { deliveryIdOf, laterDeliveryIdOf } from "../PaymentRepo/deliveryIdOf.ts"
-import type { TransferAlreadyUsed } from "../PaymentRepo/TransferAlreadyUsed.ts"
 import type { PaymentRepo } from "../PaymentRepo.ts"
+import type { TransferAlreadyUsed } from "../TransferAlreadyUsed.ts"
+import type { TransferRepo } from "../TransferRepo.ts"
 import { mismatchError } from "./mismatchError.ts"
 import { countSettlement, countVerification } from "./PaymentMetrics.ts"
 
@@ -75,11 +77,19 @@ export interface EvidenceCheck {
   ) => Effect.Effect<"Followed" | "Pending" | "Refused">
 }
 
-export const makeEvidenceCheck = (
-  repo: PaymentRepo["Service"],
-  chain: ChainVerifier["Service"],
-  wake: DeliveryWake["Service"]
-): EvidenceCheck & {
+export const makeEvidenceCheck = ({
+  repo,
+  claimRepo,
+  transferRepo,
+  chain,
+  wake
+}: {
+  readonly repo: PaymentRepo["Service"]
+  readonly claimRepo: ClaimRepo["Service"]
+  readonly transferRepo: TransferRepo["Service"]
+  readonly chain: ChainVerifier["Service"]
+  readonly wake: DeliveryWake["Service"]
+}): EvidenceCheck & {
   /** What is known of a payment that is no longer open to this evidence, or undefined where it still is. */
   readonly decided: (payment: Payment, evidence: Evidence) => ReportCheck | undefined
 } => {
@@ -207,7 +217,7 @@ export const makeEvidenceCheck = (
       }
       const { authorization } = verification
       if (authorization !== undefined && known.byPerson !== true) {
-        const signedFor = yield* repo.signedFor(payment.env, evidence.payer, authorization)
+        const signedFor = yield* transferRepo.signedFor(payment.env, evidence.payer, authorization)
         if (Option.isSome(signedFor) && signedFor.value !== payment.id) {
           others.push(verification.ordinal)
           excludeOrdinals = [...excludeOrdinals, verification.ordinal]
@@ -257,7 +267,7 @@ export const makeEvidenceCheck = (
         const at = yield* DateTime.nowAsDate
         const { env, id } = payment
         const { payer } = evidence
-        isFollowed = yield* repo.replaceClaim({ paymentId: id, env, payer, at, transfer })
+        isFollowed = yield* claimRepo.replaceClaim({ paymentId: id, env, payer, at, transfer })
         return isFollowed ? Option.some(payment) : Option.none()
       })
     )

@@ -11,7 +11,9 @@ import { CurrentPrincipal } from "../../platform/http/ApiKeyAuth.ts"
 import { makeAddressLimit } from "../../platform/http/makeAddressLimit.ts"
 import { clientAddressOf } from "../../platform/http/RequestContext.ts"
 import { type Limit, RateLimiter } from "../../platform/limits/RateLimiter.ts"
+import { ClaimRepo } from "../ClaimRepo.ts"
 import { PaymentRepo } from "../PaymentRepo.ts"
+import { RefundRepo } from "../refunds/RefundRepo.ts"
 import { ReceiptMails } from "./ReceiptMails.ts"
 import { Receipts, type SignedReceipt } from "./Receipts.ts"
 
@@ -19,8 +21,8 @@ import { Receipts, type SignedReceipt } from "./Receipts.ts"
 const mailLimit: Limit = { rate: 10, perSeconds: 3_600, burst: 10 }
 
 /** What the chain shows to have been sent back. */
-const refundsOf = (repo: PaymentRepo["Service"], paymentId: PaymentId) =>
-  Effect.map(repo.provenRefunds(paymentId), (refunds) =>
+const refundsOf = (refundRepo: RefundRepo["Service"], paymentId: PaymentId) =>
+  Effect.map(refundRepo.provenRefunds(paymentId), (refunds) =>
     refunds.map(({ amount, provenAt, recipient, transactionId }) => ({
       amount: formatUsd(amount),
       provenAt: provenAt?.toISOString(),
@@ -30,21 +32,24 @@ const refundsOf = (repo: PaymentRepo["Service"], paymentId: PaymentId) =>
   )
 
 /** What has become of a receipt's transfer since it was signed. */
-const sinceSigned = Effect.fnUntraced(function* (
-  repo: PaymentRepo["Service"],
-  { paymentId, transactionId }: SignedReceipt["receipt"]
-) {
-  const id = PaymentId.make(paymentId)
-  const [claim, refunded] = yield* Effect.all([repo.claimOf(id), refundsOf(repo, id)], { concurrency: 2 })
-  const { droppedAt, transactionId: now } = Option.getOrElse(claim, () => ({
-    droppedAt: null,
-    transactionId
-  }))
-  return {
-    refunded,
-    ...(droppedAt === null ? {} : { droppedAt: droppedAt.toISOString() }),
-    ...(now === transactionId ? {} : { replacedBy: now })
-  }
+const makeSinceSigned = Effect.gen(function* () {
+  const claimRepo = yield* ClaimRepo
+  const refundRepo = yield* RefundRepo
+  return Effect.fnUntraced(function* ({ paymentId, transactionId }: SignedReceipt["receipt"]) {
+    const id = PaymentId.make(paymentId)
+    const [claim, refunded] = yield* Effect.all([claimRepo.claimOf(id), refundsOf(refundRepo, id)], {
+      concurrency: 2
+    })
+    const { droppedAt, transactionId: now } = Option.getOrElse(claim, () => ({
+      droppedAt: null,
+      transactionId
+    }))
+    return {
+      refunded,
+      ...(droppedAt === null ? {} : { droppedAt: droppedAt.toISOString() }),
+      ...(now === transactionId ? {} : { replacedBy: now })
+    }
+  })
 })
 
 const issuing = HttpApiBuilder.group(
@@ -53,6 +58,7 @@ const issuing = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const receipts = yield* Receipts
     const repo = yield* PaymentRepo
+    const sinceSigned = yield* makeSinceSigned
     return handlers.handle(
       "issue",
       Effect.fnUntraced(function* ({ params }) {
@@ -60,7 +66,7 @@ const issuing = HttpApiBuilder.group(
         const payment = yield* repo.find({ merchantId: merchant.id, env }, params.id)
         if (Option.isNone(payment)) return yield* new PaymentNotFound()
         const signed = yield* receipts.issue(payment.value, merchant.name)
-        return HttpServerResponse.jsonUnsafe({ ...signed, ...(yield* sinceSigned(repo, signed.receipt)) })
+        return HttpServerResponse.jsonUnsafe({ ...signed, ...(yield* sinceSigned(signed.receipt)) })
       })
     )
   })
@@ -71,7 +77,7 @@ const reading = HttpApiBuilder.group(
   "publicReceipts",
   Effect.fnUntraced(function* (handlers) {
     const receipts = yield* Receipts
-    const repo = yield* PaymentRepo
+    const sinceSigned = yield* makeSinceSigned
     const mails = yield* ReceiptMails
     const limiter = yield* RateLimiter
     const readingWaitOf = yield* makeAddressLimit
@@ -84,7 +90,7 @@ const reading = HttpApiBuilder.group(
         if (Option.isNone(found)) return yield* new NotFound()
         return HttpServerResponse.jsonUnsafe({
           ...found.value,
-          ...(yield* sinceSigned(repo, found.value.receipt))
+          ...(yield* sinceSigned(found.value.receipt))
         })
       }),
       mail: Effect.fnUntraced(function* ({ params, payload: { email, language }, request }) {

@@ -6,7 +6,6 @@ import type { Address, Env, TransactionHash } from "../../domain/Chain.ts"
 import type { MerchantId } from "../../domain/Merchant.ts"
 import type { AtomicUsdc } from "../../domain/Money.ts"
 import type { NewKey } from "../../merchants/keys/KeyAuth/KeyRepo.ts"
-import { withFaultPoints } from "../../platform/workers/FaultPoints.ts"
 import { makeAgentRepoSql } from "./AgentRepo/AgentRepoSql.ts"
 
 export interface NewAgent {
@@ -114,6 +113,6 @@ export class AgentRepo extends Context.Service<
 >()("quittance/x402/AgentRepo") {
   static readonly layer: Layer.Layer<AgentRepo, never, SqlClient.SqlClient> = Layer.effect(
     AgentRepo,
-    withFaultPoints("AgentRepo", makeAgentRepoSql)
+    makeAgentRepoSql
   )
 }
