@@ -5,11 +5,11 @@ import { Context, Deferred, Effect, Exit, Layer, type Result, type Scope } from 
 import type { Env } from "../domain/Chain.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { type ChainAlertKind, ChainAlerts, ChainRecoveries } from "./ChainAlerts.ts"
+import type { NodeFailure } from "./RpcPool/NodeFailure.ts"
 import { makeNodeAlerts } from "./RpcPool/nodeAlerts.ts"
 import {
   defaultRpcLimits,
   makeRpcNode,
-  type NodeFailure,
   type RpcLimits,
   type RpcNode,
   type RpcUrl

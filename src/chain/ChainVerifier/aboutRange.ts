@@ -2,7 +2,8 @@
 // for by its hash: a machine behind the one that named it answers nothing rather than less.
 import { Effect, Schema } from "effect"
 import { type Env, networks, TransactionHash } from "../../domain/Chain.ts"
-import { NodeFailure, type RpcNode } from "../RpcPool/RpcNode.ts"
+import { NodeFailure } from "../RpcPool/NodeFailure.ts"
+import type { RpcNode } from "../RpcPool/RpcNode.ts"
 import type { Poll, Question } from "../RpcPool.ts"
 import { BlockHeader, RangeLog } from "../RpcSchemas.ts"
 import { type ChainTransfer, RangeReading } from "../Verification.ts"

@@ -3,7 +3,8 @@
 import { Effect } from "effect"
 import { encodeFunctionData, hashDomain, parseAbi } from "viem"
 import { type Env, type Network, networks } from "../../domain/Chain.ts"
-import type { NodeFailure, RpcNode } from "../RpcPool/RpcNode.ts"
+import type { NodeFailure } from "../RpcPool/NodeFailure.ts"
+import type { RpcNode } from "../RpcPool/RpcNode.ts"
 import { Bytes } from "../RpcSchemas.ts"
 import type { NetworkCheck, NodeStatus } from "../Verification.ts"
 

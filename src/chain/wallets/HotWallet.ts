@@ -11,7 +11,8 @@ import {
 } from "viem"
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import { Address, networks, type TransactionHash } from "../../domain/Chain.ts"
-import type { NodeFailure, RpcNode } from "../RpcPool/RpcNode.ts"
+import type { NodeFailure } from "../RpcPool/NodeFailure.ts"
+import type { RpcNode } from "../RpcPool/RpcNode.ts"
 import type { RpcPool } from "../RpcPool.ts"
 import { Quantity, Receipt, Word } from "../RpcSchemas.ts"
 

@@ -8,7 +8,8 @@ import { AppConfig } from "../../platform/AppConfig.ts"
 import { CurrentPrincipal } from "../../platform/http/ApiKeyAuth.ts"
 import { makeAddressLimit } from "../../platform/http/makeAddressLimit.ts"
 import { clientAddressOf } from "../../platform/http/RequestContext.ts"
-import { type Limit, RateLimiter } from "../../platform/limits/RateLimiter.ts"
+import { RateLimiter } from "../../platform/limits/RateLimiter.ts"
+import type { Limit } from "../../platform/limits/RequestLimits.ts"
 import { Links } from "./Links.ts"
 
 const made = HttpApiBuilder.group(
