@@ -19,21 +19,25 @@ import { MerchantRepo } from "../merchants/MerchantRepo.ts"
 import * as ReceiverChangeWorker from "../merchants/ReceiverChangeWorker.ts"
 import { Receivers } from "../merchants/Receivers.ts"
 import * as NotificationWorker from "../notifications/NotificationWorker.ts"
+import { AttemptRepo } from "../payments/AttemptRepo.ts"
 import { Books } from "../payments/books/Books.ts"
 import { BuyerIdentity } from "../payments/buyers/BuyerIdentity.ts"
+import { ClaimRepo } from "../payments/ClaimRepo.ts"
 import { IncomingTransfers } from "../payments/IncomingTransfers.ts"
 import { PaymentIntents } from "../payments/intents/PaymentIntents.ts"
+import { layerPaymentRepos } from "../payments/layerPaymentRepos.ts"
 import { LinkRepo } from "../payments/links/LinkRepo.ts"
 import { Links } from "../payments/links/Links.ts"
 import { PaymentAttempts } from "../payments/PaymentAttempts.ts"
-import { PaymentRepo } from "../payments/PaymentRepo.ts"
 import { Payments } from "../payments/Payments.ts"
 import * as Reconciler from "../payments/Reconciler.ts"
 import * as ReportTurns from "../payments/ReportTurns.ts"
 import { ReceiptMails } from "../payments/receipts/ReceiptMails.ts"
 import { Receipts } from "../payments/receipts/Receipts.ts"
+import { RefundRepo } from "../payments/refunds/RefundRepo.ts"
 import { Refunds } from "../payments/refunds/Refunds.ts"
 import * as RefundWatch from "../payments/refunds/RefundWatch.ts"
+import { TransferRepo } from "../payments/TransferRepo.ts"
 import * as TransferWatch from "../payments/TransferWatch.ts"
 import type { AppConfig } from "../platform/AppConfig.ts"
 import { Alerts } from "../platform/alerts/Alerts.ts"
@@ -70,7 +74,7 @@ const database = Layer.merge(AuditLog.layer, SecretBox.layer).pipe(
 )
 
 /** Kept there for the service and for the operator's commands. */
-const kept = Layer.mergeAll(KeyAuth.layer, PaymentRepo.layer, WebhookRepo.layer, LinkRepo.layer)
+const kept = Layer.mergeAll(KeyAuth.layer, layerPaymentRepos, WebhookRepo.layer, LinkRepo.layer)
 
 /** Everything real: the database, the chains' nodes, the network. */
 const real = Layer.mergeAll(
@@ -103,7 +107,9 @@ const services = Layer.mergeAll(Links.layer, WebhookEndpoints.layer, IncomingTra
 )
 
 /** What goes on without a request, on the swappable services. */
-const workers = Layer.mergeAll(Reconciler.layer, TransferWatch.layer, RefundWatch.layer, DeliveryWorker.layer)
+const workers = Layer.merge(Reconciler.layer, DeliveryWorker.layer)
+/** Finds payments and refunds among the transfers that the chain shows. */
+const watches = Layer.merge(TransferWatch.layer, RefundWatch.layer)
 const housekeeping = Layer.mergeAll(
   AttemptPruning.layer,
   ReceiverChangeWorker.layer,
@@ -116,7 +122,7 @@ const x402 = Layer.mergeAll(Facilitator.layer, Releases.layer, AgentReconciler.l
 
 /** Routes and workers on services of the caller's choice. Readiness goes off before they stop. */
 export const layerHttp = <E, R>(server: Layer.Layer<HttpServer.HttpServer, E, R>) =>
-  Layer.mergeAll(Routes.serving(server), workers, housekeeping).pipe(
+  Layer.mergeAll(Routes.serving(server), workers, watches, housekeeping).pipe(
     Layer.provide(Layer.merge(services, Books.layer)),
     (serving) => Layer.provideMerge(Membership.layer, serving),
     (serving) => Layer.provideMerge(Readiness.layerDelay, serving),
@@ -135,21 +141,25 @@ export const layer: Layer.Layer<Layer.Success<typeof real>, Refused, AppConfig> 
 )
 
 /** Services and workers on what the caller has chosen, without the network. */
-export const layerServices = workers.pipe(Layer.provideMerge(services))
+export const layerServices = Layer.merge(workers, watches).pipe(Layer.provideMerge(services))
 
-/** For `HttpRouter.toWebHandler`: routes and workers on the five swappable services. */
+/**
+ * For `HttpRouter.toWebHandler`: routes and workers on the five swappable services. Payments settle by reports; nothing
+ * is known of attempts, transfers and refunds.
+ */
 export const layerRoutes = Layer.merge(Routes.layer, workers).pipe(
   Layer.provide(services),
   Layer.provide([
-    Receipts.layerMemory,
+    Receipts.layerNone,
     ReceiptMails.layerNone,
-    LinkRepo.layerMemory,
-    Branding.layerMemory,
+    LinkRepo.layerNone,
+    Branding.layerNone,
     Books.layerNone
   ]),
+  Layer.provide([AttemptRepo.layerNone, ClaimRepo.layerNone, TransferRepo.layerNone, RefundRepo.layerNone]),
   Layer.provide([Agents.layerNone, Facilitator.layerNone, Releases.layerNone, HttpServer.layerServices]),
   Layer.provide(BuyerIdentity.layerDid.pipe(Layer.provide(ContractSignatures.layerNone))),
-  Layer.provide([DeliveryWake.layerLocal, RateLimiter.layerMemory, Alerts.layerMemory]),
+  Layer.provide([DeliveryWake.layerLocal, RateLimiter.layerMemory, Alerts.layerLog]),
   Layer.provide([EgressPolicy.layer, SecretBox.layer])
 )
 

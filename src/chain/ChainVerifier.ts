@@ -1,8 +1,8 @@
 // Proof of payment: what the chain itself shows, asked over RPC. A doubt is
 // pending, never settled and never refused.
 import { Context, Effect, Layer, Schema } from "effect"
-import { encodeFunctionData, getAddress, type Hex, parseAbi } from "viem"
-import { Address, type Env, type TransactionHash } from "../domain/Chain.ts"
+import { encodeFunctionData, getAddress, parseAbi } from "viem"
+import { Address, type Env } from "../domain/Chain.ts"
 import { byEnv, networks } from "../domain/networks.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { statusOf, verificationOf } from "./ChainVerifier/Agreement.ts"
@@ -14,20 +14,11 @@ import { type MemoryVerifierOptions, makeChainVerifierMemory } from "./ChainVeri
 import { checkNodes } from "./ChainVerifier/checkNodes.ts"
 import { makeObservations, type ObservationOptions } from "./ChainVerifier/Observations.ts"
 import { usedNonces } from "./ChainVerifier/usedNonces.ts"
+import type { Verifier } from "./ChainVerifier/Verifier.ts"
 import { MemoryChain } from "./MemoryChain.ts"
 import { RpcPool } from "./RpcPool.ts"
 import { Account, Bytes, Quantity, Receipt, Word } from "./RpcSchemas.ts"
-import {
-  type AccountState,
-  type Balance,
-  BlockStatus,
-  type Expectation,
-  type NetworkCheck,
-  type RangeReading,
-  type RpcUnavailable,
-  type SettledTransfer,
-  type Verification
-} from "./Verification.ts"
+import { BlockStatus } from "./Verification.ts"
 
 export interface ChainVerifierOptions extends ObservationOptions {
   /** Blocks that must lie on top of a transfer's block, 0 to 64. Default 1. */
@@ -172,55 +163,9 @@ const make = Effect.fnUntraced(function* (options: ChainVerifierOptions) {
   })
 })
 
-export class ChainVerifier extends Context.Service<
-  ChainVerifier,
-  {
-    /** Whether the chain shows the expected transfer. Never fails: whatever is unknown is pending. */
-    readonly verify: (expectation: Expectation) => Effect.Effect<Verification>
-    /** Whether a settled transfer is still where it was, for the watch until it is final. */
-    readonly blockStatus: (env: Env, settled: SettledTransfer) => Effect.Effect<BlockStatus>
-    /** Atomic USDC and wei at the latest block. */
-    readonly readBalance: (env: Env, address: Address) => Effect.Effect<Balance, RpcUnavailable>
-    /** Atomic USDC at a height; undefined where no majority says, as of nodes that keep no past. */
-    readonly balanceAt: (env: Env, address: Address, height: bigint) => Effect.Effect<bigint | undefined>
-    /** The height of the last block before an instant, at most `upTo`; undefined where no majority says. */
-    readonly blockBefore: (env: Env, at: Date, upTo: bigint) => Effect.Effect<bigint | undefined>
-    /** The latest block that a majority of the nodes has: its height, and its time in Unix seconds. */
-    readonly headBlock: (
-      env: Env
-    ) => Effect.Effect<{ readonly number: bigint; readonly time: bigint }, RpcUnavailable>
-    /** The account's state: the highest nonces any node reports, at a height that a majority has. */
-    readonly account: (env: Env, address: Address) => Effect.Effect<AccountState, RpcUnavailable>
-    /** Who sent a transaction and with which nonce; undefined where no majority of the nodes says. */
-    readonly sender: (
-      env: Env,
-      transactionId: TransactionHash
-    ) => Effect.Effect<{ readonly address: Address; readonly nonce: bigint } | undefined>
-    /**
-     * Nonces of the payer's EIP-3009 authorizations that a transaction used; undefined while no majority of the
-     * nodes shows it.
-     */
-    readonly usedAuthorizations: (
-      env: Env,
-      transactionId: TransactionHash,
-      payer: Address
-    ) => Effect.Effect<ReadonlyArray<Hex> | undefined>
-    /**
-     * Whether a majority shows the account's nonce as used at a height. Never of an account with code: whoever
-     * sends for it uses a nonce of their own, and its transactions are not bound to its nonce.
-     */
-    readonly hasUsedNonce: (
-      env: Env,
-      address: Address,
-      nonce: bigint,
-      height: bigint
-    ) => Effect.Effect<boolean>
-    /** Every USDC transfer in these blocks, both included. Never fails. */
-    readonly readTransfers: (env: Env, from: bigint, to: bigint) => Effect.Effect<RangeReading>
-    /** Chain id, code at the pinned address, and the token's EIP-712 domain. */
-    readonly checkNetwork: (env: Env) => Effect.Effect<NetworkCheck>
-  }
->()("quittance/chain/ChainVerifier") {
+export class ChainVerifier extends Context.Service<ChainVerifier, Verifier>()(
+  "quittance/chain/ChainVerifier"
+) {
   static readonly layer = (options: ChainVerifierOptions = {}): Layer.Layer<ChainVerifier, never, RpcPool> =>
     Layer.effect(ChainVerifier, make(options))
 

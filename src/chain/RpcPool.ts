@@ -6,13 +6,12 @@ import { Context, Deferred, Effect, Exit, Layer, type Result, type Scope } from 
 import type { Env } from "../domain/Chain.ts"
 import { byEnv } from "../domain/networks.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
-import { type FaultPoint, FaultPoints } from "../platform/workers/FaultPoints.ts"
 import { type ChainAlertKind, ChainAlerts, ChainRecoveries } from "./ChainAlerts.ts"
+import type { NodeFailure } from "./RpcPool/NodeFailure.ts"
 import { makeNodeAlerts } from "./RpcPool/nodeAlerts.ts"
 import {
   defaultRpcLimits,
   makeRpcNode,
-  type NodeFailure,
   type RpcLimits,
   type RpcNode,
   type RpcUrl
@@ -69,17 +68,7 @@ export const unavailable = (reason: RpcUnavailable["reason"], env: Env): RpcUnav
 
 type Nodes = { readonly [E in Env]: ReadonlyArray<RpcNode> }
 
-/** Each call is a fault point of its method. */
-const withPoints = (at: FaultPoint, node: RpcNode): RpcNode => ({
-  ...node,
-  call: (method, params, result) => at(`RpcNode.${method}`, node.call(method, params, result))
-})
-
-const make = Effect.fnUntraced(function* (given: Nodes): Effect.fn.Return<Shape, never, Scope.Scope> {
-  const at = yield* FaultPoints
-  const pointed = (nodes: ReadonlyArray<RpcNode>) =>
-    at === undefined ? nodes : nodes.map((node) => withPoints(at, node))
-  const nodesOn: Nodes = byEnv((env) => pointed(given[env]))
+const make = Effect.fnUntraced(function* (nodesOn: Nodes): Effect.fn.Return<Shape, never, Scope.Scope> {
   const notify = yield* ChainAlerts
   const notifyRecovery = yield* ChainRecoveries
   const scope = yield* Effect.scope

@@ -3,7 +3,12 @@ import { Context, Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import { InvalidRequest } from "../domain/Errors.ts"
 import type { MerchantId } from "../domain/Merchant.ts"
-import { BrandingRepo, type BrandingText, type MerchantBranding } from "./Branding/BrandingRepo.ts"
+import {
+  BrandingRepo,
+  type BrandingText,
+  type MerchantBranding,
+  noBranding
+} from "./Branding/BrandingRepo.ts"
 import { cleanPng } from "./Branding/cleanPng.ts"
 
 /** The logo as an `src` that needs nothing of a page's policy but `data:`. */
@@ -51,8 +56,9 @@ export class Branding extends Context.Service<
     make
   ).pipe(Layer.provide(BrandingRepo.layer))
 
-  /** In this process. */
-  static readonly layerMemory: Layer.Layer<Branding> = Layer.effect(Branding, make).pipe(
-    Layer.provide(BrandingRepo.layerMemory)
-  )
+  /** Knows nothing of any merchant, and changes nothing. */
+  static readonly layerNone: Layer.Layer<Branding> = Layer.succeed(Branding, {
+    find: () => Effect.succeed(noBranding),
+    change: () => Effect.succeed({ face: noBranding, changed: false })
+  })
 }

@@ -26,8 +26,8 @@ import type {
   PaymentView,
   PendingAnswer
 } from "./Api.ts"
+import type { KnownAttempts, PaymentAttempt } from "./AttemptRepo/AttemptStore.ts"
 import { PaymentAttempts } from "./PaymentAttempts.ts"
-import type { KnownAttempts, PaymentAttempt } from "./PaymentRepo/AttemptStore.ts"
 import { PaymentRepo } from "./PaymentRepo.ts"
 import { Payments } from "./Payments.ts"
 

@@ -12,10 +12,12 @@ import {
 } from "../domain/Errors.ts"
 import type { Tenant } from "../domain/Merchant.ts"
 import type { Payment, PaymentId } from "../domain/Payment.ts"
+import { ClaimRepo } from "./ClaimRepo.ts"
 import { evidenceOf } from "./evidenceOf.ts"
 import { PaymentRepo } from "./PaymentRepo.ts"
 import { Payments } from "./Payments.ts"
-import type { IncomingTransfer, LikelyPayment } from "./TransferStore.ts"
+import type { IncomingTransfer, LikelyPayment } from "./TransferRepo/TransferStore.ts"
+import { TransferRepo } from "./TransferRepo.ts"
 
 /** Who explains a transfer, and why. */
 export interface Explanation {
@@ -27,7 +29,7 @@ export class IncomingTransfers extends Context.Service<
   IncomingTransfers,
   {
     /** Newest first. */
-    readonly list: PaymentRepo["Service"]["listTransfers"]
+    readonly list: TransferRepo["Service"]["listTransfers"]
     /** A transfer with the payments that it may be meant for, the likeliest first. */
     readonly find: (
       tenant: Tenant,
@@ -61,14 +63,20 @@ export class IncomingTransfers extends Context.Service<
     ) => Effect.Effect<IncomingTransfer, IncomingTransferNotFound | IncomingTransferExplained>
   }
 >()("quittance/payments/IncomingTransfers") {
-  static readonly layer: Layer.Layer<IncomingTransfers, never, PaymentRepo | Payments> = Layer.effect(
+  static readonly layer: Layer.Layer<
+    IncomingTransfers,
+    never,
+    PaymentRepo | ClaimRepo | TransferRepo | Payments
+  > = Layer.effect(
     IncomingTransfers,
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
+      const transferRepo = yield* TransferRepo
+      const claimRepo = yield* ClaimRepo
       const payments = yield* Payments
 
       const found = Effect.fnUntraced(function* (tenant: Tenant, id: string) {
-        const transfer = yield* repo.findTransfer(tenant, id)
+        const transfer = yield* transferRepo.findTransfer(tenant, id)
         return Option.isSome(transfer) ? transfer.value : yield* new IncomingTransferNotFound()
       })
 
@@ -80,10 +88,10 @@ export class IncomingTransfers extends Context.Service<
       }
 
       return {
-        list: repo.listTransfers,
+        list: transferRepo.listTransfers,
         find: Effect.fn("IncomingTransfers.find")(function* (tenant, id) {
           const transfer = yield* found(tenant, id)
-          return { transfer, likely: yield* repo.likelyPayments(transfer) }
+          return { transfer, likely: yield* transferRepo.likelyPayments(transfer) }
         }),
         attach: Effect.fn("IncomingTransfers.attach")(function* (tenant, id, paymentId, by) {
           const transfer = yield* found(tenant, id)
@@ -92,22 +100,22 @@ export class IncomingTransfers extends Context.Service<
           if (transfer.paymentId !== null) return yield* new IncomingTransferExplained()
           const isDropped =
             payment.value.status === "settled" &&
-            (yield* repo.droppedClaims(transfer)).some((one) => one.payment.id === paymentId)
+            (yield* claimRepo.droppedClaims(transfer)).some((one) => one.payment.id === paymentId)
           const reason = isDropped ? undefined : obstacle(transfer, payment.value)
           if (reason !== undefined) return yield* new TransferNotAttachable({ reason })
-          if (yield* repo.awaitsSettlement(transfer))
+          if (yield* transferRepo.awaitsSettlement(transfer))
             return yield* new TransferNotAttachable({ reason: "settling" })
           const at = yield* DateTime.nowAsDate
           // Leased to this member before the chain is queried, so that no one else resolves it concurrently.
-          if (!(yield* repo.takeForPayment(tenant, transfer.id, paymentId, { ...by, at })))
-            return yield* (yield* repo.isReserved(paymentId))
+          if (!(yield* transferRepo.takeForPayment(tenant, transfer.id, paymentId, { ...by, at })))
+            return yield* (yield* transferRepo.isReserved(paymentId))
               ? new TransferNotAttachable({ reason: "settling" })
               : new IncomingTransferExplained()
           const evidence = evidenceOf(transfer)
           if (isDropped) {
             const followed = yield* payments.follow(payment.value, evidence, { byPerson: true })
             if (followed === "Followed") return payment.value
-            yield* repo.giveBack(transfer.id, paymentId, at)
+            yield* transferRepo.giveBack(transfer.id, paymentId, at)
             return yield* followed === "Pending"
               ? new ChainUnavailable({ reason: "rpc_unavailable", retryAfter: chainRetryAfter })
               : new TransferNotAttachable({ reason: "settled" })
@@ -122,7 +130,7 @@ export class IncomingTransfers extends Context.Service<
           const settled =
             check._tag === "Settled" &&
             check.payment.reported?.evidence.transactionId === transfer.transactionId
-          if (!settled) yield* repo.giveBack(transfer.id, paymentId, at)
+          if (!settled) yield* transferRepo.giveBack(transfer.id, paymentId, at)
           switch (check._tag) {
             case "Settled":
               return settled ? check.payment : yield* new TransferNotAttachable({ reason: "settled" })
@@ -138,7 +146,10 @@ export class IncomingTransfers extends Context.Service<
         }),
         handle: Effect.fn("IncomingTransfers.handle")(function* (tenant, id, by) {
           const transfer = yield* found(tenant, id)
-          const handled = yield* repo.handleTransfer(tenant, id, { ...by, at: yield* DateTime.nowAsDate })
+          const handled = yield* transferRepo.handleTransfer(tenant, id, {
+            ...by,
+            at: yield* DateTime.nowAsDate
+          })
           return handled ? yield* found(tenant, transfer.id) : yield* new IncomingTransferExplained()
         })
       }

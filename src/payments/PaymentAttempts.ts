@@ -22,14 +22,17 @@ import type { AttemptMethod, Payment, PaymentId } from "../domain/Payment.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { RateLimiter } from "../platform/limits/RateLimiter.ts"
 import { Networks } from "../platform/Networks.ts"
+import type { KnownAttempts, PaymentAttempt } from "./AttemptRepo/AttemptStore.ts"
+import { AttemptRepo } from "./AttemptRepo.ts"
 import { BuyerIdentity } from "./buyers/BuyerIdentity.ts"
+import { ClaimRepo } from "./ClaimRepo.ts"
 import { evidenceOf } from "./evidenceOf.ts"
 import { makeAttemptEndOf, type SentAttempt } from "./PaymentAttempts/attemptEndOf.ts"
-import type { KnownAttempts, PaymentAttempt } from "./PaymentRepo/AttemptStore.ts"
 import { PaymentRepo } from "./PaymentRepo.ts"
 import { makeProvenPayer } from "./Payments/provenPayer.ts"
 import { Payments } from "./Payments.ts"
 import { replacedClaims } from "./replacedClaims.ts"
+import { TransferRepo } from "./TransferRepo.ts"
 
 export interface Announce {
   readonly buyerDidToken: string
@@ -112,6 +115,9 @@ export class PaymentAttempts extends Context.Service<
     never,
     | AppConfig
     | PaymentRepo
+    | AttemptRepo
+    | ClaimRepo
+    | TransferRepo
     | Payments
     | BuyerIdentity
     | ChainVerifier
@@ -123,12 +129,15 @@ export class PaymentAttempts extends Context.Service<
       const { baseUrl } = yield* AppConfig
       const { executes } = yield* Networks
       const repo = yield* PaymentRepo
+      const attemptRepo = yield* AttemptRepo
+      const claimRepo = yield* ClaimRepo
+      const transferRepo = yield* TransferRepo
       const chain = yield* ChainVerifier
       const limiter = yield* RateLimiter
       const random = yield* SecureRandom.SecureRandom
       const payments = yield* Payments
       const provenPayer = makeProvenPayer(yield* BuyerIdentity, repo, baseUrl)
-      const attemptEndOf = makeAttemptEndOf(repo, chain)
+      const attemptEndOf = makeAttemptEndOf({ attemptRepo, transferRepo, chain })
 
       const limited = (principal: Principal, paymentId: PaymentId, client: string) =>
         Effect.flatMap(
@@ -138,11 +147,11 @@ export class PaymentAttempts extends Context.Service<
 
       /** Closes the wallet's open attempt where it has ended; whether it did. */
       const closeEnded = Effect.fnUntraced(function* (payment: Payment, payer: Address, own?: SentAttempt) {
-        const open = yield* repo.openAttempt(payment.id, payer)
+        const open = yield* attemptRepo.openAttempt(payment.id, payer)
         if (Option.isNone(open)) return false
         const end = yield* attemptEndOf(payment, open.value, own)
         if (end === undefined) return false
-        yield* repo.closeAttempt(payment.id, open.value.id, end, yield* DateTime.nowAsDate)
+        yield* attemptRepo.closeAttempt(payment.id, open.value.id, end, yield* DateTime.nowAsDate)
         return true
       })
 
@@ -152,7 +161,7 @@ export class PaymentAttempts extends Context.Service<
         by?: { readonly payer: Address; readonly only: boolean }
       ) {
         const tenant = { merchantId: principal.merchant.id, env: principal.env }
-        const known = yield* repo.attempts(tenant, paymentId, by)
+        const known = yield* attemptRepo.attempts(tenant, paymentId, by)
         return Option.isSome(known) ? known.value : yield* new PaymentNotFound()
       })
 
@@ -174,21 +183,23 @@ export class PaymentAttempts extends Context.Service<
        */
       const settleBySent = Effect.fnUntraced(function* (payment: Payment, payer: Address) {
         if (payment.status !== "pending") return false
-        const sent = yield* repo.unclaimedTransfer(payment, payer)
+        const sent = yield* attemptRepo.unclaimedTransfer(payment, payer)
         if (Option.isNone(sent)) return false
         const { amount, env, receiver } = payment
         // What is signed for one payment pays no other.
         const nonces = yield* chain.usedAuthorizations(env, sent.value, payer)
         if (nonces === undefined) return true
-        const asked = nonces.length === 0 ? [] : yield* repo.askedBy({ env, payer, receiver, amount }, nonces)
+        const asked =
+          nonces.length === 0 ? [] : yield* transferRepo.askedBy({ env, payer, receiver, amount }, nonces)
         if (asked.some(({ id }) => id !== payment.id)) return false
         const at = yield* DateTime.nowAsDate
-        if (asked.length === 0 && (yield* repo.paysAnEqual(payment, payer, sent.value, at))) return false
-        if (yield* repo.awaitsSettlement({ env, payer, receiver, amount })) return true
+        if (asked.length === 0 && (yield* attemptRepo.paysAnEqual(payment, payer, sent.value, at)))
+          return false
+        if (yield* transferRepo.awaitsSettlement({ env, payer, receiver, amount })) return true
         const transfer = { amount, env, payer, receiver, transactionId: sent.value }
         // What stands for a transfer that has gone pays that one's payment.
         const sender = yield* chain.sender(env, sent.value)
-        const replaced = yield* replacedClaims(repo, chain, transfer, sender, true)
+        const replaced = yield* replacedClaims(claimRepo, chain, transfer, sender, true)
         if (replaced === undefined) return true
         if (replaced.length > 0) return false
         const evidence = evidenceOf(transfer)
@@ -215,7 +226,7 @@ export class PaymentAttempts extends Context.Service<
           if (error !== undefined) return { _tag: "AttemptRefused", error, known }
         }
         const [account, cursor] = yield* Effect.all(
-          [Effect.option(chain.account(principal.env, payer)), repo.cursor(principal.env)],
+          [Effect.option(chain.account(principal.env, payer)), transferRepo.cursor(principal.env)],
           { concurrency: 2 }
         )
         // A node may lag, or be silent: what has been read of the chain is a bound as well.
@@ -238,7 +249,7 @@ export class PaymentAttempts extends Context.Service<
           nonce: input.method === "transfer" ? (input.nonce ?? pending) : null,
           announcedAt: now
         }
-        const ask = repo.announce({
+        const ask = attemptRepo.announce({
           ...tenant,
           paymentId,
           attempt,
@@ -289,14 +300,15 @@ export class PaymentAttempts extends Context.Service<
             if (payment.value.status === "settled") return yield* new PaymentSettled()
             if (payment.value.status === "failed") return yield* new PaymentFailed()
             // It may end meanwhile.
-            if (yield* repo.noteAddressShown(paymentId, yield* DateTime.nowAsDate)) return payment.value
+            if (yield* attemptRepo.noteAddressShown(paymentId, yield* DateTime.nowAsDate))
+              return payment.value
           }
         }),
         decline: Effect.fn("PaymentAttempts.decline")(function* (principal, paymentId, attemptId) {
           const tenant = { merchantId: principal.merchant.id, env: principal.env }
           const payment = yield* repo.find(tenant, paymentId)
           if (Option.isNone(payment)) return yield* new PaymentNotFound()
-          yield* repo.closeAttempt(paymentId, attemptId, "declined", yield* DateTime.nowAsDate)
+          yield* attemptRepo.closeAttempt(paymentId, attemptId, "declined", yield* DateTime.nowAsDate)
         })
       }
     })

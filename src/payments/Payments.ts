@@ -25,6 +25,7 @@ import { RateLimiter } from "../platform/limits/RateLimiter.ts"
 import { Networks } from "../platform/Networks.ts"
 import { DeliveryWake } from "../webhooks/DeliveryWake.ts"
 import { BuyerIdentity } from "./buyers/BuyerIdentity.ts"
+import { ClaimRepo } from "./ClaimRepo.ts"
 import { IntentTokens } from "./intents/IntentTokens.ts"
 import { evidenceKey } from "./PaymentRepo/evidenceKey.ts"
 import { PaymentRepo } from "./PaymentRepo.ts"
@@ -38,6 +39,7 @@ import {
 import { makeProvenPayer } from "./Payments/provenPayer.ts"
 import { verdictOf } from "./Payments/verdictOf.ts"
 import { ReportTurns } from "./ReportTurns.ts"
+import { TransferRepo } from "./TransferRepo.ts"
 
 export interface SettlementReport {
   readonly buyerDidToken: string
@@ -89,7 +91,15 @@ export class Payments extends Context.Service<
   static readonly layer: Layer.Layer<
     Payments,
     never,
-    AppConfig | PaymentRepo | BuyerIdentity | ChainVerifier | DeliveryWake | RateLimiter | ChainReach
+    | AppConfig
+    | PaymentRepo
+    | ClaimRepo
+    | TransferRepo
+    | BuyerIdentity
+    | ChainVerifier
+    | DeliveryWake
+    | RateLimiter
+    | ChainReach
   > = Layer.effect(
     Payments,
     Effect.gen(function* () {
@@ -103,7 +113,12 @@ export class Payments extends Context.Service<
       const reach = yield* ChainReach
       const turn = yield* ReportTurns
       const provenPayer = makeProvenPayer(buyers, repo, baseUrl)
-      const { check, decided, follow } = makeEvidenceCheck(repo, chain, wake, yield* Networks)
+      const { check, decided, follow } = makeEvidenceCheck({
+        ...{ repo, chain, wake },
+        claimRepo: yield* ClaimRepo,
+        transferRepo: yield* TransferRepo,
+        networks: yield* Networks
+      })
 
       const open = Effect.fnUntraced(function* (principal: Principal, intentToken: string) {
         const { claims, expired } = yield* tokens.verify(intentToken)

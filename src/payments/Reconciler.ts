@@ -13,10 +13,12 @@ import { Networks } from "../platform/Networks.ts"
 import { DueWork } from "../platform/workers/DueWork.ts"
 import { leased } from "../platform/workers/leased.ts"
 import { supervised } from "../platform/workers/supervised.ts"
-import { type DueReport, PaymentRepo, type WatchedTransfer, type WatchNote } from "./PaymentRepo.ts"
+import type { DueReport, WatchedTransfer, WatchNote } from "./PaymentRepo/PaymentStore.ts"
+import { PaymentRepo } from "./PaymentRepo.ts"
 import { openedSince, type ReportCheck } from "./Payments/evidenceCheck.ts"
 import { verdictOf } from "./Payments/verdictOf.ts"
 import { Payments } from "./Payments.ts"
+import { TransferRepo } from "./TransferRepo.ts"
 
 /** Delays between checks of a report that the chain has not decided: 5 s doubling to 5 minutes. */
 const checkAgain = Schedule.min([Schedule.exponential("5 seconds"), Schedule.spaced("5 minutes")])
@@ -74,6 +76,7 @@ const make = Effect.gen(function* () {
   const { paymentExpiry } = yield* AppConfig
   const { executes } = yield* Networks
   const repo = yield* PaymentRepo
+  const transferRepo = yield* TransferRepo
   const due = yield* DueWork
   const payments = yield* Payments
   const chain = yield* ChainVerifier
@@ -174,7 +177,7 @@ const make = Effect.gen(function* () {
       // What was paid before the deadline has been read from the chain by then.
       const readUntil = Effect.fnUntraced(function* (env: Env) {
         if (!executes(env)) return at
-        const cursor = yield* repo.cursor(env)
+        const cursor = yield* transferRepo.cursor(env)
         const read = Option.match(cursor, { onNone: () => 0, onSome: ({ blockTime }) => blockTime.getTime() })
         return new Date(Math.min(read, at.getTime()))
       })
@@ -199,5 +202,8 @@ const make = Effect.gen(function* () {
 })
 
 /** Runs until its scope closes; any number of instances share the work. */
-export const layer: Layer.Layer<never, never, AppConfig | PaymentRepo | Payments | ChainVerifier | Alerts> =
-  Layer.effectDiscard(make)
+export const layer: Layer.Layer<
+  never,
+  never,
+  AppConfig | PaymentRepo | TransferRepo | Payments | ChainVerifier | Alerts
+> = Layer.effectDiscard(make)

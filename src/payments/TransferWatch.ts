@@ -15,9 +15,10 @@ import { Networks } from "../platform/Networks.ts"
 import { DueWork } from "../platform/workers/DueWork.ts"
 import { leased } from "../platform/workers/leased.ts"
 import { periodic, supervised } from "../platform/workers/supervised.ts"
-import { PaymentRepo } from "./PaymentRepo.ts"
+import { ClaimRepo } from "./ClaimRepo.ts"
 import { Payments } from "./Payments.ts"
-import type { ChainCursor } from "./TransferStore.ts"
+import type { ChainCursor } from "./TransferRepo/TransferStore.ts"
+import { TransferRepo } from "./TransferRepo.ts"
 import { makeHeldCursor } from "./TransferWatch/heldCursor.ts"
 import { makeMatchTransfer } from "./TransferWatch/matchTransfer.ts"
 
@@ -44,12 +45,12 @@ const readNetwork = Effect.fnUntraced(function* <E, R>(env: Env, matchDue: Effec
   const nearBlocks = BigInt(Math.ceil(nearMillis / blockMillis))
   const firstBackfill = BigInt(Math.ceil(firstBackfillMillis / blockMillis))
   const { confirmations } = yield* AppConfig
-  const repo = yield* PaymentRepo
+  const transferRepo = yield* TransferRepo
   const due = yield* DueWork
   const chain = yield* ChainVerifier
   const reach = yield* ChainReach
   const random = yield* SecureRandom.SecureRandom
-  const cursor = makeHeldCursor(repo, env, yield* random.uuidV7())
+  const cursor = makeHeldCursor(transferRepo, env, yield* random.uuidV7())
   let range: bigint = longestRange
   /** Transfers to match have been stored since the last pass. */
   let arrived = false
@@ -73,7 +74,7 @@ const readNetwork = Effect.fnUntraced(function* <E, R>(env: Env, matchDue: Effec
   const oursOf = Effect.fnUntraced(function* (reading: Extract<RangeReading, { _tag: "Read" }>) {
     const addresses = Arr.dedupe(reading.transfers.flatMap(({ payer, receiver }) => [receiver, payer]))
     const receivers =
-      addresses.length === 0 ? new Map<never, never>() : yield* repo.receiversAmong(env, addresses)
+      addresses.length === 0 ? new Map<never, never>() : yield* transferRepo.receiversAmong(env, addresses)
     const ours = reading.transfers.filter(
       ({ payer, receiver }) => receivers.has(receiver) || receivers.has(payer)
     )
@@ -137,12 +138,12 @@ const readNetwork = Effect.fnUntraced(function* <E, R>(env: Env, matchDue: Effec
 
   const firstCursor = Effect.fnUntraced(function* (target: bigint) {
     const start = yield* cursorAt(target > firstBackfill ? target - firstBackfill : 0n)
-    if (Option.isSome(start)) yield* repo.startCursor(env, start.value)
+    if (Option.isSome(start)) yield* transferRepo.startCursor(env, start.value)
   })
 
   /** Another instance reads, or none has yet. */
   const readByOthers = Effect.fnUntraced(function* (target: bigint) {
-    const known = yield* repo.cursor(env)
+    const known = yield* transferRepo.cursor(env)
     if (Option.isNone(known)) yield* firstCursor(target)
     return false
   })
@@ -186,7 +187,8 @@ const readNetwork = Effect.fnUntraced(function* <E, R>(env: Env, matchDue: Effec
 
 const make = Effect.gen(function* () {
   const { executing } = yield* Networks
-  const repo = yield* PaymentRepo
+  const transferRepo = yield* TransferRepo
+  const claimRepo = yield* ClaimRepo
   const due = yield* DueWork
   const payments = yield* Payments
   const chain = yield* ChainVerifier
@@ -198,8 +200,8 @@ const make = Effect.gen(function* () {
     leaseMillis: matchLeaseMillis,
     batch: 50,
     concurrency: 1,
-    take: repo.takeUnmatched,
-    each: makeMatchTransfer({ repo, payments, chain }),
+    take: transferRepo.takeUnmatched,
+    each: makeMatchTransfer({ transferRepo, claimRepo, payments, chain }),
     annotations: ({ transactionId }) => ({ transactionId })
   })
 
@@ -207,7 +209,7 @@ const make = Effect.gen(function* () {
   const alert = Effect.gen(function* () {
     const at = yield* DateTime.nowAsDate
     const storedBefore = new Date(at.getTime() - Duration.toMillis(alertGrace))
-    for (const { count, ...tenant } of yield* repo.unalerted(storedBefore)) {
+    for (const { count, ...tenant } of yield* transferRepo.unalerted(storedBefore)) {
       yield* alerts.raise({
         since: new Date(0),
         kind: "incoming_transfer",
@@ -215,7 +217,7 @@ const make = Effect.gen(function* () {
         subject: `${tenant.merchantId} ${tenant.env} ${at.toISOString().slice(0, 10)}`,
         message: `${count === 1 ? "A transfer" : `${count} transfers`} reached your receiving address and no payment claims ${count === 1 ? "it" : "them"}. Attach each to its payment, or mark it as handled.`
       })
-      yield* repo.noteAlerted(tenant, storedBefore, at)
+      yield* transferRepo.noteAlerted(tenant, storedBefore, at)
     }
   })
 
@@ -228,5 +230,12 @@ const make = Effect.gen(function* () {
 export const layer: Layer.Layer<
   never,
   never,
-  AppConfig | PaymentRepo | Payments | ChainVerifier | ChainReach | Alerts | SecureRandom.SecureRandom
+  | AppConfig
+  | ClaimRepo
+  | TransferRepo
+  | Payments
+  | ChainVerifier
+  | ChainReach
+  | Alerts
+  | SecureRandom.SecureRandom
 > = Layer.effectDiscard(make)

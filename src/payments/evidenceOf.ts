@@ -1,7 +1,7 @@
 // What the chain's reader has of a transfer, as evidence that it pays.
 import { networks } from "../domain/networks.ts"
 import type { Evidence } from "../domain/Payment.ts"
-import type { IncomingTransfer } from "./TransferStore.ts"
+import type { IncomingTransfer } from "./TransferRepo/TransferStore.ts"
 
 export const evidenceOf = ({
   amount,

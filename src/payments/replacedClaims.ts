@@ -2,9 +2,9 @@
 // an account with one nonce the chain takes one.
 import { Effect } from "effect"
 import type { ChainVerifier } from "../chain/ChainVerifier.ts"
-import type { DroppedClaim } from "./PaymentRepo/ClaimStore.ts"
-import type { PaymentRepo } from "./PaymentRepo.ts"
-import type { IncomingTransfer } from "./TransferStore.ts"
+import type { DroppedClaim } from "./ClaimRepo/ClaimStore.ts"
+import type { ClaimRepo } from "./ClaimRepo.ts"
+import type { IncomingTransfer } from "./TransferRepo/TransferStore.ts"
 import type { TransferSender } from "./TransferWatch/matchOrder.ts"
 
 /**
@@ -12,7 +12,7 @@ import type { TransferSender } from "./TransferWatch/matchOrder.ts"
  * where it takes the transaction's sender to tell, and the nodes do not say.
  */
 export const replacedClaims = Effect.fnUntraced(function* (
-  repo: PaymentRepo["Service"],
+  claimRepo: ClaimRepo["Service"],
   chain: ChainVerifier["Service"],
   transfer: Pick<IncomingTransfer, "env" | "payer" | "receiver" | "amount" | "transactionId">,
   known: TransferSender,
@@ -20,7 +20,7 @@ export const replacedClaims = Effect.fnUntraced(function* (
 ): Effect.fn.Return<ReadonlyArray<DroppedClaim> | undefined> {
   // While nobody says by which nonce it was sent, it may be any.
   const nonce = known === undefined ? "any" : known.address === transfer.payer ? known.nonce : undefined
-  const claims = yield* repo.droppedClaims(transfer, paysElse ? nonce : undefined)
+  const claims = yield* claimRepo.droppedClaims(transfer, paysElse ? nonce : undefined)
   if (claims.length === 0) return []
   const sender = known ?? (yield* chain.sender(transfer.env, transfer.transactionId))
   if (sender === undefined) return undefined

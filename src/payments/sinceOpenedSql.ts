@@ -1,7 +1,7 @@
 // Which transfers count as sent since a payment opened, the same for attempts and for signatures.
 import type { SqlClient, Statement } from "effect/sql"
+import { blockTolerance } from "./AttemptRepo/AttemptStore.ts"
 import { isShort } from "./isShortSql.ts"
-import { blockTolerance } from "./PaymentRepo/AttemptStore.ts"
 
 /**
  * Whether the transfer `t` came since the payment `p` opened: by height, as our clock and the chain's may differ,

@@ -10,7 +10,8 @@ import { Attempts, leaseSeconds } from "./DeliveryWorker/Attempts.ts"
 import { initialWindow, makeEndpointPacing } from "./DeliveryWorker/EndpointPacing.ts"
 import { makeQueueStarts } from "./DeliveryWorker/QueueStarts.ts"
 import { WorkerHeartbeat } from "./DeliveryWorker/WorkerHeartbeat.ts"
-import { type ClaimedDelivery, WebhookRepo } from "./WebhookRepo.ts"
+import type { ClaimedDelivery } from "./WebhookRepo/WebhookStore.ts"
+import { WebhookRepo } from "./WebhookRepo.ts"
 
 /** Attempts in flight in this process, whatever the endpoints. */
 const maxInFlight = 1024

@@ -17,7 +17,8 @@ import { RateLimiter } from "../platform/limits/RateLimiter.ts"
 import type { SecretBox } from "../platform/SecretBox.ts"
 import { Attempts, leaseSeconds } from "./DeliveryWorker/Attempts.ts"
 import { newEndpointSecret, regenerateSecret } from "./regenerateSecret.ts"
-import { type ClaimedDelivery, WebhookRepo } from "./WebhookRepo.ts"
+import type { ClaimedDelivery } from "./WebhookRepo/WebhookStore.ts"
+import { WebhookRepo } from "./WebhookRepo.ts"
 import { WebhookUrlRefused } from "./WebhookUrlRefused.ts"
 
 export interface CreatedEndpoint {

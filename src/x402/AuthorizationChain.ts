@@ -3,7 +3,7 @@
 import { Context, Effect, Layer, Option } from "effect"
 import { decodeFunctionResult, encodeFunctionData, erc20Abi, type Hex, hashTypedData, toHex } from "viem"
 import { ContractSignatures } from "../chain/ContractSignatures.ts"
-import type { NodeFailure } from "../chain/RpcPool/RpcNode.ts"
+import type { NodeFailure } from "../chain/RpcPool/NodeFailure.ts"
 import { RpcPool, unavailable } from "../chain/RpcPool.ts"
 import { Bytes, Quantity } from "../chain/RpcSchemas.ts"
 import { SignatureRecovery } from "../chain/SignatureRecovery.ts"

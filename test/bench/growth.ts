@@ -10,7 +10,8 @@ import { TransactionHash } from "../../src/domain/Chain.ts"
 import { MerchantId } from "../../src/domain/Merchant.ts"
 import { networks } from "../../src/domain/networks.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
-import type { IncomingTransfer } from "../../src/payments/TransferStore.ts"
+import type { IncomingTransfer } from "../../src/payments/TransferRepo/TransferStore.ts"
+import { TransferRepo } from "../../src/payments/TransferRepo.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { signUp } from "../dashboard/person.ts"
 import { spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
@@ -185,9 +186,13 @@ const claiming = Effect.fnUntraced(function* (url: string, at: Date, expected: n
 const matching = Effect.fnUntraced(function* (url: string, merchantId: MerchantId) {
   const client = PgClient.layer({ url: Redacted.make(url), maxConnections: 1 }).pipe(Layer.orDie)
   const context = yield* Layer.build(
-    PaymentRepo.layer.pipe(Layer.provide(client), Layer.provide(SecureRandom.layerWebCrypto))
+    Layer.merge(PaymentRepo.layer, TransferRepo.layer).pipe(
+      Layer.provide(client),
+      Layer.provide(SecureRandom.layerWebCrypto)
+    )
   )
   const repo = Context.get(context, PaymentRepo)
+  const transferRepo = Context.get(context, TransferRepo)
   const page = Option.getOrThrow(
     yield* repo.list({ merchantId, env: "test" }, { limit: 100, startingAfter: undefined })
   )
@@ -203,9 +208,10 @@ const matching = Effect.fnUntraced(function* (url: string, merchantId: MerchantI
     ...{ kind: null, paymentId: null, droppedAt: null, handledAt: null, handledBy: null, note: null }
   }
   return async () => {
-    if (await Effect.runPromise(repo.awaitsSettlement(transfer))) throw new Error("it is being settled")
-    const matches = await Effect.runPromise(repo.matchesOf(transfer))
-    const likely = await Effect.runPromise(repo.likelyPayments(transfer))
+    if (await Effect.runPromise(transferRepo.awaitsSettlement(transfer)))
+      throw new Error("it is being settled")
+    const matches = await Effect.runPromise(transferRepo.matchesOf(transfer))
+    const likely = await Effect.runPromise(transferRepo.likelyPayments(transfer))
     if (matches.length > 0 || likely.length !== 1)
       throw new Error(`${matches.length} matches, ${likely.length} likely payments`)
   }

@@ -1,5 +1,6 @@
 // The service as it runs, on a real socket, an embedded Postgres, anvil and the real
 // USDC, with a shop of another origin whose page embeds the checkout under a strict CSP.
+
 import { Context, Effect, Exit, Layer, Option, Redacted, Scope } from "effect"
 import { decodeJwt, SignJWT } from "jose"
 import type { BrowserContext, Page } from "playwright-core"
@@ -9,7 +10,7 @@ import { LocalChain } from "../../src/app/dev/LocalChain.ts"
 import { Address } from "../../src/domain/Chain.ts"
 import { networks } from "../../src/domain/networks.ts"
 import { type FirstKeys, KeyAuth, type NewMerchant } from "../../src/merchants/keys/KeyAuth.ts"
-import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
+import { TransferRepo } from "../../src/payments/TransferRepo.ts"
 import { AppConfig, type Environment } from "../../src/platform/AppConfig.ts"
 import { newContext, type PageOptions } from "../support/browser.ts"
 import { temporaryDirectory } from "../support/process.ts"
@@ -265,7 +266,7 @@ const make = Effect.fnUntraced(function* (merchant: Partial<NewMerchant>, enviro
     mine: (blocks = 1) => run(chain.mine(blocks)),
     untilRead: async () => {
       const head = await chain.publicClient.getBlockNumber({ cacheTime: 0 })
-      const read = Effect.flatMap(PaymentRepo, (repo) => repo.cursor("test"))
+      const read = Effect.flatMap(TransferRepo, (repo) => repo.cursor("test"))
       const height = async () => Option.getOrUndefined(await world.runIn(read))?.blockNumber ?? -1n
       while ((await height()) < head) await Bun.sleep(50)
     },

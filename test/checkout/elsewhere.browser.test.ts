@@ -1,11 +1,12 @@
 // Buyers without a wallet in their browser: on a phone, by a code, and from an exchange.
+
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
 import type { Locator, Page } from "playwright-core"
 import { usdcAbi } from "../../src/app/dev/LocalUsdc.ts"
 import { MerchantId } from "../../src/domain/Merchant.ts"
 import { networks } from "../../src/domain/networks.ts"
-import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
+import { TransferRepo } from "../../src/payments/TransferRepo.ts"
 import { checkoutSuite } from "./browserWorld.ts"
 import { press, receiver, toReview, untilState } from "./checkoutWorld.ts"
 
@@ -114,11 +115,11 @@ describe("Paying from elsewhere", () => {
       const waiting = { status: "open" as const, limit: 10, startingAfter: undefined }
       const likely = await runIn(
         Effect.gen(function* () {
-          const repo = yield* PaymentRepo
+          const transferRepo = yield* TransferRepo
           for (;;) {
-            const found = yield* repo.listTransfers(tenant, waiting)
+            const found = yield* transferRepo.listTransfers(tenant, waiting)
             const transfer = found.find(({ amount }) => amount === 12_340_000n)
-            if (transfer !== undefined) return yield* repo.likelyPayments(transfer)
+            if (transfer !== undefined) return yield* transferRepo.likelyPayments(transfer)
             yield* Effect.sleep("100 millis")
           }
         }).pipe(Effect.timeout("15 seconds"))

@@ -8,7 +8,7 @@ import { MerchantId } from "../../src/domain/Merchant.ts"
 import { AtomicUsdc } from "../../src/domain/Money.ts"
 import { PaymentId } from "../../src/domain/Payment.ts"
 import { LinkRepo } from "../../src/payments/links/LinkRepo.ts"
-import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
+import { TransferRepo } from "../../src/payments/TransferRepo.ts"
 import { buyer, makeShop, type Shop, stranger } from "../platform/http/shop.ts"
 import { testDatabase } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
@@ -592,14 +592,14 @@ describe("Incoming transfers on Postgres", () => {
     const restId = PaymentId.make(rest.id)
     const attaching = await Effect.runPromise(
       Effect.gen(function* () {
-        const [sql, payments] = [yield* SqlClient.SqlClient, yield* PaymentRepo]
+        const [sql, transferRepo] = [yield* SqlClient.SqlClient, yield* TransferRepo]
         return yield* sql.withTransaction(
           Effect.gen(function* () {
             yield* sql`SELECT 1 FROM payments WHERE id = ${restId} FOR NO KEY UPDATE`
             const waiting = person.call("POST", links, { ...asked, amount: "4.00", restOf: second.id })
             yield* Effect.sleep("400 millis")
             const by = { person: person.email, note: null, at: new Date() }
-            return { taken: yield* payments.takeForPayment(tenant, second.id, restId, by), waiting }
+            return { taken: yield* transferRepo.takeForPayment(tenant, second.id, restId, by), waiting }
           })
         )
       }).pipe(Effect.provideContext(service.context), Effect.orDie)

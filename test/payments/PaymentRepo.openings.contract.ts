@@ -1,20 +1,11 @@
 // What every PaymentRepo does with openings, and how it finds and lists payments.
+
 import { expect } from "bun:test"
 import { Effect, Option } from "effect"
 import { AtomicUsdc } from "../../src/domain/Money.ts"
 import type { PaymentId, PaymentSummary } from "../../src/domain/Payment.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
-import {
-  after,
-  before,
-  newId,
-  newTenant,
-  onLayer,
-  opened,
-  type RepoLayer,
-  receiver,
-  start
-} from "./repoFixtures.ts"
+import { after, newId, newTenant, onLayer, opened, type RepoLayer, receiver, start } from "./repoFixtures.ts"
 
 export const paymentOpeningsContract = (layer: RepoLayer): void => {
   const it = onLayer(layer)
@@ -148,15 +139,5 @@ export const paymentOpeningsContract = (layer: RepoLayer): void => {
       const found = yield* repo.findMany(tenant, [...mine.map((one) => one.id), foreign.id])
       expect(found.map((one) => one.id).toSorted()).toEqual(mine.map((one) => one.id).toSorted())
       expect(yield* repo.findMany(tenant, [])).toEqual([])
-    }))
-
-  it("an address is shown of a pending payment alone", () =>
-    Effect.gen(function* () {
-      const repo = yield* PaymentRepo
-      const tenant = yield* newTenant()
-      const payment = yield* opened(tenant)
-      expect(yield* repo.noteAddressShown(payment.id, after(1))).toBeTrue()
-      yield* repo.expire({ openedBefore: before(50), reportedBefore: after(50), at: after(60) })
-      expect(yield* repo.noteAddressShown(payment.id, after(61))).toBeFalse()
     }))
 }

@@ -1,7 +1,7 @@
 // What every PaymentRepo keeps of reports, when they are checked, and when a payment fails.
+
 import { expect } from "bun:test"
 import { Effect, Option } from "effect"
-import { SecureRandom } from "effect/crypto"
 import type { Tenant } from "../../src/domain/Merchant.ts"
 import type { Evidence, Payment } from "../../src/domain/Payment.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
@@ -16,9 +16,7 @@ import {
   opened,
   payer,
   type RepoLayer,
-  receiver,
-  settlementOf,
-  start
+  settlementOf
 } from "./repoFixtures.ts"
 
 export const paymentReportsContract = (layer: RepoLayer): void => {
@@ -283,40 +281,6 @@ export const paymentReportsContract = (layer: RepoLayer): void => {
       // Proven late, it settles all the same.
       const late = yield* repo.settle(yield* settlementOf(never, hash(1)))
       expect(Option.getOrThrow(late)).toMatchObject({ status: "settled", failureReason: null })
-    }))
-
-  it("does not expire while it is undecided what money of its exact amount pays", () =>
-    Effect.gen(function* () {
-      const repo = yield* PaymentRepo
-      const random = yield* SecureRandom.SecureRandom
-      const tenant = yield* newTenant()
-      const waiting = yield* opened(tenant, start, 7_654_321n)
-      const other = yield* opened(tenant, start, 7_654_322n)
-      const at = (blockNumber: bigint) => ({
-        blockNumber,
-        blockHash: hash(Number(blockNumber)),
-        blockTime: start
-      })
-      const lease = { id: yield* random.uuidV7(), until: after(90), at: after(10) }
-      yield* repo.startCursor("test", at(1_000n))
-      const from = Option.getOrThrow(yield* repo.leaseCursor("test", lease))
-      const to = at(from.blockNumber + 1n)
-      const id = yield* random.uuidV7()
-      const brought = {
-        ...{ id, merchantId: tenant.merchantId, transactionId: hash(7_654_321), payer, receiver },
-        ...{ amount: 7_654_321n, ordinal: 0, ...to }
-      }
-      expect(
-        yield* repo.recordRange({ env: "test", lease, from, to, transfers: [brought], outgoing: [] })
-      ).toBeTrue()
-      yield* repo.releaseCursor("test", lease.id)
-      const cutoff = { openedBefore: before(50), reportedBefore: after(50), at: after(200) }
-      const ids = [waiting.id, other.id]
-      const failed = () =>
-        Effect.map(repo.expire(cutoff), (all) => all.map((one) => one.id).filter((one) => ids.includes(one)))
-      expect(yield* failed()).toEqual([other.id])
-      yield* repo.noteMatch(id, { kind: "unknown" })
-      expect(yield* failed()).toEqual([waiting.id])
     }))
 
   it("live payments with a report do not expire", () =>

@@ -6,21 +6,11 @@ import { KeyAuth } from "../../src/merchants/keys/KeyAuth.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { testDatabase } from "../support/database.ts"
-import { paymentAttemptsContract } from "./PaymentRepo.attempts.contract.ts"
 import { paymentOpeningsContract } from "./PaymentRepo.openings.contract.ts"
-import { refundsContract } from "./PaymentRepo.refunds.contract.ts"
 import { paymentReportsContract } from "./PaymentRepo.reports.contract.ts"
 import { paymentSettlementsContract } from "./PaymentRepo.settlements.contract.ts"
-import { incomingTransfersContract } from "./PaymentRepo.transfers.contract.ts"
 
-const contracts = [
-  paymentOpeningsContract,
-  paymentReportsContract,
-  paymentSettlementsContract,
-  paymentAttemptsContract,
-  incomingTransfersContract,
-  refundsContract
-]
+const contracts = [paymentOpeningsContract, paymentReportsContract, paymentSettlementsContract]
 
 describe("PaymentRepo in memory", () => {
   const layer = Layer.merge(PaymentRepo.layerMemory, KeyAuth.layerMemory).pipe(

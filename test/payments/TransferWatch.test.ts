@@ -1,5 +1,6 @@
-// The reader of the chain in memory, under a clock that the test moves: how people are told, what each
+// The reader of the chain, under a clock that the test moves: how people are told, what each
 // transfer is called, and that two readers share one cursor.
+
 import { describe, expect } from "bun:test"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -9,11 +10,14 @@ import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
 import { MemoryChain } from "../../src/chain/MemoryChain.ts"
 import { TransactionHash } from "../../src/domain/Chain.ts"
 import { PaymentAttempts } from "../../src/payments/PaymentAttempts.ts"
-import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { Payments } from "../../src/payments/Payments.ts"
+import { TransferRepo } from "../../src/payments/TransferRepo.ts"
 import * as TransferWatch from "../../src/payments/TransferWatch.ts"
-import { type Alert, Alerts } from "../../src/platform/alerts/Alerts.ts"
-import { memoryStack, newMerchant, openPayment, stateOf } from "../support/paymentStack.ts"
+import type { Alert } from "../../src/platform/alerts/Alert.ts"
+import { Alerts } from "../../src/platform/alerts/Alerts.ts"
+import { testDatabase } from "../support/database.ts"
+import { buildOnDatabaseTime, passes } from "../support/databaseTime.ts"
+import { newMerchant, openPayment, sqlStack, stateOf } from "../support/paymentStack.ts"
 import { payer, receiver, thief } from "../support/rawReceipts.ts"
 import { testEffect } from "../support/run.ts"
 
@@ -41,7 +45,7 @@ const watched = (
           }),
         resolve: () => Effect.void
       })
-      const context = yield* Layer.build(stack)
+      const context = yield* buildOnDatabaseTime(stack)
       yield* Effect.flatMap(MemoryChain, (chain) => chain.automine(false)).pipe(
         Effect.provideContext(context)
       )
@@ -58,14 +62,15 @@ const watched = (
     })
   )
 
-const stack = memoryStack.pipe(
+const stack = sqlStack.pipe(
   Layer.provideMerge(ChainVerifier.layerMemory),
+  Layer.provideMerge(testDatabase.layer),
   Layer.provideMerge(SecureRandom.layerWebCrypto)
 )
 
 const shop = Effect.gen(function* () {
   const chain = yield* MemoryChain
-  const repo = yield* PaymentRepo
+  const transferRepo = yield* TransferRepo
   const merchant = yield* newMerchant(receiver)
   const send = (from: typeof payer, amount: bigint) =>
     chain
@@ -76,7 +81,11 @@ const shop = Effect.gen(function* () {
     chain,
     send,
     open: openPayment(merchant.principal, receiver, price),
-    transfers: repo.listTransfers(merchant.tenant, { status: "open", limit: 100, startingAfter: undefined })
+    transfers: transferRepo.listTransfers(merchant.tenant, {
+      status: "open",
+      limit: 100,
+      startingAfter: undefined
+    })
   }
 })
 
@@ -85,21 +94,21 @@ describe("the reader of the chain", () => {
     Effect.gen(function* () {
       const { open, send, transfers } = yield* shop
       yield* open
-      yield* TestClock.adjust("2 seconds")
+      yield* passes("2 seconds")
       for (let cent = 0; cent < 30; cent++) yield* send(thief, 10_000n + BigInt(cent))
-      yield* TestClock.adjust("1 minute")
+      yield* passes("1 minute")
       expect(yield* transfers).toHaveLength(30)
       // People are not told before a report had time to come.
       expect(raised).toHaveLength(0)
-      yield* TestClock.adjust("3 minutes")
+      yield* passes("3 minutes")
       expect(raised.map(({ kind }) => kind)).toEqual(["incoming_transfer"])
       expect(raised[0]?.message).toContain("30 transfers")
       for (let cent = 0; cent < 5; cent++) yield* send(thief, 20_000n + BigInt(cent))
-      yield* TestClock.adjust("5 minutes")
+      yield* passes("5 minutes")
       expect(raised).toHaveLength(1)
-      yield* TestClock.adjust("10 minutes")
+      yield* passes("10 minutes")
       yield* send(thief, 30_000n)
-      yield* TestClock.adjust("4 minutes")
+      yield* passes("4 minutes")
       expect(raised).toHaveLength(2)
     })
   )
@@ -115,11 +124,11 @@ describe("the reader of the chain", () => {
         client: ""
       })
       expect(announced._tag).toBe("AttemptAnnounced")
-      yield* TestClock.adjust("2 seconds")
+      yield* passes("2 seconds")
       yield* send(payer, price)
-      yield* TestClock.adjust("3 seconds")
+      yield* passes("3 seconds")
       expect((yield* stateOf(payment)).status).toBe("settled")
-      yield* TestClock.adjust("5 minutes")
+      yield* passes("5 minutes")
       expect(yield* transfers).toHaveLength(0)
       expect(raised).toHaveLength(0)
     })
@@ -133,9 +142,9 @@ describe("the reader of the chain", () => {
         yield* open
         for (let block = 0; block < 20; block++) {
           yield* send(thief, 1n + BigInt(block))
-          yield* TestClock.adjust("1 second")
+          yield* passes("1 second")
         }
-        yield* TestClock.adjust("15 seconds")
+        yield* passes("15 seconds")
         expect((yield* transfers).map(({ amount }) => Number(amount)).toSorted((a, b) => a - b)).toEqual(
           Array.from({ length: 20 }, (_, index) => index + 1)
         )
@@ -157,15 +166,15 @@ describe("the reader of the chain", () => {
           client: ""
         })
         yield* announce
-        yield* TestClock.adjust("29 minutes")
+        yield* passes("29 minutes")
         yield* chain.mine(2)
-        yield* TestClock.adjust("2 seconds")
+        yield* passes("2 seconds")
         expect((yield* announce)._tag).toBe("AttemptRefused")
-        yield* TestClock.adjust("2 minutes")
+        yield* passes("2 minutes")
         // The time is over, but no block of that time has been read.
         expect((yield* announce)._tag).toBe("AttemptRefused")
         yield* chain.mine(2)
-        yield* TestClock.adjust("2 seconds")
+        yield* passes("2 seconds")
         const again = yield* announce
         expect(again).toMatchObject({ _tag: "AttemptAnnounced", attempt: { nonce: 4n } })
       })
@@ -186,10 +195,10 @@ describe("the reader of the chain", () => {
           })
           const useNonce = chain
             .transfer({ from: payer, to: thief, amount: 1n })
-            .pipe(Effect.andThen(chain.mine(1)), Effect.andThen(TestClock.adjust("2 seconds")))
+            .pipe(Effect.andThen(chain.mine(1)), Effect.andThen(passes("2 seconds")))
           yield* chain.fund(payer, { usdcAtomic: 1n })
           yield* chain.mine(4)
-          yield* TestClock.adjust("6 seconds")
+          yield* passes("6 seconds")
           yield* chain.lag(2)
           if (isBefore) yield* useNonce
           expect(yield* announce).toMatchObject({ _tag: "AttemptAnnounced", attempt: { nonce: 0n } })
@@ -197,7 +206,7 @@ describe("the reader of the chain", () => {
           yield* chain.lag(0)
           yield* chain.mine(12)
           // Until then its wallet's prompt may be open.
-          yield* TestClock.adjust("10 minutes")
+          yield* passes("10 minutes")
           // Used before, it says nothing of what the wallet has been asked to send.
           expect(yield* announce).toMatchObject(
             isBefore
@@ -212,14 +221,14 @@ describe("the reader of the chain", () => {
       const { chain, open, principal, send, tenant, transfers } = yield* shop
       const [attached, announced] = [yield* open, yield* open]
       const attempts = yield* PaymentAttempts
-      const repo = yield* PaymentRepo
-      yield* TestClock.adjust("2 seconds")
+      const transferRepo = yield* TransferRepo
+      yield* passes("2 seconds")
       yield* send(payer, price)
-      yield* TestClock.adjust("3 seconds")
+      yield* passes("3 seconds")
       const [transfer] = yield* transfers
       expect(transfer).toMatchObject({ kind: "unknown", paymentId: null })
       const by = { person: "ann@example.com", note: null, at: yield* DateTime.nowAsDate }
-      expect(yield* repo.takeForPayment(tenant, transfer?.id ?? "", attached.id, by)).toBeTrue()
+      expect(yield* transferRepo.takeForPayment(tenant, transfer?.id ?? "", attached.id, by)).toBeTrue()
       const announce = attempts.announce(principal, announced.id, {
         buyerDidToken: `buyer:${payer}:${announced.id}`,
         method: "transfer",
@@ -231,7 +240,7 @@ describe("the reader of the chain", () => {
         error: { code: "PAYMENT_ATTEMPT_OPEN" },
         known: { attempts: [{ payer, transactionId: transfer?.transactionId }] }
       })
-      yield* TestClock.adjust("61 seconds")
+      yield* passes("61 seconds")
       yield* chain.mine(1)
       expect(yield* announce).toMatchObject({ _tag: "AttemptRefused", error: { code: "PAYMENT_SETTLED" } })
       expect([(yield* stateOf(attached)).status, (yield* stateOf(announced)).status]).toEqual([
@@ -250,7 +259,7 @@ describe("the reader of the chain", () => {
         const payment = yield* open
         const attempts = yield* PaymentAttempts
         yield* chain.mine(3)
-        yield* TestClock.adjust("6 seconds")
+        yield* passes("6 seconds")
         yield* chain.fault("fail")
         const announced = yield* attempts.announce(principal, payment.id, {
           buyerDidToken: `buyer:${payer}:${payment.id}`,
@@ -262,7 +271,7 @@ describe("the reader of the chain", () => {
         expect(announced.attempt.nonce).toBeNull()
         yield* chain.revert({ from: payer, to: receiver, amount: price })
         yield* chain.mine(12)
-        yield* TestClock.adjust("10 seconds")
+        yield* passes("10 seconds")
         const attemptId = announced.attempt.id
         const openWith = (own: { readonly attemptId: string; readonly nonce: bigint }) =>
           Effect.map(
@@ -283,16 +292,16 @@ describe("the reader of the chain", () => {
           const payment = yield* open
           const attempts = yield* PaymentAttempts
           yield* chain.mine(3)
-          yield* TestClock.adjust("6 seconds")
+          yield* passes("6 seconds")
           const announced = yield* attempts.announce(principal, payment.id, {
             buyerDidToken: `buyer:${payer}:${payment.id}`,
             method: "transfer",
             client: ""
           })
           if (announced._tag !== "AttemptAnnounced") throw new Error(announced._tag)
-          yield* TestClock.adjust(ends === "by its time" ? "31 minutes" : "6 seconds")
+          yield* passes(ends === "by its time" ? "31 minutes" : "6 seconds")
           yield* chain.mine(20)
-          yield* TestClock.adjust("6 seconds")
+          yield* passes("6 seconds")
           yield* chain.fund(payer, { usdcAtomic: price })
           yield* chain.transfer({ from: payer, to: receiver, amount: price })
           // Deeper than the blocks that a nonce waits for; nothing has read them again yet.
@@ -305,7 +314,7 @@ describe("the reader of the chain", () => {
           })
           expect(read.attempts).toHaveLength(1)
           yield* chain.mine(2)
-          yield* TestClock.adjust("20 seconds")
+          yield* passes("20 seconds")
           expect((yield* stateOf(payment)).status).toBe("settled")
         })
     )
@@ -315,9 +324,9 @@ describe("the reader of the chain", () => {
       const { chain, open, principal, send } = yield* shop
       const payment = yield* open
       const attempts = yield* PaymentAttempts
-      yield* TestClock.adjust("2 seconds")
+      yield* passes("2 seconds")
       yield* send(payer, price)
-      yield* TestClock.adjust("3 seconds")
+      yield* passes("3 seconds")
       const announce = attempts.announce(principal, payment.id, {
         buyerDidToken: `buyer:${payer}:${payment.id}`,
         method: "transfer",
@@ -334,19 +343,21 @@ describe("the reader of the chain", () => {
     Effect.gen(function* () {
       const { chain, open, send, transfers } = yield* shop
       yield* open
-      yield* TestClock.adjust("2 seconds")
+      yield* passes("2 seconds")
       yield* chain.fault("fail")
       yield* send(thief, 5n)
-      yield* TestClock.adjust("1 minute")
+      yield* passes("1 minute")
       yield* chain.fault("lie")
       yield* send(thief, 6n)
-      yield* TestClock.adjust("1 minute")
+      yield* passes("1 minute")
       expect(yield* transfers).toHaveLength(0)
       yield* chain.fault("none")
-      yield* TestClock.adjust("3 seconds")
+      yield* passes("3 seconds")
       expect((yield* transfers).map(({ amount }) => amount).toSorted()).toEqual([5n, 6n])
-      const repo = yield* PaymentRepo
-      expect(Option.getOrThrow(yield* repo.cursor("test")).blockNumber).toBe((yield* chain.head()) - 1n)
+      const transferRepo = yield* TransferRepo
+      expect(Option.getOrThrow(yield* transferRepo.cursor("test")).blockNumber).toBe(
+        (yield* chain.head()) - 1n
+      )
     })
   )
 
@@ -359,7 +370,7 @@ describe("the reader of the chain", () => {
         const [other, meant] = [yield* open, yield* open]
         const attempts = yield* PaymentAttempts
         for (const payment of [other, meant]) {
-          yield* TestClock.adjust("1 second")
+          yield* passes("1 second")
           yield* attempts.announce(principal, payment.id, {
             buyerDidToken: `buyer:${payer}:${payment.id}`,
             method: "transfer",
@@ -368,11 +379,11 @@ describe("the reader of the chain", () => {
           })
         }
         failing.left = 1
-        yield* TestClock.adjust("2 seconds")
+        yield* passes("2 seconds")
         yield* send(payer, price)
-        yield* TestClock.adjust("3 seconds")
+        yield* passes("3 seconds")
         expect([failing.left, (yield* stateOf(other)).status]).toEqual([0, "pending"])
-        yield* TestClock.adjust("10 seconds")
+        yield* passes("10 seconds")
         expect([(yield* stateOf(meant)).status, (yield* stateOf(other)).status]).toEqual([
           "settled",
           "pending"
@@ -391,18 +402,22 @@ describe("the reader of the chain", () => {
   watched("a payment opens at the height of the nodes, however far the reader is behind", () =>
     Effect.gen(function* () {
       const { chain } = yield* shop
-      const repo = yield* PaymentRepo
+      const transferRepo = yield* TransferRepo
       const at = yield* DateTime.nowAsDate
-      yield* repo.startCursor("test", {
+      yield* transferRepo.startCursor("test", {
         blockNumber: 0n,
         blockHash: TransactionHash.make(`0x${"00".repeat(32)}`),
         blockTime: at
       })
       // Another instance reads, and has stopped.
-      yield* repo.leaseCursor("test", { id: "another", at, until: new Date(at.getTime() + 15_000) })
+      yield* transferRepo.leaseCursor("test", {
+        id: crypto.randomUUID(),
+        at,
+        until: new Date(at.getTime() + 15_000)
+      })
       yield* chain.mine(100)
-      yield* TestClock.adjust("6 seconds")
-      expect(Option.getOrThrow(yield* repo.cursor("test")).blockNumber).toBe(0n)
+      yield* passes("6 seconds")
+      expect(Option.getOrThrow(yield* transferRepo.cursor("test")).blockNumber).toBe(0n)
       const { openedBlock } = (yield* ChainReach).openedBlock("test")
       expect(openedBlock).toBe((yield* chain.head()) - 1n)
     })

@@ -1,4 +1,5 @@
 // A chain whose clock is ahead of ours: what a wallet had sent before a payment opened does not keep it from paying.
+
 import { expect } from "bun:test"
 import { DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -9,12 +10,15 @@ import { AtomicUsdc } from "../../src/domain/Money.ts"
 import { PaymentId } from "../../src/domain/Payment.ts"
 import { PaymentAttempts } from "../../src/payments/PaymentAttempts.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
-import { memoryStack, newMerchant } from "../support/paymentStack.ts"
+import { TransferRepo } from "../../src/payments/TransferRepo.ts"
+import { testDatabase } from "../support/database.ts"
+import { newMerchant, sqlStack } from "../support/paymentStack.ts"
 import { payer, receiver } from "../support/rawReceipts.ts"
 import { testEffect } from "../support/run.ts"
 
-const stack = memoryStack.pipe(
-  Layer.provideMerge(Layer.mergeAll(ChainVerifier.layerMemory, SecureRandom.layerWebCrypto))
+const stack = sqlStack.pipe(
+  Layer.provideMerge(Layer.mergeAll(ChainVerifier.layerMemory, SecureRandom.layerWebCrypto)),
+  Layer.provideMerge(testDatabase.layer)
 )
 
 for (const aheadSeconds of [0, 300])
@@ -24,6 +28,7 @@ for (const aheadSeconds of [0, 300])
       const { principal, tenant } = yield* newMerchant(receiver)
       const attempts = yield* PaymentAttempts
       const repo = yield* PaymentRepo
+      const transferRepo = yield* TransferRepo
       const chain = yield* MemoryChain
       yield* chain.fund(payer, { usdcAtomic: 10_000_000n })
       yield* chain.transfer({ from: payer, to: receiver, amount: 1_000_000n })
@@ -58,23 +63,23 @@ for (const aheadSeconds of [0, 300])
         return { blockNumber, blockHash, blockTime }
       })
       const id = crypto.randomUUID()
-      yield* repo.startCursor("test", yield* cursor(0n, blockTime))
+      yield* transferRepo.startCursor("test", yield* cursor(0n, blockTime))
       const read = Effect.fnUntraced(function* (
         to: Effect.Success<ReturnType<typeof cursor>>,
-        transfers: Parameters<PaymentRepo["Service"]["recordRange"]>[0]["transfers"]
+        transfers: Parameters<TransferRepo["Service"]["recordRange"]>[0]["transfers"]
       ) {
         const by = yield* lease
-        const from = Option.getOrThrow(yield* repo.leaseCursor("test", by))
+        const from = Option.getOrThrow(yield* transferRepo.leaseCursor("test", by))
         expect(
-          yield* repo.recordRange({ env: "test", lease: by, from, to, outgoing: [], transfers })
+          yield* transferRepo.recordRange({ env: "test", lease: by, from, to, outgoing: [], transfers })
         ).toBeTrue()
-        yield* repo.releaseCursor("test", by.id)
+        yield* transferRepo.releaseCursor("test", by.id)
       })
       yield* read(
         yield* cursor(sentIn, blockTime),
         reading.transfers.map((one) => ({ ...one, id, merchantId: tenant.merchantId, blockTime }))
       )
-      yield* repo.noteMatch(id, { kind: "unknown" })
+      yield* transferRepo.noteMatch(id, { kind: "unknown" })
       const announce = attempts.announce(principal, payment.id, {
         ...{ buyerDidToken: `buyer:${payer}:${payment.id}`, method: "transfer", client: "" }
       })

@@ -1,6 +1,7 @@
-// Payments, settlements, attempts and transfers for the contracts of PaymentRepo.
+// Payments, settlements, attempts and transfers for the tests of what is stored about them.
+
 import { expect } from "bun:test"
-import { Effect, type Layer, Option } from "effect"
+import { Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { parseAddress } from "../../src/chain/Address.ts"
 import { type Address, TransactionHash } from "../../src/domain/Chain.ts"
@@ -8,9 +9,13 @@ import type { Tenant } from "../../src/domain/Merchant.ts"
 import { AtomicUsdc } from "../../src/domain/Money.ts"
 import { type Evidence, type Payment, PaymentId } from "../../src/domain/Payment.ts"
 import { KeyAuth } from "../../src/merchants/keys/KeyAuth.ts"
-import type { PaymentAttempt } from "../../src/payments/PaymentRepo/AttemptStore.ts"
-import { PaymentRepo, type PaymentSettlement } from "../../src/payments/PaymentRepo.ts"
+import type { PaymentAttempt } from "../../src/payments/AttemptRepo/AttemptStore.ts"
+import { layerPaymentRepos } from "../../src/payments/layerPaymentRepos.ts"
+import type { PaymentSettlement } from "../../src/payments/PaymentRepo/PaymentStore.ts"
+import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
+import { TransferRepo } from "../../src/payments/TransferRepo.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
+import { testDatabase } from "../support/database.ts"
 import { freshAddress } from "../support/freshAddress.ts"
 import { liveEffect } from "../support/run.ts"
 
@@ -147,18 +152,18 @@ export const arrived = Effect.fnUntraced(function* (
   at = after(5),
   replaced = 0
 ) {
-  const repo = yield* PaymentRepo
+  const transferRepo = yield* TransferRepo
   const random = yield* SecureRandom.SecureRandom
   const cursorAt = (blockNumber: bigint) => ({
     blockNumber,
     blockHash: hash(Number(blockNumber)),
     blockTime: at
   })
-  yield* repo.startCursor("test", cursorAt(1_000n))
+  yield* transferRepo.startCursor("test", cursorAt(1_000n))
   const lease = { id: yield* random.uuidV7(), until: after(90), at }
-  const read = Option.getOrThrow(yield* repo.leaseCursor("test", lease))
+  const read = Option.getOrThrow(yield* transferRepo.leaseCursor("test", lease))
   const from = replaced === 0 ? read : cursorAt(read.blockNumber - BigInt(replaced))
-  if (replaced > 0) expect(yield* repo.rewindCursor("test", lease, read, from)).toBeTrue()
+  if (replaced > 0) expect(yield* transferRepo.rewindCursor("test", lease, read, from)).toBeTrue()
   const to = cursorAt(from.blockNumber + 1n)
   const id = yield* random.uuidV7()
   const transfer = {
@@ -166,9 +171,9 @@ export const arrived = Effect.fnUntraced(function* (
     ...{ amount: 1_000_000n, ordinal: 0, ...to }
   }
   expect(
-    yield* repo.recordRange({ env: "test", lease, from, to, transfers: [transfer], outgoing: [] })
+    yield* transferRepo.recordRange({ env: "test", lease, from, to, transfers: [transfer], outgoing: [] })
   ).toBeTrue()
-  yield* repo.releaseCursor("test", lease.id)
+  yield* transferRepo.releaseCursor("test", lease.id)
   return id
 })
 
@@ -176,9 +181,14 @@ export const person = (at: Date) => ({ person: "ann@example.com", note: "by hand
 
 /** Declares tests on a layer that is built again for each. */
 export const onLayer =
-  (layer: RepoLayer) =>
-  <E>(
-    name: string,
-    effect: () => Effect.Effect<unknown, E, PaymentRepo | WebhookRepo | KeyAuth | SecureRandom.SecureRandom>
-  ): void =>
+  <Services>(layer: Layer.Layer<Services>) =>
+  <E>(name: string, effect: () => Effect.Effect<unknown, E, Services>): void =>
     liveEffect(name, () => Effect.provide(effect(), layer))
+
+/** Declares tests on Postgres, with all that is stored about payments. */
+export const onPostgres = onLayer(
+  Layer.mergeAll(layerPaymentRepos, KeyAuth.layer, WebhookRepo.layer).pipe(
+    Layer.provide(testDatabase.layer),
+    Layer.provideMerge(SecureRandom.layerWebCrypto)
+  )
+)

@@ -1,12 +1,13 @@
 // A transfer that a kept report names is not taken for another payment that its wallet announces.
+
 import { expect } from "bun:test"
 import { DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
 import { MemoryChain } from "../../src/chain/MemoryChain.ts"
 import { PaymentAttempts } from "../../src/payments/PaymentAttempts.ts"
-import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { Payments } from "../../src/payments/Payments.ts"
+import { TransferRepo } from "../../src/payments/TransferRepo.ts"
 import { testDatabase } from "../support/database.ts"
 import { newMerchant, openPayment, paid, reportOf, sqlStack, stateOf } from "../support/paymentStack.ts"
 import { payer, receiver } from "../support/rawReceipts.ts"
@@ -24,7 +25,7 @@ liveEffect(
       const { principal, tenant } = yield* newMerchant(receiver)
       const payments = yield* Payments
       const attempts = yield* PaymentAttempts
-      const repo = yield* PaymentRepo
+      const transferRepo = yield* TransferRepo
       const chain = yield* MemoryChain
       const reported = yield* openPayment(principal, receiver, 2_000_000n)
       const other = yield* openPayment(principal, receiver, 2_000_000n)
@@ -39,11 +40,11 @@ liveEffect(
         blockHash,
         blockTime: at
       })
-      yield* repo.startCursor("test", cursor(block - 1n, reading.parentHash))
+      yield* transferRepo.startCursor("test", cursor(block - 1n, reading.parentHash))
       const lease = { id: crypto.randomUUID(), at, until: new Date(at.getTime() + 15_000) }
-      const from = Option.getOrThrow(yield* repo.leaseCursor("test", lease))
+      const from = Option.getOrThrow(yield* transferRepo.leaseCursor("test", lease))
       const id = crypto.randomUUID()
-      yield* repo.recordRange({
+      yield* transferRepo.recordRange({
         ...{ env: "test", lease, from, to: cursor(block), outgoing: [] },
         transfers: reading.transfers.map((one) => ({
           ...one,
@@ -52,7 +53,7 @@ liveEffect(
           blockTime: at
         }))
       })
-      yield* repo.noteMatch(id, { kind: "unknown" })
+      yield* transferRepo.noteMatch(id, { kind: "unknown" })
       // The nodes are silent when it is reported: the report is kept, and checked again within five minutes.
       yield* chain.fault("fail")
       yield* Effect.result(payments.report(principal, reported.id, reportOf(reported, payer, hash)))

@@ -5,15 +5,16 @@ import { SecureRandom } from "effect/crypto"
 import * as App from "../../src/app/App.ts"
 import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
 import { ContractSignatures } from "../../src/chain/ContractSignatures.ts"
+import type { RpcNode } from "../../src/chain/RpcPool/RpcNode.ts"
 import { RpcPool } from "../../src/chain/RpcPool.ts"
 import { BuyerIdentity } from "../../src/payments/buyers/BuyerIdentity.ts"
 import { AppConfig } from "../../src/platform/AppConfig.ts"
 import { EgressPolicy } from "../../src/platform/egress/EgressPolicy.ts"
 import { RateLimiter } from "../../src/platform/limits/RateLimiter.ts"
 import { DueWork } from "../../src/platform/workers/DueWork.ts"
-import { FaultPoints } from "../../src/platform/workers/FaultPoints.ts"
 import { DeliveryWake } from "../../src/webhooks/DeliveryWake.ts"
 import { WebhookSender } from "../../src/webhooks/WebhookSender.ts"
+import { buildWithFaultPoints, withFaultPoints } from "../support/faultPoints.ts"
 import { rpcNodeOf } from "./chain/SimulatedNode.ts"
 import { type Answer, type Ask, type Door, doorOf } from "./Door.ts"
 import type { Draw } from "./Draw.ts"
@@ -211,10 +212,17 @@ export class Cluster {
       return paceMillis * (isStill ? 3 : 1)
     }
     const stream = draw.of(instance.owner.name)
-    const test = nodes.map((node) => rpcNodeOf(node, stream, trouble))
+    const test = nodes
+      .map((node) => rpcNodeOf(node, stream, trouble))
+      .map(
+        (node): RpcNode => ({
+          ...node,
+          call: (method, params, result) => board.at(`RpcNode.${method}`, node.call(method, params, result))
+        })
+      )
     const below = Layer.mergeAll(
       ChainVerifier.layerConfig,
-      Layer.succeed(WebhookSender, receivers.sender),
+      Layer.succeed(WebhookSender, withFaultPoints("WebhookSender", receivers.sender, board.at)),
       BuyerIdentity.layerMemory,
       DeliveryWake.layerLocal,
       RateLimiter.layerMemory,
@@ -226,10 +234,9 @@ export class Cluster {
     ).pipe(
       Layer.provideMerge(Layer.merge(RpcPool.layerNodes({ test, live: [] }), ContractSignatures.layerNone)),
       Layer.provideMerge(Layer.merge(layers.layer, Layer.succeed(AppConfig, config))),
-      Layer.provideMerge(Layer.succeed(FaultPoints, board.at)),
       Layer.provideMerge(Layer.succeed(SecureRandom.SecureRandom, random))
     )
     const service = layers.signing.pipe(Layer.provideMerge(App.layerServices), Layer.provideMerge(below))
-    return Effect.map(Layer.buildWithScope(service, instance.scope), doorOf)
+    return buildWithFaultPoints(service, board.at).pipe(Scope.provide(instance.scope), Effect.map(doorOf))
   }
 }

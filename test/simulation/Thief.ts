@@ -1,7 +1,7 @@
 // Someone who wants goods for nothing: by others' transfers, one transfer twice, and transfers that nearly pay.
 import { Effect, Fiber } from "effect"
 import type { Address, TransactionHash } from "../../src/domain/Chain.ts"
-import { blockTolerance } from "../../src/payments/PaymentRepo/AttemptStore.ts"
+import { blockTolerance } from "../../src/payments/AttemptRepo/AttemptStore.ts"
 import type { Ledger, Move, Transaction } from "./chain/Ledger.ts"
 import type { Nature } from "./Nature.ts"
 import { addressOf, careless, type People, type Purchase, purchaseOf, thief } from "./People.ts"

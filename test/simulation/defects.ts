@@ -79,7 +79,7 @@ export const defects: ReadonlyArray<Defect> = [
   },
   {
     name: "a wallet is told to pay beside its own signature",
-    file: "src/payments/PaymentRepo/attemptsSql.ts",
+    file: "src/payments/AttemptRepo.ts",
     from: "s.status = 'pending' AND (s.reserves OR",
     to: "false AND (s.reserves OR"
   },
@@ -141,8 +141,8 @@ export const defects: ReadonlyArray<Defect> = [
     also: [
       {
         file: "src/payments/TransferWatch/matchTransfer.ts",
-        from: "const asked = nonces.length === 0 ? [] : yield* repo.askedBy(transfer, nonces)",
-        to: "const asked = yield* repo.askedBy(transfer, [])"
+        from: "const asked = nonces.length === 0 ? [] : yield* transferRepo.askedBy(transfer, nonces)",
+        to: "const asked = yield* transferRepo.askedBy(transfer, [])"
       }
     ]
   },
@@ -223,13 +223,13 @@ export const defects: ReadonlyArray<Defect> = [
   },
   {
     name: "transfers of replaced blocks are not dropped",
-    file: "src/payments/PaymentRepo/chainReadingSql.ts",
+    file: "src/payments/TransferRepo/chainReadingSql.ts",
     from: "match_at = NULL\n          FROM moved WHERE",
     to: "match_at = NULL\n          FROM moved WHERE false AND"
   },
   {
     name: "more may be given back than was paid",
-    file: "src/payments/PaymentRepo/refundCreationSql.ts",
+    file: "src/payments/refunds/RefundRepo/refundCreationSql.ts",
     from: "if (!refund.beyondPaid && balance.refunded + refund.amount > balance.paid)",
     to: "if (refund.amount > balance.paid)"
   },
@@ -248,13 +248,13 @@ export const defects: ReadonlyArray<Defect> = [
   },
   {
     name: "a wallet is told to pay while its transfer is still to be matched",
-    file: "src/payments/PaymentRepo/attemptsSql.ts",
+    file: "src/payments/AttemptRepo.ts",
     from: `WHERE \${unclaimed(of)} AND t.match_at IS NOT NULL`,
     to: "WHERE false AND t.match_at IS NOT NULL"
   },
   {
     name: "a transfer that was sent for a refund is not looked for",
-    file: "src/payments/PaymentRepo/refundsSql.ts",
+    file: "src/payments/refunds/RefundRepo.ts",
     from: "ORDER BY t.block_number, t.ordinal LIMIT 10",
     to: "ORDER BY t.block_number, t.ordinal LIMIT 0"
   },
@@ -266,13 +266,13 @@ export const defects: ReadonlyArray<Defect> = [
   },
   {
     name: "a payment that the chain has lost may be given back",
-    file: "src/payments/PaymentRepo/refundCreationSql.ts",
+    file: "src/payments/refunds/RefundRepo/refundCreationSql.ts",
     from: "WHEN p.status <> 'settled' OR c.dropped_at IS NOT NULL THEN '0'",
     to: "WHEN p.status <> 'settled' THEN '0'"
   },
   {
     name: "two browsers may both pay",
-    file: "src/payments/PaymentRepo/attemptsSql.ts",
+    file: "src/payments/AttemptRepo.ts",
     from: `WHERE id = \${attempt.id} AND payment_id = \${of.paymentId} AND payer_address = \${payer}
           AND closed_at IS NULL`,
     to: `WHERE payment_id = \${of.paymentId} AND payer_address = \${payer}

@@ -1,7 +1,7 @@
 // What goes wrong in a simulated world. Each seed draws which faults it has and how often each of them
 // comes (swarm testing): a world with all of them at once is a world in which little gets done.
 import { Context, Effect, References, Scheduler } from "effect"
-import type { FaultPoint } from "../../src/platform/workers/FaultPoints.ts"
+import type { FaultPoint } from "../support/faultPoints.ts"
 import type { Draw } from "./Draw.ts"
 import { CurrentOwner, type Owner, type World } from "./World.ts"
 

@@ -4,9 +4,9 @@ import { SecureRandom } from "effect/crypto"
 import { KeyAuth } from "../../src/merchants/keys/KeyAuth.ts"
 import { AppConfig } from "../../src/platform/AppConfig.ts"
 import { SecretBox } from "../../src/platform/SecretBox.ts"
-import { FaultPoints } from "../../src/platform/workers/FaultPoints.ts"
 import { newEndpointSecret } from "../../src/webhooks/regenerateSecret.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
+import { buildWithFaultPoints } from "../support/faultPoints.ts"
 import { testConfig } from "../support/memory.ts"
 import { Cluster } from "./Cluster.ts"
 import type { Nature } from "./Nature.ts"
@@ -61,19 +61,17 @@ export const makeParts = (nature: Nature): Effect.Effect<Parts> => {
   const { board, draw, ledger, plan, receivers, world } = nature
   const random = SecureRandom.make((size) => draw.bytes(size))
   return Effect.gen(function* () {
-    const faultPoints = Layer.succeed(FaultPoints, board.at)
     const database = databaseOf(world, board)
-    const layer = database.layer.pipe(Layer.provide(faultPoints))
-    const first = layer.pipe(Layer.provideMerge(SecretBox.layer), Layer.provide(testConfig()))
+    const first = database.layer.pipe(Layer.provideMerge(SecretBox.layer), Layer.provide(testConfig()))
     const shop = yield* Effect.provideContext(
       openShop(shopUrl),
-      yield* Layer.buildWithScope(first, Scope.makeUnsafe())
+      yield* buildWithFaultPoints(first, board.at).pipe(Scope.provide(Scope.makeUnsafe()))
     )
     receivers.trust(shop.webhookSecret)
     const gasPerMerchant = BigInt(plan.relayed) * gasPerPayment
     const troubles = draw.of("relaying wallet")
     const cluster = new Cluster(nature, {
-      layers: { layer, signing: database.signing.pipe(Layer.provide(faultPoints)) },
+      layers: database,
       random,
       abandoned: database.abandon,
       config: {

@@ -12,12 +12,17 @@ import { AtomicUsdc } from "../../src/domain/Money.ts"
 import { networks } from "../../src/domain/networks.ts"
 import { type Payment, PaymentId } from "../../src/domain/Payment.ts"
 import { KeyAuth } from "../../src/merchants/keys/KeyAuth.ts"
+import { AttemptRepo } from "../../src/payments/AttemptRepo.ts"
 import { BuyerIdentity } from "../../src/payments/buyers/BuyerIdentity.ts"
+import { ClaimRepo } from "../../src/payments/ClaimRepo.ts"
 import { IncomingTransfers } from "../../src/payments/IncomingTransfers.ts"
 import { IntentTokens } from "../../src/payments/intents/IntentTokens.ts"
+import { layerPaymentRepos } from "../../src/payments/layerPaymentRepos.ts"
 import { PaymentAttempts } from "../../src/payments/PaymentAttempts.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { Payments } from "../../src/payments/Payments.ts"
+import { RefundRepo } from "../../src/payments/refunds/RefundRepo.ts"
+import { TransferRepo } from "../../src/payments/TransferRepo.ts"
 import type { AppConfig } from "../../src/platform/AppConfig.ts"
 import { Alerts } from "../../src/platform/alerts/Alerts.ts"
 import { RateLimiter } from "../../src/platform/limits/RateLimiter.ts"
@@ -31,16 +36,24 @@ export type PaymentStack =
   | PaymentAttempts
   | IncomingTransfers
   | ChainReach
-  | PaymentRepo
-  | WebhookRepo
-  | KeyAuth
-  | Alerts
+  | Repos
   | AppConfig
   | BuyerIdentity
   | SecureRandom.SecureRandom
 
-const sqlRepos = Layer.mergeAll(PaymentRepo.layer, WebhookRepo.layer, KeyAuth.layer, Alerts.layer)
-const memoryRepos = Layer.mergeAll(PaymentRepo.layerMemory, KeyAuth.layerMemory, Alerts.layerMemory)
+type Repos = Layer.Success<typeof layerPaymentRepos> | WebhookRepo | KeyAuth | Alerts
+
+const sqlRepos = Layer.mergeAll(layerPaymentRepos, WebhookRepo.layer, KeyAuth.layer, Alerts.layer)
+/** Payments and their reports; attempts, claims, transfers and refunds are left out. */
+const memoryRepos = Layer.mergeAll(
+  PaymentRepo.layerMemory,
+  AttemptRepo.layerNone,
+  ClaimRepo.layerNone,
+  TransferRepo.layerNone,
+  RefundRepo.layerNone,
+  KeyAuth.layerMemory,
+  Alerts.layerLog
+)
 
 /** Payments and what works on them, on everything else of the stack: what a restart replaces. */
 export const paymentsOver = Layer.mergeAll(IncomingTransfers.layer, PaymentAttempts.layer).pipe(
@@ -50,7 +63,7 @@ export const paymentsOver = Layer.mergeAll(IncomingTransfers.layer, PaymentAttem
 )
 
 const over = <R>(
-  repos: Layer.Layer<PaymentRepo | WebhookRepo | KeyAuth | Alerts, never, R | SecureRandom.SecureRandom>,
+  repos: Layer.Layer<Repos, never, R | SecureRandom.SecureRandom>,
   buyers: Layer.Layer<BuyerIdentity> = BuyerIdentity.layerMemory
 ) =>
   paymentsOver.pipe(

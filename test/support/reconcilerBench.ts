@@ -1,13 +1,16 @@
 // Reconcilers on memory under a clock that the test moves, and a shop that reports.
+
 import { Clock, DateTime, Duration, Effect, Layer, Option, type Scope } from "effect"
 import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
 import { MemoryChain } from "../../src/chain/MemoryChain.ts"
 import { TransactionHash } from "../../src/domain/Chain.ts"
 import type { Payment } from "../../src/domain/Payment.ts"
-import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { Payments } from "../../src/payments/Payments.ts"
 import * as Reconciler from "../../src/payments/Reconciler.ts"
-import { type Alert, Alerts } from "../../src/platform/alerts/Alerts.ts"
+import type { ChainCursor } from "../../src/payments/TransferRepo/TransferStore.ts"
+import { TransferRepo } from "../../src/payments/TransferRepo.ts"
+import type { Alert } from "../../src/platform/alerts/Alert.ts"
+import { Alerts } from "../../src/platform/alerts/Alerts.ts"
 import { DueWork } from "../../src/platform/workers/DueWork.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import {
@@ -37,6 +40,22 @@ const noting = (looks: Array<number>) =>
     }))
   )
 
+/** Knows how far the chain has been read, and no transfer. */
+const layerCursor = Layer.effect(
+  TransferRepo,
+  Effect.map(TransferRepo, (none) => {
+    let cursor = Option.none<ChainCursor>()
+    return {
+      ...none,
+      cursor: () => Effect.sync(() => cursor),
+      startCursor: (_, read) =>
+        Effect.sync(() => {
+          cursor = Option.some(read)
+        })
+    }
+  })
+).pipe(Layer.provide(TransferRepo.layerNone))
+
 /** The whole on memory, with `instances` reconcilers; the chain seals blocks only when told to. */
 export const reconcilerTest = <E>(
   name: string,
@@ -58,7 +77,8 @@ export const reconcilerTest = <E>(
         resolve: () => Effect.void
       })
       const stack = yield* Layer.build(
-        memoryStack.pipe(
+        layerCursor.pipe(
+          Layer.provideMerge(memoryStack),
           Layer.provideMerge(noting(looks)),
           Layer.provideMerge(ChainVerifier.layerMemoryWith({ finalityDepth: 5 }))
         )
@@ -97,17 +117,14 @@ export const shop = Effect.gen(function* () {
 
 /** The chain has been read up to now, without the blocks that a test need not seal. */
 export const readChain = Effect.gen(function* () {
-  const repo = yield* PaymentRepo
+  const transferRepo = yield* TransferRepo
   const at = yield* DateTime.nowAsDate
-  const cursor = (time: Date) => ({
-    blockNumber: BigInt(time.getTime()),
-    blockHash: TransactionHash.make(`0x${time.getTime().toString(16).padStart(64, "0")}`),
-    blockTime: time
+  const millis = at.getTime()
+  yield* transferRepo.startCursor("test", {
+    blockNumber: BigInt(millis),
+    blockHash: TransactionHash.make(`0x${millis.toString(16).padStart(64, "0")}`),
+    blockTime: at
   })
-  yield* repo.startCursor("test", cursor(new Date(0)))
-  const lease = { id: "reader", at, until: at }
-  const before = yield* repo.leaseCursor("test", lease)
-  if (Option.isSome(before)) yield* repo.rewindCursor("test", lease, before.value, cursor(at))
 })
 
 export const statusOf = (payment: Payment) =>

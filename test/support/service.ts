@@ -16,8 +16,8 @@ import { AuditLog } from "../../src/merchants/audit/AuditLog.ts"
 import { Branding } from "../../src/merchants/Branding.ts"
 import { type FirstKeys, KeyAuth } from "../../src/merchants/keys/KeyAuth.ts"
 import { BuyerIdentity } from "../../src/payments/buyers/BuyerIdentity.ts"
+import { layerPaymentRepos } from "../../src/payments/layerPaymentRepos.ts"
 import { LinkRepo } from "../../src/payments/links/LinkRepo.ts"
-import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { ReceiptMails } from "../../src/payments/receipts/ReceiptMails.ts"
 import { Receipts } from "../../src/payments/receipts/Receipts.ts"
 import type { AppConfig } from "../../src/platform/AppConfig.ts"
@@ -43,7 +43,7 @@ export const receiver = Address.make("0x70997970C51812dc3A010C7d01b50e0d17dc79C8
 const services = (database: TestDatabase, config: Partial<typeof AppConfig.Service>) =>
   Layer.mergeAll(
     KeyAuth.layer,
-    PaymentRepo.layer,
+    layerPaymentRepos,
     ChainVerifier.layerMemory,
     BuyerIdentity.layerMemory,
     ContractSignatures.layerNone,

@@ -13,7 +13,7 @@ import { KeyAuth } from "../../src/merchants/keys/KeyAuth.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import type { SecretBox } from "../../src/platform/SecretBox.ts"
 import { newEndpointSecret } from "../../src/webhooks/regenerateSecret.ts"
-import type { AttemptResult, ClaimedDelivery } from "../../src/webhooks/WebhookRepo.ts"
+import type { AttemptResult, ClaimedDelivery } from "../../src/webhooks/WebhookRepo/WebhookStore.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { freshAddress } from "../support/freshAddress.ts"
 

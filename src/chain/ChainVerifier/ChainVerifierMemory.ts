@@ -1,13 +1,14 @@
 // The verifier over `MemoryChain`: the same judgements on the same facts, with
 // no network in between.
+
 import { Effect } from "effect"
 import type { Env } from "../../domain/Chain.ts"
 import { networks } from "../../domain/networks.ts"
-import type { ChainVerifier } from "../ChainVerifier.ts"
 import { MemoryChain } from "../MemoryChain.ts"
 import { unavailable } from "../RpcPool.ts"
 import { statusOf, verificationOf } from "./Agreement.ts"
 import { blockBefore } from "./blockBefore.ts"
+import type { Verifier } from "./Verifier.ts"
 
 export interface MemoryVerifierOptions {
   /** Blocks that must lie on top of a transfer's block. Default 1. */
@@ -19,7 +20,7 @@ export interface MemoryVerifierOptions {
 /** The service of `ChainVerifier.layerMemory`. */
 export const makeChainVerifierMemory = Effect.fnUntraced(function* (
   options: MemoryVerifierOptions
-): Effect.fn.Return<ChainVerifier["Service"], never, MemoryChain> {
+): Effect.fn.Return<Verifier, never, MemoryChain> {
   const chain = yield* MemoryChain
   const { confirmations = 1, finalityDepth = 64 } = options
   const head = (env: Env) =>

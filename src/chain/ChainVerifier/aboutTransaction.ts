@@ -3,7 +3,8 @@
 // itself is no account.
 import { BigInt as BigIntOrder, Effect, Order } from "effect"
 import { TransactionHash } from "../../domain/Chain.ts"
-import { NodeFailure, type RpcNode } from "../RpcPool/RpcNode.ts"
+import { NodeFailure } from "../RpcPool/NodeFailure.ts"
+import type { RpcNode } from "../RpcPool/RpcNode.ts"
 import type { Poll, Question } from "../RpcPool.ts"
 import { Block, Quantity, Receipt } from "../RpcSchemas.ts"
 import type { Agreement } from "./Agreement.ts"

@@ -1,9 +1,10 @@
 // One JSON-RPC node, treated as a stranger: bounded time, bounded size, answers
 // decoded by schema, and its chain id asked before anything else it says counts.
-import { Data, type Duration, Effect, Redacted, Schedule, Schema, Semaphore } from "effect"
+import { type Duration, Effect, Redacted, Schedule, Schema, Semaphore } from "effect"
 import type { Env } from "../../domain/Chain.ts"
 import { networks } from "../../domain/networks.ts"
 import { Quantity, RpcAnswer } from "../RpcSchemas.ts"
+import { NodeFailure } from "./NodeFailure.ts"
 import { timedExchange } from "./timedExchange.ts"
 
 export type RpcUrl = string | Redacted.Redacted<string>
@@ -28,14 +29,6 @@ export const defaultRpcLimits: RpcLimits = {
   maxResponseBytes: 8 * 1024 * 1024,
   concurrency: 32
 }
-
-/** Why a node gave no usable answer. It is never a "no". */
-export class NodeFailure extends Data.TaggedError("NodeFailure")<{
-  readonly kind: "transport" | "malformed" | "refused" | "reverted" | "wrong_chain"
-  readonly message: string
-  /** With `refused`: the node's own words. Not for callers or alerts: anything can be in them. */
-  readonly said?: string
-}> {}
 
 export interface RpcNode {
   readonly host: string

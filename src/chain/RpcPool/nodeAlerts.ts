@@ -2,7 +2,8 @@
 import { Clock, Effect, type Scope } from "effect"
 import type { Env } from "../../domain/Chain.ts"
 import type { ChainAlertKind, ChainAlerts, ChainRecoveries } from "../ChainAlerts.ts"
-import type { NodeFailure, RpcNode } from "./RpcNode.ts"
+import type { NodeFailure } from "./NodeFailure.ts"
+import type { RpcNode } from "./RpcNode.ts"
 
 const alertEveryMillis = 60_000
 /** Without trouble for so long, a node that answers has recovered: one that comes and goes stays an alert. */

@@ -3,7 +3,7 @@
 import { Clock, Effect, type Metric } from "effect"
 import type { Env } from "../../domain/Chain.ts"
 import { secondsBy } from "../../platform/metrics/series.ts"
-import type { NodeFailure } from "./RpcNode.ts"
+import type { NodeFailure } from "./NodeFailure.ts"
 
 const duration = secondsBy("quittance_rpc_request_duration_seconds", "JSON-RPC exchanges by node and outcome")
 

@@ -1,5 +1,5 @@
 // A grant on the wire.
-import type { Grant } from "./Faucet.ts"
+import type { Grant } from "./Faucet/FaucetService.ts"
 
 export const grantView = ({ recipient, usdcAtomic, gasWei, transactionIds }: Grant) => ({
   address: recipient,

@@ -12,7 +12,8 @@ import {
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import { Address, type TransactionHash } from "../../domain/Chain.ts"
 import { walletNetwork } from "../../domain/networks.ts"
-import type { NodeFailure, RpcNode } from "../RpcPool/RpcNode.ts"
+import type { NodeFailure } from "../RpcPool/NodeFailure.ts"
+import type { RpcNode } from "../RpcPool/RpcNode.ts"
 import type { RpcPool } from "../RpcPool.ts"
 import { Quantity, Receipt, Word } from "../RpcSchemas.ts"
 

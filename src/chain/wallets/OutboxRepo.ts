@@ -5,7 +5,6 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { type Hex, hexToBytes, keccak256 } from "viem"
 import { type Address, TransactionHash } from "../../domain/Chain.ts"
 import type { MerchantId } from "../../domain/Merchant.ts"
-import { withFaultPoints } from "../../platform/workers/FaultPoints.ts"
 import { HashBytes, toBytes } from "../ChainBytes.ts"
 
 /** The longest run of lost nonces that is filled. */
@@ -299,6 +298,6 @@ export class OutboxRepo extends Context.Service<
             WHERE wallet = ${toBytes(wallet)} AND nonce = ${nonce} AND ended_at IS NULL`
         }, Effect.orDie)
       })
-    }).pipe((make) => withFaultPoints("OutboxRepo", make))
+    })
   )
 }

@@ -18,7 +18,7 @@ const isAs = (face: MerchantBranding, was: Partial<BrandingText>): boolean =>
   (was.accentColor === undefined || was.accentColor === face.accentColor) &&
   (was.support === undefined || was.support === face.support)
 
-const noFace: MerchantBranding = { logo: null, accentColor: null, support: null }
+export const noBranding: MerchantBranding = { logo: null, accentColor: null, support: null }
 
 const decodeRows = Schema.decodeUnknownEffect(
   Schema.Array(
@@ -52,14 +52,14 @@ export class BrandingRepo extends Context.Service<
             yield* sql`SELECT logo, accent_color, support FROM merchant_branding WHERE merchant_id = ${merchantId}`
           )
           return row === undefined
-            ? noFace
+            ? noBranding
             : { logo: row.logo, accentColor: row.accent_color, support: row.support }
         }, Effect.orDie),
         change: Effect.fn("BrandingRepo.change")(function* (merchantId, { accentColor, logo, support }, was) {
           const changed = yield* sql`
             INSERT INTO merchant_branding AS f (merchant_id, logo, accent_color, support)
             SELECT ${merchantId}::uuid, ${logo ?? null}::bytea, ${accentColor ?? null}::text, ${support ?? null}::text
-            WHERE ${isAs(noFace, was)} OR EXISTS (SELECT 1 FROM merchant_branding WHERE merchant_id = ${merchantId})
+            WHERE ${isAs(noBranding, was)} OR EXISTS (SELECT 1 FROM merchant_branding WHERE merchant_id = ${merchantId})
             ON CONFLICT (merchant_id) DO UPDATE SET
               accent_color = CASE WHEN ${accentColor === undefined} THEN f.accent_color ELSE excluded.accent_color END,
               support = CASE WHEN ${support === undefined} THEN f.support ELSE excluded.support END,
@@ -73,24 +73,4 @@ export class BrandingRepo extends Context.Service<
       })
     })
   )
-
-  /** In this process. */
-  static readonly layerMemory: Layer.Layer<BrandingRepo> = Layer.sync(BrandingRepo, () => {
-    const faces = new Map<MerchantId, MerchantBranding>()
-    const find = (merchantId: MerchantId) => faces.get(merchantId) ?? noFace
-    return BrandingRepo.of({
-      find: (merchantId) => Effect.sync(() => find(merchantId)),
-      change: (merchantId, { accentColor, logo, support }, was) =>
-        Effect.sync(() => {
-          const before = find(merchantId)
-          if (!isAs(before, was)) return false
-          faces.set(merchantId, {
-            accentColor: accentColor === undefined ? before.accentColor : accentColor,
-            support: support === undefined ? before.support : support,
-            logo: logo === undefined ? before.logo : logo
-          })
-          return true
-        })
-    })
-  })
 }

@@ -12,11 +12,10 @@ import {
   MerchantId,
   type Principal
 } from "../../domain/Merchant.ts"
-import { withFaultPoints } from "../../platform/workers/FaultPoints.ts"
 import { periodic } from "../../platform/workers/supervised.ts"
 import { issueKey, type KeyTerms } from "./issueKey.ts"
 import { hashKey, parseKey } from "./KeyAuth/KeyFormat.ts"
-import { makeKeyRepo, type NewKey } from "./KeyAuth/KeyRepo.ts"
+import { KeyRepo, type NewKey } from "./KeyAuth/KeyRepo.ts"
 
 export interface NewMerchant {
   readonly name: string
@@ -67,7 +66,7 @@ export class KeyAuth extends Context.Service<
     Layer.effect(
       KeyAuth,
       Effect.gen(function* () {
-        const repo = yield* withFaultPoints("KeyRepo", makeKeyRepo)
+        const repo = yield* KeyRepo
         const issue = yield* makeIssuer
 
         const used = new Set<string>()
@@ -126,7 +125,7 @@ export class KeyAuth extends Context.Service<
           listMerchants: repo.findMerchants()
         })
       })
-    )
+    ).pipe(Layer.provide(KeyRepo.layer))
 
   /** Merchants and keys in this process, gone with it. */
   static readonly layerMemory: Layer.Layer<KeyAuth, never, SecureRandom.SecureRandom> = Layer.effect(

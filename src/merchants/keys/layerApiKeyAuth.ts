@@ -14,7 +14,8 @@ import { AppConfig } from "../../platform/AppConfig.ts"
 import { type Access, accessOf } from "../../platform/http/Access.ts"
 import { ApiKeyAuth, CurrentPrincipal, TestRail } from "../../platform/http/ApiKeyAuth.ts"
 import { makePublishableLimit } from "../../platform/http/makePublishableLimit.ts"
-import { type Limit, RateLimiter } from "../../platform/limits/RateLimiter.ts"
+import { RateLimiter } from "../../platform/limits/RateLimiter.ts"
+import type { Limit } from "../../platform/limits/RequestLimits.ts"
 import { KeyAuth } from "./KeyAuth.ts"
 
 /** Why the principal may not call an endpoint of this access, or undefined where it may. */

@@ -2,8 +2,9 @@
 import { DateTime, Effect, Option } from "effect"
 import type { ChainVerifier } from "../../chain/ChainVerifier.ts"
 import type { Payment } from "../../domain/Payment.ts"
-import { type AttemptEnd, attemptLifeMillis, type PaymentAttempt } from "../PaymentRepo/AttemptStore.ts"
-import type { PaymentRepo } from "../PaymentRepo.ts"
+import { type AttemptEnd, attemptLifeMillis, type PaymentAttempt } from "../AttemptRepo/AttemptStore.ts"
+import type { AttemptRepo } from "../AttemptRepo.ts"
+import type { TransferRepo } from "../TransferRepo.ts"
 
 export interface SentAttempt {
   readonly attemptId: string
@@ -22,7 +23,15 @@ const reorganised = 5n
  */
 const promptMillis = 10 * 60_000
 
-export const makeAttemptEndOf = (repo: PaymentRepo["Service"], chain: ChainVerifier["Service"]) => {
+export const makeAttemptEndOf = ({
+  attemptRepo,
+  transferRepo,
+  chain
+}: {
+  readonly attemptRepo: AttemptRepo["Service"]
+  readonly transferRepo: TransferRepo["Service"]
+  readonly chain: ChainVerifier["Service"]
+}) => {
   /** Whether the chain shows that the attempt's nonce was free when it was announced and is used at a height. */
   const hasLostNonce = Effect.fnUntraced(function* (
     { env }: Payment,
@@ -54,7 +63,7 @@ export const makeAttemptEndOf = (repo: PaymentRepo["Service"], chain: ChainVerif
   ): Effect.fn.Return<AttemptEnd | undefined> {
     const now = (yield* DateTime.nowAsDate).getTime()
     const over = attempt.announcedAt.getTime() + attemptLifeMillis
-    const cursor = yield* repo.cursor(payment.env)
+    const cursor = yield* transferRepo.cursor(payment.env)
     if (Option.isNone(cursor)) return undefined
     const { blockHash, blockNumber, blockTime } = cursor.value
     // Asked below the height up to which transfers have been read: what used the nonce is among them.
@@ -72,9 +81,9 @@ export const makeAttemptEndOf = (repo: PaymentRepo["Service"], chain: ChainVerif
     const reached = yield* chain.readTransfers(payment.env, blockNumber, blockNumber)
     if (reached._tag !== "Read" || reached.blockHash !== blockHash) return undefined
     // What the wallet has sent may wait under any nonce: its own browser alone knows better.
-    if (sent === undefined && (yield* repo.awaitsReported(payment.id, attempt.payer, new Date(now))))
+    if (sent === undefined && (yield* attemptRepo.awaitsReported(payment.id, attempt.payer, new Date(now))))
       return undefined
-    if (Option.isSome(yield* repo.unclaimedTransfer(payment, attempt.payer))) return undefined
+    if (Option.isSome(yield* attemptRepo.unclaimedTransfer(payment, attempt.payer))) return undefined
     return nonceUsed ? "nonce_used" : "expired"
   })
 }

@@ -1,31 +1,53 @@
-// PaymentRepo in this process: the same rules over maps, for tests and trials.
+// PaymentRepo in this process, for tests and trials: payments, their reports and what has settled them, over maps. It
+// knows no attempts, transfers, refunds, links, agents or x402 settlements, and so none of the rules about them.
 
 import { Effect, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { ChainTransfer } from "../../chain/Verification.ts"
-import type { Env } from "../../domain/Chain.ts"
+import type { Address } from "../../domain/Chain.ts"
 import { IntentTokenExpired } from "../../domain/Errors.ts"
 import type { Tenant } from "../../domain/Merchant.ts"
-import { AtomicUsdc } from "../../domain/Money.ts"
-import { envs, networks, walletNetwork } from "../../domain/networks.ts"
-import type { Evidence, Payment, PaymentId } from "../../domain/Payment.ts"
+import type { AtomicUsdc } from "../../domain/Money.ts"
+import type { Evidence, FailureReason, PayerType, Payment, PaymentId } from "../../domain/Payment.ts"
 import { Networks } from "../../platform/Networks.ts"
 import { WebhookRepo } from "../../webhooks/WebhookRepo.ts"
-import type { PaymentRepo, TakenTransfer } from "../PaymentRepo.ts"
-import { makeAttemptsMemory } from "./attemptsMemory.ts"
-import { makeClaimsMemory } from "./claimsMemory.ts"
+import { TransferAlreadyUsed } from "../TransferAlreadyUsed.ts"
 import { evidenceKey, keptReports } from "./evidenceKey.ts"
 import { generateRefCode } from "./generateRefCode.ts"
-import { type Claimed, type KeptReport, makeReconcilerMemory } from "./reconcilerMemory.ts"
-import { makeRefundsMemory } from "./refundsMemory.ts"
-import { TransferAlreadyUsed } from "./TransferAlreadyUsed.ts"
-import { type MemoryTransfers, makeTransfersMemory } from "./transfersMemory.ts"
+import type {
+  ClaimedTransfer,
+  DueReport,
+  PaymentStore,
+  TakenTransfer,
+  WatchedTransfer
+} from "./PaymentStore.ts"
+
+interface KeptReport {
+  readonly paymentId: PaymentId
+  readonly evidence: Evidence
+  readonly payerType: PayerType
+  readonly reportedAt: Date
+  readonly checks: number
+  readonly nextCheckAt: Date | null
+}
+
+interface Claimed {
+  readonly transfer: ClaimedTransfer & {
+    readonly payer: Address
+    readonly receiver: Address
+    readonly amount: AtomicUsdc
+  }
+  readonly paymentId: PaymentId
+  readonly watchAt: Date | null
+  readonly droppedAt: Date | null
+}
+
+const isDue = (at: Date | null, now: Date) => at !== null && at <= now
 
 const newestFirst = (left: Payment, right: Payment) =>
   right.createdAt.getTime() - left.createdAt.getTime() || (left.id < right.id ? 1 : -1)
 
 export const makePaymentRepoMemory: Effect.Effect<
-  PaymentRepo["Service"],
+  PaymentStore,
   never,
   WebhookRepo | SecureRandom.SecureRandom
 > = Effect.gen(function* () {
@@ -65,112 +87,18 @@ export const makePaymentRepoMemory: Effect.Effect<
       transfer.amount,
       transfer.ordinal
     ].join(" ")
-  const asClaim = (env: Env, one: ChainTransfer): Claimed["transfer"] => ({
-    ...one,
-    chainId: networks[env].chainId,
-    logPosition: 0,
-    amount: AtomicUsdc.make(one.amount, { disableChecks: true })
-  })
   const reportsOf = (id: PaymentId) => [...reports].filter(([, kept]) => kept.paymentId === id)
 
-  const attempts = makeAttemptsMemory({
-    payment: of,
-    paymentOf: (id) => payments.get(id),
-    reported: (id, payer) =>
-      reportsOf(id).findLast(([, one]) => one.evidence.payer === payer)?.[1].evidence.transactionId,
-    undecided: () =>
-      [...reports.values()]
-        .filter(({ nextCheckAt }) => nextCheckAt !== null)
-        .map(({ evidence: { payer, transactionId }, paymentId, payerType, reportedAt }) => ({
-          ...{ paymentId, payer, payerType, transactionId, reportedAt }
-        })),
-    unclaimed: (...of) => transfers.unclaimed(...of)
-  })
-  const transfers: MemoryTransfers = makeTransfersMemory({
-    payments: () => payments.values(),
-    payment: (id) => payments.get(id),
-    claimOf: (env, one) => claims.get(claimKey(asClaim(env, one)))?.paymentId ?? undefined,
-    reportsOf: ({ transactionId }) =>
-      [...reports.values()]
-        .filter(({ evidence }) => evidence.transactionId === transactionId)
-        .map(({ paymentId, evidence, reportedAt }) => ({
-          paymentId,
-          payer: evidence.payer,
-          at: reportedAt
-        })),
-    announcedBy: attempts.announcedBy,
-    addressShown: attempts.addressShown,
-    isDropped: (id) => [...claims.values()].some((one) => one.paymentId === id && one.droppedAt !== null),
-    watchAgain: (env, one, at) => {
-      const key = claimKey(asClaim(env, one))
-      const claim = claims.get(key)
-      if (claim === undefined) return
-      if (claim.refundId !== null) refunds.watchAgain(claim.refundId, at)
-      else if (claim.droppedAt !== null && claim.watchAt === null) claims.set(key, { ...claim, watchAt: at })
-    }
-  })
-
-  const refundClaim = (refundId: string) => [...claims].find(([, one]) => one.refundId === refundId)
-  const refunds = makeRefundsMemory({
-    payment: of,
-    payments: () => payments.values(),
-    settledBy: (id) => {
-      const claim = [...claims.values()].find((one) => one.paymentId === id)
-      return claim && { block: claim.transfer.blockNumber, dropped: claim.droppedAt !== null }
-    },
-    transfers: {
-      ...transfers,
-      // What proves a refund has left its merchant, whoever has the address by now.
-      outgoing: () =>
-        transfers.outgoing().map((one) => {
-          const refundId = claims.get(claimKey(asClaim(one.env, one)))?.refundId ?? null
-          const owner = refundId === null ? undefined : refunds.merchantOf(refundId)
-          return { ...one, merchantId: owner ?? one.merchantId }
-        })
-    },
-    isClaimed: (env, one) => claims.has(claimKey(asClaim(env, one))),
-    claim: ({ recipient, refundId, sender, ...log }) => {
-      const transfer = { ...log, payer: sender, receiver: recipient }
-      const moved = [...claims.values()].some(
-        (one) =>
-          one.transfer.chainId === transfer.chainId &&
-          one.transfer.transactionId === transfer.transactionId &&
-          one.transfer.blockHash !== transfer.blockHash
-      )
-      if (moved) return "moved"
-      const key = claimKey(transfer)
-      if (claims.has(key)) return "taken"
-      claims.set(key, { transfer, paymentId: null, refundId, watchAt: null, droppedAt: null })
-      return "claimed"
-    },
-    release: (refundId) => {
-      const found = refundClaim(refundId)
-      if (found !== undefined) claims.delete(found[0])
-    },
-    move: (refundId, to) => {
-      const found = refundClaim(refundId)
-      if (found === undefined) return
-      const [key, one] = found
-      claims.set(key, { ...one, transfer: { ...one.transfer, ...to } })
-    }
-  })
-
   return {
-    open: Effect.fnUntraced(function* (input) {
+    open: Effect.fnUntraced(function* ({ at, ...input }) {
       const refCode = yield* generateRefCode.pipe(Effect.provideService(SecureRandom.SecureRandom, random))
       const existing = payments.get(input.id)
       if (existing !== undefined) return { payment: existing, created: false }
       const payment: Payment = {
-        id: input.id,
-        merchantId: input.merchantId,
-        env: input.env,
+        ...input,
         status: "pending",
-        amount: input.amount,
         refCode,
-        intentUrl: input.intentUrl,
-        receiver: input.receiver,
-        payerType: input.payerType,
-        createdAt: input.at,
+        createdAt: at,
         openedBlock: input.openedBlock ?? null,
         reported: null,
         settledAt: null,
@@ -216,33 +144,20 @@ export const makePaymentRepoMemory: Effect.Effect<
             nextCheckAt: executes(payment.env) ? report.nextCheckAt : null
           })
         }
-        return Option.some({
-          payment,
-          attemptBlock: attempts.firstBlock(payment.id, report.evidence.payer)
-        })
+        return Option.some({ payment, attemptBlock: null })
       }),
     takenTransfers: ({ amount, chainId, evidence, receiver }) =>
       Effect.sync(() =>
-        [...claims.values()]
-          .flatMap(
-            ({ transfer }): ReadonlyArray<TakenTransfer> =>
-              transfer.chainId === chainId &&
-              transfer.transactionId === evidence.transactionId &&
-              transfer.payer === evidence.payer &&
-              transfer.receiver === receiver &&
-              transfer.amount === amount
-                ? [{ ordinal: transfer.ordinal, blockHash: transfer.blockHash }]
-                : []
-          )
-          .concat(
-            transfers
-              .handled({
-                env: envs.find((env) => networks[env].chainId === chainId) ?? walletNetwork.env,
-                ...{ receiver, amount },
-                ...{ transactionId: evidence.transactionId, payer: evidence.payer }
-              })
-              .map((ordinal) => ({ ordinal, blockHash: null }))
-          )
+        [...claims.values()].flatMap(
+          ({ transfer }): ReadonlyArray<TakenTransfer> =>
+            transfer.chainId === chainId &&
+            transfer.transactionId === evidence.transactionId &&
+            transfer.payer === evidence.payer &&
+            transfer.receiver === receiver &&
+            transfer.amount === amount
+              ? [{ ordinal: transfer.ordinal, blockHash: transfer.blockHash }]
+              : []
+        )
       ),
     settle: Effect.fnUntraced(function* (settlement) {
       const payment = payments.get(settlement.paymentId)
@@ -255,7 +170,7 @@ export const makePaymentRepoMemory: Effect.Effect<
           one.transfer.transactionId === transfer.transactionId &&
           one.transfer.blockHash !== transfer.blockHash
       )
-      if (moved || transfers.isHandled(payment.env, transfer, payment.id, settlement.at)) return Option.none()
+      if (moved) return Option.none()
       const key = claimKey(transfer)
       if (claims.has(key)) return yield* new TransferAlreadyUsed()
       const agentReported = reportsOf(payment.id).some(
@@ -273,14 +188,7 @@ export const makePaymentRepoMemory: Effect.Effect<
         failureReason: null
       }
       payments.set(payment.id, settled)
-      transfers.explain(payment.env, transfer, payment.id)
-      claims.set(key, {
-        transfer,
-        paymentId: payment.id,
-        refundId: null,
-        watchAt: settlement.watchAt,
-        droppedAt: null
-      })
+      claims.set(key, { transfer, paymentId: payment.id, watchAt: settlement.watchAt, droppedAt: null })
       for (const [kept] of reportsOf(payment.id)) reports.delete(kept)
       const { delivery, laterDelivery = delivery } = settlement
       const telling = told.has(delivery.id) ? laterDelivery : delivery
@@ -288,19 +196,99 @@ export const makePaymentRepoMemory: Effect.Effect<
       yield* webhooks.enqueueSettled(payment, payment.id, telling, settlement.at)
       return Option.some(settled)
     }),
-    ...makeReconcilerMemory({
-      executes,
-      ...{ payments, reports, claims, reportKey, reportsOf },
-      firstBlock: attempts.firstBlock,
-      isUndecided: transfers.isUndecided,
-      matchAgain: transfers.matchAgain
-    }),
-    ...makeClaimsMemory({
-      ...{ payments, claims, claimKey, transfers },
-      announcedBy: attempts.announcedBy
-    }),
-    ...attempts.store,
-    ...transfers.store,
-    ...refunds.store
+    noteCheck: (paymentId, evidence, _verdict, { heldUntil, nextCheckAt }) =>
+      Effect.sync(() => {
+        const key = reportKey(paymentId, evidence)
+        const kept = reports.get(key)
+        if (
+          kept?.evidence.transactionId === evidence.transactionId &&
+          kept.nextCheckAt?.getTime() === heldUntil.getTime()
+        ) {
+          reports.set(key, { ...kept, checks: kept.checks + 1, nextCheckAt })
+        }
+      }),
+    noteVerdict: () => Effect.void,
+    takeDueReports: (at, leaseUntil, limit) =>
+      Effect.sync(() => {
+        const turns = new Map<string, number>()
+        // Merchants take turns; of a merchant's, those come first that have been checked least.
+        const due = [...reports]
+          .filter(([, kept]) => isDue(kept.nextCheckAt, at))
+          .toSorted(([, left], [, right]) => left.checks - right.checks)
+          .map(([key, kept]) => {
+            const merchant = payments.get(kept.paymentId)?.merchantId ?? ""
+            const turn = turns.get(merchant) ?? 0
+            turns.set(merchant, turn + 1)
+            return { key, kept, turn }
+          })
+          .toSorted((left, right) => left.turn - right.turn)
+          .slice(0, limit)
+        return due.flatMap(({ key, kept }): ReadonlyArray<DueReport> => {
+          reports.set(key, { ...kept, nextCheckAt: leaseUntil })
+          const payment = payments.get(kept.paymentId)
+          return payment === undefined || payment.status === "settled"
+            ? []
+            : [{ ...kept, payment, attemptBlock: null, heldUntil: leaseUntil }]
+        })
+      }),
+    expire: ({ openedBefore, reportedBefore, limit = 500 }) =>
+      Effect.sync(() => {
+        const failed: Array<{ id: PaymentId; reason: FailureReason }> = []
+        for (const payment of payments.values()) {
+          if (failed.length === limit) break
+          if (payment.status !== "pending" || payment.createdAt >= openedBefore[payment.env]) continue
+          const kept = reportsOf(payment.id).map(([, one]) => one)
+          if (kept.length > 0 && !executes(payment.env)) continue
+          if (kept.some((one) => one.reportedAt >= reportedBefore || one.nextCheckAt !== null)) continue
+          const reason = kept.length === 0 ? "expired" : "unverified"
+          payments.set(payment.id, { ...payment, status: "failed", failureReason: reason })
+          failed.push({ id: payment.id, reason })
+        }
+        return failed
+      }),
+    pruneReports: (reportedBefore, limit) =>
+      Effect.sync(() => {
+        const ended = [...reports]
+          .filter(([, one]) => one.nextCheckAt === null && one.reportedAt < reportedBefore)
+          .filter(([, one]) => {
+            const payment = payments.get(one.paymentId)
+            return payment !== undefined && executes(payment.env) && payment.status !== "pending"
+          })
+          .slice(0, limit)
+        for (const [key] of ended) reports.delete(key)
+        return ended.length
+      }),
+    takeWatched: (at, leaseUntil, limit) =>
+      Effect.sync(() => {
+        const due = [...claims].filter(([, one]) => isDue(one.watchAt, at)).slice(0, limit)
+        return due.flatMap(([key, one]): ReadonlyArray<WatchedTransfer> => {
+          claims.set(key, { ...one, watchAt: leaseUntil })
+          const payment = payments.get(one.paymentId)
+          if (payment === undefined) return []
+          const { merchantId, env, id } = payment
+          return [
+            {
+              ...one.transfer,
+              merchantId,
+              env,
+              paymentId: id,
+              transfer: one.transfer,
+              droppedAt: one.droppedAt,
+              isReplacement: false,
+              heldUntil: leaseUntil
+            }
+          ]
+        })
+      }),
+    noteWatched: ({ heldUntil, paymentId }, { moved, droppedAt, watchAt }) =>
+      Effect.sync(() => {
+        const held = [...claims].filter(
+          ([, one]) => one.paymentId === paymentId && one.watchAt?.getTime() === heldUntil.getTime()
+        )
+        for (const [key, one] of held) {
+          claims.set(key, { ...one, transfer: { ...one.transfer, ...moved }, droppedAt, watchAt })
+        }
+        return held.length > 0
+      })
   }
 })

@@ -12,8 +12,8 @@ import { batched } from "../../platform/database/batched.ts"
 import { isUniqueViolation } from "../../platform/database/isUniqueViolation.ts"
 import { Replica } from "../../platform/database/Replica.ts"
 import { Networks } from "../../platform/Networks.ts"
+import { arrivedTransfer, explainTransfer, isFree } from "../claimingSql.ts"
 import { isShort } from "../isShortSql.ts"
-import type { PageRequest, PaymentRepo, PaymentSettlement, Report } from "../PaymentRepo.ts"
 import {
   ownRows,
   PaymentRow,
@@ -23,15 +23,11 @@ import {
   toPayment,
   toSummary
 } from "../PaymentRow.ts"
-import { makeAttemptsSql } from "./attemptsSql.ts"
-import { arrivedTransfer, explainTransfer, isFree } from "./claimingSql.ts"
-import { makeClaimsSql } from "./claimsSql.ts"
+import { TransferAlreadyUsed } from "../TransferAlreadyUsed.ts"
 import { evidenceKey, keptReports } from "./evidenceKey.ts"
 import { makeOpeningSql } from "./openingSql.ts"
+import type { PageRequest, PaymentSettlement, PaymentStore, Report } from "./PaymentStore.ts"
 import { makeReconcilerSql } from "./reconcilerSql.ts"
-import { makeRefundsSql } from "./refundsSql.ts"
-import { TransferAlreadyUsed } from "./TransferAlreadyUsed.ts"
-import { makeTransfersSql } from "./transfersSql.ts"
 
 const decodePayment = Schema.decodeUnknownEffect(PaymentRow, ownRows)
 const decodePayments = Schema.decodeUnknownEffect(Schema.Array(PaymentRow), ownRows)
@@ -119,7 +115,7 @@ const listOn = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
 })
 
 export const makePaymentRepoSql: Effect.Effect<
-  PaymentRepo["Service"],
+  PaymentStore,
   never,
   SqlClient.SqlClient | SecureRandom.SecureRandom
 > = Effect.gen(function* () {
@@ -145,7 +141,7 @@ export const makePaymentRepoSql: Effect.Effect<
   const find = (tenant: Tenant, id: PaymentId) => findAll({ tenant, id })
 
   const summary = sql.literal(summaryColumns())
-  const findMany: PaymentRepo["Service"]["findMany"] = Effect.fnUntraced(function* (tenant, ids) {
+  const findMany: PaymentStore["findMany"] = Effect.fnUntraced(function* (tenant, ids) {
     if (ids.length === 0) return []
     const rows = yield* decodeSummaries(
       yield* sql`
@@ -155,7 +151,7 @@ export const makePaymentRepoSql: Effect.Effect<
     return rows.map((row) => toSummary(row, tenant.env))
   }, Effect.orDie)
 
-  const exists: PaymentRepo["Service"]["exists"] = Effect.fnUntraced(function* (id) {
+  const exists: PaymentStore["exists"] = Effect.fnUntraced(function* (id) {
     return (yield* sql`SELECT 1 FROM payments WHERE id = ${id}`).length > 0
   }, Effect.orDie)
 
@@ -167,7 +163,7 @@ export const makePaymentRepoSql: Effect.Effect<
   const replica = yield* Replica
   const listHere = yield* listOn(sql)
   const listThere = replica === undefined ? listHere : yield* listOn(replica.sql)
-  const list: PaymentRepo["Service"]["list"] = (tenant, page) =>
+  const list: PaymentStore["list"] = (tenant, page) =>
     replica === undefined
       ? listHere(tenant, page)
       : replica.read(listThere(tenant, page), listHere(tenant, page))
@@ -208,7 +204,7 @@ export const makePaymentRepoSql: Effect.Effect<
     return Option.some({ payment: toPayment(found), attemptBlock: found.attempt_block })
   }, Effect.orDie)
 
-  const takenTransfers: PaymentRepo["Service"]["takenTransfers"] = Effect.fnUntraced(function* ({
+  const takenTransfers: PaymentStore["takenTransfers"] = Effect.fnUntraced(function* ({
     amount,
     chainId,
     evidence,
@@ -310,10 +306,6 @@ export const makePaymentRepoSql: Effect.Effect<
     report,
     takenTransfers,
     settle,
-    ...makeClaimsSql(sql),
-    ...makeReconcilerSql(sql, networks),
-    ...makeAttemptsSql(sql),
-    ...makeTransfersSql(sql),
-    ...makeRefundsSql(sql)
+    ...makeReconcilerSql(sql, networks)
   }
 })

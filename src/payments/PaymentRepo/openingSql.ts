@@ -7,9 +7,9 @@ import { type Payment, PaymentId } from "../../domain/Payment.ts"
 import { batched } from "../../platform/database/batched.ts"
 import { isDatabaseOutage } from "../../platform/database/isDatabaseOutage.ts"
 import { isUniqueViolation } from "../../platform/database/isUniqueViolation.ts"
-import type { OpenPayment } from "../PaymentRepo.ts"
 import { ownRows, PaymentRow, paymentColumns, toPayment } from "../PaymentRow.ts"
 import { generateRefCode } from "./generateRefCode.ts"
+import type { OpenPayment } from "./PaymentStore.ts"
 
 const decodeOutcome = Schema.decodeUnknownEffect(
   Schema.Struct({ asked_id: PaymentId, created: Schema.Boolean, id: Schema.NullOr(PaymentId) }),

@@ -11,9 +11,9 @@ import { envs } from "../../domain/networks.ts"
 import { type Evidence, FailureReason, PaymentId } from "../../domain/Payment.ts"
 import { TokenChange } from "../../domain/TokenChange.ts"
 import type { Networks } from "../../platform/Networks.ts"
-import type { ReconcilerStore, Verdict, WatchedTransfer } from "../PaymentRepo.ts"
 import { PaymentRow, paymentColumns, toPayment } from "../PaymentRow.ts"
 import { evidenceKey } from "./evidenceKey.ts"
+import type { ReconcilerStore, Verdict, WatchedTransfer } from "./PaymentStore.ts"
 
 const AtomicFromNumeric = Schema.BigIntFromString.pipe(Schema.decodeTo(AtomicUsdc))
 

@@ -16,10 +16,12 @@ import type { MismatchReason, PendingReason } from "../../domain/VerdictReason.t
 import { settledEvent } from "../../domain/Webhook.ts"
 import type { Networks } from "../../platform/Networks.ts"
 import type { DeliveryWake } from "../../webhooks/DeliveryWake.ts"
-import { blockTolerance } from "../PaymentRepo/AttemptStore.ts"
+import { blockTolerance } from "../AttemptRepo/AttemptStore.ts"
+import type { ClaimRepo } from "../ClaimRepo.ts"
 import { deliveryIdOf, laterDeliveryIdOf } from "../PaymentRepo/deliveryIdOf.ts"
-import type { TransferAlreadyUsed } from "../PaymentRepo/TransferAlreadyUsed.ts"
 import type { PaymentRepo } from "../PaymentRepo.ts"
+import type { TransferAlreadyUsed } from "../TransferAlreadyUsed.ts"
+import type { TransferRepo } from "../TransferRepo.ts"
 import { mismatchError } from "./mismatchError.ts"
 import { countSettlement, countVerification } from "./PaymentMetrics.ts"
 
@@ -78,12 +80,21 @@ export interface EvidenceCheck {
   ) => Effect.Effect<"Followed" | "Pending" | "Refused">
 }
 
-export const makeEvidenceCheck = (
-  repo: PaymentRepo["Service"],
-  chain: ChainVerifier["Service"],
-  wake: DeliveryWake["Service"],
-  { executes }: Networks
-): EvidenceCheck & {
+export const makeEvidenceCheck = ({
+  repo,
+  claimRepo,
+  transferRepo,
+  chain,
+  wake,
+  networks: { executes }
+}: {
+  readonly repo: PaymentRepo["Service"]
+  readonly claimRepo: ClaimRepo["Service"]
+  readonly transferRepo: TransferRepo["Service"]
+  readonly chain: ChainVerifier["Service"]
+  readonly wake: DeliveryWake["Service"]
+  readonly networks: Networks
+}): EvidenceCheck & {
   /** What is known of a payment that is no longer open to this evidence, or undefined where it still is. */
   readonly decided: (payment: Payment, evidence: Evidence) => ReportCheck | undefined
 } => {
@@ -211,7 +222,7 @@ export const makeEvidenceCheck = (
       }
       const { authorization } = verification
       if (authorization !== undefined && known.byPerson !== true) {
-        const signedFor = yield* repo.signedFor(payment.env, evidence.payer, authorization)
+        const signedFor = yield* transferRepo.signedFor(payment.env, evidence.payer, authorization)
         if (Option.isSome(signedFor) && signedFor.value !== payment.id) {
           others.push(verification.ordinal)
           excludeOrdinals = [...excludeOrdinals, verification.ordinal]
@@ -261,7 +272,7 @@ export const makeEvidenceCheck = (
         const at = yield* DateTime.nowAsDate
         const { env, id } = payment
         const { payer } = evidence
-        isFollowed = yield* repo.replaceClaim({ paymentId: id, env, payer, at, transfer })
+        isFollowed = yield* claimRepo.replaceClaim({ paymentId: id, env, payer, at, transfer })
         return isFollowed ? Option.some(payment) : Option.none()
       })
     )

@@ -1,5 +1,5 @@
 // What a check against the chain adds to the payment's history.
-import type { Verdict } from "../PaymentRepo.ts"
+import type { Verdict } from "../PaymentRepo/PaymentStore.ts"
 import type { ReportCheck } from "./evidenceCheck.ts"
 
 /** The verdict of a check that did not settle; undefined where there is nothing to add. */

@@ -2,8 +2,8 @@
 // reads it stores at once where it matters, and with the next renewal where it does not.
 import { DateTime, Effect, Option } from "effect"
 import type { Env } from "../../domain/Chain.ts"
-import type { PaymentRepo } from "../PaymentRepo.ts"
-import type { ChainCursor, CursorLease, ReadRange } from "../TransferStore.ts"
+import type { ChainCursor, CursorLease, ReadRange } from "../TransferRepo/TransferStore.ts"
+import type { TransferRepo } from "../TransferRepo.ts"
 
 /** How long a reader that was killed keeps the others from reading. */
 const leaseMillis = 15_000
@@ -20,7 +20,7 @@ interface Held {
   readonly at: ChainCursor
 }
 
-export const makeHeldCursor = (repo: PaymentRepo["Service"], env: Env, leaseId: string) => {
+export const makeHeldCursor = (repo: TransferRepo["Service"], env: Env, leaseId: string) => {
   let held: Held | undefined
 
   const newLease = Effect.map(

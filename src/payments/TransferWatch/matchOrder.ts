@@ -4,8 +4,8 @@
 // what lies in an attempt's own block and was sent by another account, as relayed transfers are: nothing
 // there tells which was first.
 import type { Address } from "../../domain/Chain.ts"
-import { attemptCountsMillis, blockTolerance, type MatchAttempt } from "../PaymentRepo/AttemptStore.ts"
-import type { IncomingTransfer, Match } from "../TransferStore.ts"
+import { attemptCountsMillis, blockTolerance, type MatchAttempt } from "../AttemptRepo/AttemptStore.ts"
+import type { IncomingTransfer, Match } from "../TransferRepo/TransferStore.ts"
 
 /** Who sent the transaction; undefined where the nodes do not say. */
 export type TransferSender = { readonly address: Address; readonly nonce: bigint } | undefined

@@ -2,11 +2,12 @@
 // transaction or its nonce, then what it stands for after a reorganisation, then what is likely.
 import { DateTime, Effect } from "effect"
 import type { ChainVerifier } from "../../chain/ChainVerifier.ts"
+import type { ClaimRepo } from "../ClaimRepo.ts"
 import { evidenceOf } from "../evidenceOf.ts"
-import type { PaymentRepo } from "../PaymentRepo.ts"
 import type { Payments } from "../Payments.ts"
 import { replacedClaims } from "../replacedClaims.ts"
-import type { IncomingTransfer, Match } from "../TransferStore.ts"
+import type { IncomingTransfer, Match } from "../TransferRepo/TransferStore.ts"
+import type { TransferRepo } from "../TransferRepo.ts"
 import {
   dependsOnSender,
   firstDependsOnSender,
@@ -21,11 +22,13 @@ const matchAgainMillis = 1_000
 const senderPatienceMillis = 10 * 60_000
 
 export const makeMatchTransfer = ({
-  repo,
+  transferRepo,
+  claimRepo,
   payments,
   chain
 }: {
-  readonly repo: PaymentRepo["Service"]
+  readonly transferRepo: TransferRepo["Service"]
+  readonly claimRepo: ClaimRepo["Service"]
   readonly payments: Payments["Service"]
   readonly chain: ChainVerifier["Service"]
 }) => {
@@ -66,7 +69,7 @@ export const makeMatchTransfer = ({
   ): Effect.fn.Return<"settled" | "waiting" | "refused" | "unsigned"> {
     const nonces = yield* chain.usedAuthorizations(transfer.env, transfer.transactionId, transfer.payer)
     if (nonces === undefined) return mayHear ? "waiting" : "unsigned"
-    const asked = nonces.length === 0 ? [] : yield* repo.askedBy(transfer, nonces)
+    const asked = nonces.length === 0 ? [] : yield* transferRepo.askedBy(transfer, nonces)
     if (asked.length === 0) return "unsigned"
     for (const payment of asked) {
       if (payment.status === "settled") {
@@ -92,7 +95,7 @@ export const makeMatchTransfer = ({
     transfer: IncomingTransfer,
     { mayHear, paysElse, sender }: { mayHear: boolean; paysElse: boolean; sender: TransferSender }
   ): Effect.fn.Return<"settled" | "waiting" | "unmatched"> {
-    const replaced = yield* replacedClaims(repo, chain, transfer, sender, paysElse)
+    const replaced = yield* replacedClaims(claimRepo, chain, transfer, sender, paysElse)
     if (replaced === undefined) return mayHear ? "waiting" : "unmatched"
     for (const { isNoted, payment } of replaced) {
       if (!isNoted) {
@@ -108,17 +111,17 @@ export const makeMatchTransfer = ({
 
   return Effect.fn("TransferWatch.match")(function* (transfer: IncomingTransfer) {
     const later = Effect.flatMap(DateTime.nowAsDate, (now) =>
-      repo.noteMatch(transfer.id, { matchAt: new Date(now.getTime() + matchAgainMillis) })
+      transferRepo.noteMatch(transfer.id, { matchAt: new Date(now.getTime() + matchAgainMillis) })
     )
     // An authorization with the same terms is being settled: the transfer may be its own.
-    if (yield* repo.awaitsSettlement(transfer)) return yield* later
+    if (yield* transferRepo.awaitsSettlement(transfer)) return yield* later
     const age = (yield* DateTime.nowAsDate).getTime() - transfer.storedAt.getTime()
     const isRecent = age < senderPatienceMillis
     const signed = yield* settleSigned(transfer, isRecent)
     if (signed === "settled") return
     if (signed === "waiting") return yield* later
     // What is signed for one payment pays no other, however likely that one is.
-    const matches = signed === "refused" ? [] : yield* repo.matchesOf(transfer)
+    const matches = signed === "refused" ? [] : yield* transferRepo.matchesOf(transfer)
     const sender =
       matches.length === 0 ? undefined : yield* chain.sender(transfer.env, transfer.transactionId)
     const mayHear = sender === undefined && isRecent
@@ -143,7 +146,7 @@ export const makeMatchTransfer = ({
     if (likely === "settled") return
     if (likely === "waiting") return yield* later
     if (mayHear && dependsOnSender(transfer, matches)) return yield* later
-    const kind = transferKindOf(transfer, yield* repo.likelyPayments(transfer))
-    yield* repo.noteMatch(transfer.id, { kind })
+    const kind = transferKindOf(transfer, yield* transferRepo.likelyPayments(transfer))
+    yield* transferRepo.noteMatch(transfer.id, { kind })
   })
 }

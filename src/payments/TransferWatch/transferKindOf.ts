@@ -1,6 +1,6 @@
 // What an incoming transfer that no payment claims most likely is.
 import type { TransferKind } from "../../domain/IncomingTransfer.ts"
-import type { IncomingTransfer, LikelyPayment } from "../TransferStore.ts"
+import type { IncomingTransfer, LikelyPayment } from "../TransferRepo/TransferStore.ts"
 
 /** An equal transfer of the same wallet this close to a settlement pays the same order again. */
 const secondMillis = 24 * 3_600_000

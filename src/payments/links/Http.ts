@@ -10,7 +10,8 @@ import { CurrentPrincipal } from "../../platform/http/ApiKeyAuth.ts"
 import { jsonAnswer } from "../../platform/http/jsonAnswer.ts"
 import { makeAddressLimit } from "../../platform/http/makeAddressLimit.ts"
 import { clientAddressOf } from "../../platform/http/RequestContext.ts"
-import { type Limit, RateLimiter } from "../../platform/limits/RateLimiter.ts"
+import { RateLimiter } from "../../platform/limits/RateLimiter.ts"
+import type { Limit } from "../../platform/limits/RequestLimits.ts"
 import { Links } from "./Links.ts"
 
 const made = HttpApiBuilder.group(

@@ -106,50 +106,16 @@ export class LinkRepo extends Context.Service<
     })
   )
 
-  /** In this process. */
-  static readonly layerMemory: Layer.Layer<LinkRepo> = Layer.sync(LinkRepo, () => {
-    const links = new Map<string, KeptLink>()
-    /** Ids of links by the transfer whose rest they ask for. */
-    const rests = new Map<string, string>()
-    const ofTenant = (tenant: Tenant) => (link: KeptLink) =>
-      link.merchantId === tenant.merchantId && link.env === tenant.env
-    return LinkRepo.of({
-      // No transfer is read on memory.
-      restsOf: () => Effect.succeed(new Map()),
-      insert: (link) => Effect.sync(() => void links.set(link.id, link)),
-      insertRest: (link, { incomingTransferId }) =>
-        Effect.sync(() => {
-          const standing = links.get(rests.get(incomingTransferId) ?? "")
-          if (standing !== undefined && standing.closedAt === null)
-            return ofTenant(link)(standing) ? { _tag: "Asked", link: standing } : { _tag: "Unknown" }
-          links.set(link.id, link)
-          rests.set(incomingTransferId, link.id)
-          return { _tag: "Asked", link }
-        }),
-      find: (id) => Effect.sync(() => Option.fromUndefinedOr(links.get(id))),
-      list: (tenant, { before, limit }) =>
-        Effect.sync(() => {
-          const all = [...links.values()].filter(ofTenant(tenant)).toReversed()
-          return all
-            .slice(before === undefined ? 0 : all.findIndex(({ id }) => id === before.id) + 1)
-            .slice(0, limit)
-        }),
-      close: (tenant, id, at) =>
-        Effect.sync(() => {
-          const link = links.get(id)
-          if (link === undefined || !ofTenant(tenant)(link)) return false
-          links.set(id, { ...link, closedAt: link.closedAt ?? at })
-          return true
-        }),
-      isPaid: () => Effect.succeed(false),
-      // Nothing is announced on memory.
-      isUntried: () => Effect.succeed(true),
-      settleOn: (id, before, next) =>
-        Effect.sync(() => {
-          const link = links.get(id)
-          if (link !== undefined && link.paymentId === before) links.set(id, { ...link, paymentId: next })
-          return links.get(id)?.paymentId ?? next
-        })
-    })
+  /** Knows no link, and keeps none. */
+  static readonly layerNone: Layer.Layer<LinkRepo> = Layer.succeed(LinkRepo, {
+    restsOf: () => Effect.succeed(new Map()),
+    insert: () => Effect.void,
+    insertRest: () => Effect.succeed({ _tag: "Unknown" }),
+    find: () => Effect.succeedNone,
+    list: () => Effect.succeed([]),
+    close: () => Effect.succeed(false),
+    isPaid: () => Effect.succeed(false),
+    isUntried: () => Effect.succeed(false),
+    settleOn: (_id, _before, next) => Effect.succeed(next)
   })
 }

@@ -11,8 +11,11 @@ import { CurrentPrincipal } from "../../platform/http/ApiKeyAuth.ts"
 import { jsonAnswer } from "../../platform/http/jsonAnswer.ts"
 import { makeAddressLimit } from "../../platform/http/makeAddressLimit.ts"
 import { clientAddressOf } from "../../platform/http/RequestContext.ts"
-import { type Limit, RateLimiter } from "../../platform/limits/RateLimiter.ts"
+import { RateLimiter } from "../../platform/limits/RateLimiter.ts"
+import type { Limit } from "../../platform/limits/RequestLimits.ts"
+import { ClaimRepo } from "../ClaimRepo.ts"
 import { PaymentRepo } from "../PaymentRepo.ts"
+import { RefundRepo } from "../refunds/RefundRepo.ts"
 import { ReceiptMails } from "./ReceiptMails.ts"
 import { Receipts, type SignedReceipt } from "./Receipts.ts"
 
@@ -20,8 +23,8 @@ import { Receipts, type SignedReceipt } from "./Receipts.ts"
 const mailLimit: Limit = { rate: 10, perSeconds: 3_600, burst: 10 }
 
 /** What the chain shows to have been sent back. */
-const refundsOf = (repo: PaymentRepo["Service"], paymentId: PaymentId) =>
-  Effect.map(repo.provenRefunds(paymentId), (refunds) =>
+const refundsOf = (refundRepo: RefundRepo["Service"], paymentId: PaymentId) =>
+  Effect.map(refundRepo.provenRefunds(paymentId), (refunds) =>
     refunds.map(({ amount, provenAt, recipient, transactionId }) => ({
       amount: formatUsd(amount),
       provenAt: provenAt?.toISOString(),
@@ -31,21 +34,24 @@ const refundsOf = (repo: PaymentRepo["Service"], paymentId: PaymentId) =>
   )
 
 /** What has become of a receipt's transfer since it was signed. */
-const sinceSigned = Effect.fnUntraced(function* (
-  repo: PaymentRepo["Service"],
-  { paymentId, transactionId }: SignedReceipt["receipt"]
-) {
-  const id = PaymentId.make(paymentId)
-  const [claim, refunded] = yield* Effect.all([repo.claimOf(id), refundsOf(repo, id)], { concurrency: 2 })
-  const { droppedAt, transactionId: now } = Option.getOrElse(claim, () => ({
-    droppedAt: null,
-    transactionId
-  }))
-  return {
-    refunded,
-    ...(droppedAt === null ? {} : { droppedAt: droppedAt.toISOString() }),
-    ...(now === transactionId ? {} : { replacedBy: now })
-  }
+const makeSinceSigned = Effect.gen(function* () {
+  const claimRepo = yield* ClaimRepo
+  const refundRepo = yield* RefundRepo
+  return Effect.fnUntraced(function* ({ paymentId, transactionId }: SignedReceipt["receipt"]) {
+    const id = PaymentId.make(paymentId)
+    const [claim, refunded] = yield* Effect.all([claimRepo.claimOf(id), refundsOf(refundRepo, id)], {
+      concurrency: 2
+    })
+    const { droppedAt, transactionId: now } = Option.getOrElse(claim, () => ({
+      droppedAt: null,
+      transactionId
+    }))
+    return {
+      refunded,
+      ...(droppedAt === null ? {} : { droppedAt: droppedAt.toISOString() }),
+      ...(now === transactionId ? {} : { replacedBy: now })
+    }
+  })
 })
 
 const issuing = HttpApiBuilder.group(
@@ -54,6 +60,7 @@ const issuing = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const receipts = yield* Receipts
     const repo = yield* PaymentRepo
+    const sinceSigned = yield* makeSinceSigned
     return handlers.handle(
       "issue",
       Effect.fnUntraced(function* ({ params }) {
@@ -61,7 +68,7 @@ const issuing = HttpApiBuilder.group(
         const payment = yield* repo.find({ merchantId: merchant.id, env }, params.id)
         if (Option.isNone(payment)) return yield* new PaymentNotFound()
         const signed = yield* receipts.issue(payment.value, merchant.name)
-        return jsonAnswer({ ...signed, ...(yield* sinceSigned(repo, signed.receipt)) })
+        return jsonAnswer({ ...signed, ...(yield* sinceSigned(signed.receipt)) })
       })
     )
   })
@@ -72,7 +79,7 @@ const reading = HttpApiBuilder.group(
   "publicReceipts",
   Effect.fnUntraced(function* (handlers) {
     const receipts = yield* Receipts
-    const repo = yield* PaymentRepo
+    const sinceSigned = yield* makeSinceSigned
     const mails = yield* ReceiptMails
     const limiter = yield* RateLimiter
     const readingWaitOf = yield* makeAddressLimit
@@ -85,7 +92,7 @@ const reading = HttpApiBuilder.group(
         if (Option.isNone(found)) return yield* new NotFound()
         return jsonAnswer({
           ...found.value,
-          ...(yield* sinceSigned(repo, found.value.receipt))
+          ...(yield* sinceSigned(found.value.receipt))
         })
       }),
       mail: Effect.fnUntraced(function* ({ params, payload: { email, language }, request }) {

@@ -171,9 +171,7 @@ export class Receipts extends Context.Service<
     AppConfig | SqlClient.SqlClient | SecretBox | SecureRandom.SecureRandom
   > = Layer.effect(Receipts, make).pipe(Layer.provide(ReceiptRepo.layer))
 
-  static readonly layerMemory: Layer.Layer<
-    Receipts,
-    never,
-    AppConfig | SecretBox | SecureRandom.SecureRandom
-  > = Layer.effect(Receipts, make).pipe(Layer.provide(ReceiptRepo.layerMemory))
+  /** Signs receipts and keeps none: none is found again, and no key is published. */
+  static readonly layerNone: Layer.Layer<Receipts, never, AppConfig | SecretBox | SecureRandom.SecureRandom> =
+    Layer.effect(Receipts, make).pipe(Layer.provide(ReceiptRepo.layerNone))
 }

@@ -1,5 +1,6 @@
 // Goes on where people stop: finds the transfers of refunds that were announced, asks again about named
 // transactions, and watches proven ones until their blocks are final.
+
 import { DateTime, Effect, Layer, Option } from "effect"
 import { ChainVerifier } from "../../chain/ChainVerifier.ts"
 import type { TransactionHash } from "../../domain/Chain.ts"
@@ -9,8 +10,9 @@ import { Alerts } from "../../platform/alerts/Alerts.ts"
 import { DueWork } from "../../platform/workers/DueWork.ts"
 import { leased } from "../../platform/workers/leased.ts"
 import { supervised } from "../../platform/workers/supervised.ts"
-import { PaymentRepo, type WatchNote } from "../PaymentRepo.ts"
-import type { DueRefund, Refund } from "../RefundStore.ts"
+import type { WatchNote } from "../PaymentRepo/PaymentStore.ts"
+import type { DueRefund, Refund } from "./RefundRepo/RefundStore.ts"
+import { RefundRepo } from "./RefundRepo.ts"
 import { Refunds } from "./Refunds.ts"
 
 const leaseMillis = 60_000
@@ -35,7 +37,7 @@ const isMismatch = (reason: string | undefined): reason is MismatchReason =>
   MismatchReason.literals.some((one) => one === reason)
 
 const make = Effect.gen(function* () {
-  const repo = yield* PaymentRepo
+  const refundRepo = yield* RefundRepo
   const refunds = yield* Refunds
   const chain = yield* ChainVerifier
   const alerts = yield* Alerts
@@ -54,7 +56,7 @@ const make = Effect.gen(function* () {
 
   /** What was told is over where the refund has ended otherwise meanwhile. */
   const resolveUnless = Effect.fnUntraced(function* (refund: Refund, status: RefundStatus) {
-    const known = yield* repo.findRefund(refund, refund.id)
+    const known = yield* refundRepo.findRefund(refund, refund.id)
     if (Option.isSome(known) && known.value.status !== status) yield* resolve(refund)
   })
 
@@ -65,7 +67,7 @@ const make = Effect.gen(function* () {
         refund,
         "the transaction that was named for it does not prove it. Send it, or record the right one."
       )
-    const ended = yield* repo.endRefund(
+    const ended = yield* refundRepo.endRefund(
       refund.id,
       { status: "failed", reason, transactionId: refund.transactionId },
       now
@@ -75,7 +77,7 @@ const make = Effect.gen(function* () {
   })
 
   const checkAgain = (refund: Refund, now: Date) =>
-    repo.noteRefundCheck(
+    refundRepo.noteRefundCheck(
       refund,
       new Date(now.getTime() + pauseAt(now.getTime() - (refund.namedAt ?? refund.createdAt).getTime()))
     )
@@ -83,7 +85,7 @@ const make = Effect.gen(function* () {
   /** Money that left a receiver for the recipient, of the exact amount, is the refund that was announced. */
   const findSent = Effect.fnUntraced(function* (refund: Refund) {
     let isUndecided = false
-    for (const transactionId of yield* repo.sentFor(refund)) {
+    for (const transactionId of yield* refundRepo.sentFor(refund)) {
       const checked = yield* refunds.check(refund, transactionId)
       if (checked._tag === "Proven" || checked._tag === "Ended") return "found"
       isUndecided ||= checked._tag === "Pending"
@@ -170,7 +172,7 @@ const make = Effect.gen(function* () {
       // A drop that is over is resolved before it is noted, one that lasts is told afterwards, at each look: what an
       // instance does not come to, the next look does.
       if (note.droppedAt === null) yield* resolve(refund)
-      const noted = yield* repo.noteRefundWatched(refund, note)
+      const noted = yield* refundRepo.noteRefundWatched(refund, note)
       if (noted && note.droppedAt !== null) {
         yield* raise(
           refund,
@@ -194,7 +196,7 @@ const make = Effect.gen(function* () {
       leaseMillis,
       batch: 64,
       concurrency: 8,
-      take: repo.takeDueRefunds,
+      take: refundRepo.takeDueRefunds,
       each: watch,
       annotations: ({ id }) => ({ refundId: id })
     })
@@ -202,5 +204,5 @@ const make = Effect.gen(function* () {
 })
 
 /** Runs until its scope closes; any number of instances share the work. */
-export const layer: Layer.Layer<never, never, PaymentRepo | Refunds | ChainVerifier | Alerts> =
+export const layer: Layer.Layer<never, never, RefundRepo | Refunds | ChainVerifier | Alerts> =
   Layer.effectDiscard(make)

@@ -24,7 +24,9 @@ import { AtomicUsdc, formatUsd } from "../../domain/Money.ts"
 import { Alerts } from "../../platform/alerts/Alerts.ts"
 import { Networks } from "../../platform/Networks.ts"
 import { PaymentRepo } from "../PaymentRepo.ts"
-import type { NewRefund, Refund, RefundBalance, RefundedThing } from "../RefundStore.ts"
+import { TransferRepo } from "../TransferRepo.ts"
+import type { NewRefund, Refund, RefundBalance, RefundedThing } from "./RefundRepo/RefundStore.ts"
+import { RefundRepo } from "./RefundRepo.ts"
 import { refundNotProven } from "./Refunds/refundNotProven.ts"
 import { makeVerifyRefund } from "./Refunds/verifyRefund.ts"
 
@@ -69,11 +71,13 @@ const after = (at: Date, millis: number) => new Date(at.getTime() + millis)
 const make = Effect.gen(function* () {
   const { executes } = yield* Networks
   const repo = yield* PaymentRepo
+  const refundRepo = yield* RefundRepo
+  const transferRepo = yield* TransferRepo
   const chain = yield* ChainVerifier
   const alerts = yield* Alerts
   const reach = yield* ChainReach
   const random = yield* SecureRandom.SecureRandom
-  const verify = makeVerifyRefund(chain, repo)
+  const verify = makeVerifyRefund(chain, repo, refundRepo)
 
   /** What is refunded: who paid it, and since which block. */
   const thingOf = Effect.fnUntraced(function* (tenant: Tenant, of: RefundedThing) {
@@ -82,10 +86,10 @@ const make = Effect.gen(function* () {
       if (Option.isNone(payment)) return yield* new PaymentNotFound()
       const { reported, status } = payment.value
       if (status !== "settled" || reported === null) return yield* new PaymentNotSettled()
-      const settledBlock = yield* repo.settledBlock(of.paymentId)
+      const settledBlock = yield* refundRepo.settledBlock(of.paymentId)
       return { payer: reported.evidence.payer, sinceBlock: Option.getOrElse(settledBlock, () => 0n) }
     }
-    const transfer = yield* repo.findTransfer(tenant, of.transferId)
+    const transfer = yield* transferRepo.findTransfer(tenant, of.transferId)
     if (Option.isNone(transfer)) return yield* new IncomingTransferNotFound()
     const { blockNumber, payer, paymentId } = transfer.value
     if (paymentId !== null) return yield* new IncomingTransferExplained()
@@ -107,11 +111,11 @@ const make = Effect.gen(function* () {
       if (found._tag === "Mismatch")
         return { _tag: "Refused", error: refundNotProven(found), final: found.confirmed }
       const { at, checkAt, proof } = yield* shownNow(found)
-      const settled = yield* Effect.result(repo.proveRefund(refund.id, proof, at, checkAt))
+      const settled = yield* Effect.result(refundRepo.proveRefund(refund.id, proof, at, checkAt))
       // Another payment or refund has claimed it meanwhile; the transaction may hold an equal one.
       if (Result.isFailure(settled)) continue
       if (Option.isSome(settled.success)) return { _tag: "Proven", refund: settled.success.value }
-      const now = yield* repo.findRefund(refund, refund.id)
+      const now = yield* refundRepo.findRefund(refund, refund.id)
       if (Option.isNone(now) || now.value.status !== "pending")
         return Option.isSome(now) && now.value.status === "proven"
           ? { _tag: "Proven", refund: now.value }
@@ -121,7 +125,7 @@ const make = Effect.gen(function* () {
   })
 
   const found = Effect.fnUntraced(function* (tenant: Tenant, id: string) {
-    const refund = yield* repo.findRefund(tenant, id)
+    const refund = yield* refundRepo.findRefund(tenant, id)
     return Option.isSome(refund) ? refund.value : yield* new RefundNotFound()
   })
 
@@ -172,7 +176,7 @@ const make = Effect.gen(function* () {
         return same === undefined ? yield* refundNotProven(found) : { _tag: "Known" as const, refund: same }
       }
       const shown = found?._tag === "Verified" ? yield* shownNow(found) : undefined
-      const made = yield* Effect.result(repo.createRefund(refund, shown))
+      const made = yield* Effect.result(refundRepo.createRefund(refund, shown))
       if (Result.isSuccess(made)) return made.success
       // Another payment or refund has claimed it meanwhile; the transaction may hold an equal one.
     }
@@ -190,7 +194,7 @@ const make = Effect.gen(function* () {
     // Proven, it is named in the same step; what the chain has not decided is looked at again under its name.
     if (checked._tag === "Pending") {
       const at = yield* DateTime.nowAsDate
-      yield* repo.nameRefundTransaction(id, transactionId, at, after(at, firstCheckMillis))
+      yield* refundRepo.nameRefundTransaction(id, transactionId, at, after(at, firstCheckMillis))
     }
     return yield* standing(tenant, id, transactionId)
   })
@@ -203,7 +207,7 @@ const make = Effect.gen(function* () {
   ) {
     let startingAfter: string | undefined
     while (true) {
-      const page: Option.Option<ReadonlyArray<Refund>> = yield* repo.listRefunds(tenant, {
+      const page: Option.Option<ReadonlyArray<Refund>> = yield* refundRepo.listRefunds(tenant, {
         of,
         limit: pageSize,
         ...(startingAfter === undefined ? {} : { startingAfter })
@@ -234,7 +238,7 @@ const make = Effect.gen(function* () {
       if (!executes(tenant.env)) return yield* new LiveModeGated()
       const { payer, sinceBlock } = yield* thingOf(tenant, of)
       const recipient = input.recipient ?? payer
-      if (yield* repo.isReceiver(tenant.env, recipient))
+      if (yield* refundRepo.isReceiver(tenant.env, recipient))
         return yield* new RefundNotProven({
           reason: "receiver",
           message: "A receiving address of this service takes payments, not refunds. Name another recipient.",
@@ -261,7 +265,7 @@ const make = Effect.gen(function* () {
       const same = yield* earlier
       if (same !== undefined) return yield* again(same, transactionId)
       const at = yield* DateTime.nowAsDate
-      const balance = yield* repo.refundBalance(tenant, of)
+      const balance = yield* refundRepo.refundBalance(tenant, of)
       const left = balance.paid - balance.refunded
       const amount = input.amount ?? (left > 0n ? AtomicUsdc.make(left, { disableChecks: true }) : undefined)
       if (amount === undefined) {
@@ -309,14 +313,14 @@ const make = Effect.gen(function* () {
       }
     }),
     find: found,
-    list: repo.listRefunds,
-    balance: repo.refundBalance,
-    senderFor: repo.senderFor,
+    list: refundRepo.listRefunds,
+    balance: refundRepo.refundBalance,
+    senderFor: refundRepo.senderFor,
     report,
     cancel: Effect.fn("Refunds.cancel")(function* (tenant, id) {
       const refund = yield* found(tenant, id)
       if (refund.status === "cancelled") return refund
-      const ended = yield* repo.endRefund(refund.id, { status: "cancelled" }, yield* DateTime.nowAsDate)
+      const ended = yield* refundRepo.endRefund(refund.id, { status: "cancelled" }, yield* DateTime.nowAsDate)
       const now = yield* found(tenant, id)
       // The same request may have cancelled it meanwhile.
       if (!ended && now.status !== "cancelled") return yield* new RefundEnded()
@@ -350,9 +354,9 @@ export class Refunds extends Context.Service<
       | LiveModeGated
     >
     readonly find: (tenant: Tenant, id: string) => Effect.Effect<Refund, RefundNotFound>
-    readonly list: PaymentRepo["Service"]["listRefunds"]
-    readonly balance: PaymentRepo["Service"]["refundBalance"]
-    readonly senderFor: PaymentRepo["Service"]["senderFor"]
+    readonly list: RefundRepo["Service"]["listRefunds"]
+    readonly balance: RefundRepo["Service"]["refundBalance"]
+    readonly senderFor: RefundRepo["Service"]["senderFor"]
     /** Names the transaction of a pending refund. */
     readonly report: (
       tenant: Tenant,
@@ -368,6 +372,6 @@ export class Refunds extends Context.Service<
   static readonly layer: Layer.Layer<
     Refunds,
     never,
-    PaymentRepo | ChainVerifier | ChainReach | Alerts | SecureRandom.SecureRandom
+    PaymentRepo | TransferRepo | RefundRepo | ChainVerifier | ChainReach | Alerts | SecureRandom.SecureRandom
   > = Layer.effect(Refunds, make)
 }

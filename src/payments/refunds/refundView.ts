@@ -1,7 +1,7 @@
 import { formatUsd } from "../../domain/Money.ts"
 import { isTest, networks } from "../../domain/networks.ts"
-import type { Refund } from "../RefundStore.ts"
 import type { RefundView } from "./Api.ts"
+import type { Refund } from "./RefundRepo/RefundStore.ts"
 
 /** A refund on the wire. */
 export const refundView = (refund: Refund): RefundView => {

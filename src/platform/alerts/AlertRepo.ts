@@ -3,8 +3,7 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { AlertKind } from "../../domain/AlertKind.ts"
 import { isUniqueViolation } from "../database/isUniqueViolation.ts"
-import { withFaultPoints } from "../workers/FaultPoints.ts"
-import type { Alert } from "./Alerts.ts"
+import type { Alert } from "./Alert.ts"
 
 const decodeSubjects = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ subject: Schema.String })))
 
@@ -80,50 +79,6 @@ export class AlertRepo extends Context.Service<
           return rows.map(({ subject }) => subject)
         }, Effect.orDie)
       })
-    }).pipe((make) => withFaultPoints("AlertRepo", make))
-  )
-
-  /** Of this process. */
-  static readonly layerMemory: Layer.Layer<AlertRepo> = Layer.sync(AlertRepo, () => {
-    const open = new Set<string>()
-    const raisedAt = new Map<string, Date>()
-    const closedAt = new Map<string, Date>()
-    const closed = (key: string, at: Date) => {
-      if (!open.delete(key)) return false
-      closedAt.set(key, at)
-      return true
-    }
-    return AlertRepo.of({
-      insert: (_id, { kind, resumesSince, since, subject }, at) =>
-        Effect.sync(() => {
-          const key = `${kind} ${subject}`
-          const last = raisedAt.get(key)
-          if (open.has(key) || (since !== undefined && last !== undefined && last >= since)) return false
-          open.add(key)
-          const ended = closedAt.get(key)
-          if (resumesSince !== undefined && ended !== undefined && ended >= resumesSince) {
-            raisedAt.set(key, at)
-            return false
-          }
-          raisedAt.set(key, since !== undefined && since > at ? since : at)
-          return true
-        }),
-      close: (kind, subject, at, raisedBefore) =>
-        Effect.sync(() => {
-          const key = `${kind} ${subject}`
-          const last = raisedAt.get(key)
-          if (raisedBefore !== undefined && last !== undefined && last >= raisedBefore) return false
-          return closed(key, at)
-        }),
-      closeOthers: (kinds, subjects, at) =>
-        Effect.sync(() =>
-          [...open].flatMap((key) => {
-            const [kind = "", ...words] = key.split(" ")
-            const subject = words.join(" ")
-            const isOther = kinds.some((one) => one === kind) && !subjects.includes(subject)
-            return isOther && closed(key, at) ? [subject] : []
-          })
-        )
     })
-  })
+  )
 }

@@ -1,30 +1,11 @@
 // What a person must look at: a row for the dashboard and a line in the log, once
 // for each open subject.
-import { Context, DateTime, Effect, Layer, type Option } from "effect"
+import { Context, DateTime, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
 import type { AlertKind } from "../../domain/AlertKind.ts"
-import type { Tenant } from "../../domain/Merchant.ts"
+import type { Alert } from "./Alert.ts"
 import { AlertRepo } from "./AlertRepo.ts"
-
-export interface Alert {
-  readonly kind: AlertKind
-  /** Whose alert; none for the operator's. */
-  readonly tenant: Option.Option<Tenant>
-  /** The member to notify; every member when absent. */
-  readonly userId?: string
-  /** What it is about, such as a payment's id or a node's host. One open alert for each kind and subject. */
-  readonly subject: string
-  /** Raised once per subject from then on, even after it was acknowledged. */
-  readonly since?: Date
-  /**
-   * The same one goes on, and nobody is told again, where it was closed since then by nobody: another instance, which
-   * sees nothing of the cause, has closed it.
-   */
-  readonly resumesSince?: Date
-  /** What happened and what to do. */
-  readonly message: string
-}
 
 const make = Effect.gen(function* () {
   const repo = yield* AlertRepo
@@ -58,9 +39,10 @@ export class Alerts extends Context.Service<
   static readonly layer: Layer.Layer<Alerts, never, SqlClient.SqlClient | SecureRandom.SecureRandom> =
     Layer.effect(Alerts, make).pipe(Layer.provide(AlertRepo.layer))
 
-  /** Logged, and kept in this process. */
-  static readonly layerMemory: Layer.Layer<Alerts, never, SecureRandom.SecureRandom> = Layer.effect(
-    Alerts,
-    make
-  ).pipe(Layer.provide(AlertRepo.layerMemory))
+  /** Logged alone. */
+  static readonly layerLog: Layer.Layer<Alerts> = Layer.succeed(Alerts, {
+    raise: ({ kind, message, subject }) =>
+      Effect.logError(message).pipe(Effect.annotateLogs({ alert: kind, subject })),
+    resolve: () => Effect.void
+  })
 }

@@ -2,7 +2,8 @@
 import { Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { AppConfig } from "../AppConfig.ts"
-import { type Limit, RateLimiter } from "../limits/RateLimiter.ts"
+import { RateLimiter } from "../limits/RateLimiter.ts"
+import type { Limit } from "../limits/RequestLimits.ts"
 import { clientAddressOf, siteOf } from "./RequestContext.ts"
 
 /** How many addresses of a site of IPv6, which has 65,536 of them, may ask to the full at once. */

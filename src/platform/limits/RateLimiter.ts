@@ -3,22 +3,11 @@
 import { Clock, Context, Effect, Layer, Option, type Redacted } from "effect"
 import { AppConfig } from "../AppConfig.ts"
 import { makeRateLimiterRedis } from "./RateLimiter/RateLimiterRedis.ts"
+import type { RequestLimits } from "./RequestLimits.ts"
 
-export interface Limit {
-  /** Sustained requests for each `perSeconds`. */
-  readonly rate: number
-  readonly perSeconds: number
-  /** How many may come at once. */
-  readonly burst: number
-}
-
-export class RateLimiter extends Context.Service<
-  RateLimiter,
-  {
-    /** Takes one request; 0 when it may pass, otherwise the whole seconds after which one will. */
-    readonly take: (key: string, limit: Limit) => Effect.Effect<number>
-  }
->()("quittance/platform/RateLimiter") {
+export class RateLimiter extends Context.Service<RateLimiter, RequestLimits>()(
+  "quittance/platform/RateLimiter"
+) {
   static readonly layerMemory: Layer.Layer<RateLimiter> = Layer.sync(RateLimiter, () => {
     // Theoretical arrival times in milliseconds, dropped once they are past.
     const arrivals = new Map<string, number>()

@@ -6,11 +6,11 @@ import { BoundedMap } from "../../domain/BoundedMap.ts"
 import type { DeliveryStatus } from "../../domain/Webhook.ts"
 import { EgressPolicy } from "../../platform/egress/EgressPolicy.ts"
 import { SecretBox } from "../../platform/SecretBox.ts"
-import { withFaultPoints } from "../../platform/workers/FaultPoints.ts"
 import { dueAfter } from "../../platform/workers/RetrySchedule.ts"
 import { periodic } from "../../platform/workers/supervised.ts"
 import { RetryPolicy } from "../RetryPolicy.ts"
-import { type AttemptResult, type ClaimedDelivery, WebhookRepo } from "../WebhookRepo.ts"
+import type { AttemptResult, ClaimedDelivery } from "../WebhookRepo/WebhookStore.ts"
+import { WebhookRepo } from "../WebhookRepo.ts"
 import type { SendOutcome } from "../WebhookSender/SendOutcome.ts"
 import { WebhookSender } from "../WebhookSender.ts"
 import { countAttempt, countExhausted, countUnreadable, noteLag } from "./DeliveryMetrics.ts"
@@ -54,7 +54,7 @@ export class Attempts extends Context.Service<
     Attempts,
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
-      const sender = yield* withFaultPoints("WebhookSender", WebhookSender)
+      const sender = yield* WebhookSender
       const secrets = yield* SecretBox
       const { budgets } = yield* EgressPolicy
       const isTraced = yield* References.TracerEnabled

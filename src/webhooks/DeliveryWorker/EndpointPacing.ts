@@ -3,7 +3,7 @@
 // little of what all share; a slow one is still served side by side. For one that takes the most there are, twice as
 // many are claimed ahead, so that sending does not wait for the database.
 import { Deferred, Effect } from "effect"
-import type { EndpointCapacity } from "../WebhookRepo.ts"
+import type { EndpointCapacity } from "../WebhookRepo/WebhookStore.ts"
 
 /** Attempts in flight to an endpoint that this process knows nothing of. */
 export const initialWindow = 1

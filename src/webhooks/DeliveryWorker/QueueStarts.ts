@@ -3,7 +3,7 @@
 // its beginning would pass all of them. What is committed later than what was due after it lies a little before the
 // latest claim; what lies further back is found when all are read whole, twenty times a second, less often
 // where that takes long.
-import type { ClaimedDelivery, QueueStart } from "../WebhookRepo.ts"
+import type { ClaimedDelivery, QueueStart } from "../WebhookRepo/WebhookStore.ts"
 
 /** What a queue has left behind before it is worth a start of its own. */
 const longQueue = 1_000

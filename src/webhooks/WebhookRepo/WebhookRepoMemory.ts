@@ -4,7 +4,6 @@ import { Effect, Option } from "effect"
 import type { Tenant } from "../../domain/Merchant.ts"
 import type { Delivery, DeliveryAttempt, Endpoint } from "../../domain/Webhook.ts"
 import type { Sealed } from "../../platform/SecretBox.ts"
-import type { OrderOf, StoredEvent, WebhookRepo } from "../WebhookRepo.ts"
 import {
   byDue,
   makeClaimsMemory,
@@ -13,8 +12,9 @@ import {
   sameTenant
 } from "./claimsMemory.ts"
 import { mostCancelled } from "./mostCancelled.ts"
+import type { OrderOf, StoredEvent, WebhookStore } from "./WebhookStore.ts"
 
-export const makeWebhookRepoMemory = Effect.sync((): WebhookRepo["Service"] => {
+export const makeWebhookRepoMemory = Effect.sync((): WebhookStore => {
   const endpoints = new Map<string, StoredEndpoint>()
   const deliveries = new Map<string, StoredDelivery>()
   const attempts = new Map<string, ReadonlyArray<DeliveryAttempt>>()

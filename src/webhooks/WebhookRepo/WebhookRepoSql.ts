@@ -3,7 +3,6 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Tenant } from "../../domain/Merchant.ts"
-import type { WebhookRepo } from "../WebhookRepo.ts"
 import { claimsSql } from "./claimsSql.ts"
 import { eventsSql } from "./eventsSql.ts"
 import { mostCancelled } from "./mostCancelled.ts"
@@ -15,10 +14,11 @@ import {
   firstEndpoint,
   firstWithBody
 } from "./WebhookRows.ts"
+import type { WebhookStore } from "./WebhookStore.ts"
 import { workersSql } from "./workersSql.ts"
 
-export const makeWebhookRepoSql: Effect.Effect<WebhookRepo["Service"], never, SqlClient.SqlClient> =
-  Effect.gen(function* () {
+export const makeWebhookRepoSql: Effect.Effect<WebhookStore, never, SqlClient.SqlClient> = Effect.gen(
+  function* () {
     const sql = yield* SqlClient.SqlClient
     const claims = yield* claimsSql
     const workers = yield* workersSql
@@ -145,4 +145,5 @@ export const makeWebhookRepoSql: Effect.Effect<WebhookRepo["Service"], never, Sq
         return rows.length
       }, Effect.orDie)
     }
-  })
+  }
+)

@@ -11,7 +11,7 @@ import {
   EventType
 } from "../../domain/Webhook.ts"
 import type { Sealed } from "../../platform/SecretBox.ts"
-import type { ClaimedDelivery } from "../WebhookRepo.ts"
+import type { ClaimedDelivery } from "./WebhookStore.ts"
 
 const EndpointRow = Schema.Struct({
   id: Uuid,

@@ -1,11 +1,12 @@
 // The queue in this process: claims under a lease, outcomes under the claim; the same rules as on Postgres.
+
 import { Effect, Option } from "effect"
 import type { Tenant } from "../../domain/Merchant.ts"
 import type { Delivery, DeliveryAttempt, DeliveryStatus, Endpoint } from "../../domain/Webhook.ts"
 import type { Sealed } from "../../platform/SecretBox.ts"
-import type { AttemptResult, Claim, ClaimedDelivery, OrderOf, WebhookRepo } from "../WebhookRepo.ts"
 import { mostCancelled } from "./mostCancelled.ts"
 import { provenMillis } from "./provenMillis.ts"
+import type { AttemptResult, Claim, ClaimedDelivery, OrderOf, WebhookStore } from "./WebhookStore.ts"
 
 export interface StoredEndpoint {
   readonly view: Endpoint
@@ -45,10 +46,7 @@ export const makeClaimsMemory = (known: {
   ) => StoredDelivery
 }): {
   readonly cancel: (stored: StoredDelivery) => void
-  readonly store: Pick<
-    WebhookRepo["Service"],
-    "claimTest" | "claimResend" | "claimDue" | "finish" | "release"
-  >
+  readonly store: Pick<WebhookStore, "claimTest" | "claimResend" | "claimDue" | "finish" | "release">
 } => {
   const { activeOf, attempts, deliveries, endpoints, queue } = known
 

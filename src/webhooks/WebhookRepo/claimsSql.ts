@@ -1,14 +1,15 @@
 // The queue in SQL: claims under a lease, outcomes under the claim. Each is one
 // statement, however many deliveries it takes or records.
+
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Tenant, Uuid } from "../../domain/Merchant.ts"
 import { DeliveryStatus } from "../../domain/Webhook.ts"
 import { waitingEndpoints } from "../../platform/workers/waitingEndpointsSql.ts"
-import type { AttemptResult, WebhookRepo } from "../WebhookRepo.ts"
 import { mostCancelled } from "./mostCancelled.ts"
 import { provenMillis } from "./provenMillis.ts"
 import { allClaimed, claimedColumns, firstClaimed } from "./WebhookRows.ts"
+import type { AttemptResult, WebhookStore } from "./WebhookStore.ts"
 
 const decodeFinished = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ id: Uuid, status: DeliveryStatus }))
@@ -38,7 +39,7 @@ export const claimsSql = Effect.gen(function* () {
     SELECT * FROM webhook_endpoints
     WHERE merchant_id = ${tenant.merchantId} AND env = ${tenant.env} AND deleted_at IS NULL`
 
-  const claimTest: WebhookRepo["Service"]["claimTest"] = Effect.fn("WebhookRepo.claimTest")(function* (
+  const claimTest: WebhookStore["claimTest"] = Effect.fn("WebhookRepo.claimTest")(function* (
     tenant,
     delivery,
     claim
@@ -59,7 +60,7 @@ export const claimsSql = Effect.gen(function* () {
     )
   }, Effect.orDie)
 
-  const claimResend: WebhookRepo["Service"]["claimResend"] = Effect.fn("WebhookRepo.claimResend")(function* (
+  const claimResend: WebhookStore["claimResend"] = Effect.fn("WebhookRepo.claimResend")(function* (
     tenant,
     deliveryId,
     claim
@@ -83,7 +84,7 @@ export const claimsSql = Effect.gen(function* () {
     )
   }, Effect.orDie)
 
-  const claimDue: WebhookRepo["Service"]["claimDue"] = Effect.fnUntraced(function* (claim) {
+  const claimDue: WebhookStore["claimDue"] = Effect.fnUntraced(function* (claim) {
     // A lease that ran out is due again with its old claim id still on it. An array of
     // ids is looked up in a primary key by every plan. The planner sees how many elements the other arrays have,
     // and makes a plan for each claim: one that was kept from when the table was small would read it whole.
@@ -145,7 +146,7 @@ export const claimsSql = Effect.gen(function* () {
     return yield* allClaimed(rows)
   }, Effect.orDie)
 
-  const finish: WebhookRepo["Service"]["finish"] = Effect.fnUntraced(function* (results) {
+  const finish: WebhookStore["finish"] = Effect.fnUntraced(function* (results) {
     // An endpoint's row is written only where something changes or a second has passed, so that a
     // burst does not rewrite it, and in id order, so that instances do not deadlock. What an attempt
     // to a former url gave says nothing about the present one.
@@ -202,7 +203,7 @@ export const claimsSql = Effect.gen(function* () {
     return yield* decodeFinished(rows)
   }, Effect.orDie)
 
-  const release: WebhookRepo["Service"]["release"] = Effect.fn("WebhookRepo.release")(function* (held, at) {
+  const release: WebhookStore["release"] = Effect.fn("WebhookRepo.release")(function* (held, at) {
     yield* sql`
       UPDATE webhook_deliveries d SET due_at = ${at}, claim_id = NULL
       FROM unnest(${held.map((one) => one.id)}::uuid[], ${held.map((one) => one.claimId)}::uuid[]) AS held (id, claim_id)

@@ -1,11 +1,12 @@
 // The feed of events. A settlement may be committed after a later one was read, so its time and id say
 // nothing about its place: rows get their positions once they are visible, one reader of a tenant at a time.
+
 import { Effect, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Tenant, Uuid } from "../../domain/Merchant.ts"
 import { PaymentId } from "../../domain/Payment.ts"
 import { DeliveryStatus } from "../../domain/Webhook.ts"
-import type { EventPage, StoredEvent, WebhookRepo } from "../WebhookRepo.ts"
+import type { EventPage, StoredEvent, WebhookStore } from "./WebhookStore.ts"
 
 const EventRow = Schema.Struct({
   id: Uuid,
@@ -39,10 +40,7 @@ export const eventsSql = Effect.gen(function* () {
   const columns = sql.literal(eventColumns)
   const ofTenant = (tenant: Tenant) => sql`merchant_id = ${tenant.merchantId} AND env = ${tenant.env}`
 
-  const findEvent: WebhookRepo["Service"]["findEvent"] = Effect.fn("WebhookRepo.findEvent")(function* (
-    tenant,
-    id
-  ) {
+  const findEvent: WebhookStore["findEvent"] = Effect.fn("WebhookRepo.findEvent")(function* (tenant, id) {
     const [row] = yield* decodeEvents(
       yield* sql`SELECT ${columns} FROM webhook_deliveries WHERE id = ${id} AND ${ofTenant(tenant)}`
     )
@@ -106,7 +104,7 @@ export const eventsSql = Effect.gen(function* () {
       decodeEvents
     )
 
-  const listEvents: WebhookRepo["Service"]["listEvents"] = Effect.fn("WebhookRepo.listEvents")(function* (
+  const listEvents: WebhookStore["listEvents"] = Effect.fn("WebhookRepo.listEvents")(function* (
     tenant,
     { after, limit }: EventPage
   ) {

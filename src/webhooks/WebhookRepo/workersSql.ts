@@ -1,15 +1,16 @@
 // The processes that send webhooks, at rest: each counts up while it lives.
+
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Uuid } from "../../domain/Merchant.ts"
-import type { WebhookRepo } from "../WebhookRepo.ts"
+import type { WebhookStore } from "./WebhookStore.ts"
 
 const decode = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ id: Uuid, beat: Schema.String })))
 
 /** The part of WebhookRepo that tells which processes live. */
 export const workersSql = Effect.map(
   SqlClient.SqlClient,
-  (sql): Pick<WebhookRepo["Service"], "beat" | "bury" | "leave"> => ({
+  (sql): Pick<WebhookStore, "beat" | "bury" | "leave"> => ({
     beat: Effect.fn("WebhookRepo.beat")(function* (id) {
       return yield* decode(
         yield* sql`

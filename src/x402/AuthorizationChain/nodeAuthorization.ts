@@ -1,7 +1,8 @@
 // What one node says of a signed authorization: whether its nonce is spent, by what, and whether its time is over.
 import { Effect, Option, Schema } from "effect"
 import { encodeFunctionData, type Hex, toEventSelector, toHex } from "viem"
-import type { NodeFailure, RpcNode } from "../../chain/RpcPool/RpcNode.ts"
+import type { NodeFailure } from "../../chain/RpcPool/NodeFailure.ts"
+import type { RpcNode } from "../../chain/RpcPool/RpcNode.ts"
 import { Quantity, Word } from "../../chain/RpcSchemas.ts"
 import { type Address, TransactionHash } from "../../domain/Chain.ts"
 import { walletNetwork } from "../../domain/networks.ts"

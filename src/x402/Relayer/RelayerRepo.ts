@@ -8,8 +8,7 @@ import { type Entry, OutboxRepo, type OutgoingTransaction } from "../../chain/wa
 import type { Address, TransactionHash } from "../../domain/Chain.ts"
 import type { MerchantId } from "../../domain/Merchant.ts"
 import type { SettleReason } from "../../domain/SettleReason.ts"
-import { attachLeaseMillis } from "../../payments/TransferStore.ts"
-import { withFaultPoints } from "../../platform/workers/FaultPoints.ts"
+import { attachLeaseMillis } from "../../payments/attachLeaseMillis.ts"
 import { ownTransferStands } from "../Settlements/ownTransferStandsSql.ts"
 
 export interface BudgetedGas {
@@ -218,6 +217,6 @@ export class RelayerRepo extends Context.Service<
           return rows.length > 0
         }, Effect.orDie)
       })
-    }).pipe((make) => withFaultPoints("RelayerRepo", make))
+    })
   )
 }

@@ -9,7 +9,6 @@ import type { MerchantId } from "../../domain/Merchant.ts"
 import { type PayerType, PaymentId } from "../../domain/Payment.ts"
 import type { SettleReason } from "../../domain/SettleReason.ts"
 import { isUniqueViolation } from "../../platform/database/isUniqueViolation.ts"
-import { withFaultPoints } from "../../platform/workers/FaultPoints.ts"
 import type { SignedAuthorization } from "../Authorization.ts"
 import { ownTransferStands } from "./ownTransferStandsSql.ts"
 import {
@@ -304,6 +303,6 @@ export class SettlementRepo extends Context.Service<
           yield* sql`UPDATE x402_settlements SET next_look_at = ${at} WHERE id = ${id} AND status = 'pending'`
         }, Effect.orDie)
       })
-    }).pipe((make) => withFaultPoints("SettlementRepo", make))
+    })
   )
 }

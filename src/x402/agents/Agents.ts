@@ -31,15 +31,15 @@ import { AppConfig } from "../../platform/AppConfig.ts"
 import { Networks } from "../../platform/Networks.ts"
 import { typedDataOf } from "../Authorization.ts"
 import { networkNames, paymentHeader, type X402Version } from "../Wire.ts"
-import {
-  type AgentChange,
-  type AgentLimits,
-  AgentRepo,
-  type AgentSummary,
-  type NewAgent,
-  type NewAgentPayment,
-  type SpendReservation
-} from "./AgentRepo.ts"
+import type {
+  AgentChange,
+  AgentLimits,
+  AgentSummary,
+  NewAgent,
+  NewAgentPayment,
+  SpendReservation
+} from "./AgentRepo/AgentStore.ts"
+import { AgentRepo } from "./AgentRepo.ts"
 import { chooseRequirement, hostOf } from "./chooseRequirement.ts"
 
 type Shape = typeof Agents.Service

@@ -88,22 +88,22 @@ liveEffect(
     Effect.gen(function* () {
       const world = yield* twoInstances
       const { paymentId, tenant } = world
-      const { repo, sql } = world.one
+      const { attemptRepo, transferRepo, claimRepo, sql } = world.one
       yield* sql.withTransaction(fill(sql))
       yield* sql`ANALYZE`
       yield* world.read()
       const [payment, transfer] = [yield* world.payment, yield* world.transfer]
       const { payer } = transfer
       const asked: Readonly<Record<string, Effect.Effect<unknown>>> = {
-        attempts: repo.attempts(tenant, paymentId, { payer, only: false }),
-        unclaimedTransfer: repo.unclaimedTransfer(payment, payer),
-        paysAnEqual: repo.paysAnEqual(payment, payer, transfer.transactionId, new Date()),
-        awaitsSettlement: repo.awaitsSettlement(transfer),
-        matchesOf: repo.matchesOf(transfer),
-        likelyPayments: repo.likelyPayments(transfer),
-        droppedClaims: repo.droppedClaims(transfer),
-        "droppedClaims by a nonce": repo.droppedClaims(transfer, 0n),
-        "droppedClaims by any nonce": repo.droppedClaims(transfer, "any")
+        attempts: attemptRepo.attempts(tenant, paymentId, { payer, only: false }),
+        unclaimedTransfer: attemptRepo.unclaimedTransfer(payment, payer),
+        paysAnEqual: attemptRepo.paysAnEqual(payment, payer, transfer.transactionId, new Date()),
+        awaitsSettlement: transferRepo.awaitsSettlement(transfer),
+        matchesOf: transferRepo.matchesOf(transfer),
+        likelyPayments: transferRepo.likelyPayments(transfer),
+        droppedClaims: claimRepo.droppedClaims(transfer),
+        "droppedClaims by a nonce": claimRepo.droppedClaims(transfer, 0n),
+        "droppedClaims by any nonce": claimRepo.droppedClaims(transfer, "any")
       }
       for (const [name, ask] of Object.entries(asked)) yield* expectFewPages(sql, name, ask)
     }).pipe(Effect.scoped)

@@ -2,7 +2,7 @@
 import { describe, expect } from "bun:test"
 import type { SQL } from "bun"
 import { Effect, Option } from "effect"
-import type { PaymentRepo } from "../../../src/payments/PaymentRepo.ts"
+import type { TransferRepo } from "../../../src/payments/TransferRepo.ts"
 import { freshAddress } from "../../support/freshAddress.ts"
 import { liveEffect } from "../../support/run.ts"
 import { person, twoInstances } from "./twoInstances.ts"
@@ -75,9 +75,9 @@ describe("A transfer on Postgres is handled or settles a payment", () => {
   )
 
   const explained = {
-    "when its matching ends": (repo: PaymentRepo["Service"], id: string) =>
+    "when its matching ends": (repo: TransferRepo["Service"], id: string) =>
       repo.noteMatch(id, { kind: "unknown" }),
-    "when people are alerted": (repo: PaymentRepo["Service"]) => repo.unalerted(new Date("2026-06-01"))
+    "when people are alerted": (repo: TransferRepo["Service"]) => repo.unalerted(new Date("2026-06-01"))
   }
   for (const [when, explain] of Object.entries(explained))
     liveEffect(`read while its settlement is not committed: nobody handles it, and ${when} it is found`, () =>
@@ -95,11 +95,11 @@ describe("A transfer on Postgres is handled or settles a payment", () => {
           })
         )
         const present = { ...tenant, merchantId: merchant.id }
-        expect(Option.getOrThrow(yield* other.repo.findTransfer(present, id)).paymentId).toBeNull()
+        expect(Option.getOrThrow(yield* other.transferRepo.findTransfer(present, id)).paymentId).toBeNull()
         expect(yield* handle).toBeFalse()
-        expect(yield* other.repo.handleTransfer(present, id, person)).toBeFalse()
-        yield* explain(other.repo, id)
-        expect(Option.isNone(yield* other.repo.findTransfer(present, id))).toBeTrue()
+        expect(yield* other.transferRepo.handleTransfer(present, id, person)).toBeFalse()
+        yield* explain(other.transferRepo, id)
+        expect(Option.isNone(yield* other.transferRepo.findTransfer(present, id))).toBeTrue()
         expect(yield* transfer).toMatchObject({ paymentId, handledBy: null })
       })
     )

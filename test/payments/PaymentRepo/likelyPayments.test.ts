@@ -16,7 +16,7 @@ const { chainId, usdc } = networks.test
 liveEffect("the payment that an agent has signed comes before equal ones, whichever else it has signed", () =>
   Effect.gen(function* () {
     const { one, payment, paymentId, read, tenant, transfer } = yield* twoInstances
-    const { repo, sql } = one
+    const { repo, transferRepo, sql } = one
     const { amount, createdAt, receiver } = yield* payment
     yield* read()
     const sent = yield* transfer
@@ -48,7 +48,7 @@ liveEffect("the payment that an agent has signed comes before equal ones, whiche
         payerType: "agent",
         at: new Date(createdAt.getTime() + cart)
       })
-    const [first] = yield* repo.likelyPayments(sent)
+    const [first] = yield* transferRepo.likelyPayments(sent)
     expect(first?.payment.id).toBe(paymentId)
     expect(first?.reasons.toSorted()).toEqual(["amount", "announced"])
   })

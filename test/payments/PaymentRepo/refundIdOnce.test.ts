@@ -4,7 +4,7 @@ import { Effect, Option } from "effect"
 import { TransactionHash } from "../../../src/domain/Chain.ts"
 import { AtomicUsdc } from "../../../src/domain/Money.ts"
 import { PaymentId } from "../../../src/domain/Payment.ts"
-import type { NewRefund } from "../../../src/payments/RefundStore.ts"
+import type { NewRefund } from "../../../src/payments/refunds/RefundRepo/RefundStore.ts"
 import { liveEffect } from "../../support/run.ts"
 import { twoInstances } from "./twoInstances.ts"
 
@@ -44,8 +44,8 @@ liveEffect("an id that a refund of another payment takes meanwhile is known as t
     })
     const creating = yield* one.sql.withTransaction(
       Effect.gen(function* () {
-        expect(yield* one.repo.createRefund(refundOf(paymentId))).toMatchObject({ _tag: "Created" })
-        const creating = Effect.runPromise(other.repo.createRefund(refundOf(second)))
+        expect(yield* one.refundRepo.createRefund(refundOf(paymentId))).toMatchObject({ _tag: "Created" })
+        const creating = Effect.runPromise(other.refundRepo.createRefund(refundOf(second)))
         yield* Effect.promise(untilOneWaits)
         return { creating }
       })

@@ -9,7 +9,13 @@ import { Address, TransactionHash } from "../../../src/domain/Chain.ts"
 import { AtomicUsdc } from "../../../src/domain/Money.ts"
 import { PaymentId } from "../../../src/domain/Payment.ts"
 import { KeyAuth } from "../../../src/merchants/keys/KeyAuth.ts"
-import { PaymentRepo, type PaymentSettlement } from "../../../src/payments/PaymentRepo.ts"
+import { AttemptRepo } from "../../../src/payments/AttemptRepo.ts"
+import { ClaimRepo } from "../../../src/payments/ClaimRepo.ts"
+import { layerPaymentRepos } from "../../../src/payments/layerPaymentRepos.ts"
+import type { PaymentSettlement } from "../../../src/payments/PaymentRepo/PaymentStore.ts"
+import { PaymentRepo } from "../../../src/payments/PaymentRepo.ts"
+import { RefundRepo } from "../../../src/payments/refunds/RefundRepo.ts"
+import { TransferRepo } from "../../../src/payments/TransferRepo.ts"
 import { freshAddress } from "../../support/freshAddress.ts"
 import { ownDatabase, postgresUrl } from "../../support/ownDatabase.ts"
 import { templateDatabase } from "../../support/testPostgres.ts"
@@ -23,7 +29,7 @@ export const person = { person: "ann@example.com", note: "sent back by hand", at
 const instance = (url: string) =>
   Effect.map(
     Layer.build(
-      Layer.fresh(Layer.merge(PaymentRepo.layer, KeyAuth.layer)).pipe(
+      Layer.fresh(Layer.merge(layerPaymentRepos, KeyAuth.layer)).pipe(
         Layer.provideMerge(PgClient.layer({ url: Redacted.make(url), maxConnections: 2 })),
         Layer.provideMerge(SecureRandom.layerWebCrypto)
       )
@@ -31,6 +37,10 @@ const instance = (url: string) =>
     (context) => ({
       keys: Context.get(context, KeyAuth),
       repo: Context.get(context, PaymentRepo),
+      attemptRepo: Context.get(context, AttemptRepo),
+      claimRepo: Context.get(context, ClaimRepo),
+      transferRepo: Context.get(context, TransferRepo),
+      refundRepo: Context.get(context, RefundRepo),
       sql: Context.get(context, SqlClient.SqlClient)
     })
   )
@@ -53,12 +63,12 @@ export const twoInstances = Effect.gen(function* () {
   const from = { blockNumber: 100n, blockHash: hash(100), blockTime: start }
   const to = { blockNumber: 101n, blockHash: hash(101), blockTime: start }
   const lease = { id: Bun.randomUUIDv7(), at: start, until: new Date(start.getTime() + 60_000) }
-  yield* one.repo.startCursor("test", from)
-  yield* one.repo.leaseCursor("test", lease)
+  yield* one.transferRepo.startCursor("test", from)
+  yield* one.transferRepo.leaseCursor("test", lease)
   const id = Bun.randomUUIDv7()
   const transfer = { payer, receiver, amount, ordinal: 0, transactionId: hash(1), ...to }
   const read = (merchantId = merchant.id) =>
-    other.repo.recordRange({
+    other.transferRepo.recordRange({
       ...{ env: "test", lease, from, to },
       transfers: [{ ...transfer, id, merchantId }],
       outgoing: []
@@ -87,8 +97,8 @@ export const twoInstances = Effect.gen(function* () {
     watch,
     settlement,
     settle: one.repo.settle(settlement),
-    handle: other.repo.handleTransfer(tenant, id, person),
-    transfer: Effect.map(other.repo.findTransfer(tenant, id), Option.getOrThrow),
+    handle: other.transferRepo.handleTransfer(tenant, id, person),
+    transfer: Effect.map(other.transferRepo.findTransfer(tenant, id), Option.getOrThrow),
     payment: Effect.map(other.repo.find(tenant, paymentId), Option.getOrThrow),
     untilOneWaits: async () => {
       for (const end = Date.now() + 5_000; Date.now() < end; await Bun.sleep(10)) {

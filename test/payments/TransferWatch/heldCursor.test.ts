@@ -1,14 +1,13 @@
 // The cursor of the chain's reader between two instances: what is read and not stored is read again by
 // whoever takes over, and the one that was thought dead stores nothing any more.
-import { describe, expect } from "bun:test"
+
+import { expect } from "bun:test"
 import { Effect, Layer, Option } from "effect"
-import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
 import { TransactionHash } from "../../../src/domain/Chain.ts"
-import { PaymentRepo } from "../../../src/payments/PaymentRepo.ts"
-import type { ChainCursor } from "../../../src/payments/TransferStore.ts"
+import type { ChainCursor } from "../../../src/payments/TransferRepo/TransferStore.ts"
+import { TransferRepo } from "../../../src/payments/TransferRepo.ts"
 import { makeHeldCursor } from "../../../src/payments/TransferWatch/heldCursor.ts"
-import { WebhookRepo } from "../../../src/webhooks/WebhookRepo.ts"
 import { testDatabase } from "../../support/database.ts"
 import { testEffect } from "../../support/run.ts"
 
@@ -20,43 +19,37 @@ const block = (height: number): ChainCursor => ({
 const nothing = { transfers: [], outgoing: [] }
 const heightOf = Option.map(({ blockNumber }: ChainCursor) => Number(blockNumber))
 
-const stores = {
-  memory: PaymentRepo.layerMemory.pipe(Layer.provide(WebhookRepo.layerMemory)),
-  Postgres: PaymentRepo.layer.pipe(Layer.provide(testDatabase.layer))
-}
-for (const [name, store] of Object.entries(stores)) {
-  describe(`the held cursor on ${name}`, () => {
-    testEffect(
-      "blocks that hold nothing are stored with the renewal, or once somebody waits; a killed reader's are read again",
-      () =>
-        Effect.gen(function* () {
-          const repo = yield* PaymentRepo
-          const stored = Effect.map(repo.cursor("test"), heightOf)
-          yield* repo.startCursor("test", block(1))
-          const one = makeHeldCursor(repo, "test", "01a1fc34-7205-710e-9410-874fee9a4991")
-          const two = makeHeldCursor(repo, "test", "01a1fc34-7205-710e-9410-874fee9a4992")
-          expect(heightOf(yield* one.take(false))).toEqual(Option.some(1))
-          expect(yield* one.advance(block(2), nothing, false)).toBe(true)
-          expect(heightOf(yield* one.take(false))).toEqual(Option.some(2))
-          expect(yield* stored).toEqual(Option.some(1))
-          expect(yield* two.take(false)).toEqual(Option.none())
-          yield* TestClock.adjust("8 seconds")
-          expect(heightOf(yield* one.take(false))).toEqual(Option.some(2))
-          expect(yield* stored).toEqual(Option.some(2))
+const store = TransferRepo.layer.pipe(Layer.provide(testDatabase.layer))
 
-          expect(yield* one.advance(block(3), nothing, false)).toBe(true)
-          expect(heightOf(yield* one.take(true))).toEqual(Option.some(3))
-          expect(yield* stored).toEqual(Option.some(3))
+testEffect(
+  "blocks that hold nothing are stored with the renewal, or once somebody waits; a killed reader's are read again",
+  () =>
+    Effect.gen(function* () {
+      const transferRepo = yield* TransferRepo
+      const stored = Effect.map(transferRepo.cursor("test"), heightOf)
+      yield* transferRepo.startCursor("test", block(1))
+      const one = makeHeldCursor(transferRepo, "test", "01a1fc34-7205-710e-9410-874fee9a4991")
+      const two = makeHeldCursor(transferRepo, "test", "01a1fc34-7205-710e-9410-874fee9a4992")
+      expect(heightOf(yield* one.take(false))).toEqual(Option.some(1))
+      expect(yield* one.advance(block(2), nothing, false)).toBe(true)
+      expect(heightOf(yield* one.take(false))).toEqual(Option.some(2))
+      expect(yield* stored).toEqual(Option.some(1))
+      expect(yield* two.take(false)).toEqual(Option.none())
+      yield* TestClock.adjust("8 seconds")
+      expect(heightOf(yield* one.take(false))).toEqual(Option.some(2))
+      expect(yield* stored).toEqual(Option.some(2))
 
-          expect(yield* one.advance(block(6), nothing, false)).toBe(true)
-          // It hangs for longer than its lease.
-          yield* TestClock.adjust("16 seconds")
-          expect(heightOf(yield* two.take(false))).toEqual(Option.some(3))
-          expect(yield* two.advance(block(4), nothing, true)).toBe(true)
-          expect(yield* one.take(false)).toEqual(Option.none())
-          expect(yield* one.advance(block(7), nothing, true)).toBe(false)
-          expect(yield* stored).toEqual(Option.some(4))
-        }).pipe(Effect.provide(store.pipe(Layer.provideMerge(SecureRandom.layerWebCrypto))))
-    )
-  })
-}
+      expect(yield* one.advance(block(3), nothing, false)).toBe(true)
+      expect(heightOf(yield* one.take(true))).toEqual(Option.some(3))
+      expect(yield* stored).toEqual(Option.some(3))
+
+      expect(yield* one.advance(block(6), nothing, false)).toBe(true)
+      // It hangs for longer than its lease.
+      yield* TestClock.adjust("16 seconds")
+      expect(heightOf(yield* two.take(false))).toEqual(Option.some(3))
+      expect(yield* two.advance(block(4), nothing, true)).toBe(true)
+      expect(yield* one.take(false)).toEqual(Option.none())
+      expect(yield* one.advance(block(7), nothing, true)).toBe(false)
+      expect(yield* stored).toEqual(Option.some(4))
+    }).pipe(Effect.provide(store))
+)

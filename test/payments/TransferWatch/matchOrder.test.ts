@@ -4,8 +4,8 @@ import { Address } from "../../../src/domain/Chain.ts"
 import { MerchantId } from "../../../src/domain/Merchant.ts"
 import { AtomicUsdc } from "../../../src/domain/Money.ts"
 import { type Payment, PaymentId } from "../../../src/domain/Payment.ts"
-import type { MatchAttempt } from "../../../src/payments/PaymentRepo/AttemptStore.ts"
-import type { Match } from "../../../src/payments/TransferStore.ts"
+import type { MatchAttempt } from "../../../src/payments/AttemptRepo/AttemptStore.ts"
+import type { Match } from "../../../src/payments/TransferRepo/TransferStore.ts"
 import {
   dependsOnSender,
   firstDependsOnSender,

@@ -5,7 +5,7 @@ import type { LikelyReason, TransferKind } from "../../../src/domain/IncomingTra
 import { MerchantId } from "../../../src/domain/Merchant.ts"
 import { AtomicUsdc } from "../../../src/domain/Money.ts"
 import { type Payment, PaymentId } from "../../../src/domain/Payment.ts"
-import type { LikelyPayment } from "../../../src/payments/TransferStore.ts"
+import type { LikelyPayment } from "../../../src/payments/TransferRepo/TransferStore.ts"
 import { transferKindOf } from "../../../src/payments/TransferWatch/transferKindOf.ts"
 
 const at = new Date("2026-01-02T00:00:00Z")

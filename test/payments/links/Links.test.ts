@@ -11,14 +11,15 @@ import { NewLink } from "../../../src/payments/links/Api.ts"
 import { LinkRepo } from "../../../src/payments/links/LinkRepo.ts"
 import { Links } from "../../../src/payments/links/Links.ts"
 import { PaymentRepo } from "../../../src/payments/PaymentRepo.ts"
+import { testDatabase } from "../../support/database.ts"
 import { testConfig } from "../../support/memory.ts"
 import { testEffect } from "../../support/run.ts"
 
 const layerWith = (random: Layer.Layer<SecureRandom.SecureRandom>) =>
   Links.layer.pipe(
     Layer.provide(PaymentIntents.layer),
-    Layer.provideMerge(Layer.mergeAll(LinkRepo.layerMemory, KeyAuth.layerMemory, PaymentRepo.layerMemory)),
-    Layer.provide([testConfig(), random])
+    Layer.provideMerge(Layer.mergeAll(LinkRepo.layer, KeyAuth.layer, PaymentRepo.layer)),
+    Layer.provide([testConfig(), random, testDatabase.layer])
   )
 const layer = layerWith(SecureRandom.layerWebCrypto)
 const usd = (dollars: number) => AtomicUsdc.make(BigInt(dollars) * 1_000_000n)
@@ -34,6 +35,10 @@ const shop = Effect.gen(function* () {
 })
 
 const day = new Date("2026-03-01T00:00:00Z")
+
+/** Before anything sleeps: on the way there nobody wakes. */
+const onThatDay = <E>(name: string, effect: () => Effect.Effect<unknown, E, Layer.Success<typeof layer>>) =>
+  testEffect(name, () => Effect.andThen(TestClock.setTime(day.getTime()), Effect.provide(effect(), layer)))
 
 /** Eighteen bytes are hyphens in base64url. */
 const hyphens = Layer.succeed(
@@ -54,7 +59,7 @@ describe("payment links", () => {
     }).pipe(Effect.provide(layerWith(hyphens)))
   )
 
-  testEffect("a fixed amount is the only one it takes", () =>
+  onThatDay("a fixed amount is the only one it takes", () =>
     Effect.gen(function* () {
       const links = yield* Links
       const { id } = yield* links.create(yield* shop, { description: "Tea", amount: usd(5) })
@@ -63,10 +68,10 @@ describe("payment links", () => {
       expect(refusal).toMatchObject({
         details: [{ path: "body.amount", message: "Must be 5.00, or absent." }]
       })
-    }).pipe(Effect.provide(layer))
+    })
   )
 
-  testEffect("bounds include their ends, and nothing beyond", () =>
+  onThatDay("bounds include their ends, and nothing beyond", () =>
     Effect.gen(function* () {
       const links = yield* Links
       const { id } = yield* links.create(yield* shop, {
@@ -79,14 +84,13 @@ describe("payment links", () => {
         expect(yield* Effect.flip(links.open(id, amount === undefined ? {} : { amount }))).toMatchObject({
           details: [{ message: "Must be from 5.00 to 10.00." }]
         })
-    }).pipe(Effect.provide(layer))
+    })
   )
 
-  testEffect("neither both nor half of the amounts, no inverted bounds, no expiry in the past", () =>
+  onThatDay("neither both nor half of the amounts, no inverted bounds, no expiry in the past", () =>
     Effect.gen(function* () {
       const links = yield* Links
       const owner = yield* shop
-      yield* TestClock.setTime(day.getTime())
       for (const [input, path] of [
         [{ amount: usd(5), minAmount: usd(5), maxAmount: usd(6) }, "body.amount"],
         [{ minAmount: usd(5) }, "body.amount"],
@@ -98,7 +102,7 @@ describe("payment links", () => {
           details: [{ path }]
         })
       expect(yield* links.list(owner)).toEqual({ links: [], hasMore: false })
-    }).pipe(Effect.provide(layer))
+    })
   )
 
   testEffect("an expiry is an instant of the calendar, not another that it comes near", () =>
@@ -112,11 +116,10 @@ describe("payment links", () => {
     })
   )
 
-  testEffect("expires to the second, and closes at once", () =>
+  onThatDay("expires to the second, and closes at once", () =>
     Effect.gen(function* () {
       const links = yield* Links
       const owner = yield* shop
-      yield* TestClock.setTime(day.getTime())
       const terms = { description: "Tea", amount: usd(5) }
       const expiring = yield* links.create(owner, { ...terms, expiresAt: "2026-03-01T00:00:10Z" })
       const closing = yield* links.create(owner, terms)
@@ -127,15 +130,15 @@ describe("payment links", () => {
       yield* links.close(owner, closing.id)
       expect(yield* Effect.flip(links.open(closing.id, {}))).toMatchObject({ reason: "closed" })
       expect(DateTime.toEpochMillis(yield* DateTime.now)).toBe(day.getTime() + 10_000)
-    }).pipe(Effect.provide(layer))
+    })
   )
 
-  testEffect("every link is listed, page by page, and those of others are no place to begin", () =>
+  onThatDay("every link is listed, page by page, and those of others are no place to begin", () =>
     Effect.gen(function* () {
       const links = yield* Links
       const owner = yield* shop
       const made = yield* Effect.forEach(Array.from({ length: 5 }), () =>
-        links.create(owner, { description: "Tea", amount: usd(5) })
+        Effect.tap(links.create(owner, { description: "Tea", amount: usd(5) }), TestClock.adjust("1 second"))
       )
       const ids = made.map((one) => one.id).toReversed()
       const first = yield* links.list(owner, { limit: 3 })
@@ -146,10 +149,10 @@ describe("payment links", () => {
       expect(yield* Effect.flip(links.list(live, { startingAfter: ids[2] }))).toMatchObject({
         details: [{ path: "query.startingAfter" }]
       })
-    }).pipe(Effect.provide(layer))
+    })
   )
 
-  testEffect("a rotated key closes no link, and a merchant without a publishable key has none open", () =>
+  onThatDay("a rotated key closes no link, and a merchant without a publishable key has none open", () =>
     Effect.gen(function* () {
       const [links, keys] = [yield* Links, yield* KeyAuth]
       const owner = yield* shop
@@ -170,10 +173,10 @@ describe("payment links", () => {
       for (const key of yield* publishable) yield* keys.revokeKey(owner.merchant.id, key.id)
       expect(yield* Effect.flip(links.open(id, {}))).toMatchObject({ reason: "closed" })
       expect((yield* links.list(owner)).links[0]).toMatchObject({ id, state: "closed" })
-    }).pipe(Effect.provide(layer))
+    })
   )
 
-  testEffect("a link that pays once leads every visitor to one payment", () =>
+  onThatDay("a link that pays once leads every visitor to one payment", () =>
     Effect.gen(function* () {
       const links = yield* Links
       const repo = yield* LinkRepo
@@ -186,6 +189,6 @@ describe("payment links", () => {
       yield* links.open(id, {})
       expect((yield* repo.find(id)).pipe(Option.getOrThrow).paymentId).toBe(first)
       expect(first).not.toBeNull()
-    }).pipe(Effect.provide(layer))
+    })
   )
 })

@@ -25,6 +25,6 @@ liveEffect("a key that could not be made at first is made for the next request",
       expect(Exit.isFailure(yield* Effect.exit(receipts.signX402({ version: 1 })))).toBe(true)
       const [header = ""] = (yield* receipts.signX402({ version: 1 })).split(".")
       expect(JSON.parse(Buffer.from(header, "base64url").toString())).toMatchObject({ alg: "ES256" })
-    }).pipe(Effect.provide(Receipts.layerMemory.pipe(Layer.provide(failing), Layer.provide(testConfig()))))
+    }).pipe(Effect.provide(Receipts.layerNone.pipe(Layer.provide(failing), Layer.provide(testConfig()))))
   }).pipe(Effect.provide(SecureRandom.layerWebCrypto))
 )

@@ -1,24 +1,27 @@
 // What becomes of a refund is told, and no longer open once it is over, also where an instance ends between the two.
+
 import { expect } from "bun:test"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { TestClock } from "effect/testing"
 import { ChainVerifier } from "../../../src/chain/ChainVerifier.ts"
 import { MemoryChain } from "../../../src/chain/MemoryChain.ts"
 import { BlockStatus } from "../../../src/chain/Verification.ts"
 import { TransactionHash } from "../../../src/domain/Chain.ts"
 import type { Principal } from "../../../src/domain/Merchant.ts"
-import { PaymentRepo } from "../../../src/payments/PaymentRepo.ts"
 import { Payments } from "../../../src/payments/Payments.ts"
+import { RefundRepo } from "../../../src/payments/refunds/RefundRepo.ts"
 import { Refunds } from "../../../src/payments/refunds/Refunds.ts"
 import * as RefundWatch from "../../../src/payments/refunds/RefundWatch.ts"
 import { Alerts } from "../../../src/platform/alerts/Alerts.ts"
-import { memoryStack, newMerchant, openPayment, paid, reportOf } from "../../support/paymentStack.ts"
+import { testDatabase } from "../../support/database.ts"
+import { buildOnDatabaseTime, passes } from "../../support/databaseTime.ts"
+import { newMerchant, openPayment, paid, reportOf, sqlStack } from "../../support/paymentStack.ts"
 import { payer, receiver } from "../../support/rawReceipts.ts"
 import { testEffect } from "../../support/run.ts"
 
-const below = memoryStack.pipe(
+const below = sqlStack.pipe(
   Layer.provideMerge(ChainVerifier.layerMemory),
+  Layer.provideMerge(testDatabase.layer),
   Layer.provideMerge(SecureRandom.layerWebCrypto)
 )
 
@@ -70,12 +73,14 @@ const watched = (
           ),
         resolve: (_, subject) => Effect.sync(() => void open.delete(subject))
       })
-      const context = yield* Layer.build(Refunds.layer.pipe(Layer.provide(alerts), Layer.provideMerge(below)))
-      const repo = Context.get(context, PaymentRepo)
+      const context = yield* buildOnDatabaseTime(
+        Refunds.layer.pipe(Layer.provide(alerts), Layer.provideMerge(below))
+      )
+      const repo = Context.get(context, RefundRepo)
       const verifier = Context.get(context, ChainVerifier)
       const given = Layer.mergeAll(
         alerts,
-        Layer.succeed(PaymentRepo, {
+        Layer.succeed(RefundRepo, {
           ...repo,
           endRefund: (...end) =>
             Effect.andThen(
@@ -132,11 +137,11 @@ watched(
       const { now, refund } = yield* refunded()
       expect(refund.status).toBe("proven")
       Object.assign(fault, { dropped: true, ends: "note" })
-      yield* TestClock.adjust("62 seconds")
+      yield* passes("62 seconds")
       expect(fault.ends).toBeNull()
       // The transfer has returned by the second look.
       fault.dropped = false
-      yield* TestClock.adjust("5 minutes")
+      yield* passes("5 minutes")
       expect((yield* now).droppedAt).toBeNull()
       expect([...open]).toEqual([])
     })
@@ -146,8 +151,8 @@ watched("a refund that has failed is told, also where an instance ended between 
   Effect.gen(function* () {
     const { now, refund } = yield* refunded(TransactionHash.make(`0x${"cd".repeat(32)}`))
     fault.ends = "raise"
-    yield* TestClock.adjust("26 hours")
-    yield* TestClock.adjust("1 hour")
+    yield* passes("26 hours", "1 minute")
+    yield* passes("1 hour", "1 minute")
     expect(yield* now).toMatchObject({ status: "failed", failureReason: "not_found" })
     expect(told).toEqual([refund.id])
   })
@@ -168,7 +173,7 @@ watched(
       )
       expect(made.map(({ refund }) => refund.status)).toEqual(["pending", "pending"])
       yield* chain.mine(2)
-      yield* TestClock.adjust("5 seconds")
+      yield* passes("5 seconds")
       const now = yield* Effect.forEach(made, ({ refund }) => refunds.find(refund, refund.id))
       const lost = now.filter(({ status }) => status === "failed")
       expect(now.filter(({ status }) => status === "proven")).toHaveLength(1)
@@ -182,7 +187,7 @@ watched("a refund that is cancelled after a drop leaves no alert open", ({ fault
     const refunds = yield* Refunds
     const { refund, tenant } = yield* refunded()
     fault.dropped = true
-    yield* TestClock.adjust("62 seconds")
+    yield* passes("62 seconds")
     expect([...open]).toEqual([refund.id])
     yield* refunds.cancel(tenant, refund.id)
     expect([...open]).toEqual([])
@@ -191,13 +196,13 @@ watched("a refund that is cancelled after a drop leaves no alert open", ({ fault
 
 watched("nor one that is cancelled while it fails", ({ fault, open, told }) =>
   Effect.gen(function* () {
-    const repo = yield* PaymentRepo
+    const refundRepo = yield* RefundRepo
     const { now, refund } = yield* refunded(TransactionHash.make(`0x${"cd".repeat(32)}`))
     // As by an instance that has ended before it resolved the alert.
     fault.beforeEnd = Effect.flatMap(DateTime.nowAsDate, (at) =>
-      repo.endRefund(refund.id, { status: "cancelled" }, at)
+      refundRepo.endRefund(refund.id, { status: "cancelled" }, at)
     )
-    yield* TestClock.adjust("26 hours")
+    yield* passes("26 hours", "1 minute")
     expect(yield* now).toMatchObject({ status: "cancelled" })
     expect([told, [...open]]).toEqual([[refund.id], []])
   })
@@ -207,18 +212,18 @@ watched(
   "a transaction that is named while an earlier one fails is told in its turn",
   ({ fault, open, told }) =>
     Effect.gen(function* () {
-      const repo = yield* PaymentRepo
+      const refundRepo = yield* RefundRepo
       const { now, refund } = yield* refunded(TransactionHash.make(`0x${"cd".repeat(32)}`))
       const next = TransactionHash.make(`0x${"ef".repeat(32)}`)
       fault.beforeEnd = Effect.gen(function* () {
         fault.beforeEnd = Effect.void
         const at = yield* DateTime.nowAsDate
-        yield* repo.nameRefundTransaction(refund.id, next, new Date(at.getTime() - 1_000), at)
+        yield* refundRepo.nameRefundTransaction(refund.id, next, new Date(at.getTime() - 1_000), at)
       })
-      yield* TestClock.adjust("25 hours")
+      yield* passes("25 hours", "1 minute")
       expect(yield* now).toMatchObject({ status: "pending", transactionId: next })
       expect([told, [...open]]).toEqual([[refund.id], []])
-      yield* TestClock.adjust("26 hours")
+      yield* passes("26 hours", "1 minute")
       expect(yield* now).toMatchObject({ status: "failed", transactionId: next })
       expect([told.length, [...open]]).toEqual([2, [refund.id]])
     })

@@ -1,5 +1,6 @@
 // A refund that is named with its transaction is made and proven in one step: whoever takes its transfer before, and
 // wherever an instance ends, there is all of it or nothing.
+
 import { expect } from "bun:test"
 import { Context, Effect, Exit, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -9,15 +10,17 @@ import { RefundEnded } from "../../../src/domain/Errors.ts"
 import type { Principal, Tenant } from "../../../src/domain/Merchant.ts"
 import { AtomicUsdc } from "../../../src/domain/Money.ts"
 import type { PaymentId } from "../../../src/domain/Payment.ts"
-import { PaymentRepo } from "../../../src/payments/PaymentRepo.ts"
 import { Payments } from "../../../src/payments/Payments.ts"
+import { RefundRepo } from "../../../src/payments/refunds/RefundRepo.ts"
 import { Refunds } from "../../../src/payments/refunds/Refunds.ts"
-import { memoryStack, newMerchant, openPayment, paid, reportOf } from "../../support/paymentStack.ts"
+import { testDatabase } from "../../support/database.ts"
+import { newMerchant, openPayment, paid, reportOf, sqlStack } from "../../support/paymentStack.ts"
 import { payer, receiver } from "../../support/rawReceipts.ts"
-import { testEffect } from "../../support/run.ts"
+import { liveEffect } from "../../support/run.ts"
 
-const below = memoryStack.pipe(
+const below = sqlStack.pipe(
   Layer.provideMerge(ChainVerifier.layerMemory),
+  Layer.provideMerge(testDatabase.layer),
   Layer.provideMerge(SecureRandom.layerWebCrypto)
 )
 
@@ -52,9 +55,9 @@ const settled = Effect.fnUntraced(function* (principal: Principal) {
 
 const raced = (
   name: string,
-  test: (world: World) => Effect.Effect<unknown, unknown, MemoryChain | PaymentRepo>
+  test: (world: World) => Effect.Effect<unknown, unknown, MemoryChain | RefundRepo>
 ) =>
-  testEffect(name, () =>
+  liveEffect(name, () =>
     Effect.gen(function* () {
       const moments: Moments = {
         beforeBalance: Effect.void,
@@ -72,8 +75,8 @@ const raced = (
           return Effect.orDie(happens)
         })
       const context = yield* Layer.build(below)
-      const repo = Context.get(context, PaymentRepo)
-      const watched = Layer.succeed(PaymentRepo, {
+      const repo = Context.get(context, RefundRepo)
+      const watched = Layer.succeed(RefundRepo, {
         ...repo,
         refundBalance: (...of) => Effect.andThen(once("beforeBalance"), repo.refundBalance(...of)),
         sendersOf: (tenant, transactionId) =>
@@ -87,7 +90,7 @@ const raced = (
             Effect.tap(once("afterCreation"))
           )
       })
-      const instance = (of: Layer.Layer<PaymentRepo>) =>
+      const instance = (of: Layer.Layer<RefundRepo>) =>
         Effect.map(
           Layer.build(
             Layer.fresh(Refunds.layer).pipe(Layer.provide(of), Layer.provide(Layer.succeedContext(context)))
@@ -95,7 +98,7 @@ const raced = (
           Context.get(Refunds)
         )
       const refunds = yield* instance(watched)
-      const elsewhere = yield* instance(Layer.succeed(PaymentRepo, repo))
+      const elsewhere = yield* instance(Layer.succeed(RefundRepo, repo))
       yield* Effect.gen(function* () {
         const { principal, tenant } = yield* newMerchant(receiver)
         const [one, other] = [yield* settled(principal), yield* settled(principal)]
@@ -114,8 +117,8 @@ const sent = Effect.fnUntraced(function* (times: number, confirmations = 2) {
 })
 
 const kept = Effect.fnUntraced(function* (tenant: Tenant, paymentId: PaymentId) {
-  const repo = yield* PaymentRepo
-  return Option.getOrThrow(yield* repo.listRefunds(tenant, { of: { paymentId }, limit: 10 }))
+  const refundRepo = yield* RefundRepo
+  return Option.getOrThrow(yield* refundRepo.listRefunds(tenant, { of: { paymentId }, limit: 10 }))
 })
 
 raced(

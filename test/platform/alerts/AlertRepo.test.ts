@@ -1,8 +1,8 @@
 // The contract of AlertRepo on memory and Postgres.
 import { describe, expect } from "bun:test"
 import { Effect, Layer, Option } from "effect"
+import type { Alert } from "../../../src/platform/alerts/Alert.ts"
 import { AlertRepo } from "../../../src/platform/alerts/AlertRepo.ts"
-import type { Alert } from "../../../src/platform/alerts/Alerts.ts"
 import { testDatabase } from "../../support/database.ts"
 import { liveEffect } from "../../support/run.ts"
 
@@ -121,5 +121,4 @@ const contract = (layer: Layer.Layer<AlertRepo>) => {
   )
 }
 
-describe("AlertRepo in memory", () => contract(AlertRepo.layerMemory))
 describe("AlertRepo on Postgres", () => contract(AlertRepo.layer.pipe(Layer.provide(testDatabase.layer))))

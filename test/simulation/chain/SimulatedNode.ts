@@ -2,7 +2,8 @@
 // stays on a fork that the others have left, is silent, errs, and lies.
 import { Effect, Schema } from "effect"
 import { isHex, toHex } from "viem"
-import { NodeFailure, type RpcNode } from "../../../src/chain/RpcPool/RpcNode.ts"
+import { NodeFailure } from "../../../src/chain/RpcPool/NodeFailure.ts"
+import type { RpcNode } from "../../../src/chain/RpcPool/RpcNode.ts"
 import { Address } from "../../../src/domain/Chain.ts"
 import type { Draw } from "../Draw.ts"
 import { tokenCallOf } from "./authorizations.ts"

@@ -19,8 +19,9 @@ import { FailureReason, PaymentId, PaymentStatus } from "../../../src/domain/Pay
 import { RefundFailure, RefundStatus } from "../../../src/domain/Refund.ts"
 import { DeliveryStatus, EventType } from "../../../src/domain/Webhook.ts"
 import { KeyAuth } from "../../../src/merchants/keys/KeyAuth.ts"
+import { layerPaymentRepos } from "../../../src/payments/layerPaymentRepos.ts"
 import { LinkRepo } from "../../../src/payments/links/LinkRepo.ts"
-import { PaymentRepo } from "../../../src/payments/PaymentRepo.ts"
+import type { PaymentRepo } from "../../../src/payments/PaymentRepo.ts"
 import type { Payments } from "../../../src/payments/Payments.ts"
 import type { AppConfig } from "../../../src/platform/AppConfig.ts"
 import { Alerts } from "../../../src/platform/alerts/Alerts.ts"
@@ -249,7 +250,7 @@ const rowsOf = (session: SharedSession, shop: Shop): Rows => {
 
 export interface Database {
   readonly layer: Layer.Layer<
-    PaymentRepo | WebhookRepo | KeyAuth | Alerts | LinkRepo,
+    Layer.Success<typeof layerPaymentRepos> | WebhookRepo | KeyAuth | Alerts | LinkRepo,
     never,
     SecureRandom.SecureRandom
   >
@@ -285,7 +286,7 @@ export const databaseOf = (world: World, board: FaultBoard): Database => {
   const client = clientOf(session)
   return {
     layer: Layer.mergeAll(
-      PaymentRepo.layer,
+      layerPaymentRepos,
       WebhookRepo.layer,
       KeyAuth.layer,
       Alerts.layer,

@@ -1,7 +1,7 @@
 // Which queues a claim does not read from their beginning, and how often all are read whole.
 import { expect, test } from "bun:test"
 import { makeQueueStarts } from "../../../src/webhooks/DeliveryWorker/QueueStarts.ts"
-import type { ClaimedDelivery } from "../../../src/webhooks/WebhookRepo.ts"
+import type { ClaimedDelivery } from "../../../src/webhooks/WebhookRepo/WebhookStore.ts"
 
 const due = (second: number) => new Date(second * 1000)
 

@@ -1,11 +1,12 @@
 // The faucet in this process: the same limits over the Clock's time, and money
 // that moves wherever `credit` moves it, for example on the in-memory chain.
+
 import { DateTime, Effect } from "effect"
 import { keccak256, toHex } from "viem"
 import { type Address, TransactionHash } from "../../../domain/Chain.ts"
 import type { ChainUnavailable, FaucetUnavailable } from "../../../domain/Errors.ts"
 import type { MemoryChain } from "../../MemoryChain.ts"
-import type { Faucet, Grant, GrantRequest } from "../Faucet.ts"
+import type { FaucetService, Grant, GrantRequest } from "./FaucetService.ts"
 import { type FaucetLimit, faucetLimits, longestWait, nobody } from "./limits.ts"
 import { emptyWallet, limitReached } from "./refusals.ts"
 
@@ -49,7 +50,7 @@ export const creditFrom =
       return [yield* chain.transfer({ from: wallet, to: grant.recipient, amount: grant.usdcAtomic })]
     })
 
-export const makeFaucetMemory = (credit: Credit): Effect.Effect<Faucet["Service"]> =>
+export const makeFaucetMemory = (credit: Credit): Effect.Effect<FaucetService> =>
   Effect.sync(() => {
     let taken: ReadonlyArray<Taken> = []
     let count = 0

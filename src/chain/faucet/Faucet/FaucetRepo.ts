@@ -6,7 +6,7 @@ import type { Hex } from "viem"
 import type { Address } from "../../../domain/Chain.ts"
 import { toBytes } from "../../ChainBytes.ts"
 import { type Ended, type Entry, OutboxRepo, type OutgoingTransaction } from "../../wallets/OutboxRepo.ts"
-import type { GrantRequest } from "../Faucet.ts"
+import type { GrantRequest } from "./FaucetService.ts"
 import { type FaucetLimit, faucetLimits, type Held, longestWait } from "./limits.ts"
 
 export type FaucetAsset = "usdc" | "gas"

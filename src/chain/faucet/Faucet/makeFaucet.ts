@@ -1,5 +1,6 @@
 // The faucet on a real chain: reserve under the limits, broadcast, wait until it is
 // mined; a supervised fiber finishes what a crash or a stuck fee left open.
+
 import { DateTime, type Duration, Effect, Option, Redacted, Schedule, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { isHex } from "viem"
@@ -16,8 +17,8 @@ import {
   type TransactionStanding
 } from "../../wallets/Outbox.ts"
 import { OutboxRepo, type OutgoingTransaction } from "../../wallets/OutboxRepo.ts"
-import type { Faucet, Grant, GrantRequest } from "../Faucet.ts"
 import { FaucetRepo } from "./FaucetRepo.ts"
+import type { FaucetService, Grant, GrantRequest } from "./FaucetService.ts"
 import { type FaucetWallet, makeFaucetWallet } from "./FaucetWallet.ts"
 import { nobody } from "./limits.ts"
 import { emptyWallet, limitReached, notConfigured, sharedWallet, underWay } from "./refusals.ts"
@@ -33,26 +34,29 @@ const defaultTiming: FaucetTiming = {
   patience: "20 seconds"
 }
 
-const heldBy = (repo: FaucetRepo["Service"]): Faucet["Service"]["held"] =>
+const heldBy = (repo: FaucetRepo["Service"]): FaucetService["held"] =>
   Effect.fn("Faucet.held")(function* (request) {
     const held = yield* repo.held({ ...request, recipient: nobody }, yield* DateTime.nowAsDate)
     if (held !== undefined) return yield* limitReached(held)
   })
 
-const makeOff = Effect.map(Alerts, (alerts): Faucet["Service"] => ({
-  offer: { enabled: false, usdcAtomic: 0n },
-  held: () => Effect.void,
-  grant: Effect.fn("Faucet.grant")(function* () {
-    yield* alerts.raise({
-      kind: "faucet_not_configured",
-      tenant: Option.none(),
-      subject: "faucet",
-      message:
-        "A buyer asked for test funds, but the faucet is off. Set FAUCET_PRIVATE_KEY to a wallet that holds USDC and gas on Base Sepolia."
+const makeOff = Effect.map(
+  Alerts,
+  (alerts): FaucetService => ({
+    offer: { enabled: false, usdcAtomic: 0n },
+    held: () => Effect.void,
+    grant: Effect.fn("Faucet.grant")(function* () {
+      yield* alerts.raise({
+        kind: "faucet_not_configured",
+        tenant: Option.none(),
+        subject: "faucet",
+        message:
+          "A buyer asked for test funds, but the faucet is off. Set FAUCET_PRIVATE_KEY to a wallet that holds USDC and gas on Base Sepolia."
+      })
+      return yield* notConfigured
     })
-    return yield* notConfigured
   })
-}))
+)
 
 const make = Effect.fnUntraced(function* (
   privateKey: Redacted.Redacted<string>,
@@ -194,7 +198,7 @@ const make = Effect.fnUntraced(function* (
 export const makeFaucet = (
   timing: Partial<FaucetTiming> = {}
 ): Effect.Effect<
-  Faucet["Service"],
+  FaucetService,
   never,
   AppConfig | RpcPool | FaucetRepo | OutboxRepo | Alerts | SecureRandom.SecureRandom | Scope.Scope
 > =>

@@ -4,7 +4,7 @@ import { parseAddress } from "../../../chain/Address.ts"
 import { formatUsd } from "../../../domain/Money.ts"
 import { networks } from "../../../domain/networks.ts"
 import type { PayerType } from "../../../domain/Payment.ts"
-import type { Refund } from "../../../payments/RefundStore.ts"
+import type { Refund } from "../../../payments/refunds/RefundRepo/RefundStore.ts"
 import type { TimelineEvent } from "./Api.ts"
 import type { PaymentHistory } from "./PaymentPagesRepo.ts"
 

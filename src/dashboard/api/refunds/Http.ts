@@ -3,7 +3,7 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import type { Tenant } from "../../../domain/Merchant.ts"
-import type { Refund } from "../../../payments/RefundStore.ts"
+import type { Refund } from "../../../payments/refunds/RefundRepo/RefundStore.ts"
 import { Refunds } from "../../../payments/refunds/Refunds.ts"
 import { refundView } from "../../../payments/refunds/refundView.ts"
 import { requestedRefund } from "../../../payments/refunds/requestedRefund.ts"

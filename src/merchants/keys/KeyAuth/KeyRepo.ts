@@ -1,5 +1,5 @@
 // The SQL of merchants and API keys.
-import { Effect, Option, Schema } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { addressOf, toBytes } from "../../../chain/ChainBytes.ts"
 import { Env } from "../../../domain/Chain.ts"
@@ -107,7 +107,7 @@ const decodePrincipals = Schema.decodeUnknownEffect(Schema.Array(PrincipalRow), 
 const decodeKeys = Schema.decodeUnknownEffect(Schema.Array(KeyRow))
 const decodeMerchants = Schema.decodeUnknownEffect(Schema.Array(MerchantRow))
 
-export const makeKeyRepo = Effect.gen(function* () {
+const makeKeyRepo = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const claims = yield* makeReceiverRepo
 
@@ -246,3 +246,9 @@ export const makeKeyRepo = Effect.gen(function* () {
     touchKeys
   }
 })
+
+export class KeyRepo extends Context.Service<KeyRepo, Effect.Success<typeof makeKeyRepo>>()(
+  "quittance/merchants/KeyRepo"
+) {
+  static readonly layer: Layer.Layer<KeyRepo, never, SqlClient.SqlClient> = Layer.effect(KeyRepo, makeKeyRepo)
+}

@@ -88,25 +88,12 @@ export class ReceiptRepo extends Context.Service<
     })
   )
 
-  /** In this process. */
-  static readonly layerMemory: Layer.Layer<ReceiptRepo> = Layer.sync(ReceiptRepo, () => {
-    let keys: ReadonlyArray<ReceiptKey> = []
-    const receipts = new Map<PaymentId, KeptReceipt>()
-    return ReceiptRepo.of({
-      keys: Effect.sync(() => keys),
-      addKey: (key) =>
-        Effect.sync(() => {
-          keys = [key, ...keys]
-        }),
-      ofPayment: (paymentId) => Effect.sync(() => Option.fromUndefinedOr(receipts.get(paymentId))),
-      keep: (paymentId, receipt) =>
-        Effect.sync(() => {
-          const kept = receipts.get(paymentId) ?? receipt
-          receipts.set(paymentId, kept)
-          return kept
-        }),
-      find: (id) =>
-        Effect.sync(() => Option.fromUndefinedOr([...receipts.values()].find((one) => one.id === id)))
-    })
+  /** Keeps nothing. */
+  static readonly layerNone: Layer.Layer<ReceiptRepo> = Layer.succeed(ReceiptRepo, {
+    keys: Effect.succeed([]),
+    addKey: () => Effect.void,
+    ofPayment: () => Effect.succeedNone,
+    keep: (_, receipt) => Effect.succeed(receipt),
+    find: () => Effect.succeedNone
   })
 }

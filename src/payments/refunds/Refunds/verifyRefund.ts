@@ -6,7 +6,8 @@ import type { Address, TransactionHash } from "../../../domain/Chain.ts"
 import { networks } from "../../../domain/networks.ts"
 import type { MismatchReason } from "../../../domain/VerdictReason.ts"
 import type { PaymentRepo } from "../../PaymentRepo.ts"
-import type { Refund } from "../../RefundStore.ts"
+import type { Refund } from "../RefundRepo/RefundStore.ts"
+import type { RefundRepo } from "../RefundRepo.ts"
 
 export type ClaimedRefund = Pick<
   Refund,
@@ -21,7 +22,11 @@ const askedSenders = 10
 const weight = (reason: MismatchReason) =>
   ["already_used", "too_old", "amount", "payer", "receiver"].indexOf(reason) + 1 || 9
 
-export const makeVerifyRefund = (chain: ChainVerifier["Service"], repo: PaymentRepo["Service"]) => {
+export const makeVerifyRefund = (
+  chain: ChainVerifier["Service"],
+  repo: PaymentRepo["Service"],
+  refundRepo: RefundRepo["Service"]
+) => {
   const from = Effect.fnUntraced(function* (
     refund: ClaimedRefund,
     transactionId: TransactionHash,
@@ -54,7 +59,7 @@ export const makeVerifyRefund = (chain: ChainVerifier["Service"], repo: PaymentR
 
   /** By the first of the merchant's addresses that has sent it; otherwise what comes nearest. */
   return Effect.fn("Refunds.verify")(function* (refund: ClaimedRefund, transactionId: TransactionHash) {
-    const own = [...(yield* repo.sendersOf(refund, transactionId))].slice(0, askedSenders)
+    const own = [...(yield* refundRepo.sendersOf(refund, transactionId))].slice(0, askedSenders)
     let nearest: Extract<Verification, { _tag: "Mismatch" }> | undefined
     for (const sender of own) {
       const found = yield* from(refund, transactionId, sender)

@@ -1,8 +1,9 @@
 // Request limits shared by instances through Redis: the same GCRA as in memory, as
 // one atomic script. Without Redis each instance limits by itself, and no request waits for it.
+
 import { RedisClient } from "bun"
 import { Effect, Metric, Redacted, Schema } from "effect"
-import type { RateLimiter } from "../RateLimiter.ts"
+import type { RequestLimits } from "../RequestLimits.ts"
 
 // KEYS[1]; ARGV: interval and burst tolerance in milliseconds. Answers the wait in milliseconds. Times are by Redis'
 // own clock: instances whose clocks differ by more than a burst would each find the other's requests in the future.
@@ -32,7 +33,7 @@ const shared = Metric.gauge("quittance_limits_shared", {
   description: "1 while request limits are shared through Redis, 0 while each instance limits by itself."
 })
 
-type Shape = RateLimiter["Service"]
+type Shape = RequestLimits
 
 /** `local` limits while Redis does not answer. */
 export const makeRateLimiterRedis = (url: Redacted.Redacted<string>, local: Shape) =>

@@ -1,12 +1,13 @@
 // AgentRepo on Postgres: the agents here, what they spend beside it.
+
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { toBytes } from "../../../chain/ChainBytes.ts"
 import type { AgentId } from "../../../domain/Agent.ts"
 import type { Env } from "../../../domain/Chain.ts"
 import type { MerchantId } from "../../../domain/Merchant.ts"
-import type { AgentRepo } from "../AgentRepo.ts"
 import { agentColumns, allAgents, decodeSummaries, firstAgent, toSummary } from "./AgentRows.ts"
+import type { AgentStore } from "./AgentStore.ts"
 import { agentPaymentsSql } from "./agentPaymentsSql.ts"
 import { reservationsSql } from "./reservationsSql.ts"
 import { countedSince, spentSince } from "./spentSql.ts"
@@ -20,7 +21,7 @@ const decodeIndex = Schema.decodeUnknownEffect(Schema.Struct({ wallet_index: Sch
  */
 const walletIndexAt = (at: Date) => Math.floor((at.getTime() - Date.UTC(2026, 0, 1)) / 1000)
 
-export const makeAgentRepoSql: Effect.Effect<AgentRepo["Service"], never, SqlClient.SqlClient> = Effect.gen(
+export const makeAgentRepoSql: Effect.Effect<AgentStore, never, SqlClient.SqlClient> = Effect.gen(
   function* () {
     const sql = yield* SqlClient.SqlClient
     const columns = sql.literal(agentColumns)

@@ -12,7 +12,7 @@ import {
 import { Address, Env } from "../../../domain/Chain.ts"
 import { MerchantId } from "../../../domain/Merchant.ts"
 import { AtomicUsdc } from "../../../domain/Money.ts"
-import type { AgentSummary } from "../AgentRepo.ts"
+import type { AgentSummary } from "./AgentStore.ts"
 
 const AgentRow = Schema.Struct({
   id: AgentId,

@@ -1,11 +1,12 @@
 // Payments of agents in SQL, from their reservation to their end.
+
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { toBytes } from "../../../chain/ChainBytes.ts"
-import type { AgentRepo } from "../AgentRepo.ts"
 import { agentColumns, allAgents, allPayments, firstPayment, paymentColumns } from "./AgentRows.ts"
+import type { AgentStore } from "./AgentStore.ts"
 
-type Shape = AgentRepo["Service"]
+type Shape = AgentStore
 
 /** The part of AgentRepo that shows what is reserved, and ends it. */
 export const agentPaymentsSql = (sql: SqlClient.SqlClient) => {

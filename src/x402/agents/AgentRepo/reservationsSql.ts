@@ -1,5 +1,6 @@
 // What agents spend, in SQL. An amount is reserved under the agent's row lock, so that no number of
 // instances overshoots a cap, and stays reserved until the chain has ended its authorization.
+
 import { isDeepStrictEqual } from "node:util"
 import { Effect, Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -7,9 +8,9 @@ import { AddressBytes, toBytes } from "../../../chain/ChainBytes.ts"
 import type { Agent, AgentId } from "../../../domain/Agent.ts"
 import { authorizationNonceOf } from "../../../domain/authorizationNonce.ts"
 import { type Address, TransactionHash } from "../../../domain/Chain.ts"
-import type { AgentRepo, NewAgentPayment, SpendReservation } from "../AgentRepo.ts"
 import { hostOf } from "../chooseRequirement.ts"
 import { agentColumns, allAgents, allowanceOf, allPayments, paymentColumns } from "./AgentRows.ts"
+import type { AgentStore, NewAgentPayment, SpendReservation } from "./AgentStore.ts"
 import { countedSince, spentSince } from "./spentSql.ts"
 
 const decodeUsage = Schema.decodeUnknownEffect(
@@ -150,10 +151,7 @@ export const reservationsSql = (sql: SqlClient.SqlClient) => {
     )
   }, Effect.orDie)
 
-  const allowance: AgentRepo["Service"]["allowance"] = Effect.fn("AgentRepo.allowance")(function* (
-    agent,
-    at
-  ) {
+  const allowance: AgentStore["allowance"] = Effect.fn("AgentRepo.allowance")(function* (agent, at) {
     const { spent } = yield* usage(agent.id, at)
     return allowanceOf(agent, spent)
   }, Effect.orDie)

@@ -1,14 +1,15 @@
 // Incoming transfers on Postgres: whose they are, and what people do with them.
-import { Effect, Option, Schema } from "effect"
-import type { SqlClient } from "effect/sql"
-import { AddressBytes, HashBytes } from "../../chain/ChainBytes.ts"
-import { Env } from "../../domain/Chain.ts"
-import { TransferKind } from "../../domain/IncomingTransfer.ts"
-import { MerchantId, type Tenant, Uuid } from "../../domain/Merchant.ts"
-import { PaymentId } from "../../domain/Payment.ts"
-import { attachLeaseMillis, type IncomingTransfer, type TransferStore } from "../TransferStore.ts"
-import { makeChainReadingSql } from "./chainReadingSql.ts"
-import { makeMatchingSql, reserving } from "./matchingSql.ts"
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { AddressBytes, HashBytes } from "../chain/ChainBytes.ts"
+import { Env } from "../domain/Chain.ts"
+import { TransferKind } from "../domain/IncomingTransfer.ts"
+import { MerchantId, type Tenant, Uuid } from "../domain/Merchant.ts"
+import { PaymentId } from "../domain/Payment.ts"
+import { attachLeaseMillis } from "./attachLeaseMillis.ts"
+import { makeChainReadingSql } from "./TransferRepo/chainReadingSql.ts"
+import { makeMatchingSql, reserving } from "./TransferRepo/matchingSql.ts"
+import type { IncomingTransfer, TransferStore } from "./TransferRepo/TransferStore.ts"
 
 const TransferRow = Schema.Struct({
   id: Uuid,
@@ -58,7 +59,7 @@ const decodeUnalerted = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ merchant_id: MerchantId, env: Env, count: Schema.Int }))
 )
 
-export const makeTransfersSql = (sql: SqlClient.SqlClient): TransferStore => {
+const make = (sql: SqlClient.SqlClient): TransferStore => {
   const all = sql.literal(columns)
   // Taken for a payment that it has not settled, as after a crash, it is open as well.
   const isOpen = sql`payment_id IS NULL AND dropped_at IS NULL AND (handled_at IS NULL OR attached_to IS NOT NULL)`
@@ -86,7 +87,7 @@ export const makeTransfersSql = (sql: SqlClient.SqlClient): TransferStore => {
     ...makeChainReadingSql(sql),
     ...makeMatchingSql(sql),
 
-    takeUnmatched: Effect.fn("PaymentRepo.takeUnmatched")(function* (at, leaseUntil, limit) {
+    takeUnmatched: Effect.fn("TransferRepo.takeUnmatched")(function* (at, leaseUntil, limit) {
       const taken = yield* decode(sql`
         WITH due AS (
           SELECT id FROM incoming_transfers WHERE match_at <= ${at} AND ${isFree(at)}
@@ -103,7 +104,7 @@ export const makeTransfersSql = (sql: SqlClient.SqlClient): TransferStore => {
       return taken.toSorted((left, right) => Number(left.blockNumber - right.blockNumber))
     }, Effect.orDie),
 
-    noteMatch: Effect.fn("PaymentRepo.noteMatch")(function* (id, outcome) {
+    noteMatch: Effect.fn("TransferRepo.noteMatch")(function* (id, outcome) {
       yield* "kind" in outcome
         ? sql`
             UPDATE incoming_transfers t SET kind = ${outcome.kind}, payment_id = ${claimOf},
@@ -116,14 +117,14 @@ export const makeTransfersSql = (sql: SqlClient.SqlClient): TransferStore => {
             WHERE id = ${id} AND payment_id IS NULL AND match_at IS NOT NULL`
     }, Effect.orDie),
 
-    findTransfer: Effect.fn("PaymentRepo.findTransfer")(function* (tenant, id) {
+    findTransfer: Effect.fn("TransferRepo.findTransfer")(function* (tenant, id) {
       const [found] = yield* decode(
         sql`SELECT ${all} FROM incoming_transfers WHERE id = ${id} AND ${ofTenant(tenant)}`
       )
       return Option.fromUndefinedOr(found)
     }, Effect.orDie),
 
-    listTransfers: Effect.fn("PaymentRepo.listTransfers")(function* (
+    listTransfers: Effect.fn("TransferRepo.listTransfers")(function* (
       tenant,
       { status, limit, startingAfter }
     ) {
@@ -139,7 +140,7 @@ export const makeTransfersSql = (sql: SqlClient.SqlClient): TransferStore => {
         ORDER BY block_time DESC, id DESC LIMIT ${limit}`)
     }, Effect.orDie),
 
-    handleTransfer: Effect.fn("PaymentRepo.handleTransfer")(function* (tenant, id, { person, note, at }) {
+    handleTransfer: Effect.fn("TransferRepo.handleTransfer")(function* (tenant, id, { person, note, at }) {
       const rows = yield* sql`
         UPDATE incoming_transfers t
         SET handled_at = ${at}, handled_by = ${person}, note = ${note}, attached_to = NULL, match_at = NULL
@@ -147,7 +148,7 @@ export const makeTransfersSql = (sql: SqlClient.SqlClient): TransferStore => {
       return rows.length > 0
     }, Effect.orDie),
 
-    takeForPayment: Effect.fn("PaymentRepo.takeForPayment")(
+    takeForPayment: Effect.fn("TransferRepo.takeForPayment")(
       function* (tenant, id, paymentId, by) {
         // Whoever sends an authorization for the payment holds this lock as well, and sees the lease after it.
         yield* sql`SELECT 1 FROM payments WHERE id = ${paymentId} FOR NO KEY UPDATE`
@@ -163,14 +164,14 @@ export const makeTransfersSql = (sql: SqlClient.SqlClient): TransferStore => {
       Effect.orDie
     ),
 
-    giveBack: Effect.fn("PaymentRepo.giveBack")(function* (id, paymentId, takenAt) {
+    giveBack: Effect.fn("TransferRepo.giveBack")(function* (id, paymentId, takenAt) {
       yield* sql`
         UPDATE incoming_transfers
         SET match_at = handled_at, handled_at = NULL, handled_by = NULL, note = NULL, attached_to = NULL
         WHERE id = ${id} AND attached_to = ${paymentId} AND handled_at = ${takenAt} AND payment_id IS NULL`
     }, Effect.orDie),
 
-    unalerted: Effect.fn("PaymentRepo.unalerted")(function* (storedBefore) {
+    unalerted: Effect.fn("TransferRepo.unalerted")(function* (storedBefore) {
       // A claim that was being written while its transfer was stored has not seen it.
       yield* sql`
         UPDATE incoming_transfers t SET payment_id = ${claimOf}, merchant_id = ${ownerOf}, match_at = NULL
@@ -184,10 +185,44 @@ export const makeTransfersSql = (sql: SqlClient.SqlClient): TransferStore => {
       return rows.map(({ merchant_id, env, count }) => ({ merchantId: merchant_id, env, count }))
     }, Effect.orDie),
 
-    noteAlerted: Effect.fn("PaymentRepo.noteAlerted")(function* (tenant, storedBefore, at) {
+    noteAlerted: Effect.fn("TransferRepo.noteAlerted")(function* (tenant, storedBefore, at) {
       yield* sql`
         UPDATE incoming_transfers SET alerted_at = ${at}
         WHERE ${ofTenant(tenant)} AND ${isOpen} AND alerted_at IS NULL AND created_at < ${storedBefore}`
     }, Effect.orDie)
   }
+}
+
+export class TransferRepo extends Context.Service<TransferRepo, TransferStore>()(
+  "quittance/payments/TransferRepo"
+) {
+  static readonly layer: Layer.Layer<TransferRepo, never, SqlClient.SqlClient> = Layer.effect(
+    TransferRepo,
+    Effect.map(SqlClient.SqlClient, make)
+  )
+  /** Reads no chain and knows no transfer: payments settle by reports alone, and test payments do not expire. */
+  static readonly layerNone: Layer.Layer<TransferRepo> = Layer.succeed(TransferRepo, {
+    cursor: () => Effect.succeedNone,
+    startCursor: () => Effect.void,
+    leaseCursor: () => Effect.succeedNone,
+    releaseCursor: () => Effect.void,
+    receiversAmong: () => Effect.succeed(new Map()),
+    recordRange: () => Effect.succeed(false),
+    rewindCursor: () => Effect.succeed(false),
+    takeUnmatched: () => Effect.succeed([]),
+    awaitsSettlement: () => Effect.succeed(false),
+    isReserved: () => Effect.succeed(false),
+    askedBy: () => Effect.succeed([]),
+    signedFor: () => Effect.succeedNone,
+    matchesOf: () => Effect.succeed([]),
+    likelyPayments: () => Effect.succeed([]),
+    noteMatch: () => Effect.void,
+    findTransfer: () => Effect.succeedNone,
+    listTransfers: () => Effect.succeed([]),
+    handleTransfer: () => Effect.succeed(false),
+    takeForPayment: () => Effect.succeed(false),
+    giveBack: () => Effect.void,
+    unalerted: () => Effect.succeed([]),
+    noteAlerted: () => Effect.void
+  })
 }

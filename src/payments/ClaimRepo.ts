@@ -1,12 +1,12 @@
 // Claims that follow their money to another transfer, on Postgres.
-import { Effect, Option, Schema } from "effect"
-import { type SqlClient, SqlError } from "effect/sql"
-import { HashBytes, toBytes } from "../../chain/ChainBytes.ts"
-import { networks } from "../../domain/networks.ts"
-import { isUniqueViolation } from "../../platform/database/isUniqueViolation.ts"
-import { ownRows, PaymentRow, paymentColumns, toPayment } from "../PaymentRow.ts"
-import type { ClaimReplacement, ClaimStore, DroppedClaim } from "./ClaimStore.ts"
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient, SqlError } from "effect/sql"
+import { HashBytes, toBytes } from "../chain/ChainBytes.ts"
+import { networks } from "../domain/networks.ts"
+import { isUniqueViolation } from "../platform/database/isUniqueViolation.ts"
+import type { ClaimReplacement, ClaimStore, DroppedClaim } from "./ClaimRepo/ClaimStore.ts"
 import { arrivedTransfer, explainTransfer, isFree } from "./claimingSql.ts"
+import { ownRows, PaymentRow, paymentColumns, toPayment } from "./PaymentRow.ts"
 import { TransferAlreadyUsed } from "./TransferAlreadyUsed.ts"
 
 const decodeDropped = Schema.decodeUnknownEffect(
@@ -28,7 +28,7 @@ const decodeClaims = Schema.decodeUnknownEffect(
 /** A payer's newest attempts, among which those with a nonce are looked for. */
 const comparedAttempts = 100
 
-export const makeClaimsSql = (sql: SqlClient.SqlClient): ClaimStore => {
+const make = (sql: SqlClient.SqlClient): ClaimStore => {
   const replacement = (claiming: ClaimReplacement) => {
     const { at, env, paymentId, payer, transfer } = claiming
     return sql`
@@ -75,7 +75,7 @@ export const makeClaimsSql = (sql: SqlClient.SqlClient): ClaimStore => {
   }
 
   return {
-    claimOf: Effect.fn("PaymentRepo.claimOf")(function* (paymentId) {
+    claimOf: Effect.fn("ClaimRepo.claimOf")(function* (paymentId) {
       const [row] = yield* decodeClaims(
         yield* sql`SELECT transaction_id, dropped_at FROM claimed_transfers WHERE payment_id = ${paymentId}`
       )
@@ -85,7 +85,7 @@ export const makeClaimsSql = (sql: SqlClient.SqlClient): ClaimStore => {
       }))
     }, Effect.orDie),
 
-    droppedClaims: Effect.fn("PaymentRepo.droppedClaims")(function* (
+    droppedClaims: Effect.fn("ClaimRepo.droppedClaims")(function* (
       { amount, env, payer, receiver, transactionId },
       nonce
     ) {
@@ -120,7 +120,7 @@ export const makeClaimsSql = (sql: SqlClient.SqlClient): ClaimStore => {
       )
     }, Effect.orDie),
 
-    replaceClaim: Effect.fn("PaymentRepo.replaceClaim")(
+    replaceClaim: Effect.fn("ClaimRepo.replaceClaim")(
       function* (input) {
         return (yield* replacement(input)).length > 0
       },
@@ -131,4 +131,17 @@ export const makeClaimsSql = (sql: SqlClient.SqlClient): ClaimStore => {
       )
     )
   }
+}
+
+export class ClaimRepo extends Context.Service<ClaimRepo, ClaimStore>()("quittance/payments/ClaimRepo") {
+  static readonly layer: Layer.Layer<ClaimRepo, never, SqlClient.SqlClient> = Layer.effect(
+    ClaimRepo,
+    Effect.map(SqlClient.SqlClient, make)
+  )
+  /** Knows no claim. */
+  static readonly layerNone: Layer.Layer<ClaimRepo> = Layer.succeed(ClaimRepo, {
+    claimOf: () => Effect.succeedNone,
+    droppedClaims: () => Effect.succeed([]),
+    replaceClaim: () => Effect.succeed(false)
+  })
 }

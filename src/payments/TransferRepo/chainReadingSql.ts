@@ -11,7 +11,7 @@ import {
   type CursorLease,
   furthestEnd,
   returnedMillis
-} from "../TransferStore.ts"
+} from "./TransferStore.ts"
 
 const decodeCursors = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ block_number: Schema.BigInt, block_hash: HashBytes, block_time: Schema.Date }))
@@ -46,13 +46,13 @@ export const makeChainReadingSql = (sql: SqlClient.SqlClient): ChainReadingStore
     RETURNING chain_id`
 
   return {
-    cursor: Effect.fn("PaymentRepo.cursor")(function* (env) {
+    cursor: Effect.fn("TransferRepo.cursor")(function* (env) {
       return yield* oneCursor(
         sql`SELECT block_number, block_hash, block_time FROM chain_cursors WHERE chain_id = ${chainOf(env)}`
       )
     }, Effect.orDie),
 
-    startCursor: Effect.fn("PaymentRepo.startCursor")(function* (env, cursor) {
+    startCursor: Effect.fn("TransferRepo.startCursor")(function* (env, cursor) {
       yield* sql`
         INSERT INTO chain_cursors (chain_id, block_number, block_hash, block_time)
         VALUES (${chainOf(env)}, ${cursor.blockNumber.toString()}::bigint, ${toBytes(cursor.blockHash)},
@@ -60,7 +60,7 @@ export const makeChainReadingSql = (sql: SqlClient.SqlClient): ChainReadingStore
         ON CONFLICT DO NOTHING`
     }, Effect.orDie),
 
-    leaseCursor: Effect.fn("PaymentRepo.leaseCursor")(function* (env, lease) {
+    leaseCursor: Effect.fn("TransferRepo.leaseCursor")(function* (env, lease) {
       return yield* oneCursor(sql`
         UPDATE chain_cursors SET lease_id = ${lease.id}, leased_until = ${lease.until}
         WHERE chain_id = ${chainOf(env)}
@@ -70,13 +70,13 @@ export const makeChainReadingSql = (sql: SqlClient.SqlClient): ChainReadingStore
         RETURNING block_number, block_hash, block_time`)
     }, Effect.orDie),
 
-    releaseCursor: Effect.fn("PaymentRepo.releaseCursor")(function* (env, leaseId) {
+    releaseCursor: Effect.fn("TransferRepo.releaseCursor")(function* (env, leaseId) {
       yield* sql`
         UPDATE chain_cursors SET lease_id = NULL, leased_until = NULL
         WHERE chain_id = ${chainOf(env)} AND lease_id = ${leaseId}`
     }, Effect.orDie),
 
-    receiversAmong: Effect.fn("PaymentRepo.receiversAmong")(function* (env, addresses) {
+    receiversAmong: Effect.fn("TransferRepo.receiversAmong")(function* (env, addresses) {
       const rows = yield* decodeReceivers(
         yield* sql`
           SELECT address, merchant_id, watched_since AS since FROM merchant_receivers
@@ -90,7 +90,7 @@ export const makeChainReadingSql = (sql: SqlClient.SqlClient): ChainReadingStore
       )
     }, Effect.orDie),
 
-    recordRange: Effect.fn("PaymentRepo.recordRange")(function* ({
+    recordRange: Effect.fn("TransferRepo.recordRange")(function* ({
       env,
       lease,
       from,
@@ -187,7 +187,7 @@ export const makeChainReadingSql = (sql: SqlClient.SqlClient): ChainReadingStore
       return rows.length > 0
     }, Effect.orDie),
 
-    rewindCursor: Effect.fn("PaymentRepo.rewindCursor")(function* (env, lease, from, to) {
+    rewindCursor: Effect.fn("TransferRepo.rewindCursor")(function* (env, lease, from, to) {
       return (yield* moved(env, lease, from, to)).length > 0
     }, Effect.orDie)
   }

@@ -1,12 +1,12 @@
 // Refunds at rest. What is refunded is a settled payment, or an incoming transfer that pays none.
 import type { Effect, Option } from "effect"
-import type { Address, Env, TransactionHash } from "../domain/Chain.ts"
-import type { Tenant } from "../domain/Merchant.ts"
-import type { AtomicUsdc } from "../domain/Money.ts"
-import type { PaymentId } from "../domain/Payment.ts"
-import type { RefundFailure, RefundStatus } from "../domain/Refund.ts"
-import type { TransferAlreadyUsed } from "./PaymentRepo/TransferAlreadyUsed.ts"
-import type { ClaimedTransfer, WatchNote } from "./PaymentRepo.ts"
+import type { Address, Env, TransactionHash } from "../../../domain/Chain.ts"
+import type { Tenant } from "../../../domain/Merchant.ts"
+import type { AtomicUsdc } from "../../../domain/Money.ts"
+import type { PaymentId } from "../../../domain/Payment.ts"
+import type { RefundFailure, RefundStatus } from "../../../domain/Refund.ts"
+import type { ClaimedTransfer, WatchNote } from "../../PaymentRepo/PaymentStore.ts"
+import type { TransferAlreadyUsed } from "../../TransferAlreadyUsed.ts"
 
 export type RefundedThing = { readonly paymentId: PaymentId } | { readonly transferId: string }
 

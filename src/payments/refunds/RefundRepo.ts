@@ -1,35 +1,34 @@
 // How refunds are found, checked and ended on Postgres.
-
-import { Effect, Option, Schema } from "effect"
-import type { SqlClient } from "effect/sql"
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient } from "effect/sql"
 import { AddressBytes, HashBytes, toBytes } from "../../chain/ChainBytes.ts"
 import type { Tenant } from "../../domain/Merchant.ts"
 import { networks } from "../../domain/networks.ts"
-import type { RefundStore } from "../RefundStore.ts"
-import { blockTolerance } from "./AttemptStore.ts"
-import { chainIdSql } from "./chainIdSql.ts"
-import { decodeRefundRows, refundColumns } from "./RefundRow.ts"
-import { isRefundOf, makeRefundCreationSql } from "./refundCreationSql.ts"
+import { blockTolerance } from "../AttemptRepo/AttemptStore.ts"
+import { chainIdSql } from "../PaymentRepo/chainIdSql.ts"
+import { decodeRefundRows, refundColumns } from "./RefundRepo/RefundRow.ts"
+import type { RefundStore } from "./RefundRepo/RefundStore.ts"
+import { isRefundOf, makeRefundCreationSql } from "./RefundRepo/refundCreationSql.ts"
 
 const decodeBlocks = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ block_number: Schema.BigInt })))
 const decodeAddresses = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ address: AddressBytes })))
 const decodeHashes = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ transaction_id: HashBytes })))
 
-export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
+const make = (sql: SqlClient.SqlClient): RefundStore => {
   const columns = sql.literal(refundColumns())
   const ofTenant = ({ merchantId, env }: Tenant) => sql`merchant_id = ${merchantId} AND env = ${env}`
 
   return {
     ...makeRefundCreationSql(sql),
 
-    findRefund: Effect.fn("PaymentRepo.findRefund")(function* (tenant, id) {
+    findRefund: Effect.fn("RefundRepo.findRefund")(function* (tenant, id) {
       const [found] = yield* decodeRefundRows(
         sql`SELECT ${columns} FROM refunds WHERE id = ${id} AND ${ofTenant(tenant)}`
       )
       return Option.fromUndefinedOr(found)
     }, Effect.orDie),
 
-    listRefunds: Effect.fn("PaymentRepo.listRefunds")(function* (tenant, { limit, of, startingAfter }) {
+    listRefunds: Effect.fn("RefundRepo.listRefunds")(function* (tenant, { limit, of, startingAfter }) {
       const only = of === undefined ? sql`` : sql`AND ${isRefundOf(sql, of)}`
       const after =
         startingAfter === undefined
@@ -47,26 +46,26 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
       return Option.some(found)
     }, Effect.orDie),
 
-    provenRefunds: Effect.fn("PaymentRepo.provenRefunds")(function* (paymentId) {
+    provenRefunds: Effect.fn("RefundRepo.provenRefunds")(function* (paymentId) {
       return yield* decodeRefundRows(sql`
         SELECT ${columns} FROM refunds
         WHERE payment_id = ${paymentId} AND status = 'proven' AND dropped_at IS NULL ORDER BY proven_at, id`)
     }, Effect.orDie),
 
-    settledBlock: Effect.fn("PaymentRepo.settledBlock")(function* (paymentId) {
+    settledBlock: Effect.fn("RefundRepo.settledBlock")(function* (paymentId) {
       const [claim] = yield* decodeBlocks(
         yield* sql`SELECT block_number FROM claimed_transfers WHERE payment_id = ${paymentId}`
       )
       return Option.map(Option.fromUndefinedOr(claim), ({ block_number }) => block_number)
     }, Effect.orDie),
 
-    isReceiver: Effect.fn("PaymentRepo.isReceiver")(function* (env, address) {
+    isReceiver: Effect.fn("RefundRepo.isReceiver")(function* (env, address) {
       const rows =
         yield* sql`SELECT 1 FROM merchant_receivers WHERE env = ${env} AND address = ${toBytes(address)}`
       return rows.length > 0
     }, Effect.orDie),
 
-    senderFor: Effect.fn("PaymentRepo.senderFor")(function* ({ env, merchantId }, came) {
+    senderFor: Effect.fn("RefundRepo.senderFor")(function* ({ env, merchantId }, came) {
       const receiverColumn = sql.literal(`receiver_${env}`)
       const [own] = yield* decodeAddresses(
         yield* sql`
@@ -79,7 +78,7 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
       return Option.map(Option.fromUndefinedOr(own), ({ address }) => address)
     }, Effect.orDie),
 
-    sendersOf: Effect.fn("PaymentRepo.sendersOf")(function* ({ env, merchantId }, transactionId) {
+    sendersOf: Effect.fn("RefundRepo.sendersOf")(function* ({ env, merchantId }, transactionId) {
       const receiverColumn = sql.literal(`receiver_${env}`)
       const rows = yield* decodeAddresses(
         yield* sql`
@@ -101,7 +100,7 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
       return new Set(rows.map(({ address }) => address))
     }, Effect.orDie),
 
-    nameRefundTransaction: Effect.fn("PaymentRepo.nameRefundTransaction")(function* (
+    nameRefundTransaction: Effect.fn("RefundRepo.nameRefundTransaction")(function* (
       id,
       transactionId,
       at,
@@ -113,7 +112,7 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
       return rows.length > 0
     }, Effect.orDie),
 
-    endRefund: Effect.fn("PaymentRepo.endRefund")(
+    endRefund: Effect.fn("RefundRepo.endRefund")(
       function* (id, end, at) {
         // The refunds of a transfer are made and ended one after the other.
         yield* sql`
@@ -152,7 +151,7 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
       Effect.orDie
     ),
 
-    takeDueRefunds: Effect.fn("PaymentRepo.takeDueRefunds")(function* (at, leaseUntil, limit) {
+    takeDueRefunds: Effect.fn("RefundRepo.takeDueRefunds")(function* (at, leaseUntil, limit) {
       const taken = yield* decodeRefundRows(sql`
         WITH due AS (
           SELECT id FROM refunds WHERE next_look_at <= ${at} ORDER BY next_look_at LIMIT ${limit}
@@ -163,7 +162,7 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
       return taken.map((refund) => ({ ...refund, heldUntil: leaseUntil }))
     }, Effect.orDie),
 
-    sentFor: Effect.fn("PaymentRepo.sentFor")(function* (refund) {
+    sentFor: Effect.fn("RefundRepo.sentFor")(function* (refund) {
       const height = refund.createdBlock?.toString() ?? null
       const found = yield* decodeHashes(
         yield* sql`
@@ -186,14 +185,14 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
       return [...new Set(found.map((row) => row.transaction_id))]
     }, Effect.orDie),
 
-    noteRefundCheck: Effect.fn("PaymentRepo.noteRefundCheck")(function* ({ id, transactionId }, checkAt) {
+    noteRefundCheck: Effect.fn("RefundRepo.noteRefundCheck")(function* ({ id, transactionId }, checkAt) {
       const named = transactionId === null ? null : toBytes(transactionId)
       yield* sql`
         UPDATE refunds SET next_look_at = ${checkAt}
         WHERE id = ${id} AND status = 'pending' AND transaction_id IS NOT DISTINCT FROM ${named}::bytea`
     }, Effect.orDie),
 
-    noteRefundWatched: Effect.fn("PaymentRepo.noteRefundWatched")(function* (
+    noteRefundWatched: Effect.fn("RefundRepo.noteRefundWatched")(function* (
       { heldUntil, id },
       { droppedAt, moved, watchAt }
     ) {
@@ -217,4 +216,31 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
       return rows.length > 0
     }, Effect.orDie)
   }
+}
+
+export class RefundRepo extends Context.Service<RefundRepo, RefundStore>()("quittance/payments/RefundRepo") {
+  static readonly layer: Layer.Layer<RefundRepo, never, SqlClient.SqlClient> = Layer.effect(
+    RefundRepo,
+    Effect.map(SqlClient.SqlClient, make)
+  )
+  /** Knows no refund, and nothing that could be refunded. */
+  static readonly layerNone: Layer.Layer<RefundRepo> = Layer.succeed(RefundRepo, {
+    createRefund: () => Effect.succeed({ _tag: "Unknown" }),
+    findRefund: () => Effect.succeedNone,
+    listRefunds: (_, { startingAfter }) =>
+      Effect.succeed(startingAfter === undefined ? Option.some([]) : Option.none()),
+    provenRefunds: () => Effect.succeed([]),
+    refundBalance: () => Effect.succeed({ paid: 0n, refunded: 0n }),
+    settledBlock: () => Effect.succeedNone,
+    isReceiver: () => Effect.succeed(false),
+    senderFor: () => Effect.succeedNone,
+    sendersOf: () => Effect.succeed(new Set()),
+    nameRefundTransaction: () => Effect.succeed(false),
+    proveRefund: () => Effect.succeedNone,
+    endRefund: () => Effect.succeed(false),
+    takeDueRefunds: () => Effect.succeed([]),
+    sentFor: () => Effect.succeed([]),
+    noteRefundCheck: () => Effect.void,
+    noteRefundWatched: () => Effect.succeed(false)
+  })
 }

@@ -1,9 +1,12 @@
 // How refunds are made and proven on Postgres, within what was received.
 import { Effect, Option, Schema } from "effect"
 import { type SqlClient, SqlError } from "effect/sql"
-import { toBytes } from "../../chain/ChainBytes.ts"
-import type { Tenant } from "../../domain/Merchant.ts"
-import { isUniqueViolation } from "../../platform/database/isUniqueViolation.ts"
+import { toBytes } from "../../../chain/ChainBytes.ts"
+import type { Tenant } from "../../../domain/Merchant.ts"
+import { isUniqueViolation } from "../../../platform/database/isUniqueViolation.ts"
+import { attachLeaseMillis } from "../../attachLeaseMillis.ts"
+import { TransferAlreadyUsed } from "../../TransferAlreadyUsed.ts"
+import { decodeRefundRows, refundColumns } from "./RefundRow.ts"
 import type {
   NewRefund,
   RefundBalance,
@@ -12,10 +15,7 @@ import type {
   RefundProof,
   RefundStore,
   ShownProof
-} from "../RefundStore.ts"
-import { attachLeaseMillis } from "../TransferStore.ts"
-import { decodeRefundRows, refundColumns } from "./RefundRow.ts"
-import { TransferAlreadyUsed } from "./TransferAlreadyUsed.ts"
+} from "./RefundStore.ts"
 
 const decodePaid = Schema.decodeUnknownEffect(
   Schema.Array(
@@ -158,7 +158,7 @@ export const makeRefundCreationSql = (
   })
 
   return {
-    createRefund: Effect.fn("PaymentRepo.createRefund")(
+    createRefund: Effect.fn("RefundRepo.createRefund")(
       function* (refund, shown): Effect.fn.Return<RefundCreation, unknown> {
         const [thing] = yield* decodePaid(yield* received(refund, refund.of, refund.at))
         if (thing === undefined) return { _tag: "Unknown" }
@@ -188,7 +188,7 @@ export const makeRefundCreationSql = (
       Effect.catch((error) => (error instanceof TransferAlreadyUsed ? Effect.fail(error) : Effect.die(error)))
     ),
 
-    refundBalance: Effect.fn("PaymentRepo.refundBalance")(function* (tenant, of) {
+    refundBalance: Effect.fn("RefundRepo.refundBalance")(function* (tenant, of) {
       const [{ paid }] = yield* Schema.decodeUnknownEffect(
         Schema.Tuple([Schema.Struct({ paid: Schema.BigIntFromString })])
       )(
@@ -206,7 +206,7 @@ export const makeRefundCreationSql = (
       return { paid, refunded: yield* sumOf(of) }
     }, Effect.orDie),
 
-    proveRefund: Effect.fn("PaymentRepo.proveRefund")(function* (id, proof, at, checkAt) {
+    proveRefund: Effect.fn("RefundRepo.proveRefund")(function* (id, proof, at, checkAt) {
       return Option.fromUndefinedOr(yield* prove(id, { proof, at, checkAt }))
     })
   }

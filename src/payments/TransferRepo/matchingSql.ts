@@ -6,9 +6,9 @@ import type { Address } from "../../domain/Chain.ts"
 import { LikelyReason } from "../../domain/IncomingTransfer.ts"
 import { networks } from "../../domain/networks.ts"
 import { PaymentId } from "../../domain/Payment.ts"
+import { attemptCountsMillis } from "../AttemptRepo/AttemptStore.ts"
 import { ownRows, PaymentRow, paymentColumns, toPayment } from "../PaymentRow.ts"
-import type { IncomingTransfer, Match, MatchingStore } from "../TransferStore.ts"
-import { attemptCountsMillis } from "./AttemptStore.ts"
+import type { IncomingTransfer, Match, MatchingStore } from "./TransferStore.ts"
 
 const decodePayments = Schema.decodeUnknownEffect(Schema.Array(PaymentRow))
 const decodeMatches = Schema.decodeUnknownEffect(
@@ -66,7 +66,7 @@ export const makeMatchingSql = (sql: SqlClient.SqlClient): MatchingStore => {
       AND a.payment_id IS NOT NULL`
 
   return {
-    awaitsSettlement: Effect.fn("PaymentRepo.awaitsSettlement")(function* (transfer) {
+    awaitsSettlement: Effect.fn("TransferRepo.awaitsSettlement")(function* (transfer) {
       const rows = yield* sql`
         SELECT 1 FROM x402_settlements s
         WHERE ${signedBy(transfer)} AND receiver = ${toBytes(transfer.receiver)}
@@ -79,11 +79,11 @@ export const makeMatchingSql = (sql: SqlClient.SqlClient): MatchingStore => {
       return rows.length > 0
     }, Effect.orDie),
 
-    isReserved: Effect.fn("PaymentRepo.isReserved")(function* (paymentId) {
+    isReserved: Effect.fn("TransferRepo.isReserved")(function* (paymentId) {
       return (yield* reserving(sql, paymentId)).length > 0
     }, Effect.orDie),
 
-    askedBy: Effect.fn("PaymentRepo.askedBy")(function* (transfer, nonces) {
+    askedBy: Effect.fn("TransferRepo.askedBy")(function* (transfer, nonces) {
       const used = sql`ANY(${nonces.map((nonce) => Buffer.from(nonce.slice(2), "hex"))}::bytea[])`
       const rows = yield* sql`
         SELECT ${sql.literal(paymentColumns("p."))} FROM payments p
@@ -97,7 +97,7 @@ export const makeMatchingSql = (sql: SqlClient.SqlClient): MatchingStore => {
       return (yield* decodePayments(rows)).map(toPayment)
     }, Effect.orDie),
 
-    signedFor: Effect.fn("PaymentRepo.signedFor")(function* (env, payer, nonce) {
+    signedFor: Effect.fn("TransferRepo.signedFor")(function* (env, payer, nonce) {
       const bytes = Buffer.from(nonce.slice(2), "hex")
       const [row] = yield* decodeSignedFor(
         yield* sql`
@@ -111,7 +111,7 @@ export const makeMatchingSql = (sql: SqlClient.SqlClient): MatchingStore => {
       return Option.map(Option.fromUndefinedOr(row), ({ payment_id }) => payment_id)
     }, Effect.orDie),
 
-    matchesOf: Effect.fn("PaymentRepo.matchesOf")(function* (transfer) {
+    matchesOf: Effect.fn("TransferRepo.matchesOf")(function* (transfer) {
       const payer = toBytes(transfer.payer)
       const attempts = yield* decodeMatchAttempts(
         yield* sql`
@@ -149,7 +149,7 @@ export const makeMatchingSql = (sql: SqlClient.SqlClient): MatchingStore => {
       )
     }, Effect.orDie),
 
-    likelyPayments: Effect.fn("PaymentRepo.likelyPayments")(function* (transfer) {
+    likelyPayments: Effect.fn("TransferRepo.likelyPayments")(function* (transfer) {
       const [payer, receiver] = [toBytes(transfer.payer), toBytes(transfer.receiver)]
       const amount = sql`${transfer.amount.toString()}::numeric`
       // Each payment by its key: how many are known the planner guesses far too low, and compares all with all.

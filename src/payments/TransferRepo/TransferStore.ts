@@ -3,15 +3,12 @@
 
 import type { Effect, Option } from "effect"
 import type { Hex } from "viem"
-import type { ChainTransfer } from "../chain/Verification.ts"
-import type { Address, Env, TransactionHash } from "../domain/Chain.ts"
-import type { LikelyReason, TransferKind } from "../domain/IncomingTransfer.ts"
-import type { MerchantId, Tenant } from "../domain/Merchant.ts"
-import type { Payment, PaymentId } from "../domain/Payment.ts"
-import type { MatchAttempt } from "./PaymentRepo/AttemptStore.ts"
-
-/** How long a transfer that a person attaches is out of others' sight. */
-export const attachLeaseMillis = 60_000
+import type { ChainTransfer } from "../../chain/Verification.ts"
+import type { Address, Env, TransactionHash } from "../../domain/Chain.ts"
+import type { LikelyReason, TransferKind } from "../../domain/IncomingTransfer.ts"
+import type { MerchantId, Tenant } from "../../domain/Merchant.ts"
+import type { Payment, PaymentId } from "../../domain/Payment.ts"
+import type { MatchAttempt } from "../AttemptRepo/AttemptStore.ts"
 
 /** How long after the chain shows what was given up as lost it is looked at: nodes that lag still miss it. */
 export const returnedMillis = 60_000

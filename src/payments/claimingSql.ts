@@ -1,12 +1,12 @@
 // What settling a payment and moving its claim to another transfer have in common: the transfer under its lock, whether
 // it is free, and what it is explained by. Each is a part of a statement whose `held` is the payment.
 import type { SqlClient, Statement } from "effect/sql"
-import { toBytes } from "../../chain/ChainBytes.ts"
-import type { Address } from "../../domain/Chain.ts"
-import type { PaymentId } from "../../domain/Payment.ts"
-import { isShort } from "../isShortSql.ts"
-import type { ClaimedTransfer } from "../PaymentRepo.ts"
-import { attachLeaseMillis } from "../TransferStore.ts"
+import { toBytes } from "../chain/ChainBytes.ts"
+import type { Address } from "../domain/Chain.ts"
+import type { PaymentId } from "../domain/Payment.ts"
+import { attachLeaseMillis } from "./attachLeaseMillis.ts"
+import { isShort } from "./isShortSql.ts"
+import type { ClaimedTransfer } from "./PaymentRepo/PaymentStore.ts"
 
 interface Claiming {
   readonly paymentId: PaymentId

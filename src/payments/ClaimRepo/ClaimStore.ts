@@ -3,9 +3,9 @@
 import type { Effect, Option } from "effect"
 import type { Address, Env, TransactionHash } from "../../domain/Chain.ts"
 import type { Payment, PaymentId } from "../../domain/Payment.ts"
-import type { ClaimedTransfer } from "../PaymentRepo.ts"
-import type { IncomingTransfer } from "../TransferStore.ts"
-import type { TransferAlreadyUsed } from "./TransferAlreadyUsed.ts"
+import type { ClaimedTransfer } from "../PaymentRepo/PaymentStore.ts"
+import type { TransferAlreadyUsed } from "../TransferAlreadyUsed.ts"
+import type { IncomingTransfer } from "../TransferRepo/TransferStore.ts"
 
 /** A settled payment whose claim names a transfer that the chain no longer shows, or may not. */
 export interface DroppedClaim {

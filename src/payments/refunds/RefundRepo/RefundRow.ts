@@ -1,12 +1,12 @@
 // A refund's row.
 import { Effect, Schema } from "effect"
-import { AddressBytes, HashBytes } from "../../chain/ChainBytes.ts"
-import { Env } from "../../domain/Chain.ts"
-import { MerchantId, Uuid } from "../../domain/Merchant.ts"
-import { AtomicUsdc } from "../../domain/Money.ts"
-import { PaymentId } from "../../domain/Payment.ts"
-import { RefundFailure, RefundStatus } from "../../domain/Refund.ts"
-import type { Refund } from "../RefundStore.ts"
+import { AddressBytes, HashBytes } from "../../../chain/ChainBytes.ts"
+import { Env } from "../../../domain/Chain.ts"
+import { MerchantId, Uuid } from "../../../domain/Merchant.ts"
+import { AtomicUsdc } from "../../../domain/Money.ts"
+import { PaymentId } from "../../../domain/Payment.ts"
+import { RefundFailure, RefundStatus } from "../../../domain/Refund.ts"
+import type { Refund } from "./RefundStore.ts"
 
 const RefundRow = Schema.Struct({
   id: Uuid,

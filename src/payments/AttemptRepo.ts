@@ -1,19 +1,19 @@
-// Attempts on Postgres.
-import { DateTime, Effect, Option, Schema } from "effect"
-import type { SqlClient } from "effect/sql"
-import { AddressBytes, HashBytes, toBytes } from "../../chain/ChainBytes.ts"
-import { type Tenant, Uuid } from "../../domain/Merchant.ts"
-import { AttemptMethod } from "../../domain/Payment.ts"
-import { isShort } from "../isShortSql.ts"
-import { ownRows, PaymentRow, paymentColumns, toPayment } from "../PaymentRow.ts"
-import { cameSince, sinceOpened } from "../sinceOpenedSql.ts"
+// Attempts on Postgres: wallets that announce that they are about to pay, one open attempt each for a payment.
+import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { AddressBytes, HashBytes, toBytes } from "../chain/ChainBytes.ts"
+import { type Tenant, Uuid } from "../domain/Merchant.ts"
+import { AttemptMethod } from "../domain/Payment.ts"
 import {
   type AttemptStore,
   attemptLifeMillis,
   blockTolerance,
   type OpenAttempt,
   type PaymentAttempt
-} from "./AttemptStore.ts"
+} from "./AttemptRepo/AttemptStore.ts"
+import { isShort } from "./isShortSql.ts"
+import { ownRows, PaymentRow, paymentColumns, toPayment } from "./PaymentRow.ts"
+import { cameSince, sinceOpened } from "./sinceOpenedSql.ts"
 
 const AttemptRow = Schema.Struct({
   id: Uuid,
@@ -52,7 +52,7 @@ const decodeTransfers = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ 
 /** How many attempts are listed. */
 const listed = 20
 
-export const makeAttemptsSql = (sql: SqlClient.SqlClient): AttemptStore => {
+const make = (sql: SqlClient.SqlClient): AttemptStore => {
   const find = (statement: Effect.Effect<ReadonlyArray<unknown>, unknown>) =>
     Effect.flatMap(statement, decodeAttempts).pipe(
       Effect.map(([row]) => Option.map(Option.fromUndefinedOr(row), toAttempt))
@@ -78,7 +78,7 @@ export const makeAttemptsSql = (sql: SqlClient.SqlClient): AttemptStore => {
       SELECT 1 FROM payment_attempts a WHERE a.payment_id = r.payment_id AND a.payer_address = r.payer_address)`
 
   return {
-    announce: Effect.fn("PaymentRepo.announce")(
+    announce: Effect.fn("AttemptRepo.announce")(
       function* ({ attempt, minedNonce, ...of }) {
         const payer = toBytes(attempt.payer)
         // The lock comes first: what is asked after it sees every reservation that came before.
@@ -125,7 +125,7 @@ export const makeAttemptsSql = (sql: SqlClient.SqlClient): AttemptStore => {
       Effect.orDie
     ),
 
-    attempts: Effect.fn("PaymentRepo.attempts")(function* (tenant, paymentId, by) {
+    attempts: Effect.fn("AttemptRepo.attempts")(function* (tenant, paymentId, by) {
       const [row] = yield* sql`
         SELECT ${sql.literal(paymentColumns())} FROM payments
         WHERE id = ${paymentId} AND merchant_id = ${tenant.merchantId} AND env = ${tenant.env}`
@@ -198,13 +198,13 @@ export const makeAttemptsSql = (sql: SqlClient.SqlClient): AttemptStore => {
       })
     }, Effect.orDie),
 
-    openAttempt: Effect.fn("PaymentRepo.openAttempt")(function* (paymentId, payer) {
+    openAttempt: Effect.fn("AttemptRepo.openAttempt")(function* (paymentId, payer) {
       return yield* find(sql`
         SELECT ${sql.literal(columns)} FROM payment_attempts
         WHERE payment_id = ${paymentId} AND payer_address = ${toBytes(payer)} AND closed_at IS NULL`)
     }, Effect.orDie),
 
-    unclaimedTransfer: Effect.fn("PaymentRepo.unclaimedTransfer")(function* (payment, payer) {
+    unclaimedTransfer: Effect.fn("AttemptRepo.unclaimedTransfer")(function* (payment, payer) {
       const [row] = yield* decodeTransfers(
         yield* sql`
           SELECT t.transaction_id FROM incoming_transfers t JOIN payments p ON p.id = ${payment.id}
@@ -218,7 +218,7 @@ export const makeAttemptsSql = (sql: SqlClient.SqlClient): AttemptStore => {
       return Option.map(Option.fromUndefinedOr(row), ({ transaction_id }) => transaction_id)
     }, Effect.orDie),
 
-    paysAnEqual: Effect.fn("PaymentRepo.paysAnEqual")(function* (payment, payer, sent, at) {
+    paysAnEqual: Effect.fn("AttemptRepo.paysAnEqual")(function* (payment, payer, sent, at) {
       const rows = yield* sql`
         SELECT 1 FROM payment_attempts a JOIN payments p ON p.id = a.payment_id
         WHERE a.payer_address = ${toBytes(payer)} AND a.closed_at IS NULL AND p.id <> ${payment.id}
@@ -236,7 +236,7 @@ export const makeAttemptsSql = (sql: SqlClient.SqlClient): AttemptStore => {
       return rows.length > 0
     }, Effect.orDie),
 
-    awaitsReported: Effect.fn("PaymentRepo.awaitsReported")(function* (paymentId, payer, at) {
+    awaitsReported: Effect.fn("AttemptRepo.awaitsReported")(function* (paymentId, payer, at) {
       const rows = yield* sql`
         SELECT 1 FROM payment_reports r WHERE r.payment_id = ${paymentId} AND r.payer_address = ${toBytes(payer)}
           AND r.payer_type = 'human' AND r.next_check_at IS NOT NULL
@@ -244,7 +244,7 @@ export const makeAttemptsSql = (sql: SqlClient.SqlClient): AttemptStore => {
       return rows.length > 0
     }, Effect.orDie),
 
-    noteAddressShown: Effect.fn("PaymentRepo.noteAddressShown")(function* (paymentId, at) {
+    noteAddressShown: Effect.fn("AttemptRepo.noteAddressShown")(function* (paymentId, at) {
       // Behind the payment's lock, as it expires: then a link that is paid once has either it or this.
       const rows = yield* sql`
         WITH open AS (SELECT id FROM payments WHERE id = ${paymentId} AND status = 'pending' FOR SHARE)
@@ -254,10 +254,30 @@ export const makeAttemptsSql = (sql: SqlClient.SqlClient): AttemptStore => {
       return rows.length > 0
     }, Effect.orDie),
 
-    closeAttempt: Effect.fn("PaymentRepo.closeAttempt")(function* (paymentId, attemptId, reason, at) {
+    closeAttempt: Effect.fn("AttemptRepo.closeAttempt")(function* (paymentId, attemptId, reason, at) {
       yield* sql`
         UPDATE payment_attempts SET closed_at = ${at}, closed_reason = ${reason}
         WHERE id = ${attemptId} AND payment_id = ${paymentId} AND closed_at IS NULL`
     }, Effect.orDie)
   }
+}
+
+export class AttemptRepo extends Context.Service<AttemptRepo, AttemptStore>()(
+  "quittance/payments/AttemptRepo"
+) {
+  static readonly layer: Layer.Layer<AttemptRepo, never, SqlClient.SqlClient> = Layer.effect(
+    AttemptRepo,
+    Effect.map(SqlClient.SqlClient, make)
+  )
+  /** Knows no attempt, and takes none. */
+  static readonly layerNone: Layer.Layer<AttemptRepo> = Layer.succeed(AttemptRepo, {
+    announce: () => Effect.succeedNone,
+    attempts: () => Effect.succeedNone,
+    openAttempt: () => Effect.succeedNone,
+    unclaimedTransfer: () => Effect.succeedNone,
+    paysAnEqual: () => Effect.succeed(false),
+    awaitsReported: () => Effect.succeed(false),
+    noteAddressShown: () => Effect.succeed(false),
+    closeAttempt: () => Effect.void
+  })
 }

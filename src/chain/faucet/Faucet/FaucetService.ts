@@ -1,0 +1,36 @@
+// What a faucet grants, on the chain and in memory.
+import type { Effect } from "effect"
+import type { Address, TransactionHash } from "../../../domain/Chain.ts"
+import type { ChainUnavailable, FaucetLimitReached, FaucetUnavailable } from "../../../domain/Errors.ts"
+import type { MerchantId } from "../../../domain/Merchant.ts"
+
+export interface GrantRequest {
+  readonly merchantId: MerchantId
+  /** The verified buyer. */
+  readonly recipient: Address
+  /** The client's network address, for the hourly limit. */
+  readonly clientAddress: string
+}
+
+export interface Grant {
+  readonly recipient: Address
+  readonly usdcAtomic: bigint
+  readonly gasWei: bigint
+  readonly transactionIds: ReadonlyArray<TransactionHash>
+}
+
+export interface FaucetOffer {
+  readonly enabled: boolean
+  /** Atomic USDC that one grant pays. */
+  readonly usdcAtomic: bigint
+}
+
+export interface FaucetService {
+  readonly offer: FaucetOffer
+  /** The limit that holds any grant of the merchant or the client address back. Asks no node, takes nothing. */
+  readonly held: (request: Omit<GrantRequest, "recipient">) => Effect.Effect<void, FaucetLimitReached>
+  /** Sends a grant and waits until it is mined. */
+  readonly grant: (
+    request: GrantRequest
+  ) => Effect.Effect<Grant, FaucetLimitReached | FaucetUnavailable | ChainUnavailable>
+}

@@ -1,0 +1,234 @@
+// What PaymentRepo stores, and what it promises: the same on Postgres and in memory.
+import type { Effect, Option } from "effect"
+import type { Address, Env, TransactionHash } from "../../domain/Chain.ts"
+import type { IntentTokenExpired } from "../../domain/Errors.ts"
+import type { Tenant } from "../../domain/Merchant.ts"
+import type { AtomicUsdc } from "../../domain/Money.ts"
+import type {
+  Evidence,
+  FailureReason,
+  PayerType,
+  Payment,
+  PaymentId,
+  PaymentSummary
+} from "../../domain/Payment.ts"
+import type { VerdictReason } from "../../domain/VerdictReason.ts"
+import type { SettledDelivery } from "../../domain/Webhook.ts"
+import type { TransferAlreadyUsed } from "../TransferAlreadyUsed.ts"
+
+export interface OpenPayment extends Tenant {
+  readonly id: PaymentId
+  readonly amount: AtomicUsdc
+  readonly intentUrl: string
+  readonly receiver: Address
+  readonly payerType: PayerType
+  /** Height of the chain, where the process knows one. */
+  readonly openedBlock?: bigint
+  readonly at: Date
+}
+
+export interface PageRequest {
+  readonly limit: number
+  /** Only payments that this transaction has settled. */
+  readonly transactionId?: TransactionHash | undefined
+  /** Only payments of this order. */
+  readonly intentUrl?: string | undefined
+  /** The last payment of the page before. */
+  readonly startingAfter: PaymentId | undefined
+}
+
+export interface Report extends Tenant {
+  readonly paymentId: PaymentId
+  readonly evidence: Evidence
+  /** Becomes the payment's own where this report settles it. */
+  readonly payerType: PayerType
+  readonly at: Date
+  /** When the reconciler checks the report unless a request has by then. */
+  readonly nextCheckAt: Date
+}
+
+/** Position of the proven Transfer on the chain. */
+export interface ClaimedTransfer {
+  readonly chainId: number
+  readonly transactionId: TransactionHash
+  /** Position of the log among its transaction's logs. */
+  readonly logPosition: number
+  /** Place among the transfers of its transaction with the same payer, receiver and amount. */
+  readonly ordinal: number
+  readonly blockNumber: bigint
+  readonly blockHash: TransactionHash
+}
+
+export interface PaymentSettlement {
+  readonly paymentId: PaymentId
+  readonly evidence: Evidence
+  readonly reportedAt: Date
+  readonly at: Date
+  readonly transfer: ClaimedTransfer
+  readonly delivery: SettledDelivery
+  /** In its place where the transfer has paid another payment before: the merchant has handled the id for that one. */
+  readonly laterDelivery?: SettledDelivery
+  /** When the finality watch checks the block next. */
+  readonly watchAt: Date
+}
+
+/** A transfer that pays nothing any more. */
+export interface TakenTransfer {
+  /** Place among the equal transfers of its transaction. */
+  readonly ordinal: number
+  /** Of the block in which a payment claims it; null where a person has handled it. */
+  readonly blockHash: TransactionHash | null
+}
+
+/** What the chain said about a report. */
+export interface Verdict {
+  readonly at: Date
+  readonly reason: VerdictReason
+  readonly expected?: string | undefined
+  readonly actual?: string | undefined
+}
+
+/** A payment, and the height at which a payer first announced to pay it. */
+export interface Announced {
+  readonly payment: Payment
+  readonly attemptBlock: bigint | null
+}
+
+/** A kept report that is due for another check against the chain. */
+export interface DueReport extends Announced {
+  readonly evidence: Evidence
+  readonly reportedAt: Date
+  /** How often it has been checked. */
+  readonly checks: number
+  /** The end of the lease under which it was taken. */
+  readonly heldUntil: Date
+}
+
+/** A settled transfer whose block is not final yet. */
+export interface WatchedTransfer extends ClaimedTransfer, Tenant {
+  readonly paymentId: PaymentId
+  /** What the transaction must still carry. */
+  readonly transfer: {
+    readonly payer: Address
+    readonly receiver: Address
+    readonly amount: AtomicUsdc
+    readonly ordinal: number
+  }
+  /** Since when the chain no longer shows it. */
+  readonly droppedAt: Date | null
+  /** It stands for the one that settled the payment. */
+  readonly isReplacement: boolean
+  /** The end of the lease under which it was taken. */
+  readonly heldUntil: Date
+}
+
+/** What a check of a settled transfer's block found. */
+export interface WatchNote {
+  /** Where a reorganisation has put the transaction; absent where it stays. */
+  readonly moved?: Pick<ClaimedTransfer, "blockNumber" | "blockHash"> & {
+    readonly logPosition?: number
+  }
+  /** Since when the chain no longer shows the transfer. */
+  readonly droppedAt: Date | null
+  /** When to check again; null ends the watch. */
+  readonly watchAt: Date | null
+}
+
+export interface PaymentStore {
+  /** Creates the pending payment, or answers the one that the same token opened before. */
+  readonly open: (
+    input: OpenPayment
+  ) => Effect.Effect<{ readonly payment: Payment; readonly created: boolean }>
+  /** The payment that a token opened, for replays after its expiry. */
+  readonly openExpired: (tenant: Tenant, id: PaymentId) => Effect.Effect<Payment, IntentTokenExpired>
+  readonly find: (tenant: Tenant, id: PaymentId) => Effect.Effect<Option.Option<Payment>>
+  /** Those of the tenant's payments that exist, in no order. */
+  readonly findMany: (
+    tenant: Tenant,
+    ids: ReadonlyArray<PaymentId>
+  ) => Effect.Effect<ReadonlyArray<PaymentSummary>>
+  /** Whether any merchant has a payment of this id. */
+  readonly exists: (id: PaymentId) => Effect.Effect<boolean>
+  /** Newest first. None where `startingAfter` is not a payment of the tenant. */
+  readonly list: (
+    tenant: Tenant,
+    page: PageRequest
+  ) => Effect.Effect<
+    Option.Option<{ readonly payments: ReadonlyArray<PaymentSummary>; readonly hasMore: boolean }>
+  >
+  /**
+   * The present state of the payment, in one round trip. One that is not settled keeps the report:
+   * on Testnet for the reconciler, on Mainnet as a record.
+   */
+  readonly report: (report: Report) => Effect.Effect<Option.Option<Announced>>
+  /** Those of a transaction's equal transfers that pay nothing any more, or not this payment, by their ordinals. */
+  readonly takenTransfers: (
+    transfer: Pick<PaymentSettlement, "evidence"> & {
+      readonly paymentId?: PaymentId
+      readonly chainId: number
+      readonly receiver: Address
+      readonly amount: AtomicUsdc
+    }
+  ) => Effect.Effect<ReadonlyArray<TakenTransfer>>
+  /**
+   * Settles a payment that is pending, or failed and paid late: claims its transfer, queues its
+   * webhook and drops its kept reports, all or nothing. None where the payment is settled, or
+   * while a claim on the same transaction names another block.
+   */
+  readonly settle: (
+    settlement: PaymentSettlement
+  ) => Effect.Effect<Option.Option<Payment>, TransferAlreadyUsed>
+  /**
+   * Notes what a check against the chain found; `nextCheckAt` null ends the checks. Does nothing where the report
+   * is not due at `heldUntil` any more: it was taken by another, or made again, and that check counts.
+   */
+  readonly noteCheck: (
+    paymentId: PaymentId,
+    evidence: Evidence,
+    verdict: Verdict,
+    next: { readonly heldUntil: Date; readonly nextCheckAt: Date | null }
+  ) => Effect.Effect<void>
+  /** Notes a verdict for the payment's history alone. A verdict that stays the same is noted once. */
+  readonly noteVerdict: (paymentId: PaymentId, evidence: Evidence, verdict: Verdict) => Effect.Effect<void>
+  /** Takes due reports; each is out of other instances' sight until `leaseUntil`. */
+  readonly takeDueReports: (
+    at: Date,
+    leaseUntil: Date,
+    limit: number
+  ) => Effect.Effect<ReadonlyArray<DueReport>>
+  /**
+   * Fails pending payments, oldest first: opened before `openedBefore`, and with no report, or with
+   * reports before `reportedBefore` of which none is still to be checked. What an x402 settlement
+   * reserves stays, and so does a live payment with a report.
+   */
+  readonly expire: (cutoff: {
+    readonly openedBefore: { readonly [E in Env]: Date }
+    readonly reportedBefore: Date
+    readonly at: Date
+    /** Default 500. */
+    readonly limit?: number
+  }) => Effect.Effect<ReadonlyArray<{ readonly id: PaymentId; readonly reason: FailureReason }>>
+  /** Forgets test reports that verified nothing and are checked no more, made before then; how many. */
+  readonly pruneReports: (reportedBefore: Date, limit: number) => Effect.Effect<number>
+  /** Takes settled transfers whose blocks are due for a finality check. */
+  readonly takeWatched: (
+    at: Date,
+    leaseUntil: Date,
+    limit: number
+  ) => Effect.Effect<ReadonlyArray<WatchedTransfer>>
+  /**
+   * Notes what became of a settled transfer's block. The payment itself stays as it is. While the chain does not
+   * show it, open transfers like it are matched again. False, and nothing is noted, where another has taken the
+   * transfer since.
+   */
+  readonly noteWatched: (
+    taken: Pick<WatchedTransfer, "paymentId" | "heldUntil">,
+    note: WatchNote
+  ) => Effect.Effect<boolean>
+}
+
+/** What works without a request: takes due work under a lease, notes what it found. */
+export type ReconcilerStore = Pick<
+  PaymentStore,
+  "noteCheck" | "noteVerdict" | "takeDueReports" | "expire" | "pruneReports" | "takeWatched" | "noteWatched"
+>

@@ -1,0 +1,54 @@
+// Puts a point around each effect of a service, where a simulation makes calls fail, wait, or never answer, and a test
+// counts them. The services know nothing of it.
+import { Context, Effect, Layer, type Scope } from "effect"
+
+/** Runs a call at the point of this name. */
+export interface FaultPoint {
+  <A, E, R>(name: string, call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R>
+  /** Hears of the points of a service when it is built. */
+  readonly built?: (names: ReadonlyArray<string>) => void
+}
+
+/** The service with the point `name.method` around the effect of each method. */
+export const withFaultPoints = <S extends object>(name: string, service: S, at: FaultPoint): S => {
+  at.built?.(Object.keys(service).map((method) => `${name}.${method}`))
+  const around = (method: PropertyKey, result: unknown) =>
+    Effect.isEffect(result) ? at(`${name}.${String(method)}`, result) : result
+  return new Proxy(service, {
+    get: (target, method) => {
+      const member: unknown = Reflect.get(target, method)
+      return typeof member === "function"
+        ? (...args: ReadonlyArray<unknown>) => around(method, Reflect.apply(member, target, args))
+        : around(method, member)
+    }
+  })
+}
+
+const nameOf = (key: string) => key.slice(key.lastIndexOf("/") + 1)
+
+/** Builds a layer whose repositories, those inside of it as well, have fault points. */
+export const buildWithFaultPoints = <A, E, R>(
+  layer: Layer.Layer<A, E, R>,
+  at: FaultPoint
+): Effect.Effect<Context.Context<A>, E, R | Scope.Scope> =>
+  Effect.gen(function* () {
+    const pointed = new WeakSet<object>()
+    const withPoints = <Services>(context: Context.Context<Services>): Context.Context<Services> => {
+      const services = new Map(context.mapUnsafe)
+      for (const [key, service] of context.mapUnsafe) {
+        if (!key.endsWith("Repo") || pointed.has(service)) continue
+        const changed = withFaultPoints(nameOf(key), service, at)
+        pointed.add(changed)
+        services.set(key, changed)
+      }
+      return Context.makeUnsafe(services)
+    }
+    const memoMap = Layer.makeMemoMapUnsafe()
+    const memoize = memoMap.getOrElseMemoize.bind(memoMap)
+    // Each layer is built through here, with what it is built on.
+    const pointing: Pick<Layer.MemoMap, "getOrElseMemoize"> = {
+      getOrElseMemoize: (one, scope, build) =>
+        memoize(one, scope, (...on) => Effect.map(build(...on), withPoints))
+    }
+    return yield* Layer.buildWithMemoMap(layer, Object.assign(memoMap, pointing), yield* Effect.scope)
+  })
