@@ -56,7 +56,7 @@ const memoryRepos = Layer.mergeAll(
 )
 
 /** Payments and what works on them, on everything else of the stack: what a restart replaces. */
-export const paymentsOver = Layer.mergeAll(IncomingTransfers.layer, PaymentAttempts.layer).pipe(
+const paymentsOver = Layer.mergeAll(IncomingTransfers.layer, PaymentAttempts.layer).pipe(
   Layer.provideMerge(Payments.layer),
   Layer.provideMerge(ChainReach.layer),
   Layer.provide([IntentTokens.layer, DeliveryWake.layerLocal, RateLimiter.layerMemory])
