@@ -23,9 +23,12 @@ describe("Sizes", () => {
     expect([...new Set([...text.matchAll(/https?:\/\/[a-z0-9.-]+/g)].map(([url]) => url))].sort()).toEqual([
       "http://www.w3.org",
       "https://arb1.arbitrum.io",
+      // Of the table of networks; the checkout links where its context says.
+      "https://arbiscan.io",
       "https://link.metamask.io",
       "https://pay.example.com",
-      "https://sepolia.base.org"
+      "https://sepolia.base.org",
+      "https://sepolia.basescan.org"
     ])
   })
 
