@@ -1,11 +1,13 @@
 // `init --env`: the environment of a deployment in one file, with fresh secrets, for systemd, `docker run --env-file`
 // and `bun --env-file` alike.
+
 import { writeFileSync } from "node:fs"
 import { entropyToMnemonic } from "@scure/bip39"
 import { wordlist } from "@scure/bip39/wordlists/english"
 import { Effect, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Base64, Base64Url } from "effect/encoding"
+import { networks } from "../../domain/networks.ts"
 import { loadAppConfig } from "../../platform/AppConfig.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 
@@ -44,8 +46,8 @@ const linesFor = Effect.fnUntraced(function* (baseUrl: string, databaseUrl: stri
       what: "Wallets of agents and of the relayer: keep a copy elsewhere, without it their money is lost."
     },
     {
-      variable: "BASE_SEPOLIA_RPC_URLS",
-      value: "https://sepolia.base.org",
+      variable: networks.test.nodes.setting,
+      value: networks.test.nodes.default.join(","),
       what: "Nodes that prove payments: three, comma-separated, so that one may fail or lie.",
       isOff: true
     },

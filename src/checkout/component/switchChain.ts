@@ -1,13 +1,12 @@
 // Brings a wallet to the payment's chain, which it may have to learn first.
+import { networks } from "../../domain/networks.ts"
 import { toQuantity } from "./erc20.ts"
 import type { CheckoutContext } from "./service.ts"
 import { ask, askChainId, type Eip1193Provider, walletErrorOf } from "./wallets.ts"
 
 /** Where a wallet that lacks the chain reads it, when the service names no node. */
-const publicNodes: Readonly<Record<number, string>> = {
-  84532: "https://sepolia.base.org",
-  42161: "https://arb1.arbitrum.io/rpc"
-}
+const publicNodeOf = (id: number): string =>
+  Object.values(networks).find(({ chainId }) => chainId === id)?.nodes.default[0] ?? ""
 
 /** The chain that the wallet is on afterwards (EIP-3326, EIP-3085). Fails with a WalletError. */
 export const switchChain = async (
@@ -24,7 +23,7 @@ export const switchChain = async (
         chainId,
         chainName: name,
         nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
-        rpcUrls: [rpcUrl ?? publicNodes[id] ?? ""],
+        rpcUrls: [rpcUrl ?? publicNodeOf(id)],
         ...(explorerUrl === undefined ? {} : { blockExplorerUrls: [explorerUrl] })
       }
     ])
