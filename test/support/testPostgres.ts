@@ -1,4 +1,4 @@
-// The Postgres of the tests: the one that comes with the service, in a directory that all runs share.
+// The Postgres of the tests: the one that comes with the service, in a directory that all runs of a checkout share.
 import { createHash } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -11,7 +11,11 @@ import { joinEmbeddedPostgres } from "../../src/platform/database/EmbeddedPostgr
 import { migrate } from "../../src/platform/database/migrate.ts"
 import { migrations } from "../../src/platform/database/migrations.ts"
 
-const port = "25818"
+/** Another checkout has a server, a directory and a port of its own. */
+const checkout = createHash("sha256")
+  .update(join(import.meta.dir, "../.."))
+  .digest()
+const port = String(21_000 + (checkout.readUInt16BE(0) % 8_000))
 /** Nothing of a test outlives a power cut. Some tests put a proxy of TCP before it. */
 const settings = {
   listen_addresses: "127.0.0.1",
@@ -46,7 +50,10 @@ export const joinTestPostgres = async (): Promise<{
   readonly leave: () => Promise<void>
 }> => {
   const scope = Effect.runSync(Scope.make())
-  const directory = join(tmpdir(), `quittance-tests-${process.getuid?.() ?? 0}`)
+  const directory = join(
+    tmpdir(),
+    `quittance-tests-${process.getuid?.() ?? 0}-${checkout.toString("hex", 0, 4)}`
+  )
   const { password } = await Effect.runPromise(
     Scope.provide(joinEmbeddedPostgres(directory, settings), scope)
   )

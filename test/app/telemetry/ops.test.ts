@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Glob } from "bun"
+import { networks } from "../../../src/domain/networks.ts"
 
 const root = join(import.meta.dir, "../../..")
 const read = (path: string) => readFileSync(join(root, path), "utf8")
@@ -74,6 +75,9 @@ describe("ops", () => {
   })
 })
 
+/** Each network's nodes, which the table of networks names. */
+const nodeSettings = Object.values(networks).map(({ nodes }) => nodes.setting)
+
 describe("the image", () => {
   const compose = Bun.YAML.parse(read("docker-compose.yml")) as {
     services: Record<
@@ -99,7 +103,7 @@ describe("the image", () => {
     for (const name of Object.keys(quittance?.environment ?? {}).filter(
       (one) => one !== "OTEL_RESOURCE_ATTRIBUTES"
     ))
-      expect(config, name).toContain(`"${name.replace(/_FILE$/, "")}"`)
+      if (!nodeSettings.includes(name)) expect(config, name).toContain(`"${name.replace(/_FILE$/, "")}"`)
     expect(
       quittance?.ports?.some((port) => port.includes(quittance.environment?.["METRICS_PORT"] ?? "?"))
     ).toBeFalse()
@@ -110,7 +114,9 @@ describe("the image", () => {
     const { init } = compose.services
     const settings = [
       ...read("src/platform/AppConfig/settings.ts").matchAll(/\b(?:optional|setting)\(\s*"([A-Z0-9_]+)"/g)
-    ].map(([, name = ""]) => name)
+    ]
+      .map(([, name = ""]) => name)
+      .concat(nodeSettings)
     const documented = [
       ...read("docs/configuration.md").matchAll(/^\| (`[A-Z][A-Z0-9_]+`(?:, `[A-Z0-9_]+`)*) \|/gm)
     ]
