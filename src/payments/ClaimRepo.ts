@@ -62,7 +62,7 @@ const make = (sql: SqlClient.SqlClient): ClaimStore => {
         FROM lost WHERE c.payment_id = lost.payment_id AND ${isFree(sql, claiming)}
         RETURNING c.chain_id, c.transaction_id, c.payer, c.receiver, c.amount, c.ordinal, c.payment_id
       ), explained AS (${explainTransfer(sql, sql`moved c CROSS JOIN held`, sql`held_merchant`)}
-      ), unasked AS (
+      ), closed_remainder_links AS (
         UPDATE payment_links SET closed_at = ${at}
         WHERE rest_of IN (SELECT id FROM explained) AND closed_at IS NULL
       ), unclaimed AS (

@@ -3,7 +3,7 @@
 import { Context, Schedule } from "effect"
 import type { RetrySchedule } from "../platform/workers/RetrySchedule.ts"
 
-/** By default three attempts (docs/contract.md 6.3): at once, after 1 minute, then after 4 minutes. */
+/** By default three attempts (docs/contract.md 6.3): at once, 1 minute after the first has failed, 4 after the second. */
 export const RetryPolicy = Context.Reference<RetrySchedule>("quittance/webhooks/RetryPolicy", {
   defaultValue: () => Schedule.upTo(Schedule.exponential("1 minute", 4), { times: 2 })
 })

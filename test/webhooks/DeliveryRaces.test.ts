@@ -55,8 +55,8 @@ describe("races on Postgres", () => {
       const { tenant } = yield* newShop(new Date())
       const worker = "01a20000-0000-7000-8000-00000000000a"
       const watcher = "01a20000-0000-7000-8000-00000000000b"
-      yield* repo.beat(worker)
-      const [seen] = yield* repo.beat(watcher)
+      yield* repo.heartbeat(worker)
+      const [seen] = yield* repo.heartbeat(watcher)
       if (seen === undefined) throw new Error("the other was not seen")
       const claim = (agoMillis: number) =>
         Effect.gen(function* () {
@@ -76,10 +76,10 @@ describe("races on Postgres", () => {
         })
       const [early] = yield* claim(5_000)
       const [late] = yield* claim(0)
-      expect(yield* repo.bury(seen, claims(Date.now()))).toBe(1)
+      expect(yield* repo.takeOverDead(seen, claims(Date.now()))).toBe(1)
       // It is gone: whoever buries it again frees nothing.
       expect(
-        yield* repo.bury(seen, {
+        yield* repo.takeOverDead(seen, {
           at: new Date(),
           leasedBefore: new Date(Date.now() + 60_000),
           leasedAfter: new Date()
@@ -97,8 +97,8 @@ describe("races on Postgres", () => {
       const repo = yield* WebhookRepo
       const { tenant } = yield* newShop(new Date())
       const worker = "01a20000-0000-7000-8000-00000000000e"
-      yield* repo.beat(worker)
-      const [seen] = (yield* repo.beat("01a20000-0000-7000-8000-00000000000f")).filter(
+      yield* repo.heartbeat(worker)
+      const [seen] = (yield* repo.heartbeat("01a20000-0000-7000-8000-00000000000f")).filter(
         ({ id }) => id === worker
       )
       if (seen === undefined) throw new Error("the other was not seen")
@@ -110,7 +110,7 @@ describe("races on Postgres", () => {
         ...{ capacities: [], queueStarts: [] }
       })
       expect(claimed).toHaveLength(1)
-      expect(yield* repo.bury(seen, claims(Date.now()))).toBe(1)
+      expect(yield* repo.takeOverDead(seen, claims(Date.now()))).toBe(1)
     }).pipe(Effect.provide(onPostgres))
   )
 
@@ -119,8 +119,8 @@ describe("races on Postgres", () => {
       const repo = yield* WebhookRepo
       const { tenant } = yield* newShop(new Date())
       const worker = "01a20000-0000-7000-8000-00000000000c"
-      yield* repo.beat(worker)
-      const [seen] = (yield* repo.beat("01a20000-0000-7000-8000-00000000000d")).filter(
+      yield* repo.heartbeat(worker)
+      const [seen] = (yield* repo.heartbeat("01a20000-0000-7000-8000-00000000000d")).filter(
         ({ id }) => id === worker
       )
       if (seen === undefined) throw new Error("the other was not seen")
@@ -137,7 +137,7 @@ describe("races on Postgres", () => {
         yield* repo.claimResend(tenant, first.id, { ...claim, claimId: yield* newId })
       )
       const now = Date.now()
-      expect(yield* repo.bury(seen, claims(now))).toBe(0)
+      expect(yield* repo.takeOverDead(seen, claims(now))).toBe(0)
       expect(yield* repo.finish([resultOf(again, new Date())])).toEqual([
         { id: first.id, status: "delivered" }
       ])

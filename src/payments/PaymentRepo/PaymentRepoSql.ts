@@ -260,23 +260,23 @@ export const makePaymentRepoSql: Effect.Effect<
         FROM settled
         RETURNING chain_id, transaction_id, payer, receiver, amount, ordinal, payment_id
       ), explained AS (${explainTransfer(sql, sql`claimed c JOIN settled s ON s.id = c.payment_id`, sql`s.merchant_id`)}
-      ), unasked AS (
+      ), closed_remainder_links AS (
         -- What it pays now is all that it pays.
         UPDATE payment_links SET closed_at = ${times.at}
         WHERE rest_of IN (SELECT id FROM explained) AND closed_at IS NULL
       ), queued AS (
         INSERT INTO webhook_deliveries
           (id, merchant_id, env, endpoint_id, payment_id, type, body, status, due_at, created_at, finished_at)
-        SELECT CASE WHEN told.before THEN ${laterDelivery.id}::uuid ELSE ${delivery.id}::uuid END,
+        SELECT CASE WHEN earlier.already_delivered THEN ${laterDelivery.id}::uuid ELSE ${delivery.id}::uuid END,
           s.merchant_id, s.env, e.id, s.id, 'payment.settled',
-          CASE WHEN told.before THEN ${laterDelivery.body}::bytea ELSE ${delivery.body}::bytea END,
+          CASE WHEN earlier.already_delivered THEN ${laterDelivery.body}::bytea ELSE ${delivery.body}::bytea END,
           CASE WHEN e.id IS NULL THEN 'cancelled' ELSE 'pending' END,
           CASE WHEN e.id IS NULL THEN NULL ELSE ${times.at}::timestamptz END,
           ${times.at}::timestamptz,
           CASE WHEN e.id IS NULL THEN ${times.at}::timestamptz ELSE NULL END
         FROM settled s CROSS JOIN (
-          SELECT EXISTS (SELECT 1 FROM webhook_deliveries WHERE id = ${delivery.id}::uuid) AS before
-        ) told LEFT JOIN webhook_endpoints e
+          SELECT EXISTS (SELECT 1 FROM webhook_deliveries WHERE id = ${delivery.id}::uuid) AS already_delivered
+        ) earlier LEFT JOIN webhook_endpoints e
           ON e.merchant_id = s.merchant_id AND e.env = s.env AND e.deleted_at IS NULL
       ), dropped AS (
         DELETE FROM payment_reports WHERE payment_id IN (SELECT id FROM settled)

@@ -34,7 +34,7 @@ export class LinkRepo extends Context.Service<
      * Gives the link its one payment in place of `before`, which fails; the payment that it has then. One that anybody
      * has tried to pay stays: another payment beside it might be paid a second time.
      */
-    readonly settleOn: (
+    readonly bindPayment: (
       id: string,
       before: PaymentId | null,
       next: PaymentId,
@@ -85,7 +85,7 @@ export class LinkRepo extends Context.Service<
         isUntried: Effect.fn("LinkRepo.isUntried")(function* (paymentId) {
           return (yield* sql`SELECT 1 WHERE ${isUntried(sql, paymentId)}`).length > 0
         }, Effect.orDie),
-        settleOn: Effect.fn("LinkRepo.settleOn")(
+        bindPayment: Effect.fn("LinkRepo.bindPayment")(
           function* (id, before, next, at) {
             // Whoever begins to pay it locks it as well, and who reports refers to it: what is asked after this lock sees
             // every try that came before.
@@ -116,6 +116,6 @@ export class LinkRepo extends Context.Service<
     close: () => Effect.succeed(false),
     isPaid: () => Effect.succeed(false),
     isUntried: () => Effect.succeed(false),
-    settleOn: (_id, _before, next) => Effect.succeed(next)
+    bindPayment: (_id, _before, next) => Effect.succeed(next)
   })
 }

@@ -311,7 +311,7 @@ export class Links extends Context.Service<
           // Minted first: where that is refused, the payment that there is stays.
           const next = PaymentId.make(yield* random.uuidV7())
           const minted = yield* mint(next)
-          const settledOn = yield* repo.settleOn(id, link.paymentId, next, yield* DateTime.nowAsDate)
+          const settledOn = yield* repo.bindPayment(id, link.paymentId, next, yield* DateTime.nowAsDate)
           if (settledOn === next) return minted
           if (settledOn !== link.paymentId) return yield* mint(settledOn)
           // Somebody has begun to pay the one that there is: no other amount is asked beside it.

@@ -38,7 +38,7 @@ export class WorkerHeartbeat extends Context.Service<
       const seen = new Map<string, { readonly beat: string; readonly missed: number }>()
 
       const beat = Effect.gen(function* () {
-        const others = yield* repo.beat(id)
+        const others = yield* repo.heartbeat(id)
         for (const known of seen.keys()) if (!others.some((other) => other.id === known)) seen.delete(known)
         for (const other of others) {
           const before = seen.get(other.id)
@@ -48,7 +48,7 @@ export class WorkerHeartbeat extends Context.Service<
           seen.delete(other.id)
           // What it has claimed within its silence it is sending: it lives, and had nothing to do before.
           const now = yield* Clock.currentTimeMillis
-          const freed = yield* repo.bury(other, {
+          const freed = yield* repo.takeOverDead(other, {
             at: new Date(now),
             leasedBefore: new Date(now + leaseSeconds * 1000 - silenceMillis),
             leasedAfter: new Date(now + 2 * leaseSeconds * 1000)
@@ -70,7 +70,9 @@ export class WorkerHeartbeat extends Context.Service<
           : Effect.raceFirst(Effect.sleep(restMillis), Queue.take(work))
       )
       yield* periodic("Storing the heartbeat", rest, beat, "Debug")
-      yield* Effect.addFinalizer(() => repo.leave(id).pipe(Effect.timeout("2 seconds"), Effect.ignoreCause))
+      yield* Effect.addFinalizer(() =>
+        repo.deregister(id).pipe(Effect.timeout("2 seconds"), Effect.ignoreCause)
+      )
       return WorkerHeartbeat.of({
         id,
         note: (running) =>

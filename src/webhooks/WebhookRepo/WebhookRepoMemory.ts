@@ -4,6 +4,7 @@ import { Effect, Option } from "effect"
 import type { Tenant } from "../../domain/Merchant.ts"
 import type { Delivery, DeliveryAttempt, Endpoint } from "../../domain/Webhook.ts"
 import type { Sealed } from "../../platform/SecretBox.ts"
+import { cancelBatchSize } from "./cancelBatchSize.ts"
 import {
   byDue,
   makeClaimsMemory,
@@ -11,7 +12,6 @@ import {
   type StoredEndpoint,
   sameTenant
 } from "./claimsMemory.ts"
-import { mostCancelled } from "./mostCancelled.ts"
 import type { OrderOf, StoredEvent, WebhookStore } from "./WebhookStore.ts"
 
 export const makeWebhookRepoMemory = Effect.sync((): WebhookStore => {
@@ -117,7 +117,7 @@ export const makeWebhookRepoMemory = Effect.sync((): WebhookStore => {
           ({ claimId, dueAt, endpointId }) =>
             endpointId === found.view.id && dueAt !== null && claimId === null
         )
-        for (const one of waiting.toSorted(byDue).slice(0, mostCancelled)) claims.cancel(one)
+        for (const one of waiting.toSorted(byDue).slice(0, cancelBatchSize)) claims.cancel(one)
         return true
       }),
     enqueueSettled: (tenant, paymentId, { id, body }, at) =>
@@ -130,9 +130,9 @@ export const makeWebhookRepoMemory = Effect.sync((): WebhookStore => {
       ),
     ...claims.store,
     // One process alone.
-    beat: () => Effect.succeed([]),
-    bury: () => Effect.succeed(0),
-    leave: () => Effect.void,
+    heartbeat: () => Effect.succeed([]),
+    takeOverDead: () => Effect.succeed(0),
+    deregister: () => Effect.void,
     findDelivery: (tenant, id) =>
       Effect.sync(() => {
         const found = deliveries.get(id)

@@ -3,9 +3,9 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Tenant } from "../../domain/Merchant.ts"
+import { cancelBatchSize } from "./cancelBatchSize.ts"
 import { claimsSql } from "./claimsSql.ts"
 import { eventsSql } from "./eventsSql.ts"
-import { mostCancelled } from "./mostCancelled.ts"
 import {
   allDeliveries,
   deliveryColumns,
@@ -88,7 +88,7 @@ export const makeWebhookRepoSql: Effect.Effect<WebhookStore, never, SqlClient.Sq
             SELECT id FROM webhook_deliveries
             WHERE endpoint_id = (SELECT id FROM deleted) AND due_at IS NOT NULL AND status = 'pending'
               AND claim_id IS NULL
-            ORDER BY due_at LIMIT ${mostCancelled} FOR UPDATE SKIP LOCKED))
+            ORDER BY due_at LIMIT ${cancelBatchSize} FOR UPDATE SKIP LOCKED))
         )
         SELECT id FROM deleted`
         return rows.length > 0

@@ -189,16 +189,16 @@ export interface WebhookStore {
     results: ReadonlyArray<AttemptResult>
   ) => Effect.Effect<ReadonlyArray<{ readonly id: string; readonly status: DeliveryStatus }>>
   /** Counts the process up that sends; answers the others. */
-  readonly beat: (workerId: string) => Effect.Effect<ReadonlyArray<OtherWorker>>
+  readonly heartbeat: (workerId: string) => Effect.Effect<ReadonlyArray<OtherWorker>>
   /**
    * Where that process has not counted on: forgets it, and what it has claimed under leases that end
    * before `leasedBefore`, or after `leasedAfter` as the clock was ahead, is due at `at`. How many.
    */
-  readonly bury: (
+  readonly takeOverDead: (
     worker: OtherWorker,
     claims: { readonly at: Date; readonly leasedBefore: Date; readonly leasedAfter: Date }
   ) => Effect.Effect<number>
-  readonly leave: (workerId: string) => Effect.Effect<void>
+  readonly deregister: (workerId: string) => Effect.Effect<void>
   /** Gives claims back unsent, due at once; no interruption is counted. */
   readonly release: (
     claimed: ReadonlyArray<Pick<ClaimedDelivery, "id" | "claimId">>,

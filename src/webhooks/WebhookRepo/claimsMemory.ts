@@ -4,8 +4,8 @@ import { Effect, Option } from "effect"
 import type { Tenant } from "../../domain/Merchant.ts"
 import type { Delivery, DeliveryAttempt, DeliveryStatus, Endpoint } from "../../domain/Webhook.ts"
 import type { Sealed } from "../../platform/SecretBox.ts"
-import { mostCancelled } from "./mostCancelled.ts"
-import { provenMillis } from "./provenMillis.ts"
+import { cancelBatchSize } from "./cancelBatchSize.ts"
+import { endpointTrustMillis } from "./endpointTrustMillis.ts"
 import type { AttemptResult, Claim, ClaimedDelivery, OrderOf, WebhookStore } from "./WebhookStore.ts"
 
 export interface StoredEndpoint {
@@ -62,7 +62,7 @@ export const makeClaimsMemory = (known: {
   const isProven = (endpointId: string | null, at: Date) => {
     const view = endpoints.get(endpointId ?? "")?.view
     const accepted = view?.lastDeliveredAt?.getTime() ?? Number.NEGATIVE_INFINITY
-    return view?.health === "healthy" && accepted > at.getTime() - provenMillis
+    return view?.health === "healthy" && accepted > at.getTime() - endpointTrustMillis
   }
 
   const claim = (
@@ -201,7 +201,7 @@ export const makeClaimsMemory = (known: {
             const endpoint = endpoints.get(one.endpointId ?? "")
             if (endpoint === undefined || endpoint.deleted) {
               const before = cancelled.get(one.endpointId) ?? 0
-              if (before === mostCancelled) continue
+              if (before === cancelBatchSize) continue
               cancelled.set(one.endpointId, before + 1)
               const all = attempts.get(one.view.id) ?? []
               attempts.set(

@@ -6,8 +6,8 @@ import { SqlClient } from "effect/sql"
 import { type Tenant, Uuid } from "../../domain/Merchant.ts"
 import { DeliveryStatus } from "../../domain/Webhook.ts"
 import { waitingEndpoints } from "../../platform/workers/waitingEndpointsSql.ts"
-import { mostCancelled } from "./mostCancelled.ts"
-import { provenMillis } from "./provenMillis.ts"
+import { cancelBatchSize } from "./cancelBatchSize.ts"
+import { endpointTrustMillis } from "./endpointTrustMillis.ts"
 import { allClaimed, claimedColumns, firstClaimed } from "./WebhookRows.ts"
 import type { AttemptResult, WebhookStore } from "./WebhookStore.ts"
 
@@ -88,7 +88,7 @@ export const claimsSql = Effect.gen(function* () {
     // A lease that ran out is due again with its old claim id still on it. An array of
     // ids is looked up in a primary key by every plan. The planner sees how many elements the other arrays have,
     // and makes a plan for each claim: one that was kept from when the table was small would read it whole.
-    const provenSince = new Date(claim.at.getTime() - provenMillis)
+    const provenSince = new Date(claim.at.getTime() - endpointTrustMillis)
     const long = claim.queueStarts.map(({ endpointId }) => endpointId)
     const rows = yield* sql`
       WITH RECURSIVE ${waitingEndpoints(sql, long)}, queues AS (
@@ -105,7 +105,7 @@ export const claimsSql = Effect.gen(function* () {
           coalesce(nullif(capacities.accepts, -1) = 1, NOT e.failing AND e.verified_at IS NOT NULL AND e.last_delivered_at IS NOT NULL
             AND e.last_delivered_at > ${provenSince}) AS proven,
           CASE WHEN e.deleted_at IS NULL THEN coalesce(capacities.capacity, ${claim.perEndpoint}::integer)
-            ELSE ${mostCancelled}::integer END AS capacity
+            ELSE ${cancelBatchSize}::integer END AS capacity
         FROM queues JOIN webhook_endpoints e ON e.id = queues.endpoint_id
         LEFT JOIN unnest(${claim.capacities.map((one) => one.endpointId)}::uuid[],
           ${claim.capacities.map((one) => one.capacity)}::integer[],

@@ -10,8 +10,8 @@ const decode = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ id: Uuid,
 /** The part of WebhookRepo that tells which processes live. */
 export const workersSql = Effect.map(
   SqlClient.SqlClient,
-  (sql): Pick<WebhookStore, "beat" | "bury" | "leave"> => ({
-    beat: Effect.fn("WebhookRepo.beat")(function* (id) {
+  (sql): Pick<WebhookStore, "heartbeat" | "takeOverDead" | "deregister"> => ({
+    heartbeat: Effect.fn("WebhookRepo.heartbeat")(function* (id) {
       return yield* decode(
         yield* sql`
           WITH mine AS (
@@ -21,7 +21,10 @@ export const workersSql = Effect.map(
           SELECT id, beat::text AS beat FROM webhook_workers WHERE id <> ${id}`
       )
     }, Effect.orDie),
-    bury: Effect.fn("WebhookRepo.bury")(function* ({ id, beat }, { at, leasedAfter, leasedBefore }) {
+    takeOverDead: Effect.fn("WebhookRepo.takeOverDead")(function* (
+      { id, beat },
+      { at, leasedAfter, leasedBefore }
+    ) {
       const rows = yield* sql`
         WITH gone AS (DELETE FROM webhook_workers WHERE id = ${id} AND beat = ${beat}::bigint RETURNING id)
         UPDATE webhook_deliveries d SET due_at = ${at}, claimed_by = NULL FROM gone
@@ -30,7 +33,7 @@ export const workersSql = Effect.map(
         RETURNING d.id`
       return rows.length
     }, Effect.orDie),
-    leave: Effect.fn("WebhookRepo.leave")(function* (id) {
+    deregister: Effect.fn("WebhookRepo.deregister")(function* (id) {
       yield* sql`DELETE FROM webhook_workers WHERE id = ${id}`
     }, Effect.orDie)
   })

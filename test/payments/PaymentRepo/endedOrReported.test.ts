@@ -32,7 +32,7 @@ const scene = Effect.gen(function* () {
       ...{ ...tenant, paymentId, evidence: settlement.evidence, payerType: "human" },
       ...{ at, nextCheckAt: at }
     }),
-    replace: links.settleOn(id, paymentId, PaymentId.make(Bun.randomUUIDv7()), at),
+    replace: links.bindPayment(id, paymentId, PaymentId.make(Bun.randomUUIDv7()), at),
     expire: other.repo.expire({ openedBefore: { test: at, live: at }, reportedBefore: at, at })
   }
 })

@@ -101,7 +101,7 @@ export const makeRefundCreationSql = (
       UNION
       SELECT l.payment_id FROM counting c JOIN payment_links l ON l.rest_for = c.id
       WHERE l.rest_of IS NOT NULL AND l.payment_id IS NOT NULL
-    ), unasked AS (
+    ), closed_remainder_links AS (
       UPDATE payment_links SET closed_at = ${at}
       WHERE closed_at IS NULL AND rest_of IS NOT NULL
         AND (rest_of = ${transferId} OR rest_for IN (SELECT id FROM counting))
