@@ -6,11 +6,15 @@ import { Clock, Duration, Effect, Layer, Redacted, Schedule } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import { TestClock } from "effect/testing"
 import { freePort } from "../../../src/app/dev/freePort.ts"
+import { RedisPatience } from "../../../src/platform/limits/RateLimiter/RateLimiterRedis.ts"
 import { RateLimiter } from "../../../src/platform/limits/RateLimiter.ts"
 import { redisMissing, startRedis, startRedisAt } from "../../support/redis.ts"
 import { liveEffect, testEffect } from "../../support/run.ts"
 
 const limit = { rate: 10, perSeconds: 60, burst: 10 }
+
+/** However slow the machine is. */
+const patient = Effect.provideService(RedisPatience, "1 minute")
 
 const takeMany = (key: string, count: number) =>
   Effect.flatMap(RateLimiter, (limiter) =>
@@ -77,7 +81,7 @@ describe.skipIf(redisMissing !== undefined)(
     liveEffect("two instances share one limit to the request", () =>
       Effect.gen(function* () {
         const { url } = yield* startRedis
-        const instance = Layer.build(RateLimiter.layerRedis(Redacted.make(url)))
+        const instance = Layer.build(RateLimiter.layerRedis(Redacted.make(url))).pipe(patient)
         const [one, two] = yield* Effect.all([instance, instance])
         const take = (context: typeof one) => Effect.provideContext(takeMany("shared", 20), context)
         const answers = (yield* Effect.all([take(one), take(two)], { concurrency: 2 })).flat()
@@ -89,7 +93,7 @@ describe.skipIf(redisMissing !== undefined)(
     liveEffect("an instance whose clock is behind another's lets as many pass as the other", () =>
       Effect.gen(function* () {
         const { url } = yield* startRedis
-        const instance = Layer.build(RateLimiter.layerRedis(Redacted.make(url)))
+        const instance = Layer.build(RateLimiter.layerRedis(Redacted.make(url))).pipe(patient)
         const [one, two] = yield* Effect.all([instance, instance])
         const clock = yield* Clock.Clock
         const behind = (millis: number): Clock.Clock => ({
@@ -115,7 +119,7 @@ describe.skipIf(redisMissing !== undefined)(
     liveEffect("a Redis whose clock was set back costs the burst and no more", () =>
       Effect.gen(function* () {
         const { url } = yield* startRedis
-        const context = yield* Layer.build(RateLimiter.layerRedis(Redacted.make(url)))
+        const context = yield* Layer.build(RateLimiter.layerRedis(Redacted.make(url))).pipe(patient)
         const client = yield* Effect.acquireRelease(
           Effect.sync(() => new RedisClient(url)),
           (open) => Effect.sync(() => open.close())

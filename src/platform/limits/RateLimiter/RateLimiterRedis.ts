@@ -2,7 +2,7 @@
 // one atomic script. Without Redis each instance limits by itself, and no request waits for it.
 
 import { RedisClient } from "bun"
-import { Effect, Metric, Redacted, Schema } from "effect"
+import { Context, Duration, Effect, Metric, Redacted, Schema } from "effect"
 import type { RequestLimits } from "../RequestLimits.ts"
 
 // KEYS[1]; ARGV: interval and burst tolerance in milliseconds. Answers the wait in milliseconds. Times are by Redis'
@@ -24,10 +24,11 @@ return '0'
 
 const Wait = Schema.FiniteFromString
 
-/** How long a request waits for Redis before it falls back to the local limit. */
-const patience = "50 millis"
+/** How long a request waits for Redis before it falls back to the local limit; a probe waits ten times as long. */
+export const RedisPatience = Context.Reference<Duration.Input>("quittance/platform/RedisPatience", {
+  defaultValue: () => "50 millis"
+})
 const askAgainEvery = "1 second"
-const askedPatience = "500 millis"
 
 const shared = Metric.gauge("quittance_limits_shared", {
   description: "1 while request limits are shared through Redis, 0 while each instance limits by itself."
@@ -38,6 +39,8 @@ type Shape = RequestLimits
 /** `local` limits while Redis does not answer. */
 export const makeRateLimiterRedis = (url: Redacted.Redacted<string>, local: Shape) =>
   Effect.gen(function* () {
+    const patience = Duration.fromInputUnsafe(yield* RedisPatience)
+    const probePatience = Duration.times(patience, 10)
     const client = yield* Effect.acquireRelease(
       Effect.sync(
         () =>
@@ -52,7 +55,7 @@ export const makeRateLimiterRedis = (url: Redacted.Redacted<string>, local: Shap
     )
     // It tries for as long as it takes, and what is limited meanwhile is limited here.
     yield* Effect.promise(() => client.connect().catch(() => undefined)).pipe(
-      Effect.timeoutOption(askedPatience)
+      Effect.timeoutOption(probePatience)
     )
     const decode = Schema.decodeUnknownEffect(Wait)
     let down = false
@@ -62,7 +65,7 @@ export const makeRateLimiterRedis = (url: Redacted.Redacted<string>, local: Shap
         client.send("EVAL", [script, "1", `quittance:limit:${key}`, String(interval), String(tolerance)])
       )
     /** Always writes: a replica, or one that is full, answers a PING. */
-    const probe = Effect.timeout(ask("probe", 1, 60_000), askedPatience)
+    const probe = Effect.timeout(ask("probe", 1, 60_000), probePatience)
 
     /** Asks Redis until it limits again; until then requests are limited locally. */
     const recover = probe.pipe(
