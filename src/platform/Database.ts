@@ -6,6 +6,7 @@ import { abandonedSessions } from "./database/abandonedSessions.ts"
 import { buildIndexes } from "./database/buildIndexes.ts"
 import {
   acceptedBounds,
+  askPrimary,
   type Connection,
   connectionOf,
   copier,
@@ -13,7 +14,6 @@ import {
   migrationClient,
   onPrimary,
   pool,
-  silenceMillis,
   sweeper
 } from "./database/clients.ts"
 import { DatabaseRefusal } from "./database/DatabaseRefusal.ts"
@@ -179,11 +179,17 @@ const opened = Effect.gen(function* () {
   yield* sessions.swept
   const bounds = yield* acceptedBounds(connection, where)
   // What is built on the pool asks it at once, and does not ask twice.
-  const primary = onPrimary(connection.connector, silenceMillis)
   const answers = Layer.effectDiscard(
     Effect.andThen(
-      askingAgain(database._tag === "Embedded" ? connection.tries : firstTries)(primary),
-      periodic("Asking the database for a sign", Effect.sleep("2 seconds"), primary, "Debug")
+      askingAgain(database._tag === "Embedded" ? connection.tries : firstTries)(
+        onPrimary(connection.connector)
+      ),
+      periodic(
+        "Asking the database for a sign",
+        Effect.sleep("2 seconds"),
+        askPrimary(connection.connector),
+        "Debug"
+      )
     )
   )
   return answers.pipe(

@@ -12,6 +12,8 @@ export interface Connector {
    * server has said nothing for so long after it was written to, and with it the idle sessions that were as silent.
    */
   readonly open: (silenceMillis?: number) => Socket
+  /** Whether sessions are encrypted: then it cannot see that their server is silent, or a standby. */
+  readonly isEncrypted: () => boolean
   /** Ends every session, so that the next one is with the next server. */
   readonly leave: (why: string) => void
 }
@@ -22,6 +24,7 @@ const refusedMillis = 250
 
 // Postgres protocol 3, "Message Formats". An encrypted session shows its first message alone.
 const cancelRequest = 80_877_102
+const sslRequest = 80_877_103
 const readyForQuery = Buffer.from([0x5a, 0, 0, 0, 5])
 const inHotStandby = Buffer.from("in_hot_standby\0on\0")
 /** SQLSTATE of a write on a standby, in an ErrorResponse. */
@@ -30,12 +33,17 @@ const readOnly = Buffer.from("C25006\0")
 /** The code of a connection's first message, which has no type. */
 const codeOf = (bytes: Uint8Array) => (bytes.length < 8 ? 0 : Buffer.from(bytes).readInt32BE(4))
 
+/** Silence is counted in so many beats: a process that stood still for long has counted one of them. */
+const beats = 4
+
 interface Session {
   readonly socket: Socket
-  readonly silenceMillis: number | undefined
-  heardAt: number
-  /** When it was first written to since it was heard. */
-  waitingSince: number | undefined
+  /** It was written to since it was heard. */
+  isWaiting: boolean
+  /** Beats since it was heard. */
+  quiet: number
+  /** Those of them in which an answer was awaited. */
+  silent: number
 }
 
 /** To the primary alone, unless `takesStandby`. */
@@ -44,23 +52,21 @@ export const makeConnector = (
   { takesStandby = false } = {}
 ): Connector => {
   const sessions = new Set<Session>()
+  let encrypted = false
   let next = 0
   let trying: Socket | undefined
   let refusedUntil = 0
   let failures = 0
 
-  const giveUpSilent = (session: Session) => {
-    const { silenceMillis, waitingSince } = session
-    const now = performance.now()
+  const beat = (session: Session) => {
+    session.quiet += 1
     // A socket that this process does not read says nothing of its server.
-    if (silenceMillis === undefined || waitingSince === undefined || session.socket.isPaused()) return
-    if (now - waitingSince <= silenceMillis) return
-    const silent = () => new Error(`The server is silent: no answer within ${silenceMillis} ms`)
+    session.silent = session.isWaiting && !session.socket.isPaused() ? session.silent + 1 : 0
+    if (session.silent <= beats) return
+    const silent = () => new Error("The server is silent: no answer within the silence timeout")
     session.socket.destroy(silent())
     // The next caller is not to find out the same way on another session of the same path.
-    for (const other of sessions)
-      if (other.waitingSince === undefined && now - other.heardAt >= silenceMillis)
-        other.socket.destroy(silent())
+    for (const other of sessions) if (!other.isWaiting && other.quiet > beats) other.socket.destroy(silent())
   }
 
   const open = (silenceMillis?: number) => {
@@ -69,7 +75,7 @@ export const makeConnector = (
       throw new Error("The server did not answer a moment ago")
     const server = servers[next % servers.length] ?? servers[0]
     const socket = connect({ ...server, noDelay: true, keepAlive: true, keepAliveInitialDelay: 10_000 })
-    const session: Session = { socket, silenceMillis, heardAt: now, waitingSince: undefined }
+    const session: Session = { socket, isWaiting: false, quiet: 0, silent: 0 }
     const triedBefore = trying
     trying = socket
     let firstCode: number | undefined
@@ -90,14 +96,16 @@ export const makeConnector = (
           firstCode = codeOf(bytes)
           // A cancel request has a connection of its own, which tells nothing of the server.
           if (firstCode === cancelRequest) trying = triedBefore
+          if (firstCode === sslRequest) encrypted = true
         }
-        session.waitingSince ??= performance.now()
+        session.isWaiting = true
         return write(bytes, ...rest)
       }
     })
     socket.on("data", (chunk: Buffer) => {
-      session.heardAt = performance.now()
-      session.waitingSince = undefined
+      session.isWaiting = false
+      session.quiet = 0
+      session.silent = 0
       if (trying === socket) trying = undefined
       kept ??= setTimeout(keep, refusedMillis).unref()
       if (!takesStandby && !isStandby && chunk.includes(hasBegun ? readOnly : inHotStandby)) {
@@ -117,7 +125,7 @@ export const makeConnector = (
     socket.once("end", ended)
     socket.once("error", ended)
     const watch =
-      silenceMillis === undefined ? undefined : setInterval(giveUpSilent, silenceMillis / 4, session).unref()
+      silenceMillis === undefined ? undefined : setInterval(beat, silenceMillis / beats, session).unref()
     sessions.add(session)
     socket.once("close", () => {
       sessions.delete(session)
@@ -139,5 +147,5 @@ export const makeConnector = (
     next += 1
     for (const { socket } of sessions) socket.destroy(new Error(why))
   }
-  return { open, leave }
+  return { open, isEncrypted: () => encrypted, leave }
 }

@@ -42,11 +42,8 @@ export const connectionOf = Effect.fnUntraced(function* (
   return { url: Redacted.make(first), connector: makeConnector(servers), tries }
 })
 
-/**
- * Leaves a server that is a standby, or does not answer, and fails as on a lost connection. The connector sees both by
- * itself, except over TLS.
- */
-export const onPrimary = (connector: Connector, patience: Duration.Input = "1 minute") =>
+/** Leaves a server that is a standby, or that `silence` ends for, and fails as on a lost connection. */
+export const onPrimary = (connector: Connector, silence: Effect.Effect<unknown> = Effect.never) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const left = (message: string) => {
@@ -58,8 +55,12 @@ export const onPrimary = (connector: Connector, patience: Duration.Input = "1 mi
       })
       return Effect.fail(new SqlError.SqlError({ reason }))
     }
-    const [row] = yield* sql`SELECT pg_is_in_recovery() AS standby`.pipe(
-      Effect.timeoutOrElse({ duration: patience, orElse: () => left("The server is silent") })
+    const [row] = yield* Effect.raceFirst(
+      sql`SELECT pg_is_in_recovery() AS standby`,
+      Effect.andThen(
+        silence,
+        Effect.suspend(() => left("The server is silent"))
+      )
     )
     if (row?.["standby"] === true) yield* left("The server is a standby, which takes no writes")
   })
@@ -68,8 +69,15 @@ export const onPrimary = (connector: Connector, patience: Duration.Input = "1 mi
  * A server that has said nothing for so long while a statement waits is given up with its connection:
  * the statements fail, and the next ones get another. Statements of the request path take milliseconds.
  */
-export const silenceMillis = 1_600
+const silenceMillis = 1_600
 const connectTimeout = "1500 millis"
+
+/** In pieces: a process that stood still for long has waited for one of them. */
+const silence = Effect.repeat(Effect.sleep(silenceMillis / 4), { times: 4 })
+
+/** Over TLS the connector sees neither that a server is silent nor that it is a standby: a statement asks. */
+export const askPrimary = (connector: Connector) =>
+  Effect.suspend(() => (connector.isEncrypted() ? onPrimary(connector, silence) : Effect.void))
 
 /**
  * What the server ends by itself, a little later than this process gives it up: otherwise sessions that wait
