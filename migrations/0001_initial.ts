@@ -2,7 +2,7 @@
 // times timestamptz given by the application's clock.
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { moveTriggers, transferState } from "../src/platform/database/moveTriggers.ts"
+import { moveTriggers } from "../src/platform/database/moveTriggers.ts"
 
 export const up = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -149,7 +149,6 @@ export const up = Effect.gen(function* () {
       attached_to uuid REFERENCES payments (id),
       note text CHECK (length(note) <= 2000),
       created_at timestamptz NOT NULL,
-      state text NOT NULL GENERATED ALWAYS AS (${sql.literal(transferState)}) STORED,
       UNIQUE (chain_id, transaction_id, payer, receiver, amount, ordinal),
       CHECK ((handled_at IS NULL) = (handled_by IS NULL)),
       CHECK (attached_to IS NULL OR handled_at IS NOT NULL)
