@@ -97,11 +97,11 @@ if (isRestAsked && given.length === 0) {
 const named = (suffix: string) => chosen.filter((file) => file.endsWith(`.${suffix}.test.ts`))
 const beside = chosen.filter((file) => !/\.(alone|after)\.test\.ts$/.test(file))
 if (beside.length === 1) await run(beside)
-// The longest begin first, so that no worker is left with them.
+// The longest begin first, so that no worker is left with them. What starts programs fills two cores with three workers.
 else
   await run(
     beside,
-    "--parallel=4",
+    `--parallel=${isRestAsked ? 3 : 4}`,
     ...(existsSync("test/timings.json") ? ["--timings=test/timings.json"] : [])
   )
 // They take the machine for themselves, and run from the sources, as people start it.
