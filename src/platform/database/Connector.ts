@@ -30,6 +30,30 @@ const inHotStandby = Buffer.from("in_hot_standby\0on\0")
 /** SQLSTATE of a write on a standby, in an ErrorResponse. */
 const readOnly = Buffer.from("C25006\0")
 
+/** Calls `seen` with each ErrorResponse that begins in a chunk: its bytes in a row's value are no error. */
+const errorReader = (seen: (body: Buffer) => void) => {
+  let head = Buffer.alloc(0)
+  let skip = 0
+  return (chunk: Buffer) => {
+    let at = 0
+    while (at < chunk.length) {
+      if (skip > 0) {
+        const passed = Math.min(skip, chunk.length - at)
+        skip -= passed
+        at += passed
+        continue
+      }
+      const taken = chunk.subarray(at, at + 5 - head.length)
+      head = Buffer.concat([head, taken])
+      at += taken.length
+      if (head.length < 5) return
+      skip = Math.max(0, head.readInt32BE(1) - 4)
+      if (head[0] === 0x45) seen(chunk.subarray(at, at + skip))
+      head = Buffer.alloc(0)
+    }
+  }
+}
+
 /** The code of a connection's first message, which has no type. */
 const codeOf = (bytes: Uint8Array) => (bytes.length < 8 ? 0 : Buffer.from(bytes).readInt32BE(4))
 
@@ -89,6 +113,16 @@ export const makeConnector = (
       failures = 0
     }
 
+    const standby = () => {
+      if (takesStandby || isStandby) return
+      isStandby = true
+      // Once the driver has read why. A session may be the primary's the next time.
+      setImmediate(() => socket.destroy(new Error("The server is a standby, which takes no writes")))
+    }
+    const readErrors = errorReader((body) => {
+      if (hasBegun && body.includes(readOnly)) standby()
+    })
+
     const write = socket.write.bind(socket)
     Object.assign(socket, {
       write: (bytes: Uint8Array, ...rest: []) => {
@@ -107,12 +141,10 @@ export const makeConnector = (
       session.quiet = 0
       session.silent = 0
       if (trying === socket) trying = undefined
+      if (!hasBegun && chunk.includes(inHotStandby)) standby()
+      // The answer to a request for TLS is one byte before all messages.
+      readErrors(kept === undefined && firstCode === sslRequest ? chunk.subarray(1) : chunk)
       kept ??= setTimeout(keep, refusedMillis).unref()
-      if (!takesStandby && !isStandby && chunk.includes(hasBegun ? readOnly : inHotStandby)) {
-        isStandby = true
-        // Once the driver has read why. A session may be the primary's the next time.
-        setImmediate(() => socket.destroy(new Error("The server is a standby, which takes no writes")))
-      }
       if (chunk.includes(readyForQuery)) {
         // The second one answers a statement.
         if (hasBegun && !isKept) keep()

@@ -104,6 +104,23 @@ describe("a connector", () => {
     primary.server.close()
   })
 
+  test("an error's bytes in a row, which a stranger's answer may hold, end no session", async () => {
+    const value = Buffer.from("E\0\0\0\x10C25006\0\0")
+    const row = Buffer.concat([Buffer.from("D\0\0\0"), Buffer.of(value.length + 4), value])
+    const { at, server } = await listening((socket) => {
+      socket.write(ready)
+      socket.on("data", () => socket.write(Buffer.concat([row, ready])))
+    })
+    const session = makeConnector([at]).open()
+    await new Promise((resolve) => session.once("data", resolve))
+    session.write("SELECT")
+    await new Promise((resolve) => session.once("data", resolve))
+    await Bun.sleep(50)
+    expect(session.destroyed).toBeFalse()
+    session.destroy()
+    server.close()
+  })
+
   test("a session whose write was refused as read-only ends, and `leave` ends all", async () => {
     const { at, server } = await listening((socket) => {
       socket.write(ready)
