@@ -8,7 +8,7 @@ import { recoverAddress } from "../../src/chain/recoverAddress.ts"
 import { loadSecp256k1, recoverKey } from "../../src/chain/SignatureRecovery/secp256k1.ts"
 
 const seed = Number(process.env["SEED"] ?? randomInt(2 ** 31))
-const count = Number(process.env["RECOVERIES"] ?? 20_000)
+const count = Number(process.env["RECOVERIES"] ?? 4_000)
 
 /** Of the field and of the group (SEC 2, 2.4.1). */
 const p = 2n ** 256n - 2n ** 32n - 977n

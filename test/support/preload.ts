@@ -5,6 +5,10 @@ import { joinTestPostgres } from "./testPostgres.ts"
 
 process.env["TMPDIR"] = scratchDirectory()
 
+// Hundreds of tests sign in, at the least cost that argon2 has. Passwords.test.ts looks at the cost of the service.
+const { hash } = Bun.password
+Bun.password.hash = (password) => hash(password, { algorithm: "argon2id", memoryCost: 8, timeCost: 1 })
+
 if (process.env["TEST_DATABASE_URL"] === undefined) {
   const postgres = await joinTestPostgres()
   process.env["TEST_DATABASE_URL"] = postgres.url

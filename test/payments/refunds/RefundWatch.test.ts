@@ -151,8 +151,8 @@ watched("a refund that has failed is told, also where an instance ended between 
   Effect.gen(function* () {
     const { now, refund } = yield* refunded(TransactionHash.make(`0x${"cd".repeat(32)}`))
     fault.ends = "raise"
-    yield* passes("26 hours", "1 minute")
-    yield* passes("1 hour", "1 minute")
+    yield* passes("26 hours", "10 minutes")
+    yield* passes("1 hour", "10 minutes")
     expect(yield* now).toMatchObject({ status: "failed", failureReason: "not_found" })
     expect(told).toEqual([refund.id])
   })
@@ -202,7 +202,7 @@ watched("nor one that is cancelled while it fails", ({ fault, open, told }) =>
     fault.beforeEnd = Effect.flatMap(DateTime.nowAsDate, (at) =>
       refundRepo.endRefund(refund.id, { status: "cancelled" }, at)
     )
-    yield* passes("26 hours", "1 minute")
+    yield* passes("26 hours", "10 minutes")
     expect(yield* now).toMatchObject({ status: "cancelled" })
     expect([told, [...open]]).toEqual([[refund.id], []])
   })
@@ -220,10 +220,10 @@ watched(
         const at = yield* DateTime.nowAsDate
         yield* refundRepo.nameRefundTransaction(refund.id, next, new Date(at.getTime() - 1_000), at)
       })
-      yield* passes("25 hours", "1 minute")
+      yield* passes("25 hours", "10 minutes")
       expect(yield* now).toMatchObject({ status: "pending", transactionId: next })
       expect([told, [...open]]).toEqual([[refund.id], []])
-      yield* passes("26 hours", "1 minute")
+      yield* passes("26 hours", "10 minutes")
       expect(yield* now).toMatchObject({ status: "failed", transactionId: next })
       expect([told.length, [...open]]).toEqual([2, [refund.id]])
     })
