@@ -224,6 +224,7 @@ export const transition = (model: Model, message: Message): Next => {
       const [next, commands] = proceed({
         ...model,
         attempt: undefined,
+        signed: undefined,
         state: "connect",
         epoch: model.epoch + 1
       })

@@ -333,6 +333,21 @@ describe("The flow", () => {
     expect(again({ ...loaded, attempt: asked }, connected, none, none)).toEqual(["forget"])
   })
 
+  test("starting again drops the signature as well, on the page and in the browser", () => {
+    const signed = { payer: account, validAfter: "0", validBefore: "9", signature: "0x" }
+    const reverted = refusal("TEST_SETTLEMENT_MISMATCH", { reason: "reverted" })
+    const [model, commands] = after(
+      loaded,
+      connected,
+      { type: "Signed", signed },
+      { type: "AttemptSeen", attempt: { ...asked, hash } },
+      { type: "ReportRefused", refusal: reverted },
+      { type: "StartAgain" }
+    )
+    expect(model.signed).toBeUndefined()
+    expect(runs(commands)).toContain("forgetSigned")
+  })
+
   test("what is to be followed is, whatever has become of the account", () => {
     const signed = { payer: account, validAfter: "0", validBefore: "9", signature: "0x" }
     const open: Message = { type: "RelayRefused", refusal: refusal("PAYMENT_ATTEMPT_OPEN") }
