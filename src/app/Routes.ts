@@ -94,8 +94,10 @@ export const serving = <E, R>(server: Layer.Layer<HttpServer.HttpServer, E, R>) 
     Effect.gen(function* () {
       const handler = yield* HttpRouter.toHttpEffect(layerReady)
       const dashboard = Effect.flatten(yield* whenAsked(makeDashboard))
-      const dispatched = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ url }) =>
-        isDashboard.test(url) ? dashboard : handler
+      const dispatched = yield* Server.runToEnd(
+        Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ url }) =>
+          isDashboard.test(url) ? dashboard : handler
+        )
       )
       return HttpServer.serve(dispatched).pipe(narrowed(HttpServer.HttpServer), Layer.provideMerge(server))
     })

@@ -1,6 +1,6 @@
 // The listening socket, and how paths are read on it.
 import { BunHttpServer } from "@effect/platform-bun"
-import { Effect, Layer, Option, Schedule } from "effect"
+import { Effect, Fiber, Layer, Option, Schedule } from "effect"
 import { AppConfig } from "../AppConfig.ts"
 
 /** Strict paths: no trailing slash, no doubled slashes, letter case counts. */
@@ -23,6 +23,10 @@ export const layerOf = (options: {
     idleTimeout: 30,
     gracefulShutdownTimeout: "12 seconds"
   })
+
+/** What a request has begun is done though its client goes away, which interrupts the request alone. */
+export const runToEnd = <A, E, R>(request: Effect.Effect<A, E, R>) =>
+  Effect.map(Effect.scope, (server) => Effect.flatMap(Effect.forkIn(request, server), Fiber.join))
 
 /** How long the first of several processes waits for those of a supervisor that was killed, which leave. */
 const leftBehind = { times: 100, schedule: Schedule.spaced("100 millis") }

@@ -1,0 +1,44 @@
+import { expect } from "bun:test"
+import { BunHttpServer } from "@effect/platform-bun"
+import { Deferred, Effect, Layer } from "effect"
+import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
+import * as Server from "../../../src/platform/http/Server.ts"
+import { liveEffect } from "../../support/run.ts"
+
+liveEffect("what a request has begun is done though its client goes away", () =>
+  Effect.gen(function* () {
+    const begun = yield* Deferred.make<void>()
+    const goOn = yield* Deferred.make<void>()
+    const done = yield* Deferred.make<void>()
+    const request = Deferred.succeed(begun, undefined).pipe(
+      Effect.andThen(Deferred.await(goOn)),
+      Effect.andThen(Deferred.succeed(done, undefined)),
+      Effect.as(HttpServerResponse.text("done"))
+    )
+    const served = Effect.gen(function* () {
+      const handler = yield* HttpRouter.toHttpEffect(HttpRouter.add("GET", "/", request))
+      return HttpServer.serve(yield* Server.runToEnd(handler))
+    })
+    const server = yield* Layer.build(
+      Layer.unwrap(served).pipe(
+        Layer.provideMerge(Server.layerOf({ port: 0, hostname: "127.0.0.1" })),
+        Layer.provide(BunHttpServer.layerHttpServices)
+      )
+    )
+    yield* Effect.provideContext(
+      Effect.gen(function* () {
+        const { address } = yield* HttpServer.HttpServer
+        const client = new AbortController()
+        const answer = fetch(HttpServer.formatAddress(address), { signal: client.signal })
+        yield* Deferred.await(begun)
+        client.abort()
+        yield* Effect.ignore(Effect.tryPromise(() => answer))
+        // Time for the server to see the closed connection.
+        yield* Effect.sleep("100 millis")
+        yield* Deferred.succeed(goOn, undefined)
+        expect(yield* Effect.timeoutOption(Deferred.await(done), "2 seconds")).toMatchObject({ _tag: "Some" })
+      }),
+      server
+    )
+  })
+)
