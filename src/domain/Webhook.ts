@@ -1,12 +1,45 @@
 // Webhook endpoints, deliveries and the messages they carry (docs/contract.md 2.3 and 6).
-import { Schema } from "effect"
-import { Env } from "./Chain.ts"
+import { Record, Schema, Struct } from "effect"
+import { Env, TransactionHash } from "./Chain.ts"
 import { MerchantId, Uuid } from "./Merchant.ts"
 import { PaymentId } from "./Payment.ts"
-import type { TokenChange } from "./TokenChange.ts"
+import { TokenChange } from "./TokenChange.ts"
 
-export const EventType = Schema.Literals(["payment.settled", "test"])
+const SettledEvent = Schema.Struct({
+  id: Uuid.annotate({ description: "The delivery's id, the same in every attempt and resend." }),
+  type: Schema.Literal("payment.settled"),
+  livemode: Schema.Boolean,
+  transactionId: TransactionHash,
+  tokenChanges: Schema.Array(TokenChange)
+}).annotate({ identifier: "PaymentSettledEvent" })
+
+const TestEvent = Schema.Struct({
+  id: Uuid,
+  type: Schema.Literal("test"),
+  livemode: Schema.Boolean
+}).annotate({ identifier: "TestEvent" })
+
+/** What there is to tell. The feed of events and the OpenAPI document are made from this table. */
+export const events = {
+  "payment.settled": {
+    body: SettledEvent,
+    /** Whether the delivery's headers name a payment and its order. */
+    isOfPayment: true,
+    summary: "A payment has settled",
+    description: "Ship on this event, once for each `<type>:<id>`: it comes again where an answer is lost."
+  },
+  test: {
+    body: TestEvent,
+    isOfPayment: false,
+    summary: "A test",
+    description: "Somebody has asked for a test delivery. It has no order."
+  }
+} as const
+export const EventType = Schema.Literals(Struct.keys(events))
 export type EventType = typeof EventType.Type
+
+/** The JSON of a delivery. */
+export const WebhookBody = Schema.Union(Record.values(events).map(({ body }) => body))
 
 /** `unverified`: no 2xx since the url was set. `failing`: the last attempt failed. */
 export const EndpointHealth = Schema.Literals(["unverified", "healthy", "failing"])

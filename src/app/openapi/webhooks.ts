@@ -1,4 +1,6 @@
 // The `webhooks` of the OpenAPI document: what a merchant's endpoint receives (docs/contract.md 6).
+import { Record, SchemaAST } from "effect"
+import { type EventType, events } from "../../domain/Webhook.ts"
 
 const header = (name: string, description: string, example: string, required = true) => ({
   name,
@@ -42,43 +44,28 @@ const order = [
 
 const delivery = (
   retries: string,
-  schema: string,
-  summary: string,
-  description: string,
-  parameters: ReadonlyArray<unknown>
-) => ({
-  post: {
-    tags: ["Events"],
-    operationId: `webhooks.${schema}`,
-    summary,
-    description,
-    security: [],
-    parameters,
-    requestBody: {
-      required: true,
-      content: { "application/json": { schema: { $ref: `#/components/schemas/${schema}` } } }
-    },
-    responses: {
-      "204": { description: "Handled, now or before. Every 2xx ends the delivery." },
-      "400": { description: `Refused. Without a 2xx, a delivery makes ${retries}.` }
+  { body, description, isOfPayment, summary }: (typeof events)[EventType]
+) => {
+  const schema = SchemaAST.resolveIdentifier(body.ast)
+  return {
+    post: {
+      tags: ["Events"],
+      operationId: `webhooks.${schema}`,
+      summary,
+      description,
+      security: [],
+      parameters: isOfPayment ? [...common, ...order] : common,
+      requestBody: {
+        required: true,
+        content: { "application/json": { schema: { $ref: `#/components/schemas/${schema}` } } }
+      },
+      responses: {
+        "204": { description: "Handled, now or before. Every 2xx ends the delivery." },
+        "400": { description: `Refused. Without a 2xx, a delivery makes ${retries}.` }
+      }
     }
   }
-})
+}
 
 /** `retries`: how often and when a delivery is attempted, in words. */
-export const webhooks = (retries: string) => ({
-  "payment.settled": delivery(
-    retries,
-    "PaymentSettledEvent",
-    "A payment has settled",
-    "Ship on this event, once for each `<type>:<id>`: it comes again where an answer is lost.",
-    [...common, ...order]
-  ),
-  test: delivery(
-    retries,
-    "TestEvent",
-    "A test",
-    "Somebody has asked for a test delivery. It has no order.",
-    common
-  )
-})
+export const webhooks = (retries: string) => Record.map(events, (event) => delivery(retries, event))

@@ -1,36 +1,15 @@
 // The contract of events (docs/contract.md 6): what was delivered, or would have been, for shops that poll.
 import { Schema } from "effect"
 import { HttpApiEndpoint, OpenApi } from "effect/http-api"
-import { TransactionHash } from "../../domain/Chain.ts"
 import { DeliveryPending, EventNotFound, RateLimited, WebhookEndpointNotFound } from "../../domain/Errors.ts"
-import { Uuid } from "../../domain/Merchant.ts"
 import { Timestamp } from "../../domain/Timestamp.ts"
-import { TokenChange } from "../../domain/TokenChange.ts"
-import { DeliveryStatus } from "../../domain/Webhook.ts"
+import { DeliveryStatus, WebhookBody } from "../../domain/Webhook.ts"
 import { allow, endpointGroup } from "../../platform/http/Access.ts"
 import { ApiKeyAuth } from "../../platform/http/ApiKeyAuth.ts"
 import { errorResponse } from "../../platform/http/Envelope.ts"
 import { BodyRules } from "../../platform/http/RequestRules.ts"
 import { DeliveryView } from "../../webhooks/Api.ts"
 import { PageLimit, PaymentView } from "../Api.ts"
-
-/** The body of a `payment.settled` delivery. */
-export const SettledEvent = Schema.Struct({
-  id: Uuid.annotate({ description: "The delivery's id, the same in every attempt and resend." }),
-  type: Schema.Literal("payment.settled"),
-  livemode: Schema.Boolean,
-  transactionId: TransactionHash,
-  tokenChanges: Schema.Array(TokenChange)
-}).annotate({ identifier: "PaymentSettledEvent" })
-
-/** The body of a `test` delivery. */
-export const TestEvent = Schema.Struct({
-  id: Uuid,
-  type: Schema.Literal("test"),
-  livemode: Schema.Boolean
-}).annotate({ identifier: "TestEvent" })
-
-export const WebhookBody = Schema.Union([SettledEvent, TestEvent])
 
 /** An event, and what it is about. */
 export const EventView = Schema.Struct({

@@ -10,6 +10,7 @@ import {
   WebhookEndpointNotFound
 } from "../../domain/Errors.ts"
 import type { PaymentSummary } from "../../domain/Payment.ts"
+import { WebhookBody } from "../../domain/Webhook.ts"
 import { CurrentPrincipal } from "../../platform/http/ApiKeyAuth.ts"
 import { jsonAnswer } from "../../platform/http/jsonAnswer.ts"
 import { narrowedGroup } from "../../platform/http/narrowed.ts"
@@ -19,7 +20,7 @@ import type { StoredEvent } from "../../webhooks/WebhookRepo/WebhookStore.ts"
 import { WebhookRepo } from "../../webhooks/WebhookRepo.ts"
 import { viewOf } from "../Http.ts"
 import { PaymentRepo } from "../PaymentRepo.ts"
-import { type EventList, type EventView, WebhookBody } from "./Api.ts"
+import type { EventList, EventView } from "./Api.ts"
 
 const defaultLimit = 20
 
