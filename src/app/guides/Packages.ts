@@ -1,7 +1,7 @@
-// The packages that this release was built with. Each has an address by its content, which a shop's lockfile names: once
-// it was asked for there, it is kept in DATA_DIR and served after an upgrade as well. The short one is the present's.
+// The packages of this release. Each has an address by its content, which a shop's lockfile names: once it was asked for
+// there, it is kept in DATA_DIR and served after an upgrade as well. The short one is the present's.
 import { createHash } from "node:crypto"
-import { existsSync } from "node:fs"
+import { existsSync, statSync } from "node:fs"
 import { mkdir, rename, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { Effect, type Layer, Schema } from "effect"
@@ -11,6 +11,8 @@ import { wheelName } from "../packages/wheelName.ts"
 
 interface Archive {
   readonly what: string
+  /** As `bun run packages` takes it. */
+  readonly source: string
   /** Of its file, which has a version in its name. */
   readonly pattern: string
   readonly contentType: string
@@ -23,6 +25,7 @@ const archives: Readonly<Record<string, Archive>> = {
       `${name}.tgz`,
       {
         what: `@quittance/${name}`,
+        source: name,
         pattern: `quittance-${name}-[0-9]*.tgz`,
         contentType: "application/gzip"
       }
@@ -32,7 +35,7 @@ const archives: Readonly<Record<string, Archive>> = {
   ...Object.fromEntries(
     [wheelName, "php.zip", "woocommerce.zip"].map((name) => [
       name,
-      { what: name, pattern: name, contentType: "application/zip" }
+      { what: name, source: name, pattern: name, contentType: "application/zip" }
     ])
   )
 }
@@ -42,35 +45,68 @@ const byContent = "/packages/:content/:name"
 
 export const packagePaths: ReadonlyArray<string> = [...present, byContent]
 
-/** Beside the built service, or where `bun run packages` puts them. */
 const directory = dirname(import.meta.path)
-const builtIn = [join(directory, "packages"), join(directory, "../../../dist/packages")]
+/** The image has them beside the built service. */
+const builtIn = join(directory, "packages")
+/** From the sources, each is built when it is first asked for. */
+const sources = join(directory, "../..")
+const builder = join(sources, "app/packages/build.ts")
+const builtHere = join(sources, "../dist/packages")
 
 const contentOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex").slice(0, 32)
 
-const fileOf = ({ pattern }: Archive): string | undefined =>
-  builtIn
-    .flatMap((room) =>
-      existsSync(room) ? [...new Bun.Glob(pattern).scanSync(room)].map((file) => join(room, file)) : []
+const fileIn = (room: string, { pattern }: Archive): string | undefined => {
+  const [file] = existsSync(room) ? new Bun.Glob(pattern).scanSync(room) : []
+  return file === undefined ? undefined : join(room, file)
+}
+
+let sourcesChangedAt: number | undefined
+const isPresent = (file: string): boolean => {
+  sourcesChangedAt ??= Math.max(
+    ...[...new Bun.Glob("**/*").scanSync({ cwd: sources, absolute: true })].map(
+      (one) => statSync(one).mtimeMs
     )
-    .at(0)
+  )
+  return statSync(file).mtimeMs >= sourcesChangedAt
+}
+
+const building = new Map<string, Promise<void>>()
+const build = ({ source }: Archive): Promise<void> => {
+  const begun = building.get(source)
+  if (begun !== undefined) return begun
+  const ended = Bun.spawn([process.execPath, builder, source], { stdout: "ignore", stderr: "inherit" })
+    .exited.then(() => {})
+    .finally(() => building.delete(source))
+  building.set(source, ended)
+  return ended
+}
+
+const fileOf = async (archive: Archive): Promise<string | undefined> => {
+  if (!existsSync(builder)) return fileIn(builtIn, archive)
+  const file = fileIn(builtHere, archive)
+  if (file !== undefined && isPresent(file)) return file
+  await build(archive)
+  return fileIn(builtHere, archive)
+}
 
 const bytesOf = async (name: string): Promise<Uint8Array | undefined> => {
   const archive = archives[name]
-  const file = archive === undefined ? undefined : fileOf(archive)
+  const file = archive === undefined ? undefined : await fileOf(archive)
   return file === undefined ? undefined : Bun.file(file).bytes()
 }
 
-/** A text that names packages of `baseUrl` names them by their content, where they are built in. */
+/** A text that names packages of `baseUrl` names them by their content. */
 export const namingContents = async (text: string, baseUrl: string): Promise<string> => {
-  let named = text
-  for (const name of Object.keys(archives)) {
-    const short = `${baseUrl}/packages/${name}`
-    const bytes = named.includes(short) ? await bytesOf(name) : undefined
-    if (bytes !== undefined)
-      named = named.replaceAll(short, `${baseUrl}/packages/${contentOf(bytes)}/${name}`)
-  }
-  return named
+  const short = (name: string) => `${baseUrl}/packages/${name}`
+  const named = Object.keys(archives).filter((name) => text.includes(short(name)))
+  const contents = await Promise.all(named.map(async (name) => ({ name, bytes: await bytesOf(name) })))
+  return contents.reduce(
+    (all, { bytes, name }) =>
+      bytes === undefined
+        ? all
+        : all.replaceAll(short(name), `${baseUrl}/packages/${contentOf(bytes)}/${name}`),
+    text
+  )
 }
 
 /** Also of releases before, whose wheel had another name. */
@@ -110,9 +146,7 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig>
         Effect.promise(async () => {
           const bytes = await bytesOf(name)
           return bytes === undefined
-            ? absent(
-                `${what} is not built into this service. Its operator makes it with \`bun run packages\`.`
-              )
+            ? absent(`${what} could not be built: \`bun run packages\` says why.`)
             : answer(bytes, name)
         })
       )

@@ -1,19 +1,24 @@
-// `bun run packages`: the packages as archives in dist/packages, and their sizes.
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+// `bun run packages [NAME …]`: all packages, or those, as archives in dist/packages, and their sizes.
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from "node:fs"
 import { dirname, join, relative } from "node:path"
-import { Glob } from "bun"
-import { Effect, Schema } from "effect"
+import { Schema } from "effect"
 import { errorCodes } from "../../domain/ErrorCode.ts"
-import { openApiDocument } from "../openapi/Documents.ts"
-import { composerZipOf, type Files, pluginZipOf, wheelOf } from "./generate/archives.ts"
-import { operationsOf } from "./generate/operationsOf.ts"
-import { phpClient } from "./generate/phpClient.ts"
-import { pythonClient } from "./generate/pythonClient.ts"
 import { wheelName } from "./wheelName.ts"
 
 const packages = join(import.meta.dir, "../../packages")
 const root = join(packages, "../..")
 const out = join(root, "dist/packages")
+/** What is under way, out of sight of who reads `out`. */
+const work = join(out, `.${process.pid}`)
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 
 const write = (path: string, text: string) => {
@@ -23,7 +28,6 @@ const write = (path: string, text: string) => {
 
 /** What build needs of the package.json in a package's folder; the rest is published as it is. */
 const Manifest = Schema.Struct({
-  name: Schema.String,
   /** By path, each a source of the folder. */
   exports: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   /** A command for Node and Bun, by its name. */
@@ -45,10 +49,9 @@ const bundle = async (
   return output.text()
 }
 
-/** Declarations of everything that `source` reaches, below `to`. What the contract infers is left out. */
-const declare = (sources: ReadonlyArray<string>, to: string) => {
-  const raw = join(out, ".declarations")
-  rmSync(raw, { recursive: true, force: true })
+/** Declarations of everything that `sources` reach, below each of `rooms`. What the contract infers is left out. */
+const declare = (sources: ReadonlyArray<string>, rooms: ReadonlyArray<string>) => {
+  const raw = join(work, "declarations")
   const flags =
     "--ignoreConfig --declaration --emitDeclarationOnly --noCheck --allowImportingTsExtensions --target esnext --module preserve --moduleResolution bundler --strict --skipLibCheck --exactOptionalPropertyTypes --lib esnext,dom,dom.iterable"
   run(
@@ -78,7 +81,7 @@ const declare = (sources: ReadonlyArray<string>, to: string) => {
         : readFileSync(join(raw, path), "utf8")
     for (const [, target = ""] of text.matchAll(/from "(\.[^"]+)\.ts"/g))
       copy(join(dirname(path), `${target}.d.ts`))
-    write(join(to, path), text.replaceAll(/(from "\.[^"]+)\.ts"/g, '$1.js"'))
+    for (const room of rooms) write(join(room, path), text.replaceAll(/(from "\.[^"]+)\.ts"/g, '$1.js"'))
   }
   for (const source of sources) copy(`${stem(relative(join(root, "src"), source))}.d.ts`)
   rmSync(raw, { recursive: true })
@@ -90,11 +93,11 @@ const entryOf = (source: string, at: string) => ({
   require: { types: `./cjs/types/${stem(at)}.d.ts`, default: `./cjs/${stem(source)}.js` }
 })
 
-const build = async (folder: string): Promise<string> => {
+const build = async (folder: string): Promise<void> => {
   const source = join(packages, folder)
   const text = JSON.parse(readFileSync(join(source, "package.json"), "utf8"))
-  const { bin = {}, exports = {}, name, peerDependencies = {} } = decodeManifest(text)
-  const to = join(out, name.replace("@quittance/", ""))
+  const { bin = {}, exports = {}, peerDependencies = {} } = decodeManifest(text)
+  const to = join(work, "package")
   const external = Object.keys(peerDependencies)
   const sources = Object.values(exports)
   for (const entry of sources) {
@@ -107,8 +110,7 @@ const build = async (folder: string): Promise<string> => {
   }
   if (sources.length > 0) {
     const from = sources.map((entry) => join(source, entry))
-    declare(from, join(to, "types"))
-    declare(from, join(to, "cjs/types"))
+    declare(from, [join(to, "types"), join(to, "cjs/types")])
     write(join(to, "cjs/package.json"), '{ "type": "commonjs" }\n')
   }
   for (const entry of Object.values(bin)) {
@@ -139,9 +141,12 @@ const build = async (folder: string): Promise<string> => {
   write(join(to, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`)
   copyFileSync(join(source, "README.md"), join(to, "README.md"))
   copyFileSync(join(root, "LICENSE"), join(to, "LICENSE"))
-  const packed = run([process.execPath, "pm", "pack", "--destination", out, "--quiet"], to)
+  const packed = run([process.execPath, "pm", "pack", "--destination", work, "--quiet"], to)
   if (!packed.success) throw new Error(packed.stderr.toString())
-  return to
+  for (const archive of new Bun.Glob("*.tgz").scanSync(work)) {
+    renameSync(join(work, archive), join(out, archive))
+    console.log(`${archive.padEnd(36)}${kilobytes(sizeOf(to))} unpacked`)
+  }
 }
 
 const sizeOf = (directory: string): number =>
@@ -149,49 +154,39 @@ const sizeOf = (directory: string): number =>
     .map((name) => statSync(join(directory, name)))
     .reduce((sum, one) => sum + (one.isFile() ? one.size : 0), 0)
 
-rmSync(out, { recursive: true, force: true })
-for (const manifest of [...new Glob("*/package.json").scanSync(packages)].toSorted()) {
-  const directory = await build(dirname(manifest))
-  const kilobytes = (sizeOf(directory) / 1024).toFixed(1).padStart(7)
-  console.log(`${dirname(manifest).padEnd(24)}${kilobytes} kB unpacked  ${relative(root, directory)}`)
-}
+const kilobytes = (bytes: number) => `${(bytes / 1024).toFixed(1).padStart(7)} kB`
 
-const document = Effect.runSync(openApiDocument("https://pay.example.com"))
-const operations = operationsOf(document)
-const licence = readFileSync(join(root, "LICENSE"), "utf8")
-const written = (language: string, ending: string): Files =>
-  Object.fromEntries(
-    readdirSync(join(packages, language))
-      .filter((name) => name.endsWith(ending))
-      .map((name) => [name, readFileSync(join(packages, language, name), "utf8")])
-  )
-const readme = (language: string) => readFileSync(join(packages, language, "README.md"), "utf8")
-const phpSources = { ...written("php", ".php"), ...phpClient(document, operations) }
-const archives: Readonly<Record<string, Uint8Array>> = {
-  [wheelName]: wheelOf(
-    version,
-    { ...written("python", ".py"), ...pythonClient(document, operations) },
-    readme("python"),
-    licence
-  ),
-  "php.zip": composerZipOf(
-    JSON.stringify(
-      { ...JSON.parse(readFileSync(join(packages, "php/composer.json"), "utf8")), version },
-      undefined,
-      2
-    ),
-    phpSources,
-    readme("php"),
-    licence
-  ),
-  "woocommerce.zip": pluginZipOf(
-    version,
-    { ...written("woocommerce", ".php"), ...written("woocommerce", ".js") },
-    phpSources,
-    licence
-  )
+const folders = [...new Bun.Glob("*/package.json").scanSync(packages)].map(dirname).toSorted()
+const generatedNames = [wheelName, "php.zip", "woocommerce.zip"]
+const all = [...folders, ...generatedNames]
+
+const given = process.argv.slice(2)
+const unknown = given.find((name) => !all.includes(name))
+if (unknown !== undefined) {
+  console.error(`There is no package ${unknown}. There are ${all.join(", ")}.`)
+  process.exit(2)
 }
-for (const [name, bytes] of Object.entries(archives)) {
-  writeFileSync(join(out, name), bytes)
-  console.log(`${name.padEnd(32)}${(bytes.length / 1024).toFixed(1).padStart(7)} kB`)
+const asked = (name: string) => given.length === 0 || given.includes(name)
+const clear = () => {
+  rmSync(work, { recursive: true, force: true })
+  mkdirSync(work, { recursive: true })
+}
+try {
+  for (const folder of folders.filter(asked)) {
+    clear()
+    await build(folder)
+  }
+  if (generatedNames.some(asked)) {
+    // Loads the API, which the others do without.
+    const { generated } = await import("./generate/generated.ts")
+    for (const [name, make] of Object.entries(generated).filter(([name]) => asked(name))) {
+      clear()
+      const bytes = make()
+      writeFileSync(join(work, name), bytes)
+      renameSync(join(work, name), join(out, name))
+      console.log(`${name.padEnd(36)}${kilobytes(bytes.length)}`)
+    }
+  }
+} finally {
+  rmSync(work, { recursive: true, force: true })
 }

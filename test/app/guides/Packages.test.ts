@@ -5,7 +5,6 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Exit, Scope } from "effect"
-import { buildPackages } from "../../packages/installed.ts"
 import { testDatabase } from "../../support/database.ts"
 import { startService, type TestService } from "../../support/service.ts"
 
@@ -19,7 +18,6 @@ describe("Packages", () => {
   const dataDir = join(directory, "data")
   let service: TestService
   beforeAll(async () => {
-    buildPackages()
     service = await Effect.runPromise(Scope.provide(startService(testDatabase, { dataDir }), scope))
   })
   afterAll(async () => {
