@@ -42,7 +42,7 @@ describe("An agent's life", () => {
     await page.goto(`${baseUrl}/dashboard/${person.merchantId}/test`)
     await go("Agents")
     await page.getByText("No test agents").waitFor()
-    await page.getByText("/packages/agent-proxy.tgz").waitFor()
+    await page.getByText(/\/packages\/[0-9a-f]{32}\/agent-proxy\.tgz/).waitFor()
     await screenshot(page, "agents-empty")
     await expectNoAxeViolations(page)
 
@@ -55,10 +55,13 @@ describe("An agent's life", () => {
     await dialog.getByRole("button", { name: "Copy the key" }).click()
     const key = await page.evaluate(() => navigator.clipboard.readText())
     expect(key).toMatch(/^ak_test_/)
+    await dialog.getByText(/\/packages\/[0-9a-f]{32}\/agent-proxy\.tgz/).waitFor()
     await dialog.getByRole("button", { name: "Copy the command" }).click()
-    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
-      `SERVICE_AGENT_KEY=${key} SERVICE_BASE_URL=${baseUrl} npx --yes ${baseUrl}/packages/agent-proxy.tgz`
+    const [variables, address] = (await page.evaluate(() => navigator.clipboard.readText())).split(
+      " npx --yes "
     )
+    expect(variables).toBe(`SERVICE_AGENT_KEY=${key} SERVICE_BASE_URL=${baseUrl}`)
+    expect(address).toMatch(/^http:\/\/[^/]+\/packages\/[0-9a-f]{32}\/agent-proxy\.tgz$/)
     await dialog.getByRole("button", { name: "I have stored it" }).click()
     await dialog.waitFor({ state: "detached" })
 

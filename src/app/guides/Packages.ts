@@ -147,7 +147,11 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig>
           const bytes = await bytesOf(name)
           return bytes === undefined
             ? absent(`${what} could not be built: \`bun run packages\` says why.`)
-            : answer(bytes, name)
+            : HttpServerResponse.setHeader(
+                answer(bytes, name),
+                "content-location",
+                `/packages/${contentOf(bytes)}/${name}`
+              )
         })
       )
     yield* router.add(

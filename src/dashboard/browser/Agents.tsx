@@ -17,11 +17,12 @@ import { Empty, Loaded } from "./parts/Loaded.tsx"
 import { StatusBadge } from "./StatusBadge.tsx"
 import { useHref, useSession } from "./session.ts"
 import { useMerchantPage } from "./useMerchantPage.ts"
+import { usePackage } from "./usePackage.ts"
 
 export const mainnetGated = "Mainnet is gated: a live agent is refused until it opens."
 
-const proxyCommand = (key: string) =>
-  `SERVICE_AGENT_KEY=${key} SERVICE_BASE_URL=${location.origin} npx --yes ${location.origin}/packages/agent-proxy.tgz`
+const useProxyCommand = (key: string) =>
+  `SERVICE_AGENT_KEY=${key} SERVICE_BASE_URL=${location.origin} npx --yes ${usePackage("agent-proxy.tgz")}`
 
 const Table = ({ agents }: { readonly agents: ReadonlyArray<AgentListItem> }) => {
   const href = useHref()
@@ -77,6 +78,7 @@ const Table = ({ agents }: { readonly agents: ReadonlyArray<AgentListItem> }) =>
 
 const Created = ({ created, onClose }: { readonly created: CreatedAgent; readonly onClose: () => void }) => {
   const { place } = useSession()
+  const command = useProxyCommand(created.key)
   return (
     <Dialog title={`Store the key of ${created.agent.name} now`} onClose={onClose}>
       <div class="stack">
@@ -85,7 +87,7 @@ const Created = ({ created, onClose }: { readonly created: CreatedAgent; readonl
         </p>
         <Secret value={created.key} what="the key" />
         <p>Run the agent proxy with it:</p>
-        <Secret value={proxyCommand(created.key)} what="the command" />
+        <Secret value={command} what="the command" />
         <p class="hint">
           {isOpen(place.env) ? "Its wallet is empty: fund it on the agent's page." : mainnetGated}
         </p>
@@ -103,6 +105,7 @@ export const Agents = () => {
   const { api, place } = useSession()
   const page = useMerchantPage<AgentsPage>("/agents", { everyMillis: 5_000 })
   const [open, setOpen] = useState<"create" | CreatedAgent>()
+  const command = useProxyCommand(`ak_${place.env}_…`)
   const close = () => setOpen(undefined)
   const create = useAction(async (fields: AgentFields) => {
     setOpen(await call<CreatedAgent>("POST", `${api}/agents`, fields))
@@ -140,7 +143,7 @@ export const Agents = () => {
                     An agent is a program that pays x402 APIs from a wallet of its own, never beyond the caps
                     that you set. Create one, then run its proxy where it works:
                   </p>
-                  <p class="mono break command">{proxyCommand(`ak_${place.env}_…`)}</p>
+                  <p class="mono break command">{command}</p>
                 </Empty>
               ) : (
                 <Table agents={agents} />

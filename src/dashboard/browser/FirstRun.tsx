@@ -14,6 +14,7 @@ import { Copy } from "./parts/Copy.tsx"
 import { Problem } from "./parts/Problem.tsx"
 import { useMay } from "./roles.ts"
 import { useHref, useSession } from "./session.ts"
+import { usePackage } from "./usePackage.ts"
 
 const Step = (props: {
   readonly done: boolean
@@ -39,8 +40,8 @@ const curlOf = (key: string) => `curl ${location.origin}/api/v1/payment-intents 
   -H 'content-type: application/json' \\
   -d '{ "amount": "1.00", "intentUrl": "https://shop.example.com/orders/1042" }'`
 
-const listen = `npx @quittance/cli login --url ${location.origin}
-npx @quittance/cli listen --forward-to http://localhost:3000/webhooks/quittance`
+const listenBy = (cli: string) => `npx --yes ${cli} login --url ${location.origin}
+npx --yes ${cli} listen --forward-to http://localhost:3000/webhooks/quittance`
 
 const Steps = ({ data, reload }: { readonly data: FirstRunPage; readonly reload: () => Promise<void> }) => {
   const { api } = useSession()
@@ -53,6 +54,7 @@ const Steps = ({ data, reload }: { readonly data: FirstRunPage; readonly reload:
     await reload()
   })
   const curl = curlOf(key ?? "sk_test_…")
+  const listen = listenBy(usePackage("cli.tgz"))
   return (
     <div class="first-run">
       <Card title="First steps">
