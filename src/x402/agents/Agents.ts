@@ -11,20 +11,19 @@ import { DerivedWallets } from "../../chain/wallets/DerivedWallets.ts"
 import { type Agent, AgentId, type AgentPayment, type Allowance } from "../../domain/Agent.ts"
 import { Address, type Env, TransactionHash } from "../../domain/Chain.ts"
 import {
-  AgentCapExceeded,
-  AgentHostNotAllowed,
-  AgentPaused,
-  AgentPayeeNotAllowed,
+  type AgentCapExceeded,
+  type AgentHostNotAllowed,
+  type AgentPaused,
+  type AgentPayeeNotAllowed,
   AgentRequestConflict,
   AgentsNotConfigured,
   InvalidApiKey,
-  InvalidRequest,
+  type InvalidRequest,
   LiveModeGated,
-  RateLimited,
+  type RateLimited,
   type X402RequirementsUnsupported
 } from "../../domain/Errors.ts"
 import type { MerchantId, Principal } from "../../domain/Merchant.ts"
-import { formatUsd } from "../../domain/Money.ts"
 import { networks } from "../../domain/networks.ts"
 import { issueKey } from "../../merchants/keys/issueKey.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
@@ -36,11 +35,11 @@ import type {
   AgentLimits,
   AgentSummary,
   NewAgent,
-  NewAgentPayment,
-  SpendReservation
+  NewAgentPayment
 } from "./AgentRepo/AgentStore.ts"
 import { AgentRepo } from "./AgentRepo.ts"
-import { chooseRequirement, hostOf } from "./chooseRequirement.ts"
+import { checkHost, checkPayee, refusalOf } from "./Agents/refusals.ts"
+import { chooseRequirement } from "./chooseRequirement.ts"
 
 type Shape = typeof Agents.Service
 
@@ -90,54 +89,6 @@ const isSameRequest = (
   resource === request.resource &&
   isDeepStrictEqual(JSON.parse(requirements), accepted)
 
-const usd = (atomic: bigint) => `${formatUsd(atomic)} USDC`
-
-const refusalOf = (
-  reservation: Exclude<SpendReservation, { readonly _tag: "Reserved" | "ListsChanged" }>,
-  amount: bigint,
-  payTo: Address
-) => {
-  switch (reservation._tag) {
-    case "Inactive":
-      return reservation.status === "paused" ? new AgentPaused() : new InvalidApiKey()
-    case "Throttled":
-      return new RateLimited({ retryAfter: reservation.retryAfter })
-    case "OtherPayee":
-      return new AgentPayeeNotAllowed({
-        details: [
-          {
-            path: "payTo",
-            message:
-              "The agent's first payment at this host was made out to another payee. Have the agent's merchant list the payees.",
-            expected: reservation.payee,
-            actual: payTo
-          }
-        ]
-      })
-    case "OverCap": {
-      const { cap, limit, spent } = reservation
-      return new AgentCapExceeded({
-        reason: cap === "payment" ? "payment" : "day",
-        details: [
-          cap === "payment"
-            ? {
-                path: "capPerPayment",
-                message: "The payment is larger than the agent may make.",
-                expected: `at most ${usd(limit)}`,
-                actual: usd(amount)
-              }
-            : {
-                path: "capPerDay",
-                message: "The payment does not fit into what is left of the last 24 hours.",
-                expected: `at most ${usd(limit > spent ? limit - spent : 0n)} of ${usd(limit)}`,
-                actual: usd(amount)
-              }
-        ]
-      })
-    }
-  }
-}
-
 const make = Effect.gen(function* () {
   const { baseUrl } = yield* AppConfig
   const { relays } = yield* Networks
@@ -181,62 +132,6 @@ const make = Effect.gen(function* () {
       repo.findByKey(keyId),
       Option.match({ onNone: () => Effect.fail(new InvalidApiKey()), onSome: Effect.succeed })
     )
-
-  const checkHost = Effect.fnUntraced(function* (agent: Agent, resource: string) {
-    const host = hostOf(resource)
-    if (Option.isNone(host)) {
-      return yield* new InvalidRequest({
-        details: [
-          {
-            path: "body.resource",
-            message: "Give the resource's http(s) address, without credentials or control characters."
-          }
-        ]
-      })
-    }
-    const allowed = agent.allowedHosts
-    if (allowed === null) return host.value.owner
-    if (!host.value.isPrivate) {
-      return yield* new AgentHostNotAllowed({
-        details: [
-          {
-            path: "body.resource",
-            message:
-              "An agent with allowed hosts pays by https alone: over http anyone on the network path can pose as the host.",
-            expected: "https",
-            actual: "http"
-          }
-        ]
-      })
-    }
-    if (allowed.includes(host.value.host) || allowed.includes(host.value.hostname)) return host.value.owner
-    return yield* new AgentHostNotAllowed({
-      details: [
-        {
-          path: "body.resource",
-          message: "Have the agent's merchant allow the host.",
-          expected: allowed.join(", "),
-          actual: host.value.host
-        }
-      ]
-    })
-  })
-
-  const checkPayee = (agent: Agent, payTo: Address) =>
-    agent.allowedPayees === null || agent.allowedPayees.includes(payTo)
-      ? Effect.void
-      : Effect.fail(
-          new AgentPayeeNotAllowed({
-            details: [
-              {
-                path: "payTo",
-                message: "Have the agent's merchant allow the payee.",
-                expected: agent.allowedPayees.join(", "),
-                actual: payTo
-              }
-            ]
-          })
-        )
 
   /** Reserves `asked` where the agent's lists allow it as they stand when it is reserved. */
   const reserve = Effect.fnUntraced(function* (

@@ -1,0 +1,122 @@
+// What keeps an agent from paying: its list of hosts, its list of payees, its caps.
+import { Effect, Option } from "effect"
+import type { Agent } from "../../../domain/Agent.ts"
+import type { Address } from "../../../domain/Chain.ts"
+import {
+  AgentCapExceeded,
+  AgentHostNotAllowed,
+  AgentPaused,
+  AgentPayeeNotAllowed,
+  InvalidApiKey,
+  InvalidRequest,
+  RateLimited
+} from "../../../domain/Errors.ts"
+import { formatUsd } from "../../../domain/Money.ts"
+import type { SpendReservation } from "../AgentRepo/AgentStore.ts"
+import { hostOf } from "../chooseRequirement.ts"
+
+/** The owner of the resource's host, where the agent may pay there. */
+export const checkHost = Effect.fnUntraced(function* (agent: Agent, resource: string) {
+  const host = hostOf(resource)
+  if (Option.isNone(host)) {
+    return yield* new InvalidRequest({
+      details: [
+        {
+          path: "body.resource",
+          message: "Give the resource's http(s) address, without credentials or control characters."
+        }
+      ]
+    })
+  }
+  const allowed = agent.allowedHosts
+  if (allowed === null) return host.value.owner
+  if (!host.value.isPrivate) {
+    return yield* new AgentHostNotAllowed({
+      details: [
+        {
+          path: "body.resource",
+          message:
+            "An agent with allowed hosts pays by https alone: over http anyone on the network path can pose as the host.",
+          expected: "https",
+          actual: "http"
+        }
+      ]
+    })
+  }
+  if (allowed.includes(host.value.host) || allowed.includes(host.value.hostname)) return host.value.owner
+  return yield* new AgentHostNotAllowed({
+    details: [
+      {
+        path: "body.resource",
+        message: "Have the agent's merchant allow the host.",
+        expected: allowed.join(", "),
+        actual: host.value.host
+      }
+    ]
+  })
+})
+
+export const checkPayee = (agent: Agent, payTo: Address) =>
+  agent.allowedPayees === null || agent.allowedPayees.includes(payTo)
+    ? Effect.void
+    : Effect.fail(
+        new AgentPayeeNotAllowed({
+          details: [
+            {
+              path: "payTo",
+              message: "Have the agent's merchant allow the payee.",
+              expected: agent.allowedPayees.join(", "),
+              actual: payTo
+            }
+          ]
+        })
+      )
+
+const usd = (atomic: bigint) => `${formatUsd(atomic)} USDC`
+
+/** Why the database has reserved nothing. */
+export const refusalOf = (
+  reservation: Exclude<SpendReservation, { readonly _tag: "Reserved" | "ListsChanged" }>,
+  amount: bigint,
+  payTo: Address
+) => {
+  switch (reservation._tag) {
+    case "Inactive":
+      return reservation.status === "paused" ? new AgentPaused() : new InvalidApiKey()
+    case "Throttled":
+      return new RateLimited({ retryAfter: reservation.retryAfter })
+    case "OtherPayee":
+      return new AgentPayeeNotAllowed({
+        details: [
+          {
+            path: "payTo",
+            message:
+              "The agent's first payment at this host was made out to another payee. Have the agent's merchant list the payees.",
+            expected: reservation.payee,
+            actual: payTo
+          }
+        ]
+      })
+    case "OverCap": {
+      const { cap, limit, spent } = reservation
+      return new AgentCapExceeded({
+        reason: cap === "payment" ? "payment" : "day",
+        details: [
+          cap === "payment"
+            ? {
+                path: "capPerPayment",
+                message: "The payment is larger than the agent may make.",
+                expected: `at most ${usd(limit)}`,
+                actual: usd(amount)
+              }
+            : {
+                path: "capPerDay",
+                message: "The payment does not fit into what is left of the last 24 hours.",
+                expected: `at most ${usd(limit > spent ? limit - spent : 0n)} of ${usd(limit)}`,
+                actual: usd(amount)
+              }
+        ]
+      })
+    }
+  }
+}
