@@ -12,7 +12,7 @@ import { TransferRepo } from "../../src/payments/TransferRepo.ts"
 import { buyer, makeShop, type Shop, stranger } from "../platform/http/shop.ts"
 import { testDatabase } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
-import { type DashboardAnswer, type Person, signUp } from "./person.ts"
+import { type DashboardAnswer, openAlertsOf, type Person, signUp } from "./person.ts"
 
 setDefaultTimeout(60_000)
 
@@ -625,7 +625,7 @@ describe("Incoming transfers on Postgres", () => {
 
   test("one to explain counts once among what needs attention, and the alert about it is not listed beside it", async () => {
     const alerts = `/merchants/${person.merchantId}/test/alerts`
-    const before = (await person.call("GET", alerts)).body.openAlerts
+    const before = openAlertsOf(await person.call("GET", alerts))
     const { id } = await listed(await shop.transfer(26_500_000n, { from: stranger }))
     await Effect.runPromise(
       Effect.flatMap(
@@ -635,11 +635,11 @@ describe("Incoming transfers on Postgres", () => {
           VALUES (${crypto.randomUUID()}, ${person.merchantId}, 'test', 'incoming_transfer', ${id}, 'x', now())`
       ).pipe(Effect.provideContext(service.context), Effect.orDie)
     )
-    const during = (await person.call("GET", alerts)).body
-    expect(during.openAlerts).toBe(before + 1)
-    expect(during.alerts.map(({ kind }: { kind: string }) => kind)).not.toContain("incoming_transfer")
+    const during = await person.call("GET", alerts)
+    expect(openAlertsOf(during)).toBe(before + 1)
+    expect(during.body.alerts.map(({ kind }: { kind: string }) => kind)).not.toContain("incoming_transfer")
     await person.call("POST", `${at}/${id}/handle`, { note: "Sent back by hand" })
-    expect((await person.call("GET", alerts)).body.openAlerts).toBe(before)
+    expect(openAlertsOf(await person.call("GET", alerts))).toBe(before)
   })
 
   test("marked as handled it leaves the list with a note, who and when, once", async () => {

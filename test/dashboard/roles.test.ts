@@ -7,7 +7,7 @@ import { endpointsOf } from "../../src/platform/http/Routing/pathTable.ts"
 import { makeShop } from "../platform/http/shop.ts"
 import { testDatabase } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
-import { agentForm, type Person, receiver, request, signUp } from "./person.ts"
+import { agentForm, openAlertsOf, type Person, receiver, request, signUp } from "./person.ts"
 
 setDefaultTimeout(60_000)
 
@@ -83,7 +83,7 @@ describe("Who may call the dashboard's API", () => {
     await Effect.runPromise(service.alerts.raise({ tenant: owner.merchantId, subject: payment.id }))
     const { body: alerts } = await owner.call("GET", `${at}/alerts`)
     await owner.call("POST", `${at}/members`, { email: "invited@example.com", role: "developer" })
-    openAlerts = (await owner.call("GET", `${at}/overview`)).body.openAlerts
+    openAlerts = openAlertsOf(await owner.call("GET", `${at}/overview`))
     await owner.call("POST", `${at}/links`, { description: "Chess lesson", amount: "1.00" })
     const { body: links } = await owner.call("GET", `${at}/links`)
     const { body: settings } = await owner.call("GET", `${at}/settings`)
@@ -214,7 +214,7 @@ describe("Who may call the dashboard's API", () => {
       status: "active",
       allowedHosts: null
     })
-    expect((await owner.call("GET", `${at}/overview`)).body.openAlerts).toBe(openAlerts)
+    expect(openAlertsOf(await owner.call("GET", `${at}/overview`))).toBe(openAlerts)
   })
 
   test("the dashboard's session opens nothing of the merchants' API", async () => {

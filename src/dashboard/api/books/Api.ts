@@ -12,13 +12,12 @@ import {
   PeriodQuery,
   StatementView
 } from "../../../payments/books/Api.ts"
-import { allow, endpointGroup } from "../../../platform/http/Access.ts"
+import { allow } from "../../../platform/http/Access.ts"
 import { errorResponse } from "../../../platform/http/Envelope.ts"
-import { BodyRules } from "../../../platform/http/RequestRules.ts"
-import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
+import { memberGroup } from "../memberGroup.ts"
+import { memberParams } from "../Session.ts"
 
 export const BooksPage = Schema.Struct({
-  openAlerts: Schema.Int,
   /** The merchant's own; days begin there. */
   timeZone: Schema.String,
   /** There, now. */
@@ -31,7 +30,7 @@ export type BooksPage = typeof BooksPage.Encoded
 
 const { from, to } = PeriodQuery
 
-export class BookPagesApi extends endpointGroup("bookPages")(
+export class BookPagesApi extends memberGroup("bookPages")(
   allow(
     { by: "member", roles: everyRole },
     HttpApiEndpoint.get("statement", "/books", {
@@ -66,9 +65,4 @@ export class BookPagesApi extends endpointGroup("bookPages")(
       error: [errorResponse(InvalidRequest)]
     })
   )
-)
-  .prefix("/merchants/:merchantId/:env")
-  .middleware(BodyRules)
-  .middleware(MemberRequired)
-  .middleware(SessionRequired)
-  .middleware(SameOrigin) {}
+) {}

@@ -6,7 +6,6 @@ import { Books } from "../../../payments/books/Books.ts"
 import { askedPeriod, balancesView, exportAnswer, statementView } from "../../../payments/books/views.ts"
 import { AppConfig } from "../../../platform/AppConfig.ts"
 import { DashboardApi } from "../Api.ts"
-import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
 import { CurrentMember } from "../Session.ts"
 import type { BooksPage } from "./Api.ts"
 
@@ -16,7 +15,6 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const { explorerUrls } = yield* AppConfig
     const books = yield* Books
-    const alerts = yield* AlertPagesRepo
 
     return handlers.handleAll({
       statement: Effect.fnUntraced(function* ({ query }) {
@@ -24,17 +22,12 @@ export const layer = HttpApiBuilder.group(
         const timeZone = yield* books.timeZone(merchant.id)
         const { first, today } = todayIn(yield* DateTime.nowAsDate, timeZone)
         const period = yield* askedPeriod(books, merchant.id, { from: first, to: today, ...query, timeZone })
-        const [statement, openAlerts] = yield* Effect.all(
-          [books.statement(tenant, period), alerts.countOpen],
-          { concurrency: 2 }
-        )
         const page: BooksPage = {
-          openAlerts,
           timeZone,
           today,
           explorerUrl: explorerUrls[tenant.env],
           merchant: merchant.name,
-          statement: statementView(statement, tenant.env)
+          statement: statementView(yield* books.statement(tenant, period), tenant.env)
         }
         return page
       }),

@@ -6,13 +6,12 @@ import { Uuid } from "../../../domain/Merchant.ts"
 import { PaymentId } from "../../../domain/Payment.ts"
 import { everyRole, handlers } from "../../../domain/roleSets.ts"
 import { LinkId, NewLink, PaymentLink } from "../../../payments/links/Api.ts"
-import { allow, endpointGroup } from "../../../platform/http/Access.ts"
+import { allow } from "../../../platform/http/Access.ts"
 import { errorResponse } from "../../../platform/http/Envelope.ts"
-import { BodyRules } from "../../../platform/http/RequestRules.ts"
-import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
+import { memberGroup } from "../memberGroup.ts"
+import { memberParams } from "../Session.ts"
 
 export const LinksPage = Schema.Struct({
-  openAlerts: Schema.Int,
   hasMore: Schema.Boolean,
   links: Schema.Array(
     Schema.Struct({
@@ -24,7 +23,7 @@ export const LinksPage = Schema.Struct({
 export type LinksPage = typeof LinksPage.Encoded
 export type LinkView = LinksPage["links"][number]
 
-export class LinkPagesApi extends endpointGroup("linkPages")(
+export class LinkPagesApi extends memberGroup("linkPages")(
   allow(
     { by: "member", roles: everyRole },
     HttpApiEndpoint.get("list", "/links", {
@@ -60,9 +59,4 @@ export class LinkPagesApi extends endpointGroup("linkPages")(
       error: [errorResponse(PaymentLinkNotFound)]
     })
   )
-)
-  .prefix("/merchants/:merchantId/:env")
-  .middleware(BodyRules)
-  .middleware(MemberRequired)
-  .middleware(SessionRequired)
-  .middleware(SameOrigin) {}
+) {}

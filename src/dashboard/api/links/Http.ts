@@ -4,7 +4,6 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Links } from "../../../payments/links/Links.ts"
 import { AppConfig } from "../../../platform/AppConfig.ts"
 import { DashboardApi } from "../Api.ts"
-import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
 import { CurrentMember } from "../Session.ts"
 import type { LinksPage } from "./Api.ts"
 
@@ -13,17 +12,13 @@ export const layer = HttpApiBuilder.group(
   "linkPages",
   Effect.fnUntraced(function* (handlers) {
     const links = yield* Links
-    const alerts = yield* AlertPagesRepo
     const { baseUrl } = yield* AppConfig
     const owner = Effect.map(CurrentMember, ({ merchant, tenant }) => ({ merchant, env: tenant.env }))
 
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
-        const [all, openAlerts] = yield* Effect.all([links.list(yield* owner, query), alerts.countOpen], {
-          concurrency: 2
-        })
+        const all = yield* links.list(yield* owner, query)
         const page: LinksPage = {
-          openAlerts,
           hasMore: all.hasMore,
           links: all.links.map((link) => ({ ...link, counterUrl: `${baseUrl}/counter#link=${link.id}` }))
         }

@@ -16,10 +16,10 @@ import {
 import { Uuid } from "../../../domain/Merchant.ts"
 import { everyRole, supporters } from "../../../domain/roleSets.ts"
 import { NewRefund, RefundView, ReportedRefund } from "../../../payments/refunds/Api.ts"
-import { allow, endpointGroup } from "../../../platform/http/Access.ts"
+import { allow } from "../../../platform/http/Access.ts"
 import { errorResponse } from "../../../platform/http/Envelope.ts"
-import { BodyRules } from "../../../platform/http/RequestRules.ts"
-import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
+import { memberGroup } from "../memberGroup.ts"
+import { memberParams } from "../Session.ts"
 
 /** The newest refunds of a payment or of an incoming transfer, oldest first. */
 export const RefundsPart = Schema.Struct({
@@ -48,7 +48,7 @@ export const RefundPage = Schema.Struct({
 })
 export type RefundPage = typeof RefundPage.Encoded
 
-export class RefundPagesApi extends endpointGroup("refundPages")(
+export class RefundPagesApi extends memberGroup("refundPages")(
   allow(
     { by: "member", roles: supporters },
     HttpApiEndpoint.post("create", "/refunds", {
@@ -91,9 +91,4 @@ export class RefundPagesApi extends endpointGroup("refundPages")(
       error: [errorResponse(RefundNotFound), errorResponse(RefundEnded)]
     })
   )
-)
-  .prefix("/merchants/:merchantId/:env")
-  .middleware(BodyRules)
-  .middleware(MemberRequired)
-  .middleware(SessionRequired)
-  .middleware(SameOrigin) {}
+) {}

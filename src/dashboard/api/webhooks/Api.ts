@@ -12,11 +12,11 @@ import {
 import { Uuid } from "../../../domain/Merchant.ts"
 import { developers, everyRole, handlers } from "../../../domain/roleSets.ts"
 import { AttemptFailure, DeliveryStatus, EventType } from "../../../domain/Webhook.ts"
-import { allow, endpointGroup } from "../../../platform/http/Access.ts"
+import { allow } from "../../../platform/http/Access.ts"
 import { errorResponse } from "../../../platform/http/Envelope.ts"
-import { BodyRules } from "../../../platform/http/RequestRules.ts"
 import { EndpointView } from "../../../webhooks/Api.ts"
-import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
+import { memberGroup } from "../memberGroup.ts"
+import { memberParams } from "../Session.ts"
 
 const Time = Schema.NullOr(Schema.String)
 
@@ -46,7 +46,6 @@ export const DeliverySummary = Schema.Struct({ ...deliveryFields, attempts: Sche
 export type DeliverySummary = typeof DeliverySummary.Encoded
 
 export const WebhooksPage = Schema.Struct({
-  openAlerts: Schema.Int,
   endpoint: Schema.NullOr(EndpointView),
   deliveries: Schema.Array(DeliverySummary),
   hasMore: Schema.Boolean,
@@ -56,7 +55,6 @@ export const WebhooksPage = Schema.Struct({
 export type WebhooksPage = typeof WebhooksPage.Encoded
 
 export const DeliveryPage = Schema.Struct({
-  openAlerts: Schema.Int,
   delivery: Schema.Struct({
     ...deliveryFields,
     /** The bytes that every attempt sends, as text. */
@@ -82,7 +80,7 @@ const Endpoint = Schema.Struct({ endpoint: EndpointView })
 const Url = Schema.Struct({ url: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(4096)) })
 const Delivered = Schema.Struct({ deliveryId: Uuid })
 
-export class WebhookPagesApi extends endpointGroup("webhookPages")(
+export class WebhookPagesApi extends memberGroup("webhookPages")(
   allow(
     { by: "member", roles: everyRole },
     HttpApiEndpoint.get("list", "/webhooks", {
@@ -151,9 +149,4 @@ export class WebhookPagesApi extends endpointGroup("webhookPages")(
       error: [errorResponse(WebhookEndpointNotFound)]
     })
   )
-)
-  .prefix("/merchants/:merchantId/:env")
-  .middleware(BodyRules)
-  .middleware(MemberRequired)
-  .middleware(SessionRequired)
-  .middleware(SameOrigin) {}
+) {}

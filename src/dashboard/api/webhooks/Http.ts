@@ -8,7 +8,6 @@ import { endpointView } from "../../../webhooks/Http.ts"
 import { RetryPolicy } from "../../../webhooks/RetryPolicy.ts"
 import { type CreatedEndpoint, WebhookEndpoints } from "../../../webhooks/WebhookEndpoints.ts"
 import { DashboardApi } from "../Api.ts"
-import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
 import { currentAsker } from "../currentAsker.ts"
 import { CurrentMember } from "../Session.ts"
 import { unknownObject } from "../unknownObject.ts"
@@ -50,7 +49,6 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const endpoints = yield* WebhookEndpoints
     const deliveries = yield* DeliveryPagesRepo
-    const alerts = yield* AlertPagesRepo
     const audit = yield* AuditLog
     const retryDelays = yield* delaySeconds(yield* RetryPolicy)
     const tenant = Effect.map(CurrentMember, (member) => member.tenant)
@@ -62,12 +60,11 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
         const of = yield* tenant
-        const [endpoint, rows, openAlerts] = yield* Effect.all(
-          [endpoints.find(of), deliveries.list(of, { ...query, limit: pageSize + 1 }), alerts.countOpen],
-          { concurrency: 3 }
+        const [endpoint, rows] = yield* Effect.all(
+          [endpoints.find(of), deliveries.list(of, { ...query, limit: pageSize + 1 })],
+          { concurrency: 2 }
         )
         const page: WebhooksPage = {
-          openAlerts,
           endpoint: Option.getOrNull(Option.map(endpoint, endpointView)),
           deliveries: rows
             .slice(0, pageSize)
@@ -79,14 +76,10 @@ export const layer = HttpApiBuilder.group(
       }),
       delivery: Effect.fnUntraced(function* ({ params }) {
         const of = yield* tenant
-        const [found, openAlerts] = yield* Effect.all(
-          [deliveries.find(of, params.deliveryId), alerts.countOpen],
-          { concurrency: 2 }
-        )
+        const found = yield* deliveries.find(of, params.deliveryId)
         if (Option.isNone(found)) return yield* new NotFound({ message: unknownObject })
         const row = found.value
         const page: DeliveryPage = {
-          openAlerts,
           delivery: {
             ...deliveryFields(row),
             body: text.decode(row.body),
