@@ -222,7 +222,7 @@ const Held = ({ data }: { readonly data: BooksPage }) => {
   const { statement } = data
   const { from, to } = statement
   const asked = usePage<{ readonly balances: BalancesView }>(
-    `${api}/books/balances?${new URLSearchParams({ from, to })}`,
+    `${api}/statement?${new URLSearchParams({ from, to })}`,
     30_000
   )
   return (

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks"
 import { handlers } from "../../domain/roleSets.ts"
-import type { LinksPage, LinkView } from "../api/links/Api.ts"
+import type { LinkList, LinkView } from "../../payments/links/Api.ts"
 import { call, useAction } from "./api.ts"
 import { usd } from "./format.ts"
 import { May } from "./May.tsx"
@@ -23,6 +23,9 @@ import { withOlder } from "./withOlder.ts"
 
 const amountOf = ({ amount, maxAmount = "", minAmount = "" }: LinkView) =>
   amount === undefined ? `${usd(minAmount)} to ${usd(maxAmount)}` : usd(amount)
+
+/** The counter that the link runs. */
+const counterOf = ({ id, url }: LinkView) => new URL(`/counter#link=${id}`, url).href
 
 const tones = { open: "good", paid: "info", expired: "neutral", closed: "neutral" } as const
 const words = { open: "Open", paid: "Paid", expired: "Expired", closed: "Closed" } as const
@@ -46,7 +49,7 @@ const Row = ({ one, onClose }: { readonly one: LinkView; readonly onClose: () =>
       <span class="row-actions">
         <Copy text={one.url} what={`the link for ${one.description}`} />
         <External href={one.posterUrl}>QR code</External>
-        {one.amount === undefined ? <External href={one.counterUrl}>Counter</External> : null}
+        {one.amount === undefined ? <External href={counterOf(one)}>Counter</External> : null}
         {one.state === "open" ? (
           <May roles={handlers}>
             <Button kind="danger" label={`Close the link for ${one.description}`} onClick={onClose}>
@@ -61,10 +64,10 @@ const Row = ({ one, onClose }: { readonly one: LinkView; readonly onClose: () =>
 
 export const Links = () => {
   const { api } = useSession()
-  const page = useMerchantPage<LinksPage>("/links", { everyMillis: 5_000 })
-  const [older, setOlder] = useState<LinksPage>()
-  const more = useAction(async (shown: LinksPage["links"]) => {
-    const next = await call<LinksPage>("GET", `${api}/links?startingAfter=${shown.at(-1)?.id}`)
+  const page = useMerchantPage<LinkList>("/payment-links", { everyMillis: 5_000 })
+  const [older, setOlder] = useState<LinkList>()
+  const more = useAction(async (shown: ReadonlyArray<LinkView>) => {
+    const next = await call<LinkList>("GET", `${api}/payment-links?startingAfter=${shown.at(-1)?.id}`)
     setOlder({ ...next, links: [...shown, ...next.links] })
   })
   const [creating, setCreating] = useState(false)
@@ -74,7 +77,7 @@ export const Links = () => {
   const create = useAction(async (fields: Readonly<Record<string, string>>) => {
     const { amount = "", days = "", description = "", maxAmount = "", minAmount = "" } = fields
     const expiry = days !== "" ? new Date(Date.now() + Number(days) * 86_400_000) : undefined
-    await call("POST", `${api}/links`, {
+    await call("POST", `${api}/payment-links`, {
       description,
       once: fields["once"] === "on",
       ...(chosen ? { minAmount, maxAmount } : { amount }),
@@ -86,7 +89,7 @@ export const Links = () => {
     await page.reload()
   }, creating)
   const close = useAction(async (link: LinkView) => {
-    await call<void>("POST", `${api}/links/${link.id}/close`)
+    await call<void>("DELETE", `${api}/payment-links/${link.id}`)
     setClosing(undefined)
     setOlder(undefined)
     toast("Payment link closed")

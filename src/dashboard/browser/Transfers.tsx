@@ -47,7 +47,7 @@ const AskForRest = (props: {
   const [made, setMade] = useState<{ readonly url: string; readonly amount: string | null }>()
   const ask = useAction(async () => {
     setMade(
-      await call("POST", `${api}/links`, {
+      await call("POST", `${api}/payment-links/rest`, {
         description: `Rest of ${props.refCode}`,
         amount: props.rest,
         once: true,

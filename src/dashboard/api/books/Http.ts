@@ -3,9 +3,11 @@ import { DateTime, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { todayIn } from "../../../domain/Period.ts"
 import { Books } from "../../../payments/books/Books.ts"
-import { askedPeriod, balancesView, exportAnswer, statementView } from "../../../payments/books/views.ts"
+import { bookHandlers } from "../../../payments/books/Http.ts"
+import { askedPeriod, statementView } from "../../../payments/books/views.ts"
 import { AppConfig } from "../../../platform/AppConfig.ts"
 import { DashboardApi } from "../Api.ts"
+import { memberCaller } from "../memberGroup.ts"
 import { CurrentMember } from "../Session.ts"
 import type { BooksPage } from "./Api.ts"
 
@@ -17,7 +19,8 @@ export const layer = HttpApiBuilder.group(
     const books = yield* Books
 
     return handlers.handleAll({
-      statement: Effect.fnUntraced(function* ({ query }) {
+      ...(yield* bookHandlers(memberCaller)),
+      page: Effect.fnUntraced(function* ({ query }) {
         const { merchant, tenant } = yield* CurrentMember
         const timeZone = yield* books.timeZone(merchant.id)
         const { first, today } = todayIn(yield* DateTime.nowAsDate, timeZone)
@@ -30,16 +33,6 @@ export const layer = HttpApiBuilder.group(
           statement: statementView(yield* books.statement(tenant, period), tenant.env)
         }
         return page
-      }),
-      balances: Effect.fnUntraced(function* ({ query }) {
-        const { merchant, tenant } = yield* CurrentMember
-        const period = yield* askedPeriod(books, merchant.id, query)
-        return { balances: balancesView(yield* books.balances(tenant, period)) }
-      }),
-      export: Effect.fnUntraced(function* ({ params, query }) {
-        const { merchant, tenant } = yield* CurrentMember
-        const period = yield* askedPeriod(books, merchant.id, query)
-        return exportAnswer(books, params.kind, tenant, period, query.format)
       }),
       changeTimeZone: Effect.fnUntraced(function* ({ payload }) {
         const { merchant } = yield* CurrentMember
