@@ -91,7 +91,7 @@ describe("What the dashboard shows on Postgres", () => {
   test("a delivery shows head and body of each attempt; resending what waits is refused", async () => {
     await person.call("POST", `${at}/webhook-endpoint`, { url: "https://shop.example.com/hook" })
     const sent = await person.call("POST", `${at}/webhook-endpoint/test`)
-    const { delivery } = await get(`/deliveries/${sent.body.deliveryId}`)
+    const { delivery } = await get(`/deliveries/${sent.body.delivery.id}`)
     expect(JSON.parse(delivery.body)).toEqual({ id: delivery.id, type: "test", livemode: false })
     expect(delivery.attempts).toMatchObject([{ number: 1, manual: true, responseStatus: 200, failure: null }])
     await run(
@@ -101,7 +101,7 @@ describe("What the dashboard shows on Postgres", () => {
           WHERE id = ${delivery.id}`
       })
     )
-    const refused = await person.call("POST", `${at}/deliveries/${delivery.id}/resend`)
+    const refused = await person.call("POST", `${at}/events/${delivery.id}/resend`)
     expect(refused.body.error.code).toBe("DELIVERY_PENDING")
   })
 
@@ -110,10 +110,10 @@ describe("What the dashboard shows on Postgres", () => {
     const { payment } = await shop.settle("14.00", 14_000_000n)
     const [delivery] = (await get(`/payments/${payment.id}`)).deliveries
     expect(delivery?.status).toBe("cancelled")
-    const refused = await person.call("POST", `${at}/deliveries/${delivery?.id}/resend`)
+    const refused = await person.call("POST", `${at}/events/${delivery?.id}/resend`)
     expect([refused.status, refused.body.error.code]).toEqual([404, "WEBHOOK_ENDPOINT_NOT_FOUND"])
     await person.call("POST", `${at}/webhook-endpoint`, { url: "https://shop.example.com/hook" })
-    expect((await person.call("POST", `${at}/deliveries/${delivery?.id}/resend`)).status).toBe(200)
+    expect((await person.call("POST", `${at}/events/${delivery?.id}/resend`)).status).toBe(200)
   })
 
   test("a new receiving address applies to new intents; payments that exist keep theirs", async () => {

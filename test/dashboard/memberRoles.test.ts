@@ -27,6 +27,7 @@ const table: Readonly<Record<string, readonly [test: string, live: string]>> = {
   "webhookPages.list": ["ODSR", "ODSR"],
   "webhookPages.delivery": ["ODSR", "ODSR"],
   "webhookPages.resend": ["ODS", "ODS"],
+  "webhookPages.retrieve": ["ODSR", "ODSR"],
   "webhookPages.create": ["OD", "OD"],
   "webhookPages.update": ["OD", "OD"],
   "webhookPages.delete": ["OD", "OD"],

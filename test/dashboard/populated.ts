@@ -104,7 +104,7 @@ export const populate = async (service: TestService): Promise<Populated> => {
     person,
     settledId: settled.payment.id,
     pendingId: pending.body.payment.id,
-    deliveryId: sent.body.deliveryId,
+    deliveryId: sent.body.delivery.id,
     agentId: await anAgent(service, person, at)
   }
 }

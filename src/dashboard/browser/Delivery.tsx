@@ -91,7 +91,7 @@ export const Delivery = () => {
   const href = useHref()
   const page = useMerchantPage<DeliveryPage>(`/deliveries/${place.id ?? ""}`)
   const resend = useAction(async () => {
-    await call("POST", `${api}/deliveries/${place.id ?? ""}/resend`)
+    await call("POST", `${api}/events/${place.id ?? ""}/resend`)
     toast("Sent again")
     await page.reload()
   })

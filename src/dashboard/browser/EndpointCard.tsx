@@ -2,7 +2,8 @@
 
 import { useState } from "preact/hooks"
 import { developers } from "../../domain/roleSets.ts"
-import type { EndpointWithSecret, WebhooksPage } from "../api/webhooks/Api.ts"
+import type { EndpointWithSecret } from "../../webhooks/Api.ts"
+import type { WebhooksPage } from "../api/webhooks/Api.ts"
 import { type ApiError, call, useAction } from "./api.ts"
 import { May } from "./May.tsx"
 import { Badge, type Tone } from "./parts/Badge.tsx"

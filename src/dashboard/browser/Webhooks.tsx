@@ -1,7 +1,8 @@
 // The environment's webhook endpoint and its deliveries.
 import { useState } from "preact/hooks"
 import { attemptsInWords } from "../../domain/attemptsInWords.ts"
-import type { DeliverySummary, EndpointWithSecret, WebhooksPage } from "../api/webhooks/Api.ts"
+import type { EndpointWithSecret } from "../../webhooks/Api.ts"
+import type { DeliverySummary, WebhooksPage } from "../api/webhooks/Api.ts"
 import { call, useAction } from "./api.ts"
 import { EndpointCard, EndpointForm } from "./EndpointCard.tsx"
 import { millis } from "./format.ts"

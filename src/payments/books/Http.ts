@@ -4,12 +4,12 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../app/Api.ts"
 import { jsonAnswer } from "../../platform/http/jsonAnswer.ts"
-import { type Caller, keyCaller, type RequestOf } from "../../platform/http/Mount.ts"
+import { type Caller, type KeyParams, keyCaller, type RequestOf } from "../../platform/http/Mount.ts"
 import type { bookEndpoints } from "./Api.ts"
 import { Books } from "./Books.ts"
 import { askedPeriod, balancesView, exportAnswer, statementView } from "./views.ts"
 
-type Endpoints = ReturnType<typeof bookEndpoints<{}>>
+type Endpoints = ReturnType<typeof bookEndpoints<KeyParams>>
 
 export const bookHandlers = Effect.fnUntraced(function* <R>(caller: Effect.Effect<Caller, never, R>) {
   const books = yield* Books

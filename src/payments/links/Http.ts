@@ -7,7 +7,7 @@ import { Api } from "../../app/Api.ts"
 import { RateLimited } from "../../domain/Errors.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { jsonAnswer } from "../../platform/http/jsonAnswer.ts"
-import { type Caller, keyCaller, type RequestOf } from "../../platform/http/Mount.ts"
+import { type Caller, type KeyParams, keyCaller, type RequestOf } from "../../platform/http/Mount.ts"
 import { makeAddressLimit } from "../../platform/http/makeAddressLimit.ts"
 import { clientAddressOf } from "../../platform/http/RequestContext.ts"
 import { RateLimiter } from "../../platform/limits/RateLimiter.ts"
@@ -15,7 +15,7 @@ import type { Limit } from "../../platform/limits/RequestLimits.ts"
 import type { linkEndpoints } from "./Api.ts"
 import { Links } from "./Links.ts"
 
-type Endpoints = ReturnType<typeof linkEndpoints<{}>>
+type Endpoints = ReturnType<typeof linkEndpoints<KeyParams>>
 
 export const linkHandlers = Effect.fnUntraced(function* <R>(caller: Effect.Effect<Caller, never, R>) {
   const links = yield* Links

@@ -5,7 +5,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../app/Api.ts"
 import { InvalidRequest } from "../../domain/Errors.ts"
 import { jsonAnswer } from "../../platform/http/jsonAnswer.ts"
-import { type Caller, keyCaller, type RequestOf } from "../../platform/http/Mount.ts"
+import { type Caller, type KeyParams, keyCaller, type RequestOf } from "../../platform/http/Mount.ts"
 import type { refundEndpoints } from "./Api.ts"
 import { Refunds } from "./Refunds.ts"
 import { refundView } from "./refundView.ts"
@@ -13,7 +13,7 @@ import { requestedRefund } from "./requestedRefund.ts"
 
 const defaultLimit = 20
 
-type Endpoints = ReturnType<typeof refundEndpoints<{}>>
+type Endpoints = ReturnType<typeof refundEndpoints<KeyParams>>
 
 export const refundHandlers = Effect.fnUntraced(function* <R>(caller: Effect.Effect<Caller, never, R>) {
   const refunds = yield* Refunds

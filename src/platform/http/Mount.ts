@@ -19,8 +19,11 @@ export interface Mount<Params extends Schema.Struct.Fields> {
   readonly access: (shared: SharedAccess) => Access
 }
 
+/** A key names its merchant and environment itself. */
+export type KeyParams = Record<never, never>
+
 /** For secret keys. */
-export const forKeys: Mount<{}> = {
+export const forKeys: Mount<KeyParams> = {
   params: {},
   access: ({ manage }) => ({ by: "key", kinds: ["secret"], ...(manage === true ? { manage } : {}) })
 }
