@@ -4,18 +4,19 @@ import { useState } from "preact/hooks"
 import { handlers } from "../../domain/roleSets.ts"
 import type { LinkList, LinkView } from "../../payments/links/Api.ts"
 import { call, useAction } from "./api.ts"
+import { Badge } from "./components/Badge.tsx"
+import { Button } from "./components/Button.tsx"
+import { Card } from "./components/Card.tsx"
+import { Copy } from "./components/Copy.tsx"
+import { Confirm, Dialog } from "./components/Dialog.tsx"
+import { External } from "./components/External.tsx"
+import { Field, fieldsOf } from "./components/Field.tsx"
+import { Empty, Loaded } from "./components/Loaded.tsx"
+import { Problem } from "./components/Problem.tsx"
+import { Table } from "./components/Table.tsx"
+import { Time } from "./components/Time.tsx"
 import { usd } from "./format.ts"
 import { May } from "./May.tsx"
-import { Badge } from "./parts/Badge.tsx"
-import { Button } from "./parts/Button.tsx"
-import { Card } from "./parts/Card.tsx"
-import { Copy } from "./parts/Copy.tsx"
-import { Confirm, Dialog } from "./parts/Dialog.tsx"
-import { External } from "./parts/External.tsx"
-import { Field, fieldsOf } from "./parts/Field.tsx"
-import { Empty, Loaded } from "./parts/Loaded.tsx"
-import { Problem } from "./parts/Problem.tsx"
-import { Time } from "./parts/Time.tsx"
 import { useSession } from "./session.ts"
 import { toast } from "./toasts.ts"
 import { useMerchantPage } from "./useMerchantPage.ts"
@@ -30,36 +31,19 @@ const counterOf = ({ id, url }: LinkView) => new URL(`/counter#link=${id}`, url)
 const tones = { open: "good", paid: "info", expired: "neutral", closed: "neutral" } as const
 const words = { open: "Open", paid: "Paid", expired: "Expired", closed: "Closed" } as const
 
-const Row = ({ one, onClose }: { readonly one: LinkView; readonly onClose: () => void }) => (
-  <tr>
-    <td data-label="For">
-      <span class="break">{one.description}</span>
-    </td>
-    <td data-label="Amount">
-      {amountOf(one)}
-      {one.once ? " once" : ""}
-    </td>
-    <td data-label="State">
-      <Badge tone={tones[one.state]}>{words[one.state]}</Badge>
-    </td>
-    <td data-label="Created" class="soft">
-      <Time at={one.createdAt} />
-    </td>
-    <td class="end">
-      <span class="row-actions">
-        <Copy text={one.url} what={`the link for ${one.description}`} />
-        <External href={one.posterUrl}>QR code</External>
-        {one.amount === undefined ? <External href={counterOf(one)}>Counter</External> : null}
-        {one.state === "open" ? (
-          <May roles={handlers}>
-            <Button kind="danger" label={`Close the link for ${one.description}`} onClick={onClose}>
-              Close
-            </Button>
-          </May>
-        ) : null}
-      </span>
-    </td>
-  </tr>
+const Actions = ({ one, onClose }: { readonly one: LinkView; readonly onClose: () => void }) => (
+  <span class="row-actions">
+    <Copy text={one.url} what={`the link for ${one.description}`} />
+    <External href={one.posterUrl}>QR code</External>
+    {one.amount === undefined ? <External href={counterOf(one)}>Counter</External> : null}
+    {one.state === "open" ? (
+      <May roles={handlers}>
+        <Button kind="danger" label={`Close the link for ${one.description}`} onClick={onClose}>
+          Close
+        </Button>
+      </May>
+    ) : null}
+  </span>
 )
 
 export const Links = () => {
@@ -117,24 +101,22 @@ export const Links = () => {
               </Empty>
             ) : (
               <>
-                <table class="rows">
-                  <thead>
-                    <tr>
-                      <th scope="col">For</th>
-                      <th scope="col">Amount</th>
-                      <th scope="col">State</th>
-                      <th scope="col">Created</th>
-                      <th scope="col">
-                        <span class="hidden">Actions</span>
-                      </th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {links.map((one) => (
-                      <Row key={one.id} one={one} onClose={() => setClosing(one)} />
-                    ))}
-                  </tbody>
-                </table>
+                <Table
+                  rows={links}
+                  keyOf={({ id }) => id}
+                  columns={[
+                    { name: "For", cell: ({ description }) => <span class="break">{description}</span> },
+                    { name: "Amount", cell: (one) => `${amountOf(one)}${one.once ? " once" : ""}` },
+                    { name: "State", cell: ({ state }) => <Badge tone={tones[state]}>{words[state]}</Badge> },
+                    { name: "Created", class: "soft", cell: ({ createdAt }) => <Time at={createdAt} /> },
+                    {
+                      name: "Actions",
+                      hidden: true,
+                      class: "end",
+                      cell: (one) => <Actions one={one} onClose={() => setClosing(one)} />
+                    }
+                  ]}
+                />
                 <Problem error={more.error} />
                 {(older?.hasMore ?? hasMore) ? (
                   <div class="actions start">
