@@ -105,17 +105,6 @@ describe("What the dashboard shows on Postgres", () => {
     expect(refused.body.error.code).toBe("DELIVERY_PENDING")
   })
 
-  test("resending where there is no endpoint is told so, and not that the delivery is under way", async () => {
-    await person.call("DELETE", `${at}/webhook-endpoint`)
-    const { payment } = await shop.settle("14.00", 14_000_000n)
-    const [delivery] = (await get(`/payments/${payment.id}`)).deliveries
-    expect(delivery?.status).toBe("cancelled")
-    const refused = await person.call("POST", `${at}/events/${delivery?.id}/resend`)
-    expect([refused.status, refused.body.error.code]).toEqual([404, "WEBHOOK_ENDPOINT_NOT_FOUND"])
-    await person.call("POST", `${at}/webhook-endpoint`, { url: "https://shop.example.com/hook" })
-    expect((await person.call("POST", `${at}/events/${delivery?.id}/resend`)).status).toBe(200)
-  })
-
   test("a new receiving address applies to new intents; payments that exist keep theirs", async () => {
     const old = (await shop.open("5.00")).body.payment
     const next = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"

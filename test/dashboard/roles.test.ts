@@ -2,6 +2,7 @@
 // merchant's ids are unknown, and no change comes from another site.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
+import { Api } from "../../src/app/Api.ts"
 import { DashboardApi } from "../../src/dashboard/api/Api.ts"
 import { endpointsOf } from "../../src/platform/http/Routing/pathTable.ts"
 import { makeShop } from "../platform/http/shop.ts"
@@ -229,9 +230,16 @@ describe("Who may call the dashboard's API", () => {
     expect(openAlertsOf(await owner.call("GET", `${at}/overview`))).toBe(openAlerts)
   })
 
-  test("the dashboard's session opens nothing of the merchants' API", async () => {
-    const answer = await fetch(`${service.baseUrl}/api/v1/payments`, { headers: { cookie: owner.cookie } })
-    expect(answer.status).toBe(401)
+  test("the dashboard's session opens nothing of the merchants' API, mounted for members or not", async () => {
+    const forKeys = endpointsOf(Api).filter(({ access }) => access.by === "key")
+    expect(forKeys.length).toBeGreaterThan(20)
+    for (const { method, name, path } of forKeys) {
+      const answer = await fetch(service.baseUrl + path.replace(/:[A-Za-z]+/g, "payments"), {
+        method,
+        headers: { cookie: owner.cookie, "sec-fetch-site": "same-origin" }
+      })
+      expect([name, answer.status]).toEqual([name, 401])
+    }
   })
 
   test("a wrong method is 405 and names the right ones; an unknown path is 404", async () => {
