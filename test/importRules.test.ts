@@ -124,7 +124,7 @@ describe("import rules", () => {
 
   test("contracts import domain, other contracts and the shared HTTP contract", () => {
     const allowed =
-      /^(effect(\/.*)?|src\/domain\/.*|src\/(.*\/)?Api\.ts|src\/platform\/http\/(Access|ApiKeyAuth|Envelope|RequestRules)\.ts|src\/app\/openapi\/compactDocument\.ts|src\/dashboard\/api\/Session\.ts)$/
+      /^(effect(\/.*)?|src\/domain\/.*|src\/(.*\/)?Api\.ts|src\/platform\/http\/(Access|ApiKeyAuth|Envelope|Mount|RequestRules)\.ts|src\/app\/openapi\/compactDocument\.ts|src\/dashboard\/api\/(Session|memberGroup)\.ts)$/
     expect(
       violations(
         ({ file, target }) => isContract(file) && !allowed.test(target),

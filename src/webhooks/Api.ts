@@ -9,11 +9,13 @@ import {
   WebhookEndpointNotFound
 } from "../domain/Errors.ts"
 import { Uuid } from "../domain/Merchant.ts"
+import { developers, everyRole } from "../domain/roleSets.ts"
 import { Timestamp } from "../domain/Timestamp.ts"
 import { AttemptFailure, DeliveryStatus, EndpointHealth, EventType } from "../domain/Webhook.ts"
 import { allow, endpointGroup } from "../platform/http/Access.ts"
 import { ApiKeyAuth } from "../platform/http/ApiKeyAuth.ts"
 import { errorResponse } from "../platform/http/Envelope.ts"
+import { forKeys, type Mount } from "../platform/http/Mount.ts"
 import { BodyRules } from "../platform/http/RequestRules.ts"
 
 export const EndpointView = Schema.Struct({
@@ -58,23 +60,27 @@ const Url = Schema.Struct({
   })
 })
 
+/** The signing secret, shown this once. */
+export const EndpointWithSecret = Schema.Struct({
+  endpoint: EndpointView,
+  secret: Schema.String.annotate({ description: "The signing secret, returned only here." })
+})
+export type EndpointWithSecret = typeof EndpointWithSecret.Encoded
+
 const EndpointAnswer = Schema.Struct({ endpoint: EndpointView })
 
-export class WebhookEndpointApi extends endpointGroup("webhookEndpoint")(
-  allow(
-    { by: "key", kinds: ["secret"] },
+export const webhookEndpoints = <Params extends Schema.Struct.Fields>({ access }: Mount<Params>) => ({
+  retrieve: allow(
+    access({ roles: everyRole }),
     HttpApiEndpoint.get("retrieve", "/webhook-endpoint", {
       success: Schema.Struct({ endpoint: Schema.NullOr(EndpointView) })
     }).annotateMerge(OpenApi.annotations({ summary: "Retrieve the webhook endpoint" }))
   ),
-  allow(
-    { by: "key", kinds: ["secret"], manage: true },
+  create: allow(
+    access({ manage: true, roles: developers }),
     HttpApiEndpoint.post("create", "/webhook-endpoint", {
       payload: Url,
-      success: Schema.Struct({
-        endpoint: EndpointView,
-        secret: Schema.String.annotate({ description: "The signing secret, returned only here." })
-      }).pipe(HttpApiSchema.status(201)),
+      success: EndpointWithSecret.pipe(HttpApiSchema.status(201)),
       error: [errorResponse(InvalidWebhookUrl), errorResponse(WebhookEndpointExists)]
     }).annotateMerge(
       OpenApi.annotations({
@@ -83,8 +89,8 @@ export class WebhookEndpointApi extends endpointGroup("webhookEndpoint")(
       })
     )
   ),
-  allow(
-    { by: "key", kinds: ["secret"], manage: true },
+  update: allow(
+    access({ manage: true, roles: developers }),
     HttpApiEndpoint.patch("update", "/webhook-endpoint", {
       payload: Url,
       success: EndpointAnswer,
@@ -96,8 +102,8 @@ export class WebhookEndpointApi extends endpointGroup("webhookEndpoint")(
       })
     )
   ),
-  allow(
-    { by: "key", kinds: ["secret"], manage: true },
+  delete: allow(
+    access({ manage: true, roles: developers }),
     HttpApiEndpoint.delete("delete", "/webhook-endpoint", {
       success: HttpApiSchema.NoContent,
       error: [errorResponse(WebhookEndpointNotFound)]
@@ -108,8 +114,8 @@ export class WebhookEndpointApi extends endpointGroup("webhookEndpoint")(
       })
     )
   ),
-  allow(
-    { by: "key", kinds: ["secret"], manage: true },
+  test: allow(
+    access({ manage: true, roles: developers }),
     HttpApiEndpoint.post("test", "/webhook-endpoint/test", {
       success: Schema.Struct({ delivery: DeliveryView, endpoint: EndpointView }),
       error: [errorResponse(WebhookEndpointNotFound), errorResponse(RateLimited)]
@@ -120,6 +126,16 @@ export class WebhookEndpointApi extends endpointGroup("webhookEndpoint")(
       })
     )
   )
+})
+
+const { retrieve, create, update, delete: remove, test } = webhookEndpoints(forKeys)
+
+export class WebhookEndpointApi extends endpointGroup("webhookEndpoint")(
+  retrieve,
+  create,
+  update,
+  remove,
+  test
 )
   .middleware(BodyRules)
   .middleware(ApiKeyAuth)

@@ -2,13 +2,13 @@
 import { Effect, Option, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../app/Api.ts"
-import type { Principal } from "../domain/Merchant.ts"
 import type { Delivery, Endpoint } from "../domain/Webhook.ts"
-import { CurrentPrincipal } from "../platform/http/ApiKeyAuth.ts"
+import type { CurrentPrincipal } from "../platform/http/ApiKeyAuth.ts"
+import { type Caller, type KeyParams, keyCaller, type RequestOf } from "../platform/http/Mount.ts"
 import { narrowedGroup } from "../platform/http/narrowed.ts"
 import { RateLimiter } from "../platform/limits/RateLimiter.ts"
-import type { DeliveryView, EndpointView } from "./Api.ts"
-import { WebhookEndpoints } from "./WebhookEndpoints.ts"
+import type { DeliveryView, EndpointView, EndpointWithSecret, webhookEndpoints } from "./Api.ts"
+import { type CreatedEndpoint, WebhookEndpoints } from "./WebhookEndpoints.ts"
 
 const iso = (date: Date | null) => date?.toISOString() ?? null
 
@@ -40,34 +40,47 @@ export const deliveryView = (delivery: Delivery): typeof DeliveryView.Type => ({
   createdAt: delivery.createdAt.toISOString()
 })
 
-const tenantOf = ({ merchant, env }: Principal) => ({ merchantId: merchant.id, env })
+export const withSecret = ({ endpoint, secret }: CreatedEndpoint): EndpointWithSecret => ({
+  endpoint: endpointView(endpoint),
+  secret: Redacted.value(secret)
+})
+
+type Endpoints = ReturnType<typeof webhookEndpoints<KeyParams>>
+
+/** Makes a change while the caller is still permitted to. */
+type Permitted<E, R> = <A, E1, R1>(change: Effect.Effect<A, E1, R1>) => Effect.Effect<A, E | E1, R | R1>
+
+export const webhookHandlers = Effect.fnUntraced(function* <E, R>(
+  caller: Effect.Effect<Caller, never, R>,
+  permitted: Permitted<E, R>
+) {
+  const endpoints = yield* WebhookEndpoints
+  const tenant = Effect.map(caller, (one) => one.tenant)
+  return {
+    retrieve: Effect.fnUntraced(function* () {
+      const found = yield* endpoints.find(yield* tenant)
+      return { endpoint: Option.isSome(found) ? endpointView(found.value) : null }
+    }),
+    create: Effect.fnUntraced(function* ({ payload }: RequestOf<Endpoints["create"]>) {
+      return withSecret(yield* permitted(endpoints.create(yield* tenant, payload.url)))
+    }),
+    update: Effect.fnUntraced(function* ({ payload }: RequestOf<Endpoints["update"]>) {
+      return { endpoint: endpointView(yield* permitted(endpoints.changeUrl(yield* tenant, payload.url))) }
+    }),
+    delete: Effect.fnUntraced(function* () {
+      yield* permitted(endpoints.remove(yield* tenant))
+    }),
+    test: Effect.fnUntraced(function* () {
+      const { delivery, endpoint } = yield* endpoints.sendTest(yield* tenant)
+      return { delivery: deliveryView(delivery), endpoint: endpointView(endpoint) }
+    })
+  }
+})
 
 export const layer = HttpApiBuilder.group(
   Api,
   "webhookEndpoint",
   Effect.fnUntraced(function* (handlers) {
-    const endpoints = yield* WebhookEndpoints
-    const tenant = Effect.map(CurrentPrincipal, tenantOf)
-
-    return handlers.handleAll({
-      retrieve: Effect.fnUntraced(function* () {
-        const found = yield* endpoints.find(yield* tenant)
-        return { endpoint: Option.isSome(found) ? endpointView(found.value) : null }
-      }),
-      create: Effect.fnUntraced(function* ({ payload }) {
-        const { endpoint, secret } = yield* endpoints.create(yield* tenant, payload.url)
-        return { endpoint: endpointView(endpoint), secret: Redacted.value(secret) }
-      }),
-      update: Effect.fnUntraced(function* ({ payload }) {
-        return { endpoint: endpointView(yield* endpoints.changeUrl(yield* tenant, payload.url)) }
-      }),
-      delete: Effect.fnUntraced(function* () {
-        yield* endpoints.remove(yield* tenant)
-      }),
-      test: Effect.fnUntraced(function* () {
-        const { delivery, endpoint } = yield* endpoints.sendTest(yield* tenant)
-        return { delivery: deliveryView(delivery), endpoint: endpointView(endpoint) }
-      })
-    })
+    return handlers.handleAll(yield* webhookHandlers<never, CurrentPrincipal>(keyCaller, (change) => change))
   })
 ).pipe(narrowedGroup(WebhookEndpoints, RateLimiter))

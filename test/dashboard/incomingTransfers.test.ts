@@ -12,7 +12,7 @@ import { TransferRepo } from "../../src/payments/TransferRepo.ts"
 import { buyer, makeShop, type Shop, stranger } from "../platform/http/shop.ts"
 import { testDatabase } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
-import { type DashboardAnswer, type Person, signUp } from "./person.ts"
+import { type DashboardAnswer, openAlertsOf, type Person, signUp } from "./person.ts"
 
 setDefaultTimeout(60_000)
 
@@ -125,9 +125,9 @@ describe("Incoming transfers on Postgres", () => {
   test("nobody is asked for the rest of a transfer that is given back, before or after", async () => {
     await shop.open("27.00")
     const { id } = await listed(await shop.transfer(20_000_000n, { from: stranger }))
-    const links = `/merchants/${person.merchantId}/test/links`
+    const links = `/merchants/${person.merchantId}/test/payment-links`
     const ask = () =>
-      person.call("POST", links, { description: "Rest", amount: "7.00", once: true, restOf: id })
+      person.call("POST", `${links}/rest`, { description: "Rest", amount: "7.00", once: true, restOf: id })
     const { url } = (await ask()).body
     const stateOf = async () =>
       (await person.call("GET", links)).body.links.find((one: { url: string }) => one.url === url)?.state
@@ -153,9 +153,9 @@ describe("Incoming transfers on Postgres", () => {
     const half = await shop.transfer(16_500_000n)
     await shop.report(payment.id, half, 33_000_000n)
     const { id } = await listed(half)
-    const links = `/merchants/${person.merchantId}/test/links`
+    const links = `/merchants/${person.merchantId}/test/payment-links`
     const asked = { description: "Rest", amount: "16.50", once: true, restOf: id }
-    const { url } = (await person.call("POST", links, asked)).body
+    const { url } = (await person.call("POST", `${links}/rest`, asked)).body
     const opened = await shop.call({
       method: "POST",
       path: `/api/v1/links/${new URL(url).pathname.split("/").at(-1)}`,
@@ -189,9 +189,9 @@ describe("Incoming transfers on Postgres", () => {
     const half = await shop.transfer(17_500_000n)
     await shop.report(payment.id, half, 35_000_000n)
     const { id } = await listed(half)
-    const links = `/merchants/${person.merchantId}/test/links`
+    const links = `/merchants/${person.merchantId}/test/payment-links`
     const asked = { description: "Rest", amount: "17.50", once: true, restOf: id }
-    const { url } = (await person.call("POST", links, asked)).body
+    const { url } = (await person.call("POST", `${links}/rest`, asked)).body
     const opened = await shop.call({
       method: "POST",
       path: `/api/v1/links/${new URL(url).pathname.split("/").at(-1)}`,
@@ -221,7 +221,7 @@ describe("Incoming transfers on Postgres", () => {
     const attached = await person.call("POST", `${at}/${id}/attach`, { paymentId: rest.id })
     expect([attached.status, attached.body.payment?.reportedTransactionId]).toEqual([200, half])
     // Of what has paid a payment nobody is asked for a rest.
-    expect(code(await person.call("POST", links, asked))).toBe("409 INCOMING_TRANSFER_EXPLAINED")
+    expect(code(await person.call("POST", `${links}/rest`, asked))).toBe("409 INCOMING_TRANSFER_EXPLAINED")
   })
 
   test("a transfer whose rest is asked for pays another payment by a person's word alone, and its rest is then asked for no more", async () => {
@@ -230,9 +230,9 @@ describe("Incoming transfers on Postgres", () => {
     const half = await shop.transfer(18_500_000n)
     await shop.report(large.id, half, 37_000_000n)
     const { id } = await listed(half)
-    const links = `/merchants/${person.merchantId}/test/links`
+    const links = `/merchants/${person.merchantId}/test/payment-links`
     const asked = { description: "Rest", amount: "18.50", once: true, restOf: id }
-    const { url } = (await person.call("POST", links, asked)).body
+    const { url } = (await person.call("POST", `${links}/rest`, asked)).body
     const stateOf = async () =>
       (await person.call("GET", links)).body.links.find((one: { url: string }) => one.url === url)?.state
     const announced = await shop.call({
@@ -253,9 +253,9 @@ describe("Incoming transfers on Postgres", () => {
   const askedForRest = async (amount: string, half: string, atomic: bigint) => {
     const { payment } = (await shop.open(amount)).body
     const { id } = await listed(await shop.transfer(atomic))
-    const links = `/merchants/${person.merchantId}/test/links`
+    const links = `/merchants/${person.merchantId}/test/payment-links`
     const asked = { description: "Rest", amount: half, once: true, restOf: id }
-    const ask = (restFor = payment.id) => person.call("POST", links, { ...asked, restFor })
+    const ask = (restFor = payment.id) => person.call("POST", `${links}/rest`, { ...asked, restFor })
     const { url } = (await ask()).body
     const stateOf = async () =>
       (await person.call("GET", links)).body.links.find((one: { url: string }) => one.url === url)?.state
@@ -264,9 +264,9 @@ describe("Incoming transfers on Postgres", () => {
 
   /** Links, and how they are asked for and paid. */
   const rests = () => {
-    const links = `/merchants/${person.merchantId}/test/links`
+    const links = `/merchants/${person.merchantId}/test/payment-links`
     const ask = (restOf: string, restFor: string, amount: string) =>
-      person.call("POST", links, { description: "Rest", amount, once: true, restOf, restFor })
+      person.call("POST", `${links}/rest`, { description: "Rest", amount, once: true, restOf, restFor })
     const stateOf = async (url: string) =>
       (await person.call("GET", links)).body.links.find((one: { url: string }) => one.url === url)?.state
     /** The payment that the link opens. */
@@ -428,10 +428,10 @@ describe("Incoming transfers on Postgres", () => {
   test("the rest is asked for anew where the payment of its link was tried and has failed, and by the same link where nobody has tried", async () => {
     const { payment } = (await shop.open("47.00")).body
     const { id } = await listed(await shop.transfer(23_500_000n))
-    const links = `/merchants/${person.merchantId}/test/links`
+    const links = `/merchants/${person.merchantId}/test/payment-links`
     const asked = { description: "Rest", amount: "23.50", once: true, restOf: id, restFor: payment.id }
     const ask = async () =>
-      new URL((await person.call("POST", links, asked)).body.url).pathname.split("/").at(-1)
+      new URL((await person.call("POST", `${links}/rest`, asked)).body.url).pathname.split("/").at(-1)
     const stateOf = async (link: string | undefined) =>
       (await shop.call({ method: "GET", path: `/api/v1/links/${link}` })).body.link.state
     const key = shop.keys.publishable
@@ -465,10 +465,12 @@ describe("Incoming transfers on Postgres", () => {
   test("the rest is asked for anew where the time of its link is over", async () => {
     const { payment } = (await shop.open("48.00")).body
     const { id } = await listed(await shop.transfer(24_500_000n))
-    const links = `/merchants/${person.merchantId}/test/links`
+    const links = `/merchants/${person.merchantId}/test/payment-links`
     const asked = { description: "Rest", amount: "23.50", once: true, restOf: id, restFor: payment.id }
     const ask = async (more: object = {}) =>
-      new URL((await person.call("POST", links, { ...asked, ...more })).body.url).pathname.split("/").at(-1)
+      new URL((await person.call("POST", `${links}/rest`, { ...asked, ...more })).body.url).pathname
+        .split("/")
+        .at(-1)
     const soon = new Date(Date.now() + 1_000).toISOString()
     const link = await ask({ expiresAt: soon })
     expect(await ask()).toBe(link)
@@ -484,22 +486,22 @@ describe("Incoming transfers on Postgres", () => {
     const half = await shop.transfer(25_500_000n)
     await shop.report(large.id, half, 51_000_000n)
     const { id } = await listed(half)
-    const links = `/merchants/${person.merchantId}/test/links`
+    const links = `/merchants/${person.merchantId}/test/payment-links`
     const asked = { description: "Rest", amount: "25.50", once: true, restOf: id, restFor: large.id }
-    const { url } = (await person.call("POST", links, asked)).body
+    const { url } = (await person.call("POST", `${links}/rest`, asked)).body
     const link = new URL(url).pathname.split("/").at(-1)
     const key = shop.keys.publishable
     const { intentToken } = (await shop.call({ method: "POST", path: `/api/v1/links/${link}`, body: {} }))
       .body
     const rest = (await shop.call({ method: "POST", path: "/api/v1/payments", key, body: { intentToken } }))
       .body.payment
-    await person.call("POST", `${links}/${link}/close`)
+    await person.call("DELETE", `${links}/${link}`)
     // Who has the page open pays all the same.
     expect((await shop.report(rest.id, await shop.transfer(25_500_000n), 25_500_000n)).status).toBe(200)
     const again = await shop.report(small.id, half, 25_500_000n)
     expect([again.status, again.body.error?.reason]).toEqual([422, "already_used"])
     // Nor is anybody asked for the same rest again.
-    expect(code(await person.call("POST", links, asked))).toBe("409 INCOMING_TRANSFER_EXPLAINED")
+    expect(code(await person.call("POST", `${links}/rest`, asked))).toBe("409 INCOMING_TRANSFER_EXPLAINED")
     const attached = await person.call("POST", `${at}/${id}/attach`, { paymentId: small.id })
     expect([attached.status, attached.body.payment?.reportedTransactionId]).toEqual([200, half])
   })
@@ -580,9 +582,11 @@ describe("Incoming transfers on Postgres", () => {
     const { payment } = (await shop.open("49.00")).body
     const first = await listed(await shop.transfer(20_000_000n))
     const second = await listed(await shop.transfer(25_000_000n))
-    const links = `/merchants/${person.merchantId}/test/links`
+    const links = `/merchants/${person.merchantId}/test/payment-links`
     const asked = { description: "Rest", amount: "29.00", once: true, restOf: first.id, restFor: payment.id }
-    const link = new URL((await person.call("POST", links, asked)).body.url).pathname.split("/").at(-1)
+    const link = new URL((await person.call("POST", `${links}/rest`, asked)).body.url).pathname
+      .split("/")
+      .at(-1)
     const { intentToken } = (await shop.call({ method: "POST", path: `/api/v1/links/${link}`, body: {} }))
       .body
     const key = shop.keys.publishable
@@ -596,7 +600,11 @@ describe("Incoming transfers on Postgres", () => {
         return yield* sql.withTransaction(
           Effect.gen(function* () {
             yield* sql`SELECT 1 FROM payments WHERE id = ${restId} FOR NO KEY UPDATE`
-            const waiting = person.call("POST", links, { ...asked, amount: "4.00", restOf: second.id })
+            const waiting = person.call("POST", `${links}/rest`, {
+              ...asked,
+              amount: "4.00",
+              restOf: second.id
+            })
             yield* Effect.sleep("400 millis")
             const by = { person: person.email, note: null, at: new Date() }
             return { taken: yield* transferRepo.takeForPayment(tenant, second.id, restId, by), waiting }
@@ -625,7 +633,7 @@ describe("Incoming transfers on Postgres", () => {
 
   test("one to explain counts once among what needs attention, and the alert about it is not listed beside it", async () => {
     const alerts = `/merchants/${person.merchantId}/test/alerts`
-    const before = (await person.call("GET", alerts)).body.openAlerts
+    const before = openAlertsOf(await person.call("GET", alerts))
     const { id } = await listed(await shop.transfer(26_500_000n, { from: stranger }))
     await Effect.runPromise(
       Effect.flatMap(
@@ -635,11 +643,11 @@ describe("Incoming transfers on Postgres", () => {
           VALUES (${crypto.randomUUID()}, ${person.merchantId}, 'test', 'incoming_transfer', ${id}, 'x', now())`
       ).pipe(Effect.provideContext(service.context), Effect.orDie)
     )
-    const during = (await person.call("GET", alerts)).body
-    expect(during.openAlerts).toBe(before + 1)
-    expect(during.alerts.map(({ kind }: { kind: string }) => kind)).not.toContain("incoming_transfer")
+    const during = await person.call("GET", alerts)
+    expect(openAlertsOf(during)).toBe(before + 1)
+    expect(during.body.alerts.map(({ kind }: { kind: string }) => kind)).not.toContain("incoming_transfer")
     await person.call("POST", `${at}/${id}/handle`, { note: "Sent back by hand" })
-    expect((await person.call("GET", alerts)).body.openAlerts).toBe(before)
+    expect(openAlertsOf(await person.call("GET", alerts))).toBe(before)
   })
 
   test("marked as handled it leaves the list with a note, who and when, once", async () => {

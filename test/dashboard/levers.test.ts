@@ -12,7 +12,7 @@ import { DueWork } from "../../src/platform/workers/DueWork.ts"
 import { testDatabase } from "../support/database.ts"
 import { freshAddress } from "../support/freshAddress.ts"
 import { startService, type TestService, type TestServices } from "../support/service.ts"
-import { cookieOf, type Person, password, request, signUp } from "./person.ts"
+import { cookieOf, openAlertsOf, type Person, password, request, signUp } from "./person.ts"
 
 setDefaultTimeout(60_000)
 
@@ -100,22 +100,22 @@ describe("Money's levers on Postgres", () => {
       expect([wrong.status, wrong.body.error.code]).toEqual([401, "SIGN_IN_FAILED"])
       expect((await person.call(...lever(person, other))).status).toBe(403)
       expect((await person.call("POST", "/confirm", { password })).status).toBe(204)
-      const openBefore = (await second.call("GET", `${at(second)}/alerts`)).body.openAlerts
+      const openBefore = openAlertsOf(await second.call("GET", `${at(second)}/alerts`))
       const done = await person.call(...lever(person, other))
       expect(done.status).toBeLessThan(300)
 
       const [entry] = await changes(person)
       expect(entry?.actor).toBe(person.email)
       for (const env of ["test", "live"]) {
-        const told = (await second.call("GET", `${at(second, env)}/alerts`)).body
-        expect(told.openAlerts).toBe(openBefore + 1)
-        expect(told.alerts[0]).toMatchObject({ kind: "account_change" })
-        expect(told.alerts[0]?.message).toContain(`${person.email} ${entry?.summary}`)
+        const told = await second.call("GET", `${at(second, env)}/alerts`)
+        expect(openAlertsOf(told)).toBe(openBefore + 1)
+        expect(told.body.alerts[0]).toMatchObject({ kind: "account_change" })
+        expect(told.body.alerts[0]?.message).toContain(`${person.email} ${entry?.summary}`)
       }
       // One who has seen it does not take it from the others.
       const [mine] = (await person.call("GET", `${at(person)}/alerts`)).body.alerts
       expect((await person.call("POST", `${at(person)}/alerts/${mine?.id}/acknowledge`, {})).status).toBe(200)
-      expect((await second.call("GET", `${at(second)}/alerts`)).body.openAlerts).toBe(openBefore + 1)
+      expect(openAlertsOf(await second.call("GET", `${at(second)}/alerts`))).toBe(openBefore + 1)
       expect((await second.call("POST", `${at(second)}/alerts/${mine?.id}/acknowledge`, {})).status).toBe(404)
     })
   }

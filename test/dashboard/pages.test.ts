@@ -251,7 +251,10 @@ describe("Pages of the dashboard", () => {
   browserTest("every payment link is found, the oldest too, and its days are whole ones", async () => {
     const { merchantId, call } = populated.person
     for (let made = 0; made < 100; made++)
-      await call("POST", `/merchants/${merchantId}/test/links`, { description: "Invoice", amount: "1.00" })
+      await call("POST", `/merchants/${merchantId}/test/payment-links`, {
+        description: "Invoice",
+        amount: "1.00"
+      })
     const context = await newContext()
     await signedIn(context)
     const page = await context.newPage()

@@ -67,6 +67,9 @@ export const request = async (
   return answer
 }
 
+/** As the navigation's badge shows it. */
+export const openAlertsOf = ({ headers }: DashboardAnswer): number => Number(headers.get("open-alerts"))
+
 export const cookieOf = ({ headers }: DashboardAnswer): string =>
   (headers.get("set-cookie") ?? "").split(";")[0] ?? ""
 

@@ -35,8 +35,16 @@ const spread = (service: TestService, merchantId: string) =>
   }).pipe(Effect.provideContext(service.context), Effect.orDie)
 
 const anAgent = async (service: TestService, person: Person, at: string): Promise<string> => {
-  await person.call("POST", `${at}/links`, { description: "Chess lesson", amount: "30.00", once: true })
-  await person.call("POST", `${at}/links`, { description: "Counter", minAmount: "1", maxAmount: "500" })
+  await person.call("POST", `${at}/payment-links`, {
+    description: "Chess lesson",
+    amount: "30.00",
+    once: true
+  })
+  await person.call("POST", `${at}/payment-links`, {
+    description: "Counter",
+    minAmount: "1",
+    maxAmount: "500"
+  })
   const { body } = await person.call("POST", `${at}/agents`, {
     ...agentForm,
     allowedHosts: ["api.example.com", "weather.example.org:8443"],
@@ -96,7 +104,7 @@ export const populate = async (service: TestService): Promise<Populated> => {
     person,
     settledId: settled.payment.id,
     pendingId: pending.body.payment.id,
-    deliveryId: sent.body.deliveryId,
+    deliveryId: sent.body.delivery.id,
     agentId: await anAgent(service, person, at)
   }
 }

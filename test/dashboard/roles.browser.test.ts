@@ -59,7 +59,7 @@ describe("What each role is offered", () => {
     merchantId = owner.merchantId
     const at = `/merchants/${merchantId}/test`
     await owner.call("POST", `${at}/webhook-endpoint`, { url: "https://shop.example.com/hook" })
-    await owner.call("POST", `${at}/links`, { description: "Chess lesson", amount: "1.00" })
+    await owner.call("POST", `${at}/payment-links`, { description: "Chess lesson", amount: "1.00" })
     await owner.call("POST", `${at}/agents`, agentForm)
     cookies.set("owner", owner.cookie)
     for (const role of ["developer", "support", "read_only"]) {

@@ -2,12 +2,13 @@
 // merchant's ids are unknown, and no change comes from another site.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
+import { Api } from "../../src/app/Api.ts"
 import { DashboardApi } from "../../src/dashboard/api/Api.ts"
 import { endpointsOf } from "../../src/platform/http/Routing/pathTable.ts"
 import { makeShop } from "../platform/http/shop.ts"
 import { testDatabase } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
-import { agentForm, type Person, receiver, request, signUp } from "./person.ts"
+import { agentForm, openAlertsOf, type Person, receiver, request, signUp } from "./person.ts"
 
 setDefaultTimeout(60_000)
 
@@ -44,6 +45,11 @@ const bodies: Readonly<Record<string, unknown>> = {
   "tellingPages.choose": { alerts: "none", weekly: false },
   "tellingPages.addHook": { shape: "plain", url: "https://evil.example.com/" },
   "linkPages.create": { description: "Chess lesson", amount: "1" },
+  "linkPages.createRest": {
+    description: "Rest",
+    amount: "1",
+    restOf: "00000000-0000-4000-8000-000000000000"
+  },
   "agentPages.create": agentForm,
   "agentPages.update": { ...agentForm, name: "Taken over" }
 }
@@ -60,12 +66,18 @@ describe("Who may call the dashboard's API", () => {
   let service: TestService
   let owner: Person
   let stranger: Person
-  /** Ids of the owner's things, by the name of the path's parameter. */
+  /** Ids of the owner's things, by the name of the path's parameter, or of the group where that is `id`. */
   let ids: Record<string, string>
   let openAlerts: number
 
-  const fill = (path: string, changes: Record<string, string> = {}) =>
-    apiPath(path).replace(/:([A-Za-z]+)/g, (_, name) => ({ ...ids, ...changes })[name] ?? `no ${name}`)
+  const fill = (name: string, path: string, changes: Record<string, string> = {}) => {
+    const known: Record<string, string | undefined> = {
+      ...ids,
+      id: ids[name.split(".")[0] ?? ""],
+      ...changes
+    }
+    return apiPath(path).replace(/:([A-Za-z]+)/g, (_, parameter) => known[parameter] ?? `no ${parameter}`)
+  }
 
   beforeAll(async () => {
     const database = testDatabase
@@ -83,23 +95,24 @@ describe("Who may call the dashboard's API", () => {
     await Effect.runPromise(service.alerts.raise({ tenant: owner.merchantId, subject: payment.id }))
     const { body: alerts } = await owner.call("GET", `${at}/alerts`)
     await owner.call("POST", `${at}/members`, { email: "invited@example.com", role: "developer" })
-    openAlerts = (await owner.call("GET", `${at}/overview`)).body.openAlerts
-    await owner.call("POST", `${at}/links`, { description: "Chess lesson", amount: "1.00" })
-    const { body: links } = await owner.call("GET", `${at}/links`)
+    openAlerts = openAlertsOf(await owner.call("GET", `${at}/overview`))
+    await owner.call("POST", `${at}/payment-links`, { description: "Chess lesson", amount: "1.00" })
+    const { body: links } = await owner.call("GET", `${at}/payment-links`)
     const { body: settings } = await owner.call("GET", `${at}/settings`)
     ids = {
       merchantId: owner.merchantId,
       env: "test",
       paymentId: payment.id,
-      deliveryId: sent.body.deliveryId,
+      webhookPages: sent.body.delivery.id,
+      deliveryId: sent.body.delivery.id,
       keyId: keys.keys[0]?.id ?? "",
       userId: session.user.id,
       invitationId: settings.invitations[0]?.id ?? "",
       alertId: alerts.alerts[0]?.id ?? "",
       agentId: made.agent.id,
-      linkId: links.links[0]?.id ?? "",
+      linkPages: links.links[0]?.id ?? "",
       kind: "payments",
-      refundId: "00000000-0000-4000-8000-000000000000",
+      refundPages: "00000000-0000-4000-8000-000000000000",
       sessionId: "00000000-0000-4000-8000-000000000000",
       passkeyId: "00000000-0000-4000-8000-000000000000",
       hookId: "00000000-0000-4000-8000-000000000000",
@@ -118,21 +131,21 @@ describe("Who may call the dashboard's API", () => {
       "signIn.forgotPassword"
     ])
     expect(ofMerchants.length).toBeGreaterThan(15)
-    for (const { path } of ofMerchants) {
+    for (const { name, path } of ofMerchants) {
       expect(path).toStartWith("/dashboard/api/merchants/:merchantId/:env/")
-      expect(fill(path)).not.toContain("no ")
+      expect(fill(name, path)).not.toContain("no ")
     }
   })
 
   for (const { name, method, path } of [...personal, ...ofMerchants]) {
     test(`${name} refuses a request without a session`, async () => {
-      const answer = await request(service.baseUrl, method, fill(path), { body: bodies[name] })
+      const answer = await request(service.baseUrl, method, fill(name, path), { body: bodies[name] })
       expect(answer.status).toBe(401)
       expect(answer.body.error.code).toBe("SIGN_IN_REQUIRED")
     })
     test(`${name} refuses API keys`, async () => {
       for (const key of [owner.keys.test.secret, owner.keys.test.publishable, owner.keys.live.secret]) {
-        const answer = await request(service.baseUrl, method, fill(path), {
+        const answer = await request(service.baseUrl, method, fill(name, path), {
           body: bodies[name],
           headers: { authorization: `Bearer ${key}` }
         })
@@ -140,7 +153,7 @@ describe("Who may call the dashboard's API", () => {
       }
     })
     test(`${name} refuses a session that never was`, async () => {
-      const answer = await request(service.baseUrl, method, fill(path), {
+      const answer = await request(service.baseUrl, method, fill(name, path), {
         body: bodies[name],
         cookie: "quittance_session=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
       })
@@ -160,7 +173,7 @@ describe("Who may call the dashboard's API", () => {
         { "sec-fetch-site": "", origin: "http://rebound.example", host: "rebound.example" }
       ]
       for (const headers of elsewhere) {
-        const answer = await request(service.baseUrl, method, fill(path), {
+        const answer = await request(service.baseUrl, method, fill(name, path), {
           body: bodies[name],
           cookie: owner.cookie,
           headers
@@ -173,7 +186,7 @@ describe("Who may call the dashboard's API", () => {
 
   for (const { name, method, path } of ofMerchants) {
     test(`${name} answers 404 to a member of another merchant`, async () => {
-      const answer = await stranger.call(method, fill(path), bodies[name])
+      const answer = await stranger.call(method, fill(name, path), bodies[name])
       expect(answer.status).toBe(404)
       expect(answer.body.error.code).toBe("NOT_FOUND")
     })
@@ -182,7 +195,7 @@ describe("Who may call the dashboard's API", () => {
       test(`${name} answers 404 to another merchant's id under one's own`, async () => {
         const answer = await stranger.call(
           method,
-          fill(path, { merchantId: stranger.merchantId }),
+          fill(name, path, { merchantId: stranger.merchantId }),
           bodies[name]
         )
         expect(answer.status).toBe(404)
@@ -190,13 +203,13 @@ describe("Who may call the dashboard's API", () => {
       // People belong to both environments.
       if (!/:userId|:invitationId/.test(path)) {
         test(`${name} answers 404 to a test id in the live environment`, async () => {
-          const answer = await owner.call(method, fill(path, { env: "live" }), bodies[name])
+          const answer = await owner.call(method, fill(name, path, { env: "live" }), bodies[name])
           expect(answer.status).toBe(404)
         })
       }
     }
     test(`${name} answers 404 for environments that do not exist`, async () => {
-      const answer = await owner.call(method, fill(path, { env: "prod" }), bodies[name])
+      const answer = await owner.call(method, fill(name, path, { env: "prod" }), bodies[name])
       expect(answer.status).toBe(404)
     })
   }
@@ -214,12 +227,19 @@ describe("Who may call the dashboard's API", () => {
       status: "active",
       allowedHosts: null
     })
-    expect((await owner.call("GET", `${at}/overview`)).body.openAlerts).toBe(openAlerts)
+    expect(openAlertsOf(await owner.call("GET", `${at}/overview`))).toBe(openAlerts)
   })
 
-  test("the dashboard's session opens nothing of the merchants' API", async () => {
-    const answer = await fetch(`${service.baseUrl}/api/v1/payments`, { headers: { cookie: owner.cookie } })
-    expect(answer.status).toBe(401)
+  test("the dashboard's session opens nothing of the merchants' API, mounted for members or not", async () => {
+    const forKeys = endpointsOf(Api).filter(({ access }) => access.by === "key")
+    expect(forKeys.length).toBeGreaterThan(20)
+    for (const { method, name, path } of forKeys) {
+      const answer = await fetch(service.baseUrl + path.replace(/:[A-Za-z]+/g, "payments"), {
+        method,
+        headers: { cookie: owner.cookie, "sec-fetch-site": "same-origin" }
+      })
+      expect([name, answer.status]).toEqual([name, 401])
+    }
   })
 
   test("a wrong method is 405 and names the right ones; an unknown path is 404", async () => {

@@ -106,14 +106,14 @@ describe("Transfers to explain in the dashboard", () => {
     await page.getByText("Send the buyer this link").waitFor()
     await expectNoAxeViolations(page)
     await screenshot(page, "transfers-rest")
-    const { links } = (await person.call("GET", `/merchants/${person.merchantId}/test/links`)).body
+    const { links } = (await person.call("GET", `/merchants/${person.merchantId}/test/payment-links`)).body
     expect(links[0]).toMatchObject({ amount: "0.50", once: true, description: `Rest of ${payment.refCode}` })
     // Whoever else asks gets the same link, at once or later; a closed one is replaced.
     const transfers = (
       await person.call("GET", `/merchants/${person.merchantId}/test/incoming-transfers?status=open`)
     ).body.transfers
     const ask = (restOf: string) =>
-      person.call("POST", `/merchants/${person.merchantId}/test/links`, {
+      person.call("POST", `/merchants/${person.merchantId}/test/payment-links/rest`, {
         description: "Rest",
         amount: "0.50",
         once: true,
@@ -121,7 +121,7 @@ describe("Transfers to explain in the dashboard", () => {
       })
     const again = await Promise.all(Array.from({ length: 8 }, () => ask(transfers[0]?.id ?? "")))
     expect(new Set(again.map(({ body }) => body.url))).toEqual(new Set([links[0]?.url ?? ""]))
-    await person.call("POST", `/merchants/${person.merchantId}/test/links/${links[0]?.id}/close`)
+    await person.call("DELETE", `/merchants/${person.merchantId}/test/payment-links/${links[0]?.id}`)
     const anew = await Promise.all(Array.from({ length: 8 }, () => ask(transfers[0]?.id ?? "")))
     expect(new Set(anew.map(({ body }) => body.url)).size).toBe(1)
     expect(anew[0]?.body.url).not.toBe(links[0]?.url)

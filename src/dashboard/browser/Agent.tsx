@@ -1,6 +1,5 @@
 // One agent: what it may spend, what it has spent and signed, and its wallet.
 
-import type { ComponentChildren } from "preact"
 import { useCallback, useEffect, useState } from "preact/hooks"
 import { isOpen } from "../../domain/networks.ts"
 import { developers, owners } from "../../domain/roleSets.ts"
@@ -10,17 +9,18 @@ import { AgentPayments } from "./AgentPayments.tsx"
 import { mainnetGated } from "./Agents.tsx"
 import { ApiError, call, useAction } from "./api.ts"
 import { CapMeter } from "./CapMeter.tsx"
+import { Button } from "./components/Button.tsx"
+import { Card } from "./components/Card.tsx"
+import { Code } from "./components/Copy.tsx"
+import { Confirm, Dialog } from "./components/Dialog.tsx"
+import { Explorer } from "./components/External.tsx"
+import { Fact, Facts } from "./components/Facts.tsx"
+import { Loaded } from "./components/Loaded.tsx"
+import { Problem } from "./components/Problem.tsx"
+import { Time } from "./components/Time.tsx"
 import { short, usd } from "./format.ts"
 import { Icon } from "./Icon.tsx"
 import { May } from "./May.tsx"
-import { Button } from "./parts/Button.tsx"
-import { Card } from "./parts/Card.tsx"
-import { Code } from "./parts/Copy.tsx"
-import { Confirm, Dialog } from "./parts/Dialog.tsx"
-import { Explorer } from "./parts/External.tsx"
-import { Loaded } from "./parts/Loaded.tsx"
-import { Problem } from "./parts/Problem.tsx"
-import { Time } from "./parts/Time.tsx"
 import { StatusBadge } from "./StatusBadge.tsx"
 import { useHref, useSession } from "./session.ts"
 import { toast } from "./toasts.ts"
@@ -28,13 +28,6 @@ import type { Edits } from "./useEdits.ts"
 import { useMerchantPage } from "./useMerchantPage.ts"
 
 type Shown = AgentPage["agent"]
-
-const Row = ({ name, children }: { readonly name: string; readonly children: ComponentChildren }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </div>
-)
 
 const List = ({ all, any }: { readonly all: ReadonlyArray<string> | null; readonly any: string }) =>
   all === null ? (
@@ -113,24 +106,24 @@ const Details = ({ data, path }: { readonly data: AgentPage; readonly path: stri
         </Card>
       </div>
       <Card title="What it may do">
-        <dl class="facts">
-          <Row name="Per payment">at most {usd(agent.caps.perPayment)}</Row>
-          <Row name="Per 24 hours">at most {usd(agent.caps.perDay)}</Row>
-          <Row name="Hosts">
+        <Facts>
+          <Fact name="Per payment">at most {usd(agent.caps.perPayment)}</Fact>
+          <Fact name="Per 24 hours">at most {usd(agent.caps.perDay)}</Fact>
+          <Fact name="Hosts">
             <List all={agent.allowedHosts} any="Any" />
-          </Row>
-          <Row name="Payees">
+          </Fact>
+          <Fact name="Payees">
             <List all={agent.allowedPayees} any="Any" />
-          </Row>
-          <Row name="Key">
+          </Fact>
+          <Fact name="Key">
             <span class="mono">
               ak_{place.env}_…{agent.keyLastFour}
             </span>
-          </Row>
-          <Row name="Created">
+          </Fact>
+          <Fact name="Created">
             <Time at={agent.createdAt} />
-          </Row>
-        </dl>
+          </Fact>
+        </Facts>
       </Card>
     </div>
   )

@@ -1,9 +1,9 @@
 // What an agent may do, to be made or changed.
 import { useEffect } from "preact/hooks"
 import type { ApiError } from "./api.ts"
-import { Button } from "./parts/Button.tsx"
-import { Field, fieldsOf } from "./parts/Field.tsx"
-import { Problem } from "./parts/Problem.tsx"
+import { Button } from "./components/Button.tsx"
+import { Field, fieldsOf } from "./components/Field.tsx"
+import { Problem } from "./components/Problem.tsx"
 import { type Edits, useEdits } from "./useEdits.ts"
 
 /** As the API takes it; an empty list is any. */

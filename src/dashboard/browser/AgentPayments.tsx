@@ -1,9 +1,10 @@
 // What an agent signed, newest first, and what became of it.
 import type { AgentPage } from "../api/agents/Api.ts"
+import { Explorer } from "./components/External.tsx"
+import { Empty } from "./components/Loaded.tsx"
+import { Table } from "./components/Table.tsx"
+import { Time } from "./components/Time.tsx"
 import { short, usd } from "./format.ts"
-import { Explorer } from "./parts/External.tsx"
-import { Empty } from "./parts/Loaded.tsx"
-import { Time } from "./parts/Time.tsx"
 import { StatusBadge } from "./StatusBadge.tsx"
 
 export const AgentPayments = (props: {
@@ -15,50 +16,35 @@ export const AgentPayments = (props: {
       <p>Payments the agent signs appear here, with their transactions once they are on chain.</p>
     </Empty>
   ) : (
-    <table class="rows">
-      <thead>
-        <tr>
-          <th scope="col">Resource</th>
-          <th scope="col">Status</th>
-          <th scope="col" class="number">
-            Amount
-          </th>
-          <th scope="col">Payee</th>
-          <th scope="col">Transaction</th>
-          <th scope="col">Signed</th>
-        </tr>
-      </thead>
-      <tbody>
-        {props.payments.map((one) => (
-          <tr key={one.id}>
-            <td data-label="Resource">
-              <span class="break">{one.resource}</span>
-            </td>
-            <td data-label="Status">
-              <StatusBadge.AgentPayment status={one.status} />
-            </td>
-            <td data-label="Amount" class="number strong">
-              {usd(one.amount)}
-            </td>
-            <td data-label="Payee" class="mono soft">
-              <span class="nowrap" title={one.payTo}>
-                {short(one.payTo, 6, 4)}
-              </span>
-            </td>
-            <td data-label="Transaction" class="mono soft">
-              {one.transactionId === undefined ? (
-                "–"
-              ) : (
-                <Explorer url={props.explorerUrl} path={`tx/${one.transactionId}`}>
-                  {short(one.transactionId, 6, 4)}
-                </Explorer>
-              )}
-            </td>
-            <td data-label="Signed" class="soft nowrap">
-              <Time at={one.createdAt} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      rows={props.payments}
+      keyOf={({ id }) => id}
+      columns={[
+        { name: "Resource", cell: ({ resource }) => <span class="break">{resource}</span> },
+        { name: "Status", cell: ({ status }) => <StatusBadge.AgentPayment status={status} /> },
+        { name: "Amount", class: "number strong", cell: ({ amount }) => usd(amount) },
+        {
+          name: "Payee",
+          class: "mono soft",
+          cell: ({ payTo }) => (
+            <span class="nowrap" title={payTo}>
+              {short(payTo, 6, 4)}
+            </span>
+          )
+        },
+        {
+          name: "Transaction",
+          class: "mono soft",
+          cell: ({ transactionId }) =>
+            transactionId === undefined ? (
+              "–"
+            ) : (
+              <Explorer url={props.explorerUrl} path={`tx/${transactionId}`}>
+                {short(transactionId, 6, 4)}
+              </Explorer>
+            )
+        },
+        { name: "Signed", class: "soft nowrap", cell: ({ createdAt }) => <Time at={createdAt} /> }
+      ]}
+    />
   )

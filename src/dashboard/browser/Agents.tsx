@@ -7,13 +7,14 @@ import type { AgentListItem, AgentsPage, CreatedAgent } from "../api/agents/Api.
 import { type AgentFields, AgentForm } from "./AgentForm.tsx"
 import { call, useAction } from "./api.ts"
 import { CapMeter } from "./CapMeter.tsx"
+import { Button } from "./components/Button.tsx"
+import { Card } from "./components/Card.tsx"
+import { Secret } from "./components/Copy.tsx"
+import { Dialog } from "./components/Dialog.tsx"
+import { Empty, Loaded } from "./components/Loaded.tsx"
+import { Table } from "./components/Table.tsx"
 import { short, usd } from "./format.ts"
 import { May } from "./May.tsx"
-import { Button } from "./parts/Button.tsx"
-import { Card } from "./parts/Card.tsx"
-import { Secret } from "./parts/Copy.tsx"
-import { Dialog } from "./parts/Dialog.tsx"
-import { Empty, Loaded } from "./parts/Loaded.tsx"
 import { StatusBadge } from "./StatusBadge.tsx"
 import { useHref, useSession } from "./session.ts"
 import { useMerchantPage } from "./useMerchantPage.ts"
@@ -24,55 +25,30 @@ export const mainnetGated = "Mainnet is gated: a live agent is refused until it 
 const useProxyCommand = (key: string) =>
   `SERVICE_AGENT_KEY=${key} SERVICE_BASE_URL=${location.origin} npx --yes ${usePackage("agent-proxy.tgz")}`
 
-const Table = ({ agents }: { readonly agents: ReadonlyArray<AgentListItem> }) => {
+const AgentTable = ({ agents }: { readonly agents: ReadonlyArray<AgentListItem> }) => {
   const href = useHref()
   return (
-    <table class="rows">
-      <thead>
-        <tr>
-          <th scope="col">Agent</th>
-          <th scope="col">Status</th>
-          <th scope="col">Last 24 hours</th>
-          <th scope="col" class="number">
-            Left
-          </th>
-          <th scope="col" class="number">
-            Per payment
-          </th>
-          <th scope="col">Wallet</th>
-          <th scope="col">Key</th>
-        </tr>
-      </thead>
-      <tbody>
-        {agents.map((agent) => (
-          <tr key={agent.id} class={agent.status === "revoked" ? "revoked" : undefined}>
-            <td data-label="Agent">
-              <a class="row-link break" href={href("agents", agent.id)}>
-                {agent.name}
-              </a>
-            </td>
-            <td data-label="Status">
-              <StatusBadge.Agent status={agent.status} />
-            </td>
-            <td data-label="Last 24 hours">
-              <CapMeter agent={agent} />
-            </td>
-            <td data-label="Left" class="number">
-              {usd(agent.remaining)}
-            </td>
-            <td data-label="Per payment" class="number">
-              {usd(agent.caps.perPayment)}
-            </td>
-            <td data-label="Wallet" class="mono soft">
-              {short(agent.address, 6, 4)}
-            </td>
-            <td data-label="Key" class="mono soft">
-              …{agent.keyLastFour}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      rows={agents}
+      keyOf={({ id }) => id}
+      classOf={({ status }) => (status === "revoked" ? "revoked" : undefined)}
+      columns={[
+        {
+          name: "Agent",
+          cell: ({ id, name }) => (
+            <a class="row-link break" href={href("agents", id)}>
+              {name}
+            </a>
+          )
+        },
+        { name: "Status", cell: ({ status }) => <StatusBadge.Agent status={status} /> },
+        { name: "Last 24 hours", cell: (agent) => <CapMeter agent={agent} /> },
+        { name: "Left", class: "number", cell: ({ remaining }) => usd(remaining) },
+        { name: "Per payment", class: "number", cell: ({ caps }) => usd(caps.perPayment) },
+        { name: "Wallet", class: "mono soft", cell: ({ address }) => short(address, 6, 4) },
+        { name: "Key", class: "mono soft", cell: ({ keyLastFour }) => `…${keyLastFour}` }
+      ]}
+    />
   )
 }
 
@@ -146,7 +122,7 @@ export const Agents = () => {
                   <p class="mono break command">{command}</p>
                 </Empty>
               ) : (
-                <Table agents={agents} />
+                <AgentTable agents={agents} />
               )}
             </Card>
           </div>

@@ -5,15 +5,16 @@ import { isTest } from "../../domain/networks.ts"
 import type { BalancesView, StatementView } from "../../payments/books/Api.ts"
 import type { BooksPage } from "../api/books/Api.ts"
 import { call, useAction, usePage } from "./api.ts"
+import { Badge } from "./components/Badge.tsx"
+import { Button } from "./components/Button.tsx"
+import { Card } from "./components/Card.tsx"
+import { Explorer } from "./components/External.tsx"
+import { Field, fieldsOf } from "./components/Field.tsx"
+import { Loaded } from "./components/Loaded.tsx"
+import { Problem } from "./components/Problem.tsx"
+import { Table } from "./components/Table.tsx"
+import { Time } from "./components/Time.tsx"
 import { exactTime, short, usd } from "./format.ts"
-import { Badge } from "./parts/Badge.tsx"
-import { Button } from "./parts/Button.tsx"
-import { Card } from "./parts/Card.tsx"
-import { Explorer } from "./parts/External.tsx"
-import { Field, fieldsOf } from "./parts/Field.tsx"
-import { Loaded } from "./parts/Loaded.tsx"
-import { Problem } from "./parts/Problem.tsx"
-import { Time } from "./parts/Time.tsx"
 import { navigate } from "./router.ts"
 import { useHref, useSession } from "./session.ts"
 import { toast } from "./toasts.ts"
@@ -114,42 +115,40 @@ const Others = (props: { readonly statement: StatementView; readonly explorerUrl
     return <p class="soft">Every transfer of the period is a payment or a refund.</p>
   return (
     <>
-      <table class="rows">
-        <thead>
-          <tr>
-            <th scope="col">When</th>
-            <th scope="col">What</th>
-            <th scope="col">Amount</th>
-            <th scope="col">From or to</th>
-            <th scope="col">Transaction</th>
-          </tr>
-        </thead>
-        <tbody>
-          {statement.transfers.map((one, index) => (
-            <tr key={`${one.transactionId} ${index}`}>
-              <td data-label="When">
-                <Time at={one.at} />
-              </td>
-              <td data-label="What">
-                {kinds[one.kind]}
-                {one.note === null ? null : <span class="soft break"> {one.note}</span>}
-              </td>
-              <td data-label="Amount">
-                {one.direction === "in" ? "+" : "−"}
-                {usd(one.amount)}
-              </td>
-              <td data-label={one.direction === "in" ? "From" : "To"} class="mono">
-                {short(one.direction === "in" ? one.from : one.to)}
-              </td>
-              <td data-label="Transaction">
-                <Explorer url={explorerUrl} path={`tx/${one.transactionId}`}>
-                  <span class="mono">{short(one.transactionId, 8, 4)}</span>
-                </Explorer>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table
+        rows={statement.transfers}
+        keyOf={({ transactionId }, index) => `${transactionId} ${index}`}
+        columns={[
+          { name: "When", cell: ({ at }) => <Time at={at} /> },
+          {
+            name: "What",
+            cell: ({ kind, note }) => (
+              <>
+                {kinds[kind]}
+                {note === null ? null : <span class="soft break"> {note}</span>}
+              </>
+            )
+          },
+          {
+            name: "Amount",
+            cell: ({ amount, direction }) => `${direction === "in" ? "+" : "−"}${usd(amount)}`
+          },
+          {
+            name: "From or to",
+            label: ({ direction }) => (direction === "in" ? "From" : "To"),
+            class: "mono",
+            cell: ({ direction, from, to }) => short(direction === "in" ? from : to)
+          },
+          {
+            name: "Transaction",
+            cell: ({ transactionId }) => (
+              <Explorer url={explorerUrl} path={`tx/${transactionId}`}>
+                <span class="mono">{short(transactionId, 8, 4)}</span>
+              </Explorer>
+            )
+          }
+        ]}
+      />
       {statement.hasMore ? <p class="soft">The export of transfers has the rest.</p> : null}
     </>
   )
@@ -222,7 +221,7 @@ const Held = ({ data }: { readonly data: BooksPage }) => {
   const { statement } = data
   const { from, to } = statement
   const asked = usePage<{ readonly balances: BalancesView }>(
-    `${api}/books/balances?${new URLSearchParams({ from, to })}`,
+    `${api}/statement?${new URLSearchParams({ from, to })}`,
     30_000
   )
   return (

@@ -1,7 +1,7 @@
 // The code of an authenticator app, asked for once the service has said that it wants one.
 import { useRef } from "preact/hooks"
 import type { ApiError } from "./api.ts"
-import { Field } from "./parts/Field.tsx"
+import { Field } from "./components/Field.tsx"
 
 /** The fields of a form, without a code where none was given. */
 export const withCode = ({ code = "", ...fields }: Readonly<Record<string, string>>) =>

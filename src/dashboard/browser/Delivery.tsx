@@ -2,16 +2,17 @@
 import { handlers } from "../../domain/roleSets.ts"
 import type { DeliveryPage } from "../api/webhooks/Api.ts"
 import { call, useAction } from "./api.ts"
+import { Badge } from "./components/Badge.tsx"
+import { Button } from "./components/Button.tsx"
+import { Card } from "./components/Card.tsx"
+import { Code, Copy } from "./components/Copy.tsx"
+import { Fact, Facts } from "./components/Facts.tsx"
+import { Loaded } from "./components/Loaded.tsx"
+import { Problem } from "./components/Problem.tsx"
+import { Time } from "./components/Time.tsx"
 import { millis, short } from "./format.ts"
 import { Icon } from "./Icon.tsx"
 import { May } from "./May.tsx"
-import { Badge } from "./parts/Badge.tsx"
-import { Button } from "./parts/Button.tsx"
-import { Card } from "./parts/Card.tsx"
-import { Code, Copy } from "./parts/Copy.tsx"
-import { Loaded } from "./parts/Loaded.tsx"
-import { Problem } from "./parts/Problem.tsx"
-import { Time } from "./parts/Time.tsx"
 import { StatusBadge } from "./StatusBadge.tsx"
 import { useHref, useSession } from "./session.ts"
 import { toast } from "./toasts.ts"
@@ -91,7 +92,7 @@ export const Delivery = () => {
   const href = useHref()
   const page = useMerchantPage<DeliveryPage>(`/deliveries/${place.id ?? ""}`)
   const resend = useAction(async () => {
-    await call("POST", `${api}/deliveries/${place.id ?? ""}/resend`)
+    await call("POST", `${api}/events/${place.id ?? ""}/resend`)
     toast("Sent again")
     await page.reload()
   })
@@ -121,38 +122,26 @@ export const Delivery = () => {
             </div>
             <Problem error={resend.error} />
             <Card>
-              <dl class="facts inline">
-                <div>
-                  <dt>Id (the same in every attempt)</dt>
-                  <dd>
-                    <Code text={delivery.id} shown={short(delivery.id)} what="the delivery's id" />
-                  </dd>
-                </div>
+              <Facts inline>
+                <Fact name="Id (the same in every attempt)">
+                  <Code text={delivery.id} shown={short(delivery.id)} what="the delivery's id" />
+                </Fact>
                 {delivery.paymentId === null ? null : (
-                  <div>
-                    <dt>Payment</dt>
-                    <dd>
-                      <a class="mono" href={href("payments", delivery.paymentId)}>
-                        {delivery.refCode}
-                      </a>
-                    </dd>
-                  </div>
+                  <Fact name="Payment">
+                    <a class="mono" href={href("payments", delivery.paymentId)}>
+                      {delivery.refCode}
+                    </a>
+                  </Fact>
                 )}
-                <div>
-                  <dt>Created</dt>
-                  <dd>
-                    <Time at={delivery.createdAt} exact />
-                  </dd>
-                </div>
+                <Fact name="Created">
+                  <Time at={delivery.createdAt} exact />
+                </Fact>
                 {delivery.dueAt === null ? null : (
-                  <div>
-                    <dt>Next attempt</dt>
-                    <dd>
-                      <Time at={delivery.dueAt} exact />
-                    </dd>
-                  </div>
+                  <Fact name="Next attempt">
+                    <Time at={delivery.dueAt} exact />
+                  </Fact>
                 )}
-              </dl>
+              </Facts>
             </Card>
             <Card title="Attempts">
               {delivery.attempts.length === 0 ? (

@@ -2,16 +2,18 @@
 
 import { useState } from "preact/hooks"
 import { developers } from "../../domain/roleSets.ts"
-import type { EndpointWithSecret, WebhooksPage } from "../api/webhooks/Api.ts"
+import type { EndpointWithSecret } from "../../webhooks/Api.ts"
+import type { WebhooksPage } from "../api/webhooks/Api.ts"
 import { type ApiError, call, useAction } from "./api.ts"
+import { Badge, type Tone } from "./components/Badge.tsx"
+import { Button } from "./components/Button.tsx"
+import { Card } from "./components/Card.tsx"
+import { Confirm, Dialog } from "./components/Dialog.tsx"
+import { Fact, Facts } from "./components/Facts.tsx"
+import { Field, fieldsOf } from "./components/Field.tsx"
+import { Problem } from "./components/Problem.tsx"
+import { Ago } from "./components/Time.tsx"
 import { May } from "./May.tsx"
-import { Badge, type Tone } from "./parts/Badge.tsx"
-import { Button } from "./parts/Button.tsx"
-import { Card } from "./parts/Card.tsx"
-import { Confirm, Dialog } from "./parts/Dialog.tsx"
-import { Field, fieldsOf } from "./parts/Field.tsx"
-import { Problem } from "./parts/Problem.tsx"
-import { Ago } from "./parts/Time.tsx"
 import { useSession } from "./session.ts"
 import { toast } from "./toasts.ts"
 
@@ -93,20 +95,15 @@ export const EndpointCard = (props: {
       action={<Badge tone={healthTones[endpoint.health] ?? "neutral"}>{healthWords[endpoint.health]}</Badge>}
     >
       <p class="mono break endpoint-url">{endpoint.url}</p>
-      <dl class="facts inline">
-        <div>
-          <dt>Signing secret</dt>
-          <dd class="mono">whsec_…{endpoint.secretLast4}</dd>
-        </div>
-        <div>
-          <dt>Last delivery</dt>
-          <dd>{endpoint.lastDeliveredAt === null ? "None yet" : <Ago at={endpoint.lastDeliveredAt} />}</dd>
-        </div>
-        <div>
-          <dt>Listening</dt>
-          <dd>{endpoint.listening ? "Yes" : "No answer yet"}</dd>
-        </div>
-      </dl>
+      <Facts inline>
+        <Fact name="Signing secret" mono>
+          whsec_…{endpoint.secretLast4}
+        </Fact>
+        <Fact name="Last delivery">
+          {endpoint.lastDeliveredAt === null ? "None yet" : <Ago at={endpoint.lastDeliveredAt} />}
+        </Fact>
+        <Fact name="Listening">{endpoint.listening ? "Yes" : "No answer yet"}</Fact>
+      </Facts>
       <Problem error={props.sendTest.error} />
       <May roles={developers}>
         <div class="actions start">

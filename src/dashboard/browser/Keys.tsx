@@ -3,15 +3,16 @@ import { useState } from "preact/hooks"
 import { developers, owners } from "../../domain/roleSets.ts"
 import type { IssuedKeyView, KeysPage, KeyView } from "../api/keys/Api.ts"
 import { call, useAction } from "./api.ts"
-import { Badge } from "./parts/Badge.tsx"
-import { Button } from "./parts/Button.tsx"
-import { Card } from "./parts/Card.tsx"
-import { Code, Secret } from "./parts/Copy.tsx"
-import { Confirm, Dialog } from "./parts/Dialog.tsx"
-import { Field, fieldsOf } from "./parts/Field.tsx"
-import { Empty, Loaded } from "./parts/Loaded.tsx"
-import { Problem } from "./parts/Problem.tsx"
-import { Ago, Time } from "./parts/Time.tsx"
+import { Badge } from "./components/Badge.tsx"
+import { Button } from "./components/Button.tsx"
+import { Card } from "./components/Card.tsx"
+import { Code, Secret } from "./components/Copy.tsx"
+import { Confirm, Dialog } from "./components/Dialog.tsx"
+import { Field, fieldsOf } from "./components/Field.tsx"
+import { Empty, Loaded } from "./components/Loaded.tsx"
+import { Problem } from "./components/Problem.tsx"
+import { Table } from "./components/Table.tsx"
+import { Ago, Time } from "./components/Time.tsx"
 import { useMay } from "./roles.ts"
 import { useSession } from "./session.ts"
 import { toast } from "./toasts.ts"
@@ -31,54 +32,31 @@ const permissionWords = (key: KeyView) =>
       ? "Secret, full access"
       : "Secret, read-only"
 
-const Row = ({
-  mayChange,
-  one,
-  onAct
-}: {
+const Actions = (props: {
   readonly one: KeyView
   readonly mayChange: boolean
   readonly onAct: (open: Open) => void
-}) => (
-  <tr class={one.revokedAt === null ? undefined : "revoked"}>
-    <td data-label="Key">
-      {one.name === null ? null : <span class="break">{one.name}</span>}{" "}
-      {one.publicKey === null ? (
-        <span class="mono soft">{nameOf(one)}</span>
-      ) : (
-        <Code text={one.publicKey} shown={nameOf(one)} what="the publishable key" />
-      )}
-    </td>
-    <td data-label="Kind">{permissionWords(one)}</td>
-    <td data-label="Last used" class="soft">
-      {one.lastUsedAt === null ? "Never" : <Ago at={one.lastUsedAt} />}
-    </td>
-    <td data-label="Created" class="soft">
-      <Time at={one.createdAt} />
-    </td>
-    <td class="end">
-      {one.revokedAt !== null ? (
-        <Badge tone="neutral">Revoked</Badge>
-      ) : mayChange ? (
-        <span class="row-actions">
-          <Button label={`Rename ${nameOf(one)}`} onClick={() => onAct({ tag: "rename", key: one })}>
-            Rename
-          </Button>
-          <Button label={`Rotate ${nameOf(one)}`} onClick={() => onAct({ tag: "rotate", key: one })}>
-            Rotate
-          </Button>
-          <Button
-            kind="danger"
-            label={`Revoke ${nameOf(one)}`}
-            onClick={() => onAct({ tag: "revoke", key: one })}
-          >
-            Revoke
-          </Button>
-        </span>
-      ) : null}
-    </td>
-  </tr>
-)
+}) => {
+  const { one, onAct } = props
+  if (one.revokedAt !== null) return <Badge tone="neutral">Revoked</Badge>
+  return props.mayChange ? (
+    <span class="row-actions">
+      <Button label={`Rename ${nameOf(one)}`} onClick={() => onAct({ tag: "rename", key: one })}>
+        Rename
+      </Button>
+      <Button label={`Rotate ${nameOf(one)}`} onClick={() => onAct({ tag: "rotate", key: one })}>
+        Rotate
+      </Button>
+      <Button
+        kind="danger"
+        label={`Revoke ${nameOf(one)}`}
+        onClick={() => onAct({ tag: "revoke", key: one })}
+      >
+        Revoke
+      </Button>
+    </span>
+  ) : null
+}
 
 export const Keys = () => {
   const { api, place } = useSession()
@@ -131,24 +109,39 @@ export const Keys = () => {
                 <p>A secret key creates payment intents; a publishable key opens the checkout.</p>
               </Empty>
             ) : (
-              <table class="rows">
-                <thead>
-                  <tr>
-                    <th scope="col">Key</th>
-                    <th scope="col">Kind</th>
-                    <th scope="col">Last used</th>
-                    <th scope="col">Created</th>
-                    <th scope="col">
-                      <span class="hidden">Actions</span>
-                    </th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {keys.map((one) => (
-                    <Row key={one.id} one={one} mayChange={mayChange} onAct={setOpen} />
-                  ))}
-                </tbody>
-              </table>
+              <Table
+                rows={keys}
+                keyOf={({ id }) => id}
+                classOf={({ revokedAt }) => (revokedAt === null ? undefined : "revoked")}
+                columns={[
+                  {
+                    name: "Key",
+                    cell: (one) => (
+                      <>
+                        {one.name === null ? null : <span class="break">{one.name}</span>}{" "}
+                        {one.publicKey === null ? (
+                          <span class="mono soft">{nameOf(one)}</span>
+                        ) : (
+                          <Code text={one.publicKey} shown={nameOf(one)} what="the publishable key" />
+                        )}
+                      </>
+                    )
+                  },
+                  { name: "Kind", cell: permissionWords },
+                  {
+                    name: "Last used",
+                    class: "soft",
+                    cell: ({ lastUsedAt }) => (lastUsedAt === null ? "Never" : <Ago at={lastUsedAt} />)
+                  },
+                  { name: "Created", class: "soft", cell: ({ createdAt }) => <Time at={createdAt} /> },
+                  {
+                    name: "Actions",
+                    hidden: true,
+                    class: "end",
+                    cell: (one) => <Actions one={one} mayChange={mayChange} onAct={setOpen} />
+                  }
+                ]}
+              />
             )
           }
         </Loaded>

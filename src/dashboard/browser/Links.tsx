@@ -2,20 +2,21 @@
 
 import { useState } from "preact/hooks"
 import { handlers } from "../../domain/roleSets.ts"
-import type { LinksPage, LinkView } from "../api/links/Api.ts"
+import type { LinkList, LinkView } from "../../payments/links/Api.ts"
 import { call, useAction } from "./api.ts"
+import { Badge } from "./components/Badge.tsx"
+import { Button } from "./components/Button.tsx"
+import { Card } from "./components/Card.tsx"
+import { Copy } from "./components/Copy.tsx"
+import { Confirm, Dialog } from "./components/Dialog.tsx"
+import { External } from "./components/External.tsx"
+import { Field, fieldsOf } from "./components/Field.tsx"
+import { Empty, Loaded } from "./components/Loaded.tsx"
+import { Problem } from "./components/Problem.tsx"
+import { Table } from "./components/Table.tsx"
+import { Time } from "./components/Time.tsx"
 import { usd } from "./format.ts"
 import { May } from "./May.tsx"
-import { Badge } from "./parts/Badge.tsx"
-import { Button } from "./parts/Button.tsx"
-import { Card } from "./parts/Card.tsx"
-import { Copy } from "./parts/Copy.tsx"
-import { Confirm, Dialog } from "./parts/Dialog.tsx"
-import { External } from "./parts/External.tsx"
-import { Field, fieldsOf } from "./parts/Field.tsx"
-import { Empty, Loaded } from "./parts/Loaded.tsx"
-import { Problem } from "./parts/Problem.tsx"
-import { Time } from "./parts/Time.tsx"
 import { useSession } from "./session.ts"
 import { toast } from "./toasts.ts"
 import { useMerchantPage } from "./useMerchantPage.ts"
@@ -24,47 +25,33 @@ import { withOlder } from "./withOlder.ts"
 const amountOf = ({ amount, maxAmount = "", minAmount = "" }: LinkView) =>
   amount === undefined ? `${usd(minAmount)} to ${usd(maxAmount)}` : usd(amount)
 
+/** The counter that the link runs. */
+const counterOf = ({ id, url }: LinkView) => new URL(`/counter#link=${id}`, url).href
+
 const tones = { open: "good", paid: "info", expired: "neutral", closed: "neutral" } as const
 const words = { open: "Open", paid: "Paid", expired: "Expired", closed: "Closed" } as const
 
-const Row = ({ one, onClose }: { readonly one: LinkView; readonly onClose: () => void }) => (
-  <tr>
-    <td data-label="For">
-      <span class="break">{one.description}</span>
-    </td>
-    <td data-label="Amount">
-      {amountOf(one)}
-      {one.once ? " once" : ""}
-    </td>
-    <td data-label="State">
-      <Badge tone={tones[one.state]}>{words[one.state]}</Badge>
-    </td>
-    <td data-label="Created" class="soft">
-      <Time at={one.createdAt} />
-    </td>
-    <td class="end">
-      <span class="row-actions">
-        <Copy text={one.url} what={`the link for ${one.description}`} />
-        <External href={one.posterUrl}>QR code</External>
-        {one.amount === undefined ? <External href={one.counterUrl}>Counter</External> : null}
-        {one.state === "open" ? (
-          <May roles={handlers}>
-            <Button kind="danger" label={`Close the link for ${one.description}`} onClick={onClose}>
-              Close
-            </Button>
-          </May>
-        ) : null}
-      </span>
-    </td>
-  </tr>
+const Actions = ({ one, onClose }: { readonly one: LinkView; readonly onClose: () => void }) => (
+  <span class="row-actions">
+    <Copy text={one.url} what={`the link for ${one.description}`} />
+    <External href={one.posterUrl}>QR code</External>
+    {one.amount === undefined ? <External href={counterOf(one)}>Counter</External> : null}
+    {one.state === "open" ? (
+      <May roles={handlers}>
+        <Button kind="danger" label={`Close the link for ${one.description}`} onClick={onClose}>
+          Close
+        </Button>
+      </May>
+    ) : null}
+  </span>
 )
 
 export const Links = () => {
   const { api } = useSession()
-  const page = useMerchantPage<LinksPage>("/links", { everyMillis: 5_000 })
-  const [older, setOlder] = useState<LinksPage>()
-  const more = useAction(async (shown: LinksPage["links"]) => {
-    const next = await call<LinksPage>("GET", `${api}/links?startingAfter=${shown.at(-1)?.id}`)
+  const page = useMerchantPage<LinkList>("/payment-links", { everyMillis: 5_000 })
+  const [older, setOlder] = useState<LinkList>()
+  const more = useAction(async (shown: ReadonlyArray<LinkView>) => {
+    const next = await call<LinkList>("GET", `${api}/payment-links?startingAfter=${shown.at(-1)?.id}`)
     setOlder({ ...next, links: [...shown, ...next.links] })
   })
   const [creating, setCreating] = useState(false)
@@ -74,7 +61,7 @@ export const Links = () => {
   const create = useAction(async (fields: Readonly<Record<string, string>>) => {
     const { amount = "", days = "", description = "", maxAmount = "", minAmount = "" } = fields
     const expiry = days !== "" ? new Date(Date.now() + Number(days) * 86_400_000) : undefined
-    await call("POST", `${api}/links`, {
+    await call("POST", `${api}/payment-links`, {
       description,
       once: fields["once"] === "on",
       ...(chosen ? { minAmount, maxAmount } : { amount }),
@@ -86,7 +73,7 @@ export const Links = () => {
     await page.reload()
   }, creating)
   const close = useAction(async (link: LinkView) => {
-    await call<void>("POST", `${api}/links/${link.id}/close`)
+    await call<void>("DELETE", `${api}/payment-links/${link.id}`)
     setClosing(undefined)
     setOlder(undefined)
     toast("Payment link closed")
@@ -114,24 +101,22 @@ export const Links = () => {
               </Empty>
             ) : (
               <>
-                <table class="rows">
-                  <thead>
-                    <tr>
-                      <th scope="col">For</th>
-                      <th scope="col">Amount</th>
-                      <th scope="col">State</th>
-                      <th scope="col">Created</th>
-                      <th scope="col">
-                        <span class="hidden">Actions</span>
-                      </th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {links.map((one) => (
-                      <Row key={one.id} one={one} onClose={() => setClosing(one)} />
-                    ))}
-                  </tbody>
-                </table>
+                <Table
+                  rows={links}
+                  keyOf={({ id }) => id}
+                  columns={[
+                    { name: "For", cell: ({ description }) => <span class="break">{description}</span> },
+                    { name: "Amount", cell: (one) => `${amountOf(one)}${one.once ? " once" : ""}` },
+                    { name: "State", cell: ({ state }) => <Badge tone={tones[state]}>{words[state]}</Badge> },
+                    { name: "Created", class: "soft", cell: ({ createdAt }) => <Time at={createdAt} /> },
+                    {
+                      name: "Actions",
+                      hidden: true,
+                      class: "end",
+                      cell: (one) => <Actions one={one} onClose={() => setClosing(one)} />
+                    }
+                  ]}
+                />
                 <Problem error={more.error} />
                 {(older?.hasMore ?? hasMore) ? (
                   <div class="actions start">

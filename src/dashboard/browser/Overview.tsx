@@ -1,12 +1,13 @@
 // A period at a glance: what settled and how, and what waits.
 import type { OverviewPage } from "../api/payments/Api.ts"
 import { mostPending } from "../api/payments/mostPending.ts"
+import { useOpenAlerts } from "./badge.ts"
 import { Chart } from "./Chart.tsx"
+import { Card } from "./components/Card.tsx"
+import { Empty, Loaded } from "./components/Loaded.tsx"
 import { FirstRun } from "./FirstRun.tsx"
 import { count, counted, duration, usd } from "./format.ts"
 import { PaymentTable } from "./PaymentTable.tsx"
-import { Card } from "./parts/Card.tsx"
-import { Empty, Loaded } from "./parts/Loaded.tsx"
 import { navigate } from "./router.ts"
 import { useHref, useSession } from "./session.ts"
 import { useMerchantPage } from "./useMerchantPage.ts"
@@ -83,6 +84,7 @@ const percent = (part: number, whole: number) => `${Math.round((100 * part) / wh
 
 const Figures = ({ data }: { readonly data: OverviewPage }) => {
   const href = useHref()
+  const openAlerts = useOpenAlerts()
   const { conversion, period, secondsToSettle, webhooks } = data
   const sent = webhooks.delivered + webhooks.failed
   return (
@@ -134,10 +136,10 @@ const Figures = ({ data }: { readonly data: OverviewPage }) => {
       />
       <Figure
         label="Needs attention"
-        value={count(data.openAlerts)}
-        note={data.openAlerts === 0 ? "nothing to look at" : "to look at"}
+        value={count(openAlerts)}
+        note={openAlerts === 0 ? "nothing to look at" : "to look at"}
         href={href("alerts")}
-        {...(data.openAlerts === 0 ? {} : { tone: "bad" as const })}
+        {...(openAlerts === 0 ? {} : { tone: "bad" as const })}
       />
     </div>
   )

@@ -1,9 +1,9 @@
 // Where to? The pages, and payments by what is typed; opened with Control or Command and K.
 import { useId, useState } from "preact/hooks"
+import { Dialog } from "./components/Dialog.tsx"
 import { Icon, type IconName } from "./Icon.tsx"
 import { focusSearch, moveRow, pressedKeys, useKeys } from "./keyboard.ts"
 import { pages } from "./pages.ts"
-import { Dialog } from "./parts/Dialog.tsx"
 import { navigate } from "./router.ts"
 import { useHref } from "./session.ts"
 

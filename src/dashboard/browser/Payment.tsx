@@ -1,27 +1,20 @@
 // One payment: what it is, what happened to it, and its JSON.
-import type { ComponentChildren } from "preact"
 import type { PaymentDetail } from "../api/payments/Api.ts"
+import { Badge } from "./components/Badge.tsx"
+import { Card } from "./components/Card.tsx"
+import { Code, Copy } from "./components/Copy.tsx"
+import { Explorer, External } from "./components/External.tsx"
+import { Fact, Facts } from "./components/Facts.tsx"
+import { Loaded } from "./components/Loaded.tsx"
+import { Time } from "./components/Time.tsx"
 import { short, usd } from "./format.ts"
 import { Icon } from "./Icon.tsx"
 import { OrderLink } from "./OrderLink.tsx"
-import { Badge } from "./parts/Badge.tsx"
-import { Card } from "./parts/Card.tsx"
-import { Code, Copy } from "./parts/Copy.tsx"
-import { Explorer, External } from "./parts/External.tsx"
-import { Loaded } from "./parts/Loaded.tsx"
-import { Time } from "./parts/Time.tsx"
 import { Refunds } from "./Refunds.tsx"
 import { StatusBadge } from "./StatusBadge.tsx"
 import { useHref, useSession } from "./session.ts"
 import { Timeline } from "./Timeline.tsx"
 import { useMerchantPage } from "./useMerchantPage.ts"
-
-const Row = ({ name, children }: { readonly name: string; readonly children: ComponentChildren }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </div>
-)
 
 const Details = ({
   data,
@@ -60,43 +53,43 @@ const Details = ({
         </Card>
         <div class="stack large">
           <Card title="Details">
-            <dl class="facts">
-              <Row name="Id">
+            <Facts>
+              <Fact name="Id">
                 <Code text={payment.id} shown={short(payment.id)} what="the payment's id" />
-              </Row>
-              <Row name="Opened">
+              </Fact>
+              <Fact name="Opened">
                 <Time at={payment.createdAt} exact />
-              </Row>
+              </Fact>
               {payment.settledAt === undefined ? null : (
-                <Row name="Settled">
+                <Fact name="Settled">
                   <Time at={payment.settledAt} exact />
-                </Row>
+                </Fact>
               )}
-              <Row name="Receiver">{address(receiver, "the receiver")}</Row>
+              <Fact name="Receiver">{address(receiver, "the receiver")}</Fact>
               {payment.payerAddress === undefined ? null : (
-                <Row name={payment.payerType === "agent" ? "Agent" : "Buyer"}>
+                <Fact name={payment.payerType === "agent" ? "Agent" : "Buyer"}>
                   {address(payment.payerAddress, "the payer's address")}
-                </Row>
+                </Fact>
               )}
               {payment.reportedTransactionId === undefined ? null : (
-                <Row name="Transaction">
+                <Fact name="Transaction">
                   <Code
                     text={payment.reportedTransactionId}
                     shown={short(payment.reportedTransactionId)}
                     what="the transaction hash"
                   />{" "}
                   <Explorer url={explorerUrl} path={`tx/${payment.reportedTransactionId}`} />
-                </Row>
+                </Fact>
               )}
               {data.receiptUrl === null ? null : (
-                <Row name="Receipt">
+                <Fact name="Receipt">
                   <External href={data.receiptUrl}>Open the receipt</External>
-                </Row>
+                </Fact>
               )}
-              <Row name={payment.payerType === "agent" ? "Resource" : "Order"}>
+              <Fact name={payment.payerType === "agent" ? "Resource" : "Order"}>
                 <OrderLink url={payment.intentUrl} />
-              </Row>
-            </dl>
+              </Fact>
+            </Facts>
           </Card>
           <Refunds
             of={{ paymentId: payment.id }}

@@ -2,11 +2,11 @@
 import { useRef, useState } from "preact/hooks"
 import type { RefundView } from "../../payments/refunds/Api.ts"
 import { call, useAction } from "./api.ts"
+import { Button } from "./components/Button.tsx"
+import { Dialog } from "./components/Dialog.tsx"
+import { Field, fieldsOf } from "./components/Field.tsx"
+import { Problem } from "./components/Problem.tsx"
 import { usd } from "./format.ts"
-import { Button } from "./parts/Button.tsx"
-import { Dialog } from "./parts/Dialog.tsx"
-import { Field, fieldsOf } from "./parts/Field.tsx"
-import { Problem } from "./parts/Problem.tsx"
 import { useSession } from "./session.ts"
 
 export type Refunded = { readonly paymentId: string } | { readonly incomingTransferId: string }

@@ -5,13 +5,14 @@ import { discoverWallets, type Wallet, WalletError } from "../../checkout/compon
 import type { RefundView } from "../../payments/refunds/Api.ts"
 import type { RefundPage } from "../api/refunds/Api.ts"
 import { ApiError, call, useAction, usePage } from "./api.ts"
+import { Button } from "./components/Button.tsx"
+import { Code } from "./components/Copy.tsx"
+import { Dialog } from "./components/Dialog.tsx"
+import { Fact, Facts } from "./components/Facts.tsx"
+import { Field, fieldsOf } from "./components/Field.tsx"
+import { Problem } from "./components/Problem.tsx"
 import { short, usd } from "./format.ts"
 import { Icon } from "./Icon.tsx"
-import { Button } from "./parts/Button.tsx"
-import { Code } from "./parts/Copy.tsx"
-import { Dialog } from "./parts/Dialog.tsx"
-import { Field, fieldsOf } from "./parts/Field.tsx"
-import { Problem } from "./parts/Problem.tsx"
 import { QrCode } from "./QrCode.tsx"
 import { StatusBadge } from "./StatusBadge.tsx"
 import { sendUsdc } from "./sendUsdc.ts"
@@ -111,26 +112,17 @@ const Ways = (props: {
   const maySend = sent === undefined || report.error?.code === "REFUND_NOT_PROVEN"
   return (
     <div class="stack">
-      <dl class="facts">
-        <div>
-          <dt>From</dt>
-          <dd>
-            <Code text={from} what="your receiving address" />
-          </dd>
-        </div>
-        <div>
-          <dt>To</dt>
-          <dd>
-            <Code text={refund.recipient} what="the recipient" />
-          </dd>
-        </div>
-        <div>
-          <dt>Exactly</dt>
-          <dd>
-            <Code text={refund.amount} shown={`${refund.amount} USDC`} what="the amount" />
-          </dd>
-        </div>
-      </dl>
+      <Facts>
+        <Fact name="From">
+          <Code text={from} what="your receiving address" />
+        </Fact>
+        <Fact name="To">
+          <Code text={refund.recipient} what="the recipient" />
+        </Fact>
+        <Fact name="Exactly">
+          <Code text={refund.amount} shown={`${refund.amount} USDC`} what="the amount" />
+        </Fact>
+      </Facts>
       {refund.transactionId === undefined ? (
         <>
           {wallets.length === 0 || !maySend ? null : (

@@ -3,10 +3,10 @@ import { useState } from "preact/hooks"
 import type { SessionView } from "../api/accounts/Api.ts"
 import { call, useAction } from "./api.ts"
 import { CodeField, withCode } from "./CodeField.tsx"
+import { Button } from "./components/Button.tsx"
+import { Field, fieldsOf } from "./components/Field.tsx"
+import { Problem } from "./components/Problem.tsx"
 import { Door } from "./Door.tsx"
-import { Button } from "./parts/Button.tsx"
-import { Field, fieldsOf } from "./parts/Field.tsx"
-import { Problem } from "./parts/Problem.tsx"
 import { hasPasskeys, signByPasskey } from "./passkey.ts"
 
 /** Asks for a link to a new password; the answer is the same for every address. */

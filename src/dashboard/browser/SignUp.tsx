@@ -2,11 +2,11 @@
 import { useState } from "preact/hooks"
 import type { SessionView, SignedUp } from "../api/accounts/Api.ts"
 import { call, useAction } from "./api.ts"
+import { Button } from "./components/Button.tsx"
+import { Secret } from "./components/Copy.tsx"
+import { Field, fieldsOf } from "./components/Field.tsx"
+import { Problem } from "./components/Problem.tsx"
 import { Door } from "./Door.tsx"
-import { Button } from "./parts/Button.tsx"
-import { Secret } from "./parts/Copy.tsx"
-import { Field, fieldsOf } from "./parts/Field.tsx"
-import { Problem } from "./parts/Problem.tsx"
 
 const FirstKeys = ({ signedUp, onDone }: { readonly signedUp: SignedUp; readonly onDone: () => void }) => (
   <Door title="Your first keys">

@@ -3,7 +3,7 @@ import type { AgentPaymentStatus, AgentStatus } from "../../domain/Agent.ts"
 import type { PaymentStatus } from "../../domain/Payment.ts"
 import type { RefundStatus } from "../../domain/Refund.ts"
 import type { DeliveryStatus } from "../../domain/Webhook.ts"
-import { Badge, type Tone } from "./parts/Badge.tsx"
+import { Badge, type Tone } from "./components/Badge.tsx"
 
 type Words<Status extends string> = Readonly<Record<Status, readonly [Tone, string]>>
 

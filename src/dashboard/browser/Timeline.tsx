@@ -1,12 +1,12 @@
 // What happened to a payment, from its opening to the last webhook attempt.
 import type { ComponentChildren } from "preact"
 import type { TimelineEvent } from "../api/payments/Api.ts"
+import type { Tone } from "./components/Badge.tsx"
+import { Code } from "./components/Copy.tsx"
+import { Explorer } from "./components/External.tsx"
+import { Time } from "./components/Time.tsx"
 import { millis, short, usd } from "./format.ts"
 import { Icon, type IconName } from "./Icon.tsx"
-import type { Tone } from "./parts/Badge.tsx"
-import { Code } from "./parts/Copy.tsx"
-import { Explorer } from "./parts/External.tsx"
-import { Time } from "./parts/Time.tsx"
 import { useHref } from "./session.ts"
 import { failedWords, failureWords, isPendingVerdict, verdictWords } from "./words.ts"
 

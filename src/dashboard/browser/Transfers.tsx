@@ -5,14 +5,15 @@ import type { LikelyReason, TransferKind } from "../../domain/IncomingTransfer.t
 import { supporters } from "../../domain/roleSets.ts"
 import type { TransferPage, TransfersPage, TransferView } from "../api/transfers/Api.ts"
 import { call, useAction, usePage } from "./api.ts"
+import { Button } from "./components/Button.tsx"
+import { Code } from "./components/Copy.tsx"
+import { Explorer } from "./components/External.tsx"
+import { Fact, Facts } from "./components/Facts.tsx"
+import { Field, fieldsOf } from "./components/Field.tsx"
+import { Loaded } from "./components/Loaded.tsx"
+import { Problem } from "./components/Problem.tsx"
+import { Ago } from "./components/Time.tsx"
 import { short, usd } from "./format.ts"
-import { Button } from "./parts/Button.tsx"
-import { Code } from "./parts/Copy.tsx"
-import { Explorer } from "./parts/External.tsx"
-import { Field, fieldsOf } from "./parts/Field.tsx"
-import { Loaded } from "./parts/Loaded.tsx"
-import { Problem } from "./parts/Problem.tsx"
-import { Ago } from "./parts/Time.tsx"
 import { Refunds } from "./Refunds.tsx"
 import { useMay } from "./roles.ts"
 import { StatusBadge } from "./StatusBadge.tsx"
@@ -47,7 +48,7 @@ const AskForRest = (props: {
   const [made, setMade] = useState<{ readonly url: string; readonly amount: string | null }>()
   const ask = useAction(async () => {
     setMade(
-      await call("POST", `${api}/links`, {
+      await call("POST", `${api}/payment-links/rest`, {
         description: `Rest of ${props.refCode}`,
         amount: props.rest,
         once: true,
@@ -93,22 +94,16 @@ const Detail = (props: { readonly id: string; readonly onResolved: () => Promise
     <Loaded page={page}>
       {({ explorerUrl, likely, refunds, transfer }) => (
         <div class="stack">
-          <dl class="facts">
-            <div>
-              <dt>From</dt>
-              <dd>
-                <Code text={transfer.payer} shown={short(transfer.payer)} what="the payer's address" />
-              </dd>
-            </div>
-            <div>
-              <dt>Transaction</dt>
-              <dd>
-                <Explorer url={explorerUrl} path={`tx/${transfer.transactionId}`}>
-                  <span class="mono">{short(transfer.transactionId)}</span>
-                </Explorer>
-              </dd>
-            </div>
-          </dl>
+          <Facts>
+            <Fact name="From">
+              <Code text={transfer.payer} shown={short(transfer.payer)} what="the payer's address" />
+            </Fact>
+            <Fact name="Transaction">
+              <Explorer url={explorerUrl} path={`tx/${transfer.transactionId}`}>
+                <span class="mono">{short(transfer.transactionId)}</span>
+              </Explorer>
+            </Fact>
+          </Facts>
           {likely.length === 0 ? (
             <p class="soft">No payment comes near it.</p>
           ) : (

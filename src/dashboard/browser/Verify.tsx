@@ -1,10 +1,10 @@
 // Does a signature verify, and if not, why? Computed in the browser: the secret goes nowhere.
 import { useState } from "preact/hooks"
 import { verifyWebhook, WebhookVerificationError } from "../../packages/client/verifyWebhook.ts"
+import { Button } from "./components/Button.tsx"
+import { Card } from "./components/Card.tsx"
+import { Field, fieldsOf } from "./components/Field.tsx"
 import { Icon } from "./Icon.tsx"
-import { Button } from "./parts/Button.tsx"
-import { Card } from "./parts/Card.tsx"
-import { Field, fieldsOf } from "./parts/Field.tsx"
 import { useHref } from "./session.ts"
 
 type Verdict = { readonly ok: boolean; readonly text: string }

@@ -1,16 +1,18 @@
 // The environment's webhook endpoint and its deliveries.
 import { useState } from "preact/hooks"
 import { attemptsInWords } from "../../domain/attemptsInWords.ts"
-import type { DeliverySummary, EndpointWithSecret, WebhooksPage } from "../api/webhooks/Api.ts"
+import type { EndpointWithSecret } from "../../webhooks/Api.ts"
+import type { DeliverySummary, WebhooksPage } from "../api/webhooks/Api.ts"
 import { call, useAction } from "./api.ts"
+import { Button } from "./components/Button.tsx"
+import { Card } from "./components/Card.tsx"
+import { Secret } from "./components/Copy.tsx"
+import { Dialog } from "./components/Dialog.tsx"
+import { Empty, Loaded } from "./components/Loaded.tsx"
+import { Table } from "./components/Table.tsx"
+import { Time } from "./components/Time.tsx"
 import { EndpointCard, EndpointForm } from "./EndpointCard.tsx"
 import { millis } from "./format.ts"
-import { Button } from "./parts/Button.tsx"
-import { Card } from "./parts/Card.tsx"
-import { Secret } from "./parts/Copy.tsx"
-import { Dialog } from "./parts/Dialog.tsx"
-import { Empty, Loaded } from "./parts/Loaded.tsx"
-import { Time } from "./parts/Time.tsx"
 import { navigate } from "./router.ts"
 import { StatusBadge } from "./StatusBadge.tsx"
 import { useHref, useSession } from "./session.ts"
@@ -25,53 +27,34 @@ const lastWords = ({ attempts }: DeliverySummary): string => {
   return last.failure === null ? "is being sent" : failureWords[last.failure]
 }
 
+const tookWords = ({ attempts }: DeliverySummary): string => {
+  const took = attempts.at(-1)?.durationMs ?? null
+  return took === null ? "–" : millis(took)
+}
+
 const Deliveries = ({ deliveries }: { readonly deliveries: ReadonlyArray<DeliverySummary> }) => {
   const href = useHref()
   return (
-    <table class="rows">
-      <thead>
-        <tr>
-          <th scope="col">Event</th>
-          <th scope="col">Status</th>
-          <th scope="col" class="number">
-            Attempts
-          </th>
-          <th scope="col">Last answer</th>
-          <th scope="col" class="number">
-            Took
-          </th>
-          <th scope="col">Created</th>
-        </tr>
-      </thead>
-      <tbody>
-        {deliveries.map((one) => {
-          const took = one.attempts.at(-1)?.durationMs ?? null
-          return (
-            <tr key={one.id}>
-              <td data-label="Event">
-                <a class="row-link" href={href("webhooks", one.id)}>
-                  <span class="mono">{one.type}</span>
-                  {one.refCode === null ? null : <span class="soft"> {one.refCode}</span>}
-                </a>
-              </td>
-              <td data-label="Status">
-                <StatusBadge.Delivery status={one.status} />
-              </td>
-              <td data-label="Attempts" class="number">
-                {one.attempts.length}
-              </td>
-              <td data-label="Last answer">{lastWords(one)}</td>
-              <td data-label="Took" class="number soft">
-                {took === null ? "–" : millis(took)}
-              </td>
-              <td data-label="Created" class="soft">
-                <Time at={one.createdAt} />
-              </td>
-            </tr>
+    <Table
+      rows={deliveries}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          name: "Event",
+          cell: ({ id, refCode, type }) => (
+            <a class="row-link" href={href("webhooks", id)}>
+              <span class="mono">{type}</span>
+              {refCode === null ? null : <span class="soft"> {refCode}</span>}
+            </a>
           )
-        })}
-      </tbody>
-    </table>
+        },
+        { name: "Status", cell: ({ status }) => <StatusBadge.Delivery status={status} /> },
+        { name: "Attempts", class: "number", cell: ({ attempts }) => attempts.length },
+        { name: "Last answer", cell: lastWords },
+        { name: "Took", class: "number soft", cell: tookWords },
+        { name: "Created", class: "soft", cell: ({ createdAt }) => <Time at={createdAt} /> }
+      ]}
+    />
   )
 }
 

@@ -2,10 +2,10 @@
 import type { SessionView } from "../api/accounts/Api.ts"
 import { call, useAction } from "./api.ts"
 import { CodeField, withCode } from "./CodeField.tsx"
+import { Button } from "./components/Button.tsx"
+import { Field, fieldsOf } from "./components/Field.tsx"
+import { Problem } from "./components/Problem.tsx"
 import { Door } from "./Door.tsx"
-import { Button } from "./parts/Button.tsx"
-import { Field, fieldsOf } from "./parts/Field.tsx"
-import { Problem } from "./parts/Problem.tsx"
 import { useAddress } from "./router.ts"
 
 export const Welcome = ({ onSignedIn }: { readonly onSignedIn: (session: SessionView) => void }) => {

@@ -2,6 +2,8 @@
 // few seconds while it is looked at, and is sent only what has changed.
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import type { Envelope } from "../../platform/http/Envelope.ts"
+import { openAlertsHeader } from "../api/alerts/openAlertsHeader.ts"
+import { setOpenAlerts } from "./badge.ts"
 import { isFollowing, onChange } from "./following.ts"
 import { confirmedByPassword } from "./passwordPrompt.ts"
 import { toast } from "./toasts.ts"
@@ -83,6 +85,12 @@ export const roleChanged = { notify: (): void => {} }
 
 const retryMillis = 10_000
 
+/** Answers about a merchant say how many alerts are open. */
+const showOpenAlerts = ({ headers }: Response) => {
+  const open = headers.get(openAlertsHeader)
+  if (open !== null) setOpenAlerts(Number(open))
+}
+
 /**
  * The page at `path`, asked for again every `everyMillis` while the tab is seen. One that `follows` is asked for
  * when the server says that something has changed, and by time only while it cannot say so.
@@ -107,6 +115,7 @@ export const usePage = <T>(path: string, everyMillis = 2_000, follows = false): 
         const response = await send("GET", path, undefined, known === "" ? {} : { "if-none-match": known })
         if (response.status === 304) {
           if (isOver()) return true
+          showOpenAlerts(response)
           setState((before) => (before.error === undefined ? before : { path, ...dataOf(before) }))
           return true
         }
@@ -115,6 +124,7 @@ export const usePage = <T>(path: string, everyMillis = 2_000, follows = false): 
           throw offline("GET")
         })
         if (isOver()) return true
+        showOpenAlerts(response)
         etag.current = { path, value: response.headers.get("etag") ?? "" }
         setState({ path, data })
         return true

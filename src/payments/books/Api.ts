@@ -4,9 +4,11 @@ import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Env } from "../../domain/Chain.ts"
 import { InvalidRequest } from "../../domain/Errors.ts"
 import { Day, TimeZone } from "../../domain/Period.ts"
+import { everyRole } from "../../domain/roleSets.ts"
 import { allow, endpointGroup } from "../../platform/http/Access.ts"
 import { ApiKeyAuth } from "../../platform/http/ApiKeyAuth.ts"
 import { errorResponse } from "../../platform/http/Envelope.ts"
+import { forKeys, type Mount } from "../../platform/http/Mount.ts"
 import { BodyRules } from "../../platform/http/RequestRules.ts"
 
 /** Of exports and statements alike. */
@@ -88,11 +90,11 @@ export const BalancesView = Schema.Struct({
 }).annotate({ identifier: "StatementBalances" })
 export type BalancesView = typeof BalancesView.Encoded
 
-export class BooksApi extends endpointGroup("books")(
-  allow(
-    { by: "key", kinds: ["secret"] },
+export const bookEndpoints = <Params extends Schema.Struct.Fields>({ access, params }: Mount<Params>) => ({
+  export: allow(
+    access({ roles: everyRole }),
     HttpApiEndpoint.get("export", "/exports/:kind", {
-      params: { kind: ExportKindParam },
+      params: { ...params, kind: ExportKindParam },
       query: ExportQuery,
       success: ExportBody,
       error: [errorResponse(InvalidRequest)]
@@ -104,8 +106,8 @@ export class BooksApi extends endpointGroup("books")(
       })
     )
   ),
-  allow(
-    { by: "key", kinds: ["secret"] },
+  statement: allow(
+    access({ roles: everyRole }),
     HttpApiEndpoint.get("statement", "/statement", {
       query: PeriodQuery,
       success: Schema.Struct({ statement: StatementView, balances: BalancesView }),
@@ -118,7 +120,11 @@ export class BooksApi extends endpointGroup("books")(
       })
     )
   )
-)
+})
+
+const { export: exported, statement } = bookEndpoints(forKeys)
+
+export class BooksApi extends endpointGroup("books")(exported, statement)
   .middleware(BodyRules)
   .middleware(ApiKeyAuth)
   .annotateMerge(OpenApi.annotations({ title: "Books", description: "Exports and statements by period." })) {}

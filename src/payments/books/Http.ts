@@ -3,40 +3,41 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../app/Api.ts"
-import { CurrentPrincipal } from "../../platform/http/ApiKeyAuth.ts"
 import { jsonAnswer } from "../../platform/http/jsonAnswer.ts"
+import { type Caller, type KeyParams, keyCaller, type RequestOf } from "../../platform/http/Mount.ts"
+import type { bookEndpoints } from "./Api.ts"
 import { Books } from "./Books.ts"
 import { askedPeriod, balancesView, exportAnswer, statementView } from "./views.ts"
+
+type Endpoints = ReturnType<typeof bookEndpoints<KeyParams>>
+
+export const bookHandlers = Effect.fnUntraced(function* <R>(caller: Effect.Effect<Caller, never, R>) {
+  const books = yield* Books
+  return {
+    export: Effect.fnUntraced(function* ({ params, query }: RequestOf<Endpoints["export"]>) {
+      const { tenant } = yield* caller
+      const period = yield* askedPeriod(books, tenant.merchantId, query)
+      return exportAnswer(books, params.kind, tenant, period, query.format)
+    }),
+    statement: Effect.fnUntraced(function* ({ query }: RequestOf<Endpoints["statement"]>) {
+      const { tenant } = yield* caller
+      const period = yield* askedPeriod(books, tenant.merchantId, query)
+      const [statement, balances] = yield* Effect.all(
+        [books.statement(tenant, period), books.balances(tenant, period)],
+        { concurrency: 2 }
+      )
+      return jsonAnswer({
+        statement: statementView(statement, tenant.env),
+        balances: balancesView(balances)
+      })
+    })
+  }
+})
 
 export const layer = HttpApiBuilder.group(
   Api,
   "books",
   Effect.fnUntraced(function* (handlers) {
-    const books = yield* Books
-    const tenant = Effect.map(CurrentPrincipal, ({ env, merchant }) => ({ merchantId: merchant.id, env }))
-    return handlers.handleAll({
-      export: Effect.fnUntraced(function* ({ params, query }) {
-        const of = yield* tenant
-        return exportAnswer(
-          books,
-          params.kind,
-          of,
-          yield* askedPeriod(books, of.merchantId, query),
-          query.format
-        )
-      }),
-      statement: Effect.fnUntraced(function* ({ query }) {
-        const of = yield* tenant
-        const period = yield* askedPeriod(books, of.merchantId, query)
-        const [statement, balances] = yield* Effect.all(
-          [books.statement(of, period), books.balances(of, period)],
-          { concurrency: 2 }
-        )
-        return jsonAnswer({
-          statement: statementView(statement, of.env),
-          balances: balancesView(balances)
-        })
-      })
-    })
+    return handlers.handleAll(yield* bookHandlers(keyCaller))
   })
 )

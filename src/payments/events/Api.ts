@@ -2,11 +2,13 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { DeliveryPending, EventNotFound, RateLimited, WebhookEndpointNotFound } from "../../domain/Errors.ts"
+import { everyRole, handlers } from "../../domain/roleSets.ts"
 import { Timestamp } from "../../domain/Timestamp.ts"
 import { DeliveryStatus, WebhookBody } from "../../domain/Webhook.ts"
 import { allow, endpointGroup } from "../../platform/http/Access.ts"
 import { ApiKeyAuth } from "../../platform/http/ApiKeyAuth.ts"
 import { errorResponse } from "../../platform/http/Envelope.ts"
+import { forKeys, type Mount } from "../../platform/http/Mount.ts"
 import { BodyRules } from "../../platform/http/RequestRules.ts"
 import { DeliveryView } from "../../webhooks/Api.ts"
 import { PageLimit, PaymentView } from "../Api.ts"
@@ -32,9 +34,9 @@ const EventId = Schema.String.check(
   Schema.isPattern(/^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/u, { message: "a UUID" })
 ).annotate({ description: "An event's `id`.", examples: ["5f0c3a52-9d1e-8b47-a3c6-20f1d4e8b975"] })
 
-export class EventsApi extends endpointGroup("events")(
-  allow(
-    { by: "key", kinds: ["secret"] },
+export const eventEndpoints = <Params extends Schema.Struct.Fields>({ access, params }: Mount<Params>) => ({
+  list: allow(
+    access({ roles: everyRole }),
     HttpApiEndpoint.get("list", "/events", {
       query: {
         limit: Schema.optionalKey(PageLimit),
@@ -51,10 +53,10 @@ export class EventsApi extends endpointGroup("events")(
       })
     )
   ),
-  allow(
-    { by: "key", kinds: ["secret"] },
+  retrieve: allow(
+    access({ roles: everyRole }),
     HttpApiEndpoint.get("retrieve", "/events/:id", {
-      params: { id: EventId },
+      params: { ...params, id: EventId },
       success: EventView,
       error: [errorResponse(EventNotFound)]
     }).annotateMerge(
@@ -64,10 +66,10 @@ export class EventsApi extends endpointGroup("events")(
       })
     )
   ),
-  allow(
-    { by: "key", kinds: ["secret"], manage: true },
+  resend: allow(
+    access({ manage: true, roles: handlers }),
     HttpApiEndpoint.post("resend", "/events/:id/resend", {
-      params: { id: EventId },
+      params: { ...params, id: EventId },
       success: Schema.Struct({ delivery: DeliveryView }),
       error: [
         errorResponse(EventNotFound),
@@ -83,7 +85,11 @@ export class EventsApi extends endpointGroup("events")(
       })
     )
   )
-)
+})
+
+const { list, retrieve, resend } = eventEndpoints(forKeys)
+
+export class EventsApi extends endpointGroup("events")(list, retrieve, resend)
   .middleware(BodyRules)
   .middleware(ApiKeyAuth)
   .annotateMerge(

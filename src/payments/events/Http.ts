@@ -11,8 +11,8 @@ import {
 } from "../../domain/Errors.ts"
 import type { PaymentSummary } from "../../domain/Payment.ts"
 import { WebhookBody } from "../../domain/Webhook.ts"
-import { CurrentPrincipal } from "../../platform/http/ApiKeyAuth.ts"
 import { jsonAnswer } from "../../platform/http/jsonAnswer.ts"
+import { type Caller, type KeyParams, keyCaller, type RequestOf } from "../../platform/http/Mount.ts"
 import { narrowedGroup } from "../../platform/http/narrowed.ts"
 import { deliveryView } from "../../webhooks/Http.ts"
 import { WebhookEndpoints } from "../../webhooks/WebhookEndpoints.ts"
@@ -20,7 +20,7 @@ import type { StoredEvent } from "../../webhooks/WebhookRepo/WebhookStore.ts"
 import { WebhookRepo } from "../../webhooks/WebhookRepo.ts"
 import { viewOf } from "../Http.ts"
 import { PaymentRepo } from "../PaymentRepo.ts"
-import type { EventList, EventView } from "./Api.ts"
+import type { EventList, EventView, eventEndpoints } from "./Api.ts"
 
 const defaultLimit = 20
 
@@ -37,59 +37,65 @@ const eventView = (event: StoredEvent, payment: PaymentSummary | undefined) =>
     })
   )
 
+type Endpoints = ReturnType<typeof eventEndpoints<KeyParams>>
+
+export const eventHandlers = Effect.fnUntraced(function* <R>(caller: Effect.Effect<Caller, never, R>) {
+  const webhooks = yield* WebhookRepo
+  const payments = yield* PaymentRepo
+  const endpoints = yield* WebhookEndpoints
+  const tenant = Effect.map(caller, (one) => one.tenant)
+
+  return {
+    list: Effect.fnUntraced(function* ({ query }: RequestOf<Endpoints["list"]>) {
+      const own = yield* tenant
+      const page = yield* webhooks.listEvents(own, {
+        limit: query.limit ?? defaultLimit,
+        after: query.after?.toLowerCase()
+      })
+      if (Option.isNone(page)) {
+        return yield* new InvalidRequest({
+          details: [
+            {
+              path: "query.after",
+              message:
+                "No event with this id exists; pass the last id of the page before, or nothing to start from the first."
+            }
+          ]
+        })
+      }
+      const { events, hasMore } = page.value
+      const found = yield* payments.findMany(
+        own,
+        events.flatMap((one) => one.paymentId ?? [])
+      )
+      const byId = new Map<string, PaymentSummary>(found.map((one) => [one.id, one]))
+      const views = yield* Effect.forEach(events, (one) => eventView(one, byId.get(one.paymentId ?? "")))
+      return jsonAnswer({ events: views, hasMore } satisfies typeof EventList.Encoded)
+    }),
+    retrieve: Effect.fnUntraced(function* ({ params }: RequestOf<Endpoints["retrieve"]>) {
+      const own = yield* tenant
+      const event = yield* webhooks.findEvent(own, params.id.toLowerCase())
+      if (Option.isNone(event)) return yield* new EventNotFound()
+      const { paymentId } = event.value
+      const payment = paymentId === null ? Option.none() : yield* payments.find(own, paymentId)
+      return jsonAnswer(yield* eventView(event.value, Option.getOrUndefined(payment)))
+    }),
+    resend: Effect.fnUntraced(function* ({ params }: RequestOf<Endpoints["resend"]>) {
+      const own = yield* tenant
+      const id = params.id.toLowerCase()
+      if (Option.isNone(yield* webhooks.findEvent(own, id))) return yield* new EventNotFound()
+      if (Option.isNone(yield* endpoints.find(own))) return yield* new WebhookEndpointNotFound()
+      const sent = yield* endpoints.resend(own, id)
+      if (Option.isNone(sent)) return yield* new DeliveryPending()
+      return { delivery: deliveryView(sent.value) }
+    })
+  }
+})
+
 export const layer = HttpApiBuilder.group(
   Api,
   "events",
   Effect.fnUntraced(function* (handlers) {
-    const webhooks = yield* WebhookRepo
-    const payments = yield* PaymentRepo
-    const endpoints = yield* WebhookEndpoints
-    const tenant = Effect.map(CurrentPrincipal, ({ merchant, env }) => ({ merchantId: merchant.id, env }))
-
-    return handlers.handleAll({
-      list: Effect.fnUntraced(function* ({ query }) {
-        const own = yield* tenant
-        const page = yield* webhooks.listEvents(own, {
-          limit: query.limit ?? defaultLimit,
-          after: query.after?.toLowerCase()
-        })
-        if (Option.isNone(page)) {
-          return yield* new InvalidRequest({
-            details: [
-              {
-                path: "query.after",
-                message:
-                  "No event with this id exists; pass the last id of the page before, or nothing to start from the first."
-              }
-            ]
-          })
-        }
-        const { events, hasMore } = page.value
-        const found = yield* payments.findMany(
-          own,
-          events.flatMap((one) => one.paymentId ?? [])
-        )
-        const byId = new Map<string, PaymentSummary>(found.map((one) => [one.id, one]))
-        const views = yield* Effect.forEach(events, (one) => eventView(one, byId.get(one.paymentId ?? "")))
-        return jsonAnswer({ events: views, hasMore } satisfies typeof EventList.Encoded)
-      }),
-      retrieve: Effect.fnUntraced(function* ({ params }) {
-        const own = yield* tenant
-        const event = yield* webhooks.findEvent(own, params.id.toLowerCase())
-        if (Option.isNone(event)) return yield* new EventNotFound()
-        const { paymentId } = event.value
-        const payment = paymentId === null ? Option.none() : yield* payments.find(own, paymentId)
-        return jsonAnswer(yield* eventView(event.value, Option.getOrUndefined(payment)))
-      }),
-      resend: Effect.fnUntraced(function* ({ params }) {
-        const own = yield* tenant
-        const id = params.id.toLowerCase()
-        if (Option.isNone(yield* webhooks.findEvent(own, id))) return yield* new EventNotFound()
-        if (Option.isNone(yield* endpoints.find(own))) return yield* new WebhookEndpointNotFound()
-        const sent = yield* endpoints.resend(own, id)
-        if (Option.isNone(sent)) return yield* new DeliveryPending()
-        return { delivery: deliveryView(sent.value) }
-      })
-    })
+    return handlers.handleAll(yield* eventHandlers(keyCaller))
   })
 ).pipe(narrowedGroup(PaymentRepo, WebhookEndpoints, WebhookRepo))

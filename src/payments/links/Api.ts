@@ -11,9 +11,11 @@ import {
 } from "../../domain/Errors.ts"
 import { UsdAmount } from "../../domain/Money.ts"
 import { PaymentId } from "../../domain/Payment.ts"
+import { everyRole, handlers } from "../../domain/roleSets.ts"
 import { allow, endpointGroup } from "../../platform/http/Access.ts"
 import { ApiKeyAuth } from "../../platform/http/ApiKeyAuth.ts"
 import { errorResponse } from "../../platform/http/Envelope.ts"
+import { forKeys, type Mount } from "../../platform/http/Mount.ts"
 import { BodyRules } from "../../platform/http/RequestRules.ts"
 import { PageLimit } from "../Api.ts"
 
@@ -62,6 +64,13 @@ export const PaymentLink = Schema.Struct({
   createdAt: Schema.String,
   expiresAt: Schema.optionalKey(Schema.String)
 }).annotate({ identifier: "PaymentLink" })
+export type LinkView = typeof PaymentLink.Encoded
+
+export const LinkList = Schema.Struct({
+  links: Schema.Array(PaymentLink),
+  hasMore: Schema.Boolean.annotate({ description: "Whether older links follow." })
+})
+export type LinkList = typeof LinkList.Encoded
 
 const LinkAnswer = Schema.Struct({ link: PaymentLink })
 
@@ -72,9 +81,9 @@ export const NewLink = Schema.Struct({
   expiresAt: Schema.optionalKey(ExpiresAt)
 })
 
-export class PaymentLinksApi extends endpointGroup("paymentLinks")(
-  allow(
-    { by: "key", kinds: ["secret"], manage: true },
+export const linkEndpoints = <Params extends Schema.Struct.Fields>({ access, params }: Mount<Params>) => ({
+  create: allow(
+    access({ manage: true, roles: handlers }),
     HttpApiEndpoint.post("create", "/payment-links", {
       payload: NewLink,
       success: LinkAnswer.pipe(HttpApiSchema.status(201)),
@@ -86,17 +95,14 @@ export class PaymentLinksApi extends endpointGroup("paymentLinks")(
       })
     )
   ),
-  allow(
-    { by: "key", kinds: ["secret"] },
+  list: allow(
+    access({ roles: everyRole }),
     HttpApiEndpoint.get("list", "/payment-links", {
       query: {
         limit: Schema.optionalKey(PageLimit),
         startingAfter: Schema.optionalKey(LinkId)
       },
-      success: Schema.Struct({
-        links: Schema.Array(PaymentLink),
-        hasMore: Schema.Boolean.annotate({ description: "Whether older links follow." })
-      })
+      success: LinkList
     }).annotateMerge(
       OpenApi.annotations({
         summary: "List payment links",
@@ -104,10 +110,10 @@ export class PaymentLinksApi extends endpointGroup("paymentLinks")(
       })
     )
   ),
-  allow(
-    { by: "key", kinds: ["secret"], manage: true },
+  close: allow(
+    access({ manage: true, roles: handlers }),
     HttpApiEndpoint.delete("close", "/payment-links/:id", {
-      params: { id: LinkId },
+      params: { ...params, id: LinkId },
       success: HttpApiSchema.NoContent,
       error: [errorResponse(PaymentLinkNotFound)]
     }).annotateMerge(
@@ -118,7 +124,11 @@ export class PaymentLinksApi extends endpointGroup("paymentLinks")(
       })
     )
   )
-)
+})
+
+const { create, list, close } = linkEndpoints(forKeys)
+
+export class PaymentLinksApi extends endpointGroup("paymentLinks")(create, list, close)
   .middleware(BodyRules)
   .middleware(ApiKeyAuth)
   .annotateMerge(

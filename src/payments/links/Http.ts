@@ -6,31 +6,37 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../app/Api.ts"
 import { RateLimited } from "../../domain/Errors.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
-import { CurrentPrincipal } from "../../platform/http/ApiKeyAuth.ts"
 import { jsonAnswer } from "../../platform/http/jsonAnswer.ts"
+import { type Caller, type KeyParams, keyCaller, type RequestOf } from "../../platform/http/Mount.ts"
 import { makeAddressLimit } from "../../platform/http/makeAddressLimit.ts"
 import { clientAddressOf } from "../../platform/http/RequestContext.ts"
 import { RateLimiter } from "../../platform/limits/RateLimiter.ts"
 import type { Limit } from "../../platform/limits/RequestLimits.ts"
+import type { linkEndpoints } from "./Api.ts"
 import { Links } from "./Links.ts"
+
+type Endpoints = ReturnType<typeof linkEndpoints<KeyParams>>
+
+export const linkHandlers = Effect.fnUntraced(function* <R>(caller: Effect.Effect<Caller, never, R>) {
+  const links = yield* Links
+  return {
+    create: Effect.fnUntraced(function* ({ payload }: RequestOf<Endpoints["create"]>) {
+      return jsonAnswer({ link: yield* links.create(yield* caller, payload) }, 201)
+    }),
+    list: Effect.fnUntraced(function* ({ query }: RequestOf<Endpoints["list"]>) {
+      return jsonAnswer(yield* links.list(yield* caller, query))
+    }),
+    close: Effect.fnUntraced(function* ({ params }: RequestOf<Endpoints["close"]>) {
+      yield* links.close(yield* caller, params.id)
+    })
+  }
+})
 
 const made = HttpApiBuilder.group(
   Api,
   "paymentLinks",
   Effect.fnUntraced(function* (handlers) {
-    const links = yield* Links
-    return handlers.handleAll({
-      create: Effect.fnUntraced(function* ({ payload }) {
-        const link = yield* links.create(yield* CurrentPrincipal, payload)
-        return jsonAnswer({ link }, 201)
-      }),
-      list: Effect.fnUntraced(function* ({ query }) {
-        return jsonAnswer(yield* links.list(yield* CurrentPrincipal, query))
-      }),
-      close: Effect.fnUntraced(function* ({ params }) {
-        yield* links.close(yield* CurrentPrincipal, params.id)
-      })
-    })
+    return handlers.handleAll(yield* linkHandlers(keyCaller))
   })
 )
 

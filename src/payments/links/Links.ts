@@ -18,12 +18,10 @@ import { AppConfig } from "../../platform/AppConfig.ts"
 import { Networks } from "../../platform/Networks.ts"
 import { PaymentIntents } from "../intents/PaymentIntents.ts"
 import { PaymentRepo } from "../PaymentRepo.ts"
-import type { NewLink, OpenedLink, PaymentLink } from "./Api.ts"
+import type { LinkList, LinkView, NewLink, OpenedLink } from "./Api.ts"
 import type { KeptLink } from "./LinkRepo/LinkRow.ts"
 import type { Short } from "./LinkRepo/restsSql.ts"
 import { LinkRepo } from "./LinkRepo.ts"
-
-type LinkView = typeof PaymentLink.Encoded
 
 interface Owner {
   readonly merchant: Merchant
@@ -38,12 +36,6 @@ const linkIdOf = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64url")
 interface ListedPage {
   readonly limit?: number | undefined
   readonly startingAfter?: string | undefined
-}
-
-interface LinkList {
-  readonly links: ReadonlyArray<LinkView>
-  /** Whether older links follow. */
-  readonly hasMore: boolean
 }
 
 const defaultLimit = 100

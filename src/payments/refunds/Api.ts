@@ -17,10 +17,12 @@ import { Uuid } from "../../domain/Merchant.ts"
 import { UsdAmount } from "../../domain/Money.ts"
 import { PaymentId } from "../../domain/Payment.ts"
 import { RefundFailure, RefundStatus } from "../../domain/Refund.ts"
+import { everyRole, supporters } from "../../domain/roleSets.ts"
 import { Timestamp } from "../../domain/Timestamp.ts"
 import { allow, endpointGroup } from "../../platform/http/Access.ts"
 import { ApiKeyAuth } from "../../platform/http/ApiKeyAuth.ts"
 import { errorResponse } from "../../platform/http/Envelope.ts"
+import { forKeys, type Mount } from "../../platform/http/Mount.ts"
 import { BodyRules } from "../../platform/http/RequestRules.ts"
 import { PageLimit, PaymentIdParam, TransactionId } from "../Api.ts"
 import { Token } from "../intents/Api.ts"
@@ -105,9 +107,9 @@ export const NewRefund = Schema.Struct({
 
 export const ReportedRefund = Schema.Struct({ transactionId: TransactionId })
 
-export class RefundsApi extends endpointGroup("refunds")(
-  allow(
-    { by: "key", kinds: ["secret"], manage: true },
+export const refundEndpoints = <Params extends Schema.Struct.Fields>({ access, params }: Mount<Params>) => ({
+  create: allow(
+    access({ manage: true, roles: supporters }),
     HttpApiEndpoint.post("create", "/refunds", {
       payload: NewRefund,
       success: [RefundAnswer.pipe(HttpApiSchema.status(201)), RefundAnswer],
@@ -128,8 +130,8 @@ export class RefundsApi extends endpointGroup("refunds")(
       })
     )
   ),
-  allow(
-    { by: "key", kinds: ["secret"] },
+  list: allow(
+    access({ roles: everyRole }),
     HttpApiEndpoint.get("list", "/refunds", {
       query: {
         limit: Schema.optionalKey(PageLimit),
@@ -147,18 +149,18 @@ export class RefundsApi extends endpointGroup("refunds")(
       })
     )
   ),
-  allow(
-    { by: "key", kinds: ["secret"] },
+  retrieve: allow(
+    access({ roles: everyRole }),
     HttpApiEndpoint.get("retrieve", "/refunds/:id", {
-      params: { id: Uuid },
+      params: { ...params, id: Uuid },
       success: RefundAnswer,
       error: [errorResponse(RefundNotFound)]
     }).annotateMerge(OpenApi.annotations({ summary: "Retrieve a refund" }))
   ),
-  allow(
-    { by: "key", kinds: ["secret"], manage: true },
+  report: allow(
+    access({ manage: true, roles: supporters }),
     HttpApiEndpoint.post("report", "/refunds/:id/transaction", {
-      params: { id: Uuid },
+      params: { ...params, id: Uuid },
       payload: ReportedRefund,
       success: RefundAnswer,
       error: [errorResponse(RefundNotFound), errorResponse(RefundEnded), errorResponse(RefundNotProven)]
@@ -169,10 +171,10 @@ export class RefundsApi extends endpointGroup("refunds")(
       })
     )
   ),
-  allow(
-    { by: "key", kinds: ["secret"], manage: true },
+  cancel: allow(
+    access({ manage: true, roles: supporters }),
     HttpApiEndpoint.post("cancel", "/refunds/:id/cancel", {
-      params: { id: Uuid },
+      params: { ...params, id: Uuid },
       success: RefundAnswer,
       error: [errorResponse(RefundNotFound), errorResponse(RefundEnded)]
     }).annotateMerge(
@@ -182,7 +184,11 @@ export class RefundsApi extends endpointGroup("refunds")(
       })
     )
   )
-)
+})
+
+const { cancel, create, list, report, retrieve } = refundEndpoints(forKeys)
+
+export class RefundsApi extends endpointGroup("refunds")(create, list, retrieve, report, cancel)
   .middleware(BodyRules)
   .middleware(ApiKeyAuth)
   .annotateMerge(

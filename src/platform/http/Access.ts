@@ -44,7 +44,7 @@ class EndpointAccess extends Context.Service<EndpointAccess, Access>()("quittanc
 declare const allowed: unique symbol
 
 /** An endpoint that states who may call it. */
-type Allowed<Endpoint> = Endpoint & { readonly [allowed]: true }
+export type Allowed<Endpoint> = Endpoint & { readonly [allowed]: true }
 
 /** In OpenAPI: the security schemes, of which one is needed. */
 const securityOf = (access: Access) =>

@@ -1,7 +1,7 @@
 // Who is signed in, decided before anything of the request is decoded.
 
 import { Effect, Layer, Option } from "effect"
-import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpBody, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { CrossOriginRefused, NotFound, SignInRequired } from "../../../domain/Errors.ts"
 import { isEnv, isTest } from "../../../domain/networks.ts"
 import { Accounts } from "../../../merchants/accounts/Accounts.ts"
@@ -10,6 +10,8 @@ import { AppConfig } from "../../../platform/AppConfig.ts"
 import { accessOf } from "../../../platform/http/Access.ts"
 import { isLoopback } from "../../../platform/http/isLoopback.ts"
 import { clientAddressOf } from "../../../platform/http/RequestContext.ts"
+import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
+import { openAlertsHeader } from "../alerts/openAlertsHeader.ts"
 import { roleRequired } from "../roleRequired.ts"
 import { CurrentMember, CurrentSession, MemberRequired, SameOrigin, SessionRequired } from "../Session.ts"
 import { cookieName } from "../sessionCookie.ts"
@@ -52,9 +54,10 @@ const conditional = (
   if (request.method !== "GET" || response.status !== 200 || response.body._tag !== "Uint8Array")
     return response
   const etag = `"${Bun.hash(response.body.body).toString(36)}"`
+  const tagged = HttpServerResponse.setHeader(response, "etag", etag)
   return request.headers["if-none-match"] === etag
-    ? HttpServerResponse.empty({ status: 304, headers: { etag } })
-    : HttpServerResponse.setHeader(response, "etag", etag)
+    ? HttpServerResponse.setStatus(HttpServerResponse.setBody(tagged, HttpBody.empty), 304)
+    : tagged
 }
 
 const seenFrom = (request: HttpServerRequest.HttpServerRequest, hops: number): SeenFrom => ({
@@ -85,29 +88,41 @@ const sessionRequired = Layer.effect(
   })
 )
 
-const memberRequired = Layer.succeed(
+/** A page's answer says how many alerts are open, for the navigation's badge. */
+const withOpenAlerts = <E, R, R2>(
+  answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
+  countOpen: Effect.Effect<number, never, R2>
+) =>
+  Effect.map(Effect.all([answer, countOpen], { concurrency: 2 }), ([response, count]) =>
+    HttpServerResponse.setHeader(response, openAlertsHeader, String(count))
+  )
+
+const memberRequired = Layer.effect(
   MemberRequired,
-  Effect.fnUntraced(function* (httpEffect, { endpoint }) {
-    const { user, merchants } = yield* CurrentSession
-    const { merchantId, env } = yield* HttpRouter.params
-    const merchant = merchants.find(({ id }) => id === merchantId)
-    if (merchant === undefined || !isEnv(env)) return yield* new NotFound()
-    const access = accessOf(endpoint)
-    const roles = access.by !== "member" ? [] : isTest(env) ? access.roles : (access.live ?? access.roles)
-    if (!roles.includes(merchant.role)) {
-      return yield* roleRequired(roles, merchant.role)
-    }
-    return yield* Effect.provideService(httpEffect, CurrentMember, {
-      user,
-      merchant,
-      role: merchant.role,
-      tenant: { merchantId: merchant.id, env }
-    })
-  })
+  Effect.map(AlertPagesRepo, ({ countOpen }) =>
+    MemberRequired.of(
+      Effect.fnUntraced(function* (httpEffect, { endpoint }) {
+        const { user, merchants } = yield* CurrentSession
+        const { merchantId, env } = yield* HttpRouter.params
+        const merchant = merchants.find(({ id }) => id === merchantId)
+        if (merchant === undefined || !isEnv(env)) return yield* new NotFound()
+        const access = accessOf(endpoint)
+        const roles = access.by !== "member" ? [] : isTest(env) ? access.roles : (access.live ?? access.roles)
+        if (!roles.includes(merchant.role)) {
+          return yield* roleRequired(roles, merchant.role)
+        }
+        return yield* Effect.provideService(
+          isRead(endpoint.method) ? withOpenAlerts(httpEffect, countOpen) : httpEffect,
+          CurrentMember,
+          { user, merchant, role: merchant.role, tenant: { merchantId: merchant.id, env } }
+        )
+      })
+    )
+  )
 )
 
 export const layerSession: Layer.Layer<
   SameOrigin | SessionRequired | MemberRequired,
   never,
-  AppConfig | Accounts
+  AppConfig | Accounts | AlertPagesRepo
 > = Layer.mergeAll(sameOrigin, sessionRequired, memberRequired)

@@ -15,12 +15,12 @@ import {
 import { IfUnchanged } from "../../../domain/IfUnchanged.ts"
 import { UsdAmount } from "../../../domain/Money.ts"
 import { developers, everyRole, owners } from "../../../domain/roleSets.ts"
-import { allow, endpointGroup } from "../../../platform/http/Access.ts"
+import { allow } from "../../../platform/http/Access.ts"
 import { errorResponse } from "../../../platform/http/Envelope.ts"
-import { BodyRules } from "../../../platform/http/RequestRules.ts"
 import { AgentPaymentView } from "../../../x402/agents/Api.ts"
 import { Text, TypedAddress } from "../accounts/Api.ts"
-import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
+import { memberGroup } from "../memberGroup.ts"
+import { memberParams } from "../Session.ts"
 
 /** Amounts are decimal USD; `spent` is of the last 24 hours, with what is reserved. */
 const summaryFields = {
@@ -39,7 +39,6 @@ export const AgentListItem = Schema.Struct(summaryFields)
 export type AgentListItem = typeof AgentListItem.Encoded
 
 export const AgentsPage = Schema.Struct({
-  openAlerts: Schema.Int,
   /** False where the deployment has no AGENT_WALLET_MNEMONIC. */
   configured: Schema.Boolean,
   agents: Schema.Array(AgentListItem)
@@ -47,7 +46,6 @@ export const AgentsPage = Schema.Struct({
 export type AgentsPage = typeof AgentsPage.Encoded
 
 export const AgentPage = Schema.Struct({
-  openAlerts: Schema.Int,
   explorerUrl: Schema.NullOr(Schema.String),
   agent: Schema.Struct({
     ...summaryFields,
@@ -93,7 +91,7 @@ export type AgentChanges = typeof AgentChanges.Type
 
 const agentParams = { ...memberParams, agentId: AgentId }
 
-export class AgentPagesApi extends endpointGroup("agentPages")(
+export class AgentPagesApi extends memberGroup("agentPages")(
   allow(
     { by: "member", roles: everyRole },
     HttpApiEndpoint.get("list", "/agents", { success: Schema.toEncoded(AgentsPage) })
@@ -169,9 +167,4 @@ export class AgentPagesApi extends endpointGroup("agentPages")(
       ]
     })
   )
-)
-  .prefix("/merchants/:merchantId/:env")
-  .middleware(BodyRules)
-  .middleware(MemberRequired)
-  .middleware(SessionRequired)
-  .middleware(SameOrigin) {}
+) {}

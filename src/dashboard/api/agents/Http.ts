@@ -18,7 +18,6 @@ import type { AgentSummary } from "../../../x402/agents/AgentRepo/AgentStore.ts"
 import { Agents } from "../../../x402/agents/Agents.ts"
 import { paymentViewOf } from "../../../x402/agents/Http.ts"
 import { DashboardApi } from "../Api.ts"
-import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
 import { changedMeanwhile } from "../changedMeanwhile.ts"
 import { currentAsker } from "../currentAsker.ts"
 import { CurrentMember } from "../Session.ts"
@@ -74,7 +73,6 @@ export const layer = HttpApiBuilder.group(
   "agentPages",
   Effect.fnUntraced(function* (handlers) {
     const agents = yield* Agents
-    const alerts = yield* AlertPagesRepo
     const chain = yield* ChainVerifier
     const faucet = yield* Faucet
     const audit = yield* AuditLog
@@ -103,12 +101,8 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       list: Effect.fnUntraced(function* () {
         const { tenant } = yield* CurrentMember
-        const [found, openAlerts] = yield* Effect.all(
-          [agents.summaries(tenant.merchantId, tenant.env), alerts.countOpen],
-          { concurrency: 2 }
-        )
+        const found = yield* agents.summaries(tenant.merchantId, tenant.env)
         const page: AgentsPage = {
-          openAlerts,
           configured: agents.configured,
           agents: [...found.filter(isCurrent), ...found.filter((one) => !isCurrent(one))].map(summaryOf)
         }
@@ -131,17 +125,15 @@ export const layer = HttpApiBuilder.group(
       }),
       retrieve: Effect.fnUntraced(function* ({ params }) {
         const { tenant } = yield* CurrentMember
-        const [[found], payments, openAlerts] = yield* Effect.all(
+        const [[found], payments] = yield* Effect.all(
           [
             agents.summaries(tenant.merchantId, tenant.env, params.agentId),
-            agents.payments(params.agentId, shownPayments),
-            alerts.countOpen
+            agents.payments(params.agentId, shownPayments)
           ],
-          { concurrency: 3 }
+          { concurrency: 2 }
         )
         if (found === undefined) return yield* new NotFound({ message: unknownObject })
         const page: AgentPage = {
-          openAlerts,
           explorerUrl: explorerUrls[tenant.env],
           agent: {
             ...summaryOf(found),

@@ -7,10 +7,10 @@ import { NotFound, OperatorOnly, RoleRequired } from "../../../domain/Errors.ts"
 import { Uuid } from "../../../domain/Merchant.ts"
 import { orUnknown } from "../../../domain/orUnknown.ts"
 import { everyRole } from "../../../domain/roleSets.ts"
-import { allow, endpointGroup } from "../../../platform/http/Access.ts"
+import { allow } from "../../../platform/http/Access.ts"
 import { errorResponse } from "../../../platform/http/Envelope.ts"
-import { BodyRules } from "../../../platform/http/RequestRules.ts"
-import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
+import { memberGroup } from "../memberGroup.ts"
+import { memberParams } from "../Session.ts"
 
 export const AlertView = Schema.Struct({
   id: Uuid,
@@ -31,7 +31,6 @@ export type AlertView = typeof AlertView.Encoded
 
 /** The open ones first, then the decided ones; of each the newest 100, the newest first. */
 export const AlertsPage = Schema.Struct({
-  openAlerts: Schema.Int,
   alerts: Schema.Array(AlertView),
   moreOpen: Schema.Boolean,
   moreDecided: Schema.Boolean
@@ -42,7 +41,7 @@ export type AlertsPage = typeof AlertsPage.Encoded
 export const MoreAlerts = Schema.Struct({ alerts: Schema.Array(AlertView), hasMore: Schema.Boolean })
 export type MoreAlerts = typeof MoreAlerts.Encoded
 
-export class AlertPagesApi extends endpointGroup("alertPages")(
+export class AlertPagesApi extends memberGroup("alertPages")(
   allow(
     { by: "member", roles: everyRole },
     HttpApiEndpoint.get("list", "/alerts", { success: Schema.toEncoded(AlertsPage) })
@@ -70,9 +69,4 @@ export class AlertPagesApi extends endpointGroup("alertPages")(
       error: [errorResponse(NotFound), errorResponse(OperatorOnly), errorResponse(RoleRequired)]
     })
   )
-)
-  .prefix("/merchants/:merchantId/:env")
-  .middleware(BodyRules)
-  .middleware(MemberRequired)
-  .middleware(SessionRequired)
-  .middleware(SameOrigin) {}
+) {}

@@ -58,12 +58,10 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       list: Effect.fnUntraced(function* () {
         const member = yield* CurrentMember
-        const [open, decided, openAlerts] = yield* Effect.all(
-          [repo.list(member, "open"), repo.list(member, "decided"), repo.countOpen],
-          { concurrency: "unbounded" }
-        )
+        const [open, decided] = yield* Effect.all([repo.list(member, "open"), repo.list(member, "decided")], {
+          concurrency: "unbounded"
+        })
         const page: AlertsPage = {
-          openAlerts,
           alerts: [...open.rows, ...decided.rows].map(alertView(member.user.operator)),
           moreOpen: open.hasMore,
           moreDecided: decided.hasMore

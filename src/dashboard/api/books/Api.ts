@@ -4,21 +4,12 @@ import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { InvalidRequest } from "../../../domain/Errors.ts"
 import { KeptTimeZone } from "../../../domain/Period.ts"
 import { everyRole, owners } from "../../../domain/roleSets.ts"
-import {
-  BalancesView,
-  ExportBody,
-  ExportKindParam,
-  ExportQuery,
-  PeriodQuery,
-  StatementView
-} from "../../../payments/books/Api.ts"
-import { allow, endpointGroup } from "../../../platform/http/Access.ts"
+import { bookEndpoints, PeriodQuery, StatementView } from "../../../payments/books/Api.ts"
+import { allow } from "../../../platform/http/Access.ts"
 import { errorResponse } from "../../../platform/http/Envelope.ts"
-import { BodyRules } from "../../../platform/http/RequestRules.ts"
-import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
+import { forMembers, memberGroup } from "../memberGroup.ts"
 
 export const BooksPage = Schema.Struct({
-  openAlerts: Schema.Int,
   /** The merchant's own; days begin there. */
   timeZone: Schema.String,
   /** There, now. */
@@ -30,34 +21,20 @@ export const BooksPage = Schema.Struct({
 export type BooksPage = typeof BooksPage.Encoded
 
 const { from, to } = PeriodQuery
+const { export: exported, statement } = bookEndpoints(forMembers)
 
-export class BookPagesApi extends endpointGroup("bookPages")(
+export class BookPagesApi extends memberGroup("bookPages")(
   allow(
     { by: "member", roles: everyRole },
-    HttpApiEndpoint.get("statement", "/books", {
+    HttpApiEndpoint.get("page", "/books", {
       /** This month when absent. */
       query: { from: Schema.optionalKey(from), to: Schema.optionalKey(to) },
       success: Schema.toEncoded(BooksPage),
       error: [errorResponse(InvalidRequest)]
     })
   ),
-  allow(
-    { by: "member", roles: everyRole },
-    HttpApiEndpoint.get("balances", "/books/balances", {
-      query: { from, to },
-      success: Schema.toEncoded(Schema.Struct({ balances: BalancesView })),
-      error: [errorResponse(InvalidRequest)]
-    })
-  ),
-  allow(
-    { by: "member", roles: everyRole },
-    HttpApiEndpoint.get("export", "/exports/:kind", {
-      params: { ...memberParams, kind: ExportKindParam },
-      query: ExportQuery,
-      success: ExportBody,
-      error: [errorResponse(InvalidRequest)]
-    })
-  ),
+  exported,
+  statement,
   allow(
     { by: "member", roles: owners },
     HttpApiEndpoint.put("changeTimeZone", "/books/time-zone", {
@@ -66,9 +43,4 @@ export class BookPagesApi extends endpointGroup("bookPages")(
       error: [errorResponse(InvalidRequest)]
     })
   )
-)
-  .prefix("/merchants/:merchantId/:env")
-  .middleware(BodyRules)
-  .middleware(MemberRequired)
-  .middleware(SessionRequired)
-  .middleware(SameOrigin) {}
+) {}

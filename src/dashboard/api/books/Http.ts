@@ -3,10 +3,11 @@ import { DateTime, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { todayIn } from "../../../domain/Period.ts"
 import { Books } from "../../../payments/books/Books.ts"
-import { askedPeriod, balancesView, exportAnswer, statementView } from "../../../payments/books/views.ts"
+import { bookHandlers } from "../../../payments/books/Http.ts"
+import { askedPeriod, statementView } from "../../../payments/books/views.ts"
 import { AppConfig } from "../../../platform/AppConfig.ts"
 import { DashboardApi } from "../Api.ts"
-import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
+import { memberCaller } from "../memberGroup.ts"
 import { CurrentMember } from "../Session.ts"
 import type { BooksPage } from "./Api.ts"
 
@@ -16,37 +17,22 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const { explorerUrls } = yield* AppConfig
     const books = yield* Books
-    const alerts = yield* AlertPagesRepo
 
     return handlers.handleAll({
-      statement: Effect.fnUntraced(function* ({ query }) {
+      ...(yield* bookHandlers(memberCaller)),
+      page: Effect.fnUntraced(function* ({ query }) {
         const { merchant, tenant } = yield* CurrentMember
         const timeZone = yield* books.timeZone(merchant.id)
         const { first, today } = todayIn(yield* DateTime.nowAsDate, timeZone)
         const period = yield* askedPeriod(books, merchant.id, { from: first, to: today, ...query, timeZone })
-        const [statement, openAlerts] = yield* Effect.all(
-          [books.statement(tenant, period), alerts.countOpen],
-          { concurrency: 2 }
-        )
         const page: BooksPage = {
-          openAlerts,
           timeZone,
           today,
           explorerUrl: explorerUrls[tenant.env],
           merchant: merchant.name,
-          statement: statementView(statement, tenant.env)
+          statement: statementView(yield* books.statement(tenant, period), tenant.env)
         }
         return page
-      }),
-      balances: Effect.fnUntraced(function* ({ query }) {
-        const { merchant, tenant } = yield* CurrentMember
-        const period = yield* askedPeriod(books, merchant.id, query)
-        return { balances: balancesView(yield* books.balances(tenant, period)) }
-      }),
-      export: Effect.fnUntraced(function* ({ params, query }) {
-        const { merchant, tenant } = yield* CurrentMember
-        const period = yield* askedPeriod(books, merchant.id, query)
-        return exportAnswer(books, params.kind, tenant, period, query.format)
       }),
       changeTimeZone: Effect.fnUntraced(function* ({ payload }) {
         const { merchant } = yield* CurrentMember

@@ -2,9 +2,8 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"
 import { everyRole } from "../../../domain/roleSets.ts"
-import { allow, endpointGroup } from "../../../platform/http/Access.ts"
-import { BodyRules } from "../../../platform/http/RequestRules.ts"
-import { MemberRequired, SameOrigin, SessionRequired } from "../Session.ts"
+import { allow } from "../../../platform/http/Access.ts"
+import { memberGroup } from "../memberGroup.ts"
 
 export const FirstRunPage = Schema.Struct({
   receiver: Schema.String,
@@ -19,14 +18,9 @@ export const FirstRunPage = Schema.Struct({
 })
 export type FirstRunPage = typeof FirstRunPage.Encoded
 
-export class FirstRunPagesApi extends endpointGroup("firstRunPages")(
+export class FirstRunPagesApi extends memberGroup("firstRunPages")(
   allow(
     { by: "member", roles: everyRole },
     HttpApiEndpoint.get("retrieve", "/first-run", { success: Schema.toEncoded(FirstRunPage) })
   )
-)
-  .prefix("/merchants/:merchantId/:env")
-  .middleware(BodyRules)
-  .middleware(MemberRequired)
-  .middleware(SessionRequired)
-  .middleware(SameOrigin) {}
+) {}

@@ -4,11 +4,11 @@ import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { NotFound, PasswordRequired } from "../../../domain/Errors.ts"
 import { Permission, Uuid } from "../../../domain/Merchant.ts"
 import { developers, everyRole, owners } from "../../../domain/roleSets.ts"
-import { allow, endpointGroup } from "../../../platform/http/Access.ts"
+import { allow } from "../../../platform/http/Access.ts"
 import { errorResponse } from "../../../platform/http/Envelope.ts"
-import { BodyRules } from "../../../platform/http/RequestRules.ts"
 import { Text } from "../accounts/Api.ts"
-import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
+import { memberGroup } from "../memberGroup.ts"
+import { memberParams } from "../Session.ts"
 
 const Name = Text(1, 100)
 const Kind = Schema.Literals(["secret", "publishable"])
@@ -28,14 +28,14 @@ export const KeyView = Schema.Struct({
 })
 export type KeyView = typeof KeyView.Encoded
 
-export const KeysPage = Schema.Struct({ openAlerts: Schema.Int, keys: Schema.Array(KeyView) })
+export const KeysPage = Schema.Struct({ keys: Schema.Array(KeyView) })
 export type KeysPage = typeof KeysPage.Encoded
 
 /** The whole key, shown this once. */
 export const IssuedKeyView = Schema.Struct({ id: Uuid, key: Schema.String })
 export type IssuedKeyView = typeof IssuedKeyView.Encoded
 
-export class KeyPagesApi extends endpointGroup("keyPages")(
+export class KeyPagesApi extends memberGroup("keyPages")(
   allow(
     { by: "member", roles: everyRole },
     HttpApiEndpoint.get("list", "/keys", { success: Schema.toEncoded(KeysPage) })
@@ -73,9 +73,4 @@ export class KeyPagesApi extends endpointGroup("keyPages")(
       error: [errorResponse(NotFound)]
     })
   )
-)
-  .prefix("/merchants/:merchantId/:env")
-  .middleware(BodyRules)
-  .middleware(MemberRequired)
-  .middleware(SessionRequired)
-  .middleware(SameOrigin) {}
+) {}

@@ -9,7 +9,6 @@ import { isTest } from "../../../domain/networks.ts"
 import { AuditLog } from "../../../merchants/audit/AuditLog.ts"
 import { KeyAuth } from "../../../merchants/keys/KeyAuth.ts"
 import { DashboardApi } from "../Api.ts"
-import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
 import { currentAsker } from "../currentAsker.ts"
 import { recentPassword } from "../recentPassword.ts"
 import { CurrentMember, type Member } from "../Session.ts"
@@ -51,7 +50,6 @@ export const layer = HttpApiBuilder.group(
   "keyPages",
   Effect.fnUntraced(function* (handlers) {
     const keys = yield* KeyAuth
-    const alerts = yield* AlertPagesRepo
     const audit = yield* AuditLog
 
     const listed = ({ tenant }: Member) =>
@@ -88,10 +86,7 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       list: Effect.fnUntraced(function* () {
         const member = yield* CurrentMember
-        const [found, openAlerts] = yield* Effect.all([listed(member), alerts.countOpen], {
-          concurrency: 2
-        })
-        const page: KeysPage = { openAlerts, keys: found.toSorted(inOrder) }
+        const page: KeysPage = { keys: (yield* listed(member)).toSorted(inOrder) }
         return page
       }),
       create: Effect.fnUntraced(function* ({ payload }) {

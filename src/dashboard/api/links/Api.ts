@@ -4,41 +4,25 @@ import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { IncomingTransferExplained, LiveModeGated, PaymentLinkNotFound } from "../../../domain/Errors.ts"
 import { Uuid } from "../../../domain/Merchant.ts"
 import { PaymentId } from "../../../domain/Payment.ts"
-import { everyRole, handlers } from "../../../domain/roleSets.ts"
-import { LinkId, NewLink, PaymentLink } from "../../../payments/links/Api.ts"
-import { allow, endpointGroup } from "../../../platform/http/Access.ts"
+import { handlers } from "../../../domain/roleSets.ts"
+import { linkEndpoints, NewLink } from "../../../payments/links/Api.ts"
+import { allow } from "../../../platform/http/Access.ts"
 import { errorResponse } from "../../../platform/http/Envelope.ts"
-import { BodyRules } from "../../../platform/http/RequestRules.ts"
-import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
+import { forMembers, memberGroup } from "../memberGroup.ts"
 
-export const LinksPage = Schema.Struct({
-  openAlerts: Schema.Int,
-  hasMore: Schema.Boolean,
-  links: Schema.Array(
-    Schema.Struct({
-      ...PaymentLink.fields,
-      counterUrl: Schema.String.annotate({ description: "The counter that this link runs." })
-    })
-  )
-})
-export type LinksPage = typeof LinksPage.Encoded
-export type LinkView = LinksPage["links"][number]
+const { close, create, list } = linkEndpoints(forMembers)
 
-export class LinkPagesApi extends endpointGroup("linkPages")(
-  allow(
-    { by: "member", roles: everyRole },
-    HttpApiEndpoint.get("list", "/links", {
-      query: { startingAfter: Schema.optionalKey(LinkId) },
-      success: Schema.toEncoded(LinksPage)
-    })
-  ),
+export class LinkPagesApi extends memberGroup("linkPages")(
+  list,
+  create,
+  close,
   allow(
     { by: "member", roles: handlers },
-    HttpApiEndpoint.post("create", "/links", {
+    HttpApiEndpoint.post("createRest", "/payment-links/rest", {
       payload: Schema.Struct({
         ...NewLink.fields,
         /** An incoming transfer that is too little: there is one open link for its rest, whoever asks. */
-        restOf: Schema.optionalKey(Uuid),
+        restOf: Uuid,
         /** The payment that it fell short of: once that is paid, nobody is asked for the rest. */
         restFor: Schema.optionalKey(PaymentId)
       }),
@@ -51,18 +35,5 @@ export class LinkPagesApi extends endpointGroup("linkPages")(
         errorResponse(IncomingTransferExplained)
       ]
     })
-  ),
-  allow(
-    { by: "member", roles: handlers },
-    HttpApiEndpoint.post("close", "/links/:linkId/close", {
-      params: { ...memberParams, linkId: Schema.String.check(Schema.isMaxLength(64)) },
-      success: HttpApiSchema.NoContent,
-      error: [errorResponse(PaymentLinkNotFound)]
-    })
   )
-)
-  .prefix("/merchants/:merchantId/:env")
-  .middleware(BodyRules)
-  .middleware(MemberRequired)
-  .middleware(SessionRequired)
-  .middleware(SameOrigin) {}
+) {}

@@ -11,11 +11,11 @@ import { everyRole } from "../../../domain/roleSets.ts"
 import { VerdictReason } from "../../../domain/VerdictReason.ts"
 import { AttemptFailure, DeliveryStatus, EventType } from "../../../domain/Webhook.ts"
 import { PaymentView } from "../../../payments/Api.ts"
-import { allow, endpointGroup } from "../../../platform/http/Access.ts"
+import { allow } from "../../../platform/http/Access.ts"
 import { errorResponse } from "../../../platform/http/Envelope.ts"
-import { BodyRules } from "../../../platform/http/RequestRules.ts"
+import { memberGroup } from "../memberGroup.ts"
 import { RefundsPart } from "../refunds/Api.ts"
-import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
+import { memberParams } from "../Session.ts"
 
 /** How many days, today's included, the overview looks back where no others are asked for. */
 export const overviewDays = 30
@@ -26,7 +26,6 @@ const Count = Schema.Int
 const Sum = Schema.Struct({ count: Count, volume: Schema.String })
 
 export const OverviewPage = Schema.Struct({
-  openAlerts: Count,
   /** Days of the merchant's time zone, both included. */
   period: Schema.Struct({ from: Schema.String, to: Schema.String, timeZone: Schema.String }),
   today: Schema.String,
@@ -55,7 +54,6 @@ export const OverviewPage = Schema.Struct({
 export type OverviewPage = typeof OverviewPage.Encoded
 
 export const PaymentsPage = Schema.Struct({
-  openAlerts: Count,
   payments: Schema.Array(PaymentView),
   hasMore: Schema.Boolean,
   /** Whether what was typed has a form that payments are found by. */
@@ -131,7 +129,6 @@ export const TimelineEvent = Schema.Union([
 export type TimelineEvent = typeof TimelineEvent.Encoded
 
 export const PaymentDetail = Schema.Struct({
-  openAlerts: Count,
   payment: PaymentView,
   receiver: Schema.String,
   /** Of a settled payment. */
@@ -143,7 +140,7 @@ export const PaymentDetail = Schema.Struct({
 })
 export type PaymentDetail = typeof PaymentDetail.Encoded
 
-export class PaymentPagesApi extends endpointGroup("paymentPages")(
+export class PaymentPagesApi extends memberGroup("paymentPages")(
   allow(
     { by: "member", roles: everyRole },
     HttpApiEndpoint.get("overview", "/overview", {
@@ -178,9 +175,4 @@ export class PaymentPagesApi extends endpointGroup("paymentPages")(
       error: [errorResponse(PaymentNotFound)]
     })
   )
-)
-  .prefix("/merchants/:merchantId/:env")
-  .middleware(BodyRules)
-  .middleware(MemberRequired)
-  .middleware(SessionRequired)
-  .middleware(SameOrigin) {}
+) {}

@@ -10,7 +10,6 @@ import { Receipts } from "../../../payments/receipts/Receipts.ts"
 import { Refunds } from "../../../payments/refunds/Refunds.ts"
 import { AppConfig } from "../../../platform/AppConfig.ts"
 import { DashboardApi } from "../Api.ts"
-import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
 import { refundsOf, refundsPart } from "../refunds/refundsPart.ts"
 import { CurrentMember } from "../Session.ts"
 import {
@@ -41,7 +40,6 @@ export const layer = HttpApiBuilder.group(
     const repo = yield* PaymentPagesRepo
     const receipts = yield* Receipts
     const refunds = yield* Refunds
-    const alerts = yield* AlertPagesRepo
     const books = yield* Books
     const figures = yield* OverviewRepo
 
@@ -60,17 +58,15 @@ export const layer = HttpApiBuilder.group(
           return yield* new InvalidRequest({
             details: [{ path: "query.from", message: `At most ${mostOverviewDays} days.` }]
           })
-        const [days, counts, latest, openAlerts] = yield* Effect.all(
+        const [days, counts, latest] = yield* Effect.all(
           [
             figures.days(tenant, daysOf(period.from, period.to, timeZone)),
             repo.counts(tenant),
-            repo.list(tenant, { limit: latestSize }),
-            alerts.countOpen
+            repo.list(tenant, { limit: latestSize })
           ],
-          { concurrency: 4 }
+          { concurrency: 3 }
         )
         const page: OverviewPage = {
-          openAlerts,
           period: { from: period.from, to: period.to, timeZone },
           today,
           ...overviewOf(days),
@@ -89,22 +85,15 @@ export const layer = HttpApiBuilder.group(
           from === undefined && to === undefined
             ? undefined
             : yield* askedPeriod(books, merchant.id, { from: from ?? firstOfAll, to: to ?? lastOfAll })
-        const [rows, openAlerts] = yield* Effect.all(
-          [
-            understood
-              ? repo.list(tenant, {
-                  ...query,
-                  ...(search === undefined ? {} : { search }),
-                  ...(period === undefined ? {} : { since: period.start, until: period.end }),
-                  limit: pageSize + 1
-                })
-              : Effect.succeed([]),
-            alerts.countOpen
-          ],
-          { concurrency: 2 }
-        )
+        const rows = understood
+          ? yield* repo.list(tenant, {
+              ...query,
+              ...(search === undefined ? {} : { search }),
+              ...(period === undefined ? {} : { since: period.start, until: period.end }),
+              limit: pageSize + 1
+            })
+          : []
         const page: PaymentsPage = {
-          openAlerts,
           payments: rows.slice(0, pageSize).map(viewOf),
           hasMore: rows.length > pageSize,
           understood
@@ -113,17 +102,13 @@ export const layer = HttpApiBuilder.group(
       }),
       retrieve: Effect.fnUntraced(function* ({ params }) {
         const { merchant, tenant } = yield* CurrentMember
-        const [found, openAlerts] = yield* Effect.all(
-          [repo.find(tenant, params.paymentId), alerts.countOpen],
-          { concurrency: 2 }
-        )
+        const found = yield* repo.find(tenant, params.paymentId)
         if (Option.isNone(found))
           return yield* new PaymentNotFound({ message: "No payment with this id exists here." })
         const { payment, deliveries } = found.value
         const of = { paymentId: payment.id }
         const known = yield* refundsOf(refunds, tenant, of)
         const page: PaymentDetail = {
-          openAlerts,
           payment: viewOf(payment),
           receiver: payment.receiver,
           receiptUrl: yield* receipts.issue(payment, merchant.name).pipe(

@@ -1,25 +1,14 @@
 // The contract of refunds in the dashboard.
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
-import {
-  IncomingTransferExplained,
-  IncomingTransferNotFound,
-  InvalidRequest,
-  LiveModeGated,
-  PaymentNotFound,
-  PaymentNotSettled,
-  RefundEnded,
-  RefundExceedsPaid,
-  RefundNotFound,
-  RefundNotProven
-} from "../../../domain/Errors.ts"
+import { HttpApiEndpoint } from "effect/http-api"
+import { RefundNotFound } from "../../../domain/Errors.ts"
 import { Uuid } from "../../../domain/Merchant.ts"
-import { everyRole, supporters } from "../../../domain/roleSets.ts"
-import { NewRefund, RefundView, ReportedRefund } from "../../../payments/refunds/Api.ts"
-import { allow, endpointGroup } from "../../../platform/http/Access.ts"
+import { everyRole } from "../../../domain/roleSets.ts"
+import { RefundView, refundEndpoints } from "../../../payments/refunds/Api.ts"
+import { allow } from "../../../platform/http/Access.ts"
 import { errorResponse } from "../../../platform/http/Envelope.ts"
-import { BodyRules } from "../../../platform/http/RequestRules.ts"
-import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
+import { forMembers, memberGroup } from "../memberGroup.ts"
+import { memberParams } from "../Session.ts"
 
 /** The newest refunds of a payment or of an incoming transfer, oldest first. */
 export const RefundsPart = Schema.Struct({
@@ -38,9 +27,6 @@ export const RefundsPart = Schema.Struct({
 })
 export type RefundsPart = typeof RefundsPart.Encoded
 
-const params = { ...memberParams, refundId: Uuid }
-const Answer = Schema.toEncoded(Schema.Struct({ refund: RefundView }))
-
 export const RefundPage = Schema.Struct({
   refund: RefundView,
   /** Whether the chain still shows what it gives back. */
@@ -48,52 +34,18 @@ export const RefundPage = Schema.Struct({
 })
 export type RefundPage = typeof RefundPage.Encoded
 
-export class RefundPagesApi extends endpointGroup("refundPages")(
-  allow(
-    { by: "member", roles: supporters },
-    HttpApiEndpoint.post("create", "/refunds", {
-      payload: NewRefund,
-      success: [Answer.pipe(HttpApiSchema.status(201)), Answer],
-      error: [
-        errorResponse(InvalidRequest),
-        errorResponse(PaymentNotFound),
-        errorResponse(PaymentNotSettled),
-        errorResponse(IncomingTransferNotFound),
-        errorResponse(IncomingTransferExplained),
-        errorResponse(RefundExceedsPaid),
-        errorResponse(RefundNotProven),
-        errorResponse(LiveModeGated)
-      ]
-    })
-  ),
+const { cancel, create, report } = refundEndpoints(forMembers)
+
+export class RefundPagesApi extends memberGroup("refundPages")(
+  create,
   allow(
     { by: "member", roles: everyRole },
-    HttpApiEndpoint.get("retrieve", "/refunds/:refundId", {
-      params,
+    HttpApiEndpoint.get("retrieve", "/refunds/:id", {
+      params: { ...memberParams, id: Uuid },
       success: Schema.toEncoded(RefundPage),
       error: [errorResponse(RefundNotFound)]
     })
   ),
-  allow(
-    { by: "member", roles: supporters },
-    HttpApiEndpoint.post("report", "/refunds/:refundId/transaction", {
-      params,
-      payload: ReportedRefund,
-      success: Answer,
-      error: [errorResponse(RefundNotFound), errorResponse(RefundEnded), errorResponse(RefundNotProven)]
-    })
-  ),
-  allow(
-    { by: "member", roles: supporters },
-    HttpApiEndpoint.post("cancel", "/refunds/:refundId/cancel", {
-      params,
-      success: Answer,
-      error: [errorResponse(RefundNotFound), errorResponse(RefundEnded)]
-    })
-  )
-)
-  .prefix("/merchants/:merchantId/:env")
-  .middleware(BodyRules)
-  .middleware(MemberRequired)
-  .middleware(SessionRequired)
-  .middleware(SameOrigin) {}
+  report,
+  cancel
+) {}

@@ -3,12 +3,12 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import type { Tenant } from "../../../domain/Merchant.ts"
+import { refundHandlers } from "../../../payments/refunds/Http.ts"
 import type { Refund } from "../../../payments/refunds/RefundRepo/RefundStore.ts"
 import { Refunds } from "../../../payments/refunds/Refunds.ts"
 import { refundView } from "../../../payments/refunds/refundView.ts"
-import { requestedRefund } from "../../../payments/refunds/requestedRefund.ts"
-import { jsonAnswer } from "../../../platform/http/jsonAnswer.ts"
 import { DashboardApi } from "../Api.ts"
+import { memberCaller } from "../memberGroup.ts"
 import { CurrentMember } from "../Session.ts"
 
 /** Whether the chain still shows what the refund gives back. */
@@ -22,26 +22,16 @@ export const layer = HttpApiBuilder.group(
   "refundPages",
   Effect.fnUntraced(function* (handlers) {
     const refunds = yield* Refunds
+    const { cancel, create, report } = yield* refundHandlers(memberCaller)
     return handlers.handleAll({
-      create: Effect.fnUntraced(function* ({ payload }) {
-        const { tenant, user } = yield* CurrentMember
-        const made = yield* refunds.create(tenant, yield* requestedRefund(payload, user.email))
-        const status = made.created ? 201 : 200
-        return jsonAnswer({ refund: refundView(made.refund) }, status)
-      }),
+      create,
       retrieve: Effect.fnUntraced(function* ({ params }) {
         const { tenant } = yield* CurrentMember
-        const refund = yield* refunds.find(tenant, params.refundId)
+        const refund = yield* refunds.find(tenant, params.id)
         return { refund: refundView(refund), received: yield* isReceived(refunds, tenant, refund) }
       }),
-      report: Effect.fnUntraced(function* ({ params, payload }) {
-        const { tenant } = yield* CurrentMember
-        return { refund: refundView(yield* refunds.report(tenant, params.refundId, payload.transactionId)) }
-      }),
-      cancel: Effect.fnUntraced(function* ({ params }) {
-        const { tenant } = yield* CurrentMember
-        return { refund: refundView(yield* refunds.cancel(tenant, params.refundId)) }
-      })
+      report,
+      cancel
     })
   })
 )

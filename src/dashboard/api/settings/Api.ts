@@ -20,11 +20,11 @@ import { TokenLifetime, Uuid } from "../../../domain/Merchant.ts"
 import { orUnknown } from "../../../domain/orUnknown.ts"
 import { Role } from "../../../domain/Role.ts"
 import { developers, everyRole, owners } from "../../../domain/roleSets.ts"
-import { allow, endpointGroup } from "../../../platform/http/Access.ts"
+import { allow } from "../../../platform/http/Access.ts"
 import { errorResponse } from "../../../platform/http/Envelope.ts"
-import { BodyRules } from "../../../platform/http/RequestRules.ts"
 import { Text, TypedAddress } from "../accounts/Api.ts"
-import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
+import { memberGroup } from "../memberGroup.ts"
+import { memberParams } from "../Session.ts"
 
 const Profile = Schema.Struct({
   name: Schema.String,
@@ -42,7 +42,6 @@ const BrandingView = Schema.Struct({
 })
 
 export const SettingsPage = Schema.Struct({
-  openAlerts: Schema.Int,
   profile: Profile,
   face: BrandingView,
   /** Where buyers' USDC goes in this environment, in new intents. */
@@ -117,7 +116,7 @@ export type AuditPage = typeof AuditPage.Encoded
 export const Invitation = Schema.Struct({ link: Schema.String })
 export type Invitation = typeof Invitation.Encoded
 
-export class SettingsPagesApi extends endpointGroup("settingsPages")(
+export class SettingsPagesApi extends memberGroup("settingsPages")(
   allow(
     { by: "member", roles: everyRole },
     HttpApiEndpoint.get("retrieve", "/settings", { success: Schema.toEncoded(SettingsPage) })
@@ -245,9 +244,4 @@ export class SettingsPagesApi extends endpointGroup("settingsPages")(
       error: [errorResponse(PasswordRequired), errorResponse(LastOwner)]
     })
   )
-)
-  .prefix("/merchants/:merchantId/:env")
-  .middleware(BodyRules)
-  .middleware(MemberRequired)
-  .middleware(SessionRequired)
-  .middleware(SameOrigin) {}
+) {}

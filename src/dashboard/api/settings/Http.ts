@@ -20,7 +20,6 @@ import { AppConfig } from "../../../platform/AppConfig.ts"
 import { RateLimiter } from "../../../platform/limits/RateLimiter.ts"
 import type { Limit } from "../../../platform/limits/RequestLimits.ts"
 import { DashboardApi } from "../Api.ts"
-import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
 import { changedMeanwhile } from "../changedMeanwhile.ts"
 import { currentAsker } from "../currentAsker.ts"
 import { recentPassword } from "../recentPassword.ts"
@@ -54,7 +53,6 @@ export const layer = HttpApiBuilder.group(
     const limiter = yield* RateLimiter
     const members = yield* MemberRepo
     const accounts = yield* Accounts
-    const alerts = yield* AlertPagesRepo
     const audit = yield* AuditLog
     const entries = yield* AuditRepo
     const faces = yield* Branding
@@ -103,19 +101,17 @@ export const layer = HttpApiBuilder.group(
       retrieve: Effect.fnUntraced(function* () {
         const { tenant, merchant } = yield* CurrentMember
         const at = yield* DateTime.nowAsDate
-        const [people, invited, waiting, openAlerts, timeZone] = yield* Effect.all(
+        const [people, invited, waiting, timeZone] = yield* Effect.all(
           [
             members.members(merchant.id),
             members.invitations(merchant.id, at),
             receivers.waiting(merchant.id, tenant.env),
-            alerts.countOpen,
             books.timeZone(merchant.id)
           ],
-          { concurrency: 5 }
+          { concurrency: 4 }
         )
         const { name } = networks[tenant.env]
         const page: SettingsPage = {
-          openAlerts,
           face: shown(yield* faces.find(merchant.id)),
           profile: {
             name: merchant.name,

@@ -4,10 +4,10 @@ import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { AlertHookLimit, InvalidWebhookUrl, NotFound, PasswordRequired } from "../../../domain/Errors.ts"
 import { Uuid } from "../../../domain/Merchant.ts"
 import { developers, everyRole } from "../../../domain/roleSets.ts"
-import { allow, endpointGroup } from "../../../platform/http/Access.ts"
+import { allow } from "../../../platform/http/Access.ts"
 import { errorResponse } from "../../../platform/http/Envelope.ts"
-import { BodyRules } from "../../../platform/http/RequestRules.ts"
-import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
+import { memberGroup } from "../memberGroup.ts"
+import { memberParams } from "../Session.ts"
 
 const Shape = Schema.Literals(["slack", "plain"])
 
@@ -37,7 +37,7 @@ export type TellingPage = typeof TellingPage.Encoded
 export const NewAlertHook = Schema.Struct({ id: Uuid, secret: Schema.NullOr(Schema.String) })
 export type NewAlertHook = typeof NewAlertHook.Encoded
 
-export class TellingPagesApi extends endpointGroup("tellingPages")(
+export class TellingPagesApi extends memberGroup("tellingPages")(
   allow(
     { by: "member", roles: everyRole },
     HttpApiEndpoint.get("retrieve", "/telling", { success: Schema.toEncoded(TellingPage) })
@@ -69,9 +69,4 @@ export class TellingPagesApi extends endpointGroup("tellingPages")(
       error: errorResponse(NotFound)
     })
   )
-)
-  .prefix("/merchants/:merchantId/:env")
-  .middleware(BodyRules)
-  .middleware(MemberRequired)
-  .middleware(SessionRequired)
-  .middleware(SameOrigin) {}
+) {}

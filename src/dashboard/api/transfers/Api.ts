@@ -14,11 +14,11 @@ import { Uuid } from "../../../domain/Merchant.ts"
 import { PaymentId } from "../../../domain/Payment.ts"
 import { everyRole, supporters } from "../../../domain/roleSets.ts"
 import { PaymentView } from "../../../payments/Api.ts"
-import { allow, endpointGroup } from "../../../platform/http/Access.ts"
+import { allow } from "../../../platform/http/Access.ts"
 import { errorResponse } from "../../../platform/http/Envelope.ts"
-import { BodyRules } from "../../../platform/http/RequestRules.ts"
+import { memberGroup } from "../memberGroup.ts"
 import { RefundsPart } from "../refunds/Api.ts"
-import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
+import { memberParams } from "../Session.ts"
 
 export const TransferView = Schema.Struct({
   id: Uuid,
@@ -68,7 +68,7 @@ export type TransferPage = typeof TransferPage.Encoded
 const params = { ...memberParams, transferId: Uuid }
 const Note = Schema.String.check(Schema.isMaxLength(2000))
 
-export class TransferPagesApi extends endpointGroup("transferPages")(
+export class TransferPagesApi extends memberGroup("transferPages")(
   allow(
     { by: "member", roles: everyRole },
     HttpApiEndpoint.get("list", "/incoming-transfers", {
@@ -116,9 +116,4 @@ export class TransferPagesApi extends endpointGroup("transferPages")(
       ]
     })
   )
-)
-  .prefix("/merchants/:merchantId/:env")
-  .middleware(BodyRules)
-  .middleware(MemberRequired)
-  .middleware(SessionRequired)
-  .middleware(SameOrigin) {}
+) {}

@@ -1,22 +1,16 @@
 // The contract of the webhooks' pages: the endpoint, its deliveries, their attempts.
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
-import {
-  DeliveryPending,
-  InvalidWebhookUrl,
-  NotFound,
-  RateLimited,
-  WebhookEndpointExists,
-  WebhookEndpointNotFound
-} from "../../../domain/Errors.ts"
+import { HttpApiEndpoint } from "effect/http-api"
+import { NotFound, WebhookEndpointNotFound } from "../../../domain/Errors.ts"
 import { Uuid } from "../../../domain/Merchant.ts"
-import { developers, everyRole, handlers } from "../../../domain/roleSets.ts"
+import { developers, everyRole } from "../../../domain/roleSets.ts"
 import { AttemptFailure, DeliveryStatus, EventType } from "../../../domain/Webhook.ts"
-import { allow, endpointGroup } from "../../../platform/http/Access.ts"
+import { eventEndpoints } from "../../../payments/events/Api.ts"
+import { allow } from "../../../platform/http/Access.ts"
 import { errorResponse } from "../../../platform/http/Envelope.ts"
-import { BodyRules } from "../../../platform/http/RequestRules.ts"
-import { EndpointView } from "../../../webhooks/Api.ts"
-import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
+import { EndpointView, EndpointWithSecret, webhookEndpoints } from "../../../webhooks/Api.ts"
+import { forMembers, memberGroup } from "../memberGroup.ts"
+import { memberParams } from "../Session.ts"
 
 const Time = Schema.NullOr(Schema.String)
 
@@ -46,7 +40,6 @@ export const DeliverySummary = Schema.Struct({ ...deliveryFields, attempts: Sche
 export type DeliverySummary = typeof DeliverySummary.Encoded
 
 export const WebhooksPage = Schema.Struct({
-  openAlerts: Schema.Int,
   endpoint: Schema.NullOr(EndpointView),
   deliveries: Schema.Array(DeliverySummary),
   hasMore: Schema.Boolean,
@@ -56,7 +49,6 @@ export const WebhooksPage = Schema.Struct({
 export type WebhooksPage = typeof WebhooksPage.Encoded
 
 export const DeliveryPage = Schema.Struct({
-  openAlerts: Schema.Int,
   delivery: Schema.Struct({
     ...deliveryFields,
     /** The bytes that every attempt sends, as text. */
@@ -74,15 +66,10 @@ export const DeliveryPage = Schema.Struct({
 })
 export type DeliveryPage = typeof DeliveryPage.Encoded
 
-/** The signing secret, shown this once. */
-export const EndpointWithSecret = Schema.Struct({ endpoint: EndpointView, secret: Schema.String })
-export type EndpointWithSecret = typeof EndpointWithSecret.Encoded
+const { resend } = eventEndpoints(forMembers)
+const { create, delete: remove, retrieve, test, update } = webhookEndpoints(forMembers)
 
-const Endpoint = Schema.Struct({ endpoint: EndpointView })
-const Url = Schema.Struct({ url: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(4096)) })
-const Delivered = Schema.Struct({ deliveryId: Uuid })
-
-export class WebhookPagesApi extends endpointGroup("webhookPages")(
+export class WebhookPagesApi extends memberGroup("webhookPages")(
   allow(
     { by: "member", roles: everyRole },
     HttpApiEndpoint.get("list", "/webhooks", {
@@ -101,49 +88,12 @@ export class WebhookPagesApi extends endpointGroup("webhookPages")(
       error: [errorResponse(NotFound)]
     })
   ),
-  allow(
-    { by: "member", roles: handlers },
-    HttpApiEndpoint.post("resend", "/deliveries/:deliveryId/resend", {
-      params: { ...memberParams, deliveryId: Uuid },
-      success: Delivered,
-      error: [
-        errorResponse(NotFound),
-        errorResponse(WebhookEndpointNotFound),
-        errorResponse(DeliveryPending),
-        errorResponse(RateLimited)
-      ]
-    })
-  ),
-  allow(
-    { by: "member", roles: developers },
-    HttpApiEndpoint.post("create", "/webhook-endpoint", {
-      payload: Url,
-      success: Schema.toEncoded(EndpointWithSecret).pipe(HttpApiSchema.status(201)),
-      error: [errorResponse(InvalidWebhookUrl), errorResponse(WebhookEndpointExists)]
-    })
-  ),
-  allow(
-    { by: "member", roles: developers },
-    HttpApiEndpoint.patch("update", "/webhook-endpoint", {
-      payload: Url,
-      success: Endpoint,
-      error: [errorResponse(InvalidWebhookUrl), errorResponse(WebhookEndpointNotFound)]
-    })
-  ),
-  allow(
-    { by: "member", roles: developers },
-    HttpApiEndpoint.delete("delete", "/webhook-endpoint", {
-      success: HttpApiSchema.NoContent,
-      error: [errorResponse(WebhookEndpointNotFound)]
-    })
-  ),
-  allow(
-    { by: "member", roles: developers },
-    HttpApiEndpoint.post("test", "/webhook-endpoint/test", {
-      success: Delivered,
-      error: [errorResponse(WebhookEndpointNotFound), errorResponse(RateLimited)]
-    })
-  ),
+  resend,
+  retrieve,
+  create,
+  update,
+  remove,
+  test,
   allow(
     { by: "member", roles: developers },
     HttpApiEndpoint.post("regenerateSecret", "/webhook-endpoint/secret", {
@@ -151,9 +101,4 @@ export class WebhookPagesApi extends endpointGroup("webhookPages")(
       error: [errorResponse(WebhookEndpointNotFound)]
     })
   )
-)
-  .prefix("/merchants/:merchantId/:env")
-  .middleware(BodyRules)
-  .middleware(MemberRequired)
-  .middleware(SessionRequired)
-  .middleware(SameOrigin) {}
+) {}

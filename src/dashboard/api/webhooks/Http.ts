@@ -1,18 +1,19 @@
 // Webhooks over HTTP: the endpoint, its deliveries with what was sent and answered.
-import { Effect, Option, Redacted } from "effect"
+import { Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { DeliveryPending, NotFound, WebhookEndpointNotFound } from "../../../domain/Errors.ts"
+import { NotFound, type RoleRequired } from "../../../domain/Errors.ts"
 import { AuditLog } from "../../../merchants/audit/AuditLog.ts"
+import { eventHandlers } from "../../../payments/events/Http.ts"
 import { delaySeconds } from "../../../platform/workers/RetrySchedule.ts"
-import { endpointView } from "../../../webhooks/Http.ts"
+import { endpointView, webhookHandlers, withSecret } from "../../../webhooks/Http.ts"
 import { RetryPolicy } from "../../../webhooks/RetryPolicy.ts"
-import { type CreatedEndpoint, WebhookEndpoints } from "../../../webhooks/WebhookEndpoints.ts"
+import { WebhookEndpoints } from "../../../webhooks/WebhookEndpoints.ts"
 import { DashboardApi } from "../Api.ts"
-import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
 import { currentAsker } from "../currentAsker.ts"
-import { CurrentMember } from "../Session.ts"
+import { memberCaller } from "../memberGroup.ts"
+import { CurrentMember, type CurrentSession } from "../Session.ts"
 import { unknownObject } from "../unknownObject.ts"
-import type { AttemptSummary, DeliveryPage, EndpointWithSecret, WebhooksPage } from "./Api.ts"
+import type { AttemptSummary, DeliveryPage, WebhooksPage } from "./Api.ts"
 import { DeliveryPagesRepo, type DeliveryRow, type DetailRow } from "./DeliveryPagesRepo.ts"
 
 const pageSize = 20
@@ -39,18 +40,12 @@ const deliveryFields = (row: DeliveryRow | DetailRow) => ({
   dueAt: iso(row.due_at)
 })
 
-const withSecret = ({ endpoint, secret }: CreatedEndpoint): EndpointWithSecret => ({
-  endpoint: endpointView(endpoint),
-  secret: Redacted.value(secret)
-})
-
 export const layer = HttpApiBuilder.group(
   DashboardApi,
   "webhookPages",
   Effect.fnUntraced(function* (handlers) {
     const endpoints = yield* WebhookEndpoints
     const deliveries = yield* DeliveryPagesRepo
-    const alerts = yield* AlertPagesRepo
     const audit = yield* AuditLog
     const retryDelays = yield* delaySeconds(yield* RetryPolicy)
     const tenant = Effect.map(CurrentMember, (member) => member.tenant)
@@ -59,15 +54,17 @@ export const layer = HttpApiBuilder.group(
       return yield* audit.permitted(merchantId, yield* currentAsker, change)
     })
 
+    const { resend } = yield* eventHandlers(memberCaller)
+
     return handlers.handleAll({
+      ...(yield* webhookHandlers<RoleRequired, CurrentMember | CurrentSession>(memberCaller, permitted)),
       list: Effect.fnUntraced(function* ({ query }) {
         const of = yield* tenant
-        const [endpoint, rows, openAlerts] = yield* Effect.all(
-          [endpoints.find(of), deliveries.list(of, { ...query, limit: pageSize + 1 }), alerts.countOpen],
-          { concurrency: 3 }
+        const [endpoint, rows] = yield* Effect.all(
+          [endpoints.find(of), deliveries.list(of, { ...query, limit: pageSize + 1 })],
+          { concurrency: 2 }
         )
         const page: WebhooksPage = {
-          openAlerts,
           endpoint: Option.getOrNull(Option.map(endpoint, endpointView)),
           deliveries: rows
             .slice(0, pageSize)
@@ -79,14 +76,10 @@ export const layer = HttpApiBuilder.group(
       }),
       delivery: Effect.fnUntraced(function* ({ params }) {
         const of = yield* tenant
-        const [found, openAlerts] = yield* Effect.all(
-          [deliveries.find(of, params.deliveryId), alerts.countOpen],
-          { concurrency: 2 }
-        )
+        const found = yield* deliveries.find(of, params.deliveryId)
         if (Option.isNone(found)) return yield* new NotFound({ message: unknownObject })
         const row = found.value
         const page: DeliveryPage = {
-          openAlerts,
           delivery: {
             ...deliveryFields(row),
             body: text.decode(row.body),
@@ -99,28 +92,7 @@ export const layer = HttpApiBuilder.group(
         }
         return page
       }),
-      resend: Effect.fnUntraced(function* ({ params }) {
-        const of = yield* tenant
-        if (Option.isNone(yield* deliveries.find(of, params.deliveryId)))
-          return yield* new NotFound({ message: unknownObject })
-        if (Option.isNone(yield* endpoints.find(of))) return yield* new WebhookEndpointNotFound()
-        const sent = yield* endpoints.resend(of, params.deliveryId)
-        if (Option.isNone(sent)) return yield* new DeliveryPending()
-        return { deliveryId: params.deliveryId }
-      }),
-      create: Effect.fnUntraced(function* ({ payload }) {
-        return withSecret(yield* permitted(endpoints.create(yield* tenant, payload.url)))
-      }),
-      update: Effect.fnUntraced(function* ({ payload }) {
-        return { endpoint: endpointView(yield* permitted(endpoints.changeUrl(yield* tenant, payload.url))) }
-      }),
-      delete: Effect.fnUntraced(function* () {
-        yield* permitted(endpoints.remove(yield* tenant))
-      }),
-      test: Effect.fnUntraced(function* () {
-        const { delivery } = yield* endpoints.sendTest(yield* tenant)
-        return { deliveryId: delivery.id }
-      }),
+      resend,
       regenerateSecret: Effect.fnUntraced(function* () {
         return withSecret(yield* permitted(endpoints.regenerateSecret(yield* tenant)))
       })

@@ -1,0 +1,71 @@
+// Things in rows; on a narrow screen each is a card, whose cells bear their columns' names.
+import type { ComponentChildren } from "preact"
+
+export interface Column<A> {
+  readonly name: string
+  readonly cell: (one: A) => ComponentChildren
+  /** Of its cells. A column of numbers has its header aligned with them. */
+  readonly class?: string
+  /** A name that only screen readers say. */
+  readonly hidden?: boolean
+  /** On a narrow screen, where it depends on the row. */
+  readonly label?: (one: A) => string
+  /** How the rows are sorted by it, and where another way is. */
+  readonly sorted?: { readonly way: "ascending" | "descending" | undefined; readonly href: string }
+}
+
+const Header = <A,>({ column }: { readonly column: Column<A> }) => {
+  const { hidden, name, sorted } = column
+  const isNumber = column.class?.split(" ").includes("number") === true
+  return (
+    <th scope="col" class={isNumber ? "number" : undefined} aria-sort={sorted?.way}>
+      {sorted !== undefined ? (
+        <a href={sorted.href}>
+          {name}
+          <span aria-hidden="true">
+            {sorted.way === undefined ? "" : sorted.way === "descending" ? " ↓" : " ↑"}
+          </span>
+        </a>
+      ) : hidden === true ? (
+        <span class="hidden">{name}</span>
+      ) : (
+        name
+      )}
+    </th>
+  )
+}
+
+export const Table = <A,>(props: {
+  readonly columns: ReadonlyArray<Column<A>>
+  readonly rows: ReadonlyArray<A>
+  readonly keyOf: (one: A, index: number) => string
+  readonly classOf?: (one: A) => string | undefined
+}) => {
+  const { classOf, columns, keyOf, rows } = props
+  return (
+    <table class="rows">
+      <thead class={columns.some(({ sorted }) => sorted !== undefined) ? "sorting" : undefined}>
+        <tr>
+          {columns.map((column) => (
+            <Header key={column.name} column={column} />
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((one, index) => (
+          <tr key={keyOf(one, index)} class={classOf?.(one)}>
+            {columns.map((column) => (
+              <td
+                key={column.name}
+                data-label={column.hidden === true ? undefined : (column.label?.(one) ?? column.name)}
+                class={column.class}
+              >
+                {column.cell(one)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
