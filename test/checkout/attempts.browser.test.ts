@@ -6,7 +6,9 @@ import { checkoutSuite } from "./browserWorld.ts"
 import { press, toReview, untilState } from "./checkoutWorld.ts"
 import { type Behaviour, decline } from "./testWallet.ts"
 
-const { browserTest, world } = checkoutSuite()
+const { browserTest, world } = await checkoutSuite()
+const { automine, baseUrl, context, createIntent, delivered, keys, mine, open, payment, transfers, wallet } =
+  world
 
 const never: Behaviour = () => new Promise(() => {})
 
@@ -22,7 +24,7 @@ const sent = async (count: () => Promise<number>) => {
 const untilSettled = async (id: string, timeout: number) => {
   const end = Date.now() + timeout
   while (Date.now() < end) {
-    if ((await world().payment(id)).status === "settled") return true
+    if ((await world.payment(id)).status === "settled") return true
     await Bun.sleep(100)
   }
   return false
@@ -33,7 +35,6 @@ const beingPaid = (page: Page) => page.getByRole("heading", { name: "This paymen
 
 describe("A payment without the browser", () => {
   browserTest("settles within 15 s of its block, report blocked and tab closed", async () => {
-    const { context, createIntent, delivered, open, payment, transfers, wallet } = world()
     const buyer = await wallet()
     const { token, id } = await createIntent()
     const browser = await context([buyer])
@@ -58,7 +59,6 @@ describe("The same link in a second browser", () => {
     browserTest(
       `sends nothing while the first one's transfer is unmined or unreported${ignoresNonce ? ", the wallet ignoring nonces" : ""}`,
       async () => {
-        const { automine, context, createIntent, mine, open, transfers, wallet } = world()
         const buyer = await wallet()
         buyer.ignoresNonce = ignoresNonce
         const { token, id } = await createIntent()
@@ -92,7 +92,6 @@ describe("The same link in a second browser", () => {
   }
 
   browserTest("that was in the review already is refused when it announces", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const buyer = await wallet()
     let approve = () => {}
     const approved = new Promise<void>((resolve) => {
@@ -120,7 +119,6 @@ describe("The same link in a second browser", () => {
   })
 
   browserTest("may pay once the first one was declined", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const buyer = await wallet()
     let refuse = () => {}
     const refused = new Promise<void>((resolve) => {
@@ -150,7 +148,6 @@ describe("The same link in a second browser", () => {
   })
 
   browserTest("may pay with another wallet, which is warned and not stopped", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const [buyer, other] = [await wallet(), await wallet()]
     buyer.behave("eth_sendTransaction", never)
     const { token } = await createIntent()
@@ -176,7 +173,6 @@ describe("The same link in a second browser", () => {
 
 describe("An announcement", () => {
   browserTest("that gets no answer leaves the wallet alone; trying again pays once", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const buyer = await wallet()
     const { token } = await createIntent()
     const browser = await context([buyer])
@@ -202,7 +198,6 @@ describe("An announcement", () => {
   })
 
   browserTest("answered late, when the buyer has sent again, is not taken back", async () => {
-    const { context, createIntent, open, wallet } = world()
     const buyer = await wallet()
     buyer.behave("eth_sendTransaction", never)
     const { token } = await createIntent()
@@ -237,7 +232,6 @@ describe("An announcement", () => {
   })
 
   browserTest("whose end the service may not have heard of is ended before the next one", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const buyer = await wallet()
     buyer.behave("eth_sendTransaction", decline)
     const { token } = await createIntent()
@@ -270,7 +264,6 @@ describe("An announcement", () => {
   })
 
   browserTest("is bound to its payment: the token names it, and no other payment takes it", async () => {
-    const { baseUrl, context, createIntent, keys, open, payment, wallet } = world()
     const buyer = await wallet()
     const { token, id } = await createIntent()
     const browser = await context([buyer])

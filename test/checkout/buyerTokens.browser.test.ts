@@ -8,15 +8,15 @@ import { screenshot } from "../support/browser.ts"
 import { checkoutSuite } from "./browserWorld.ts"
 import { press, receiver, toReview, untilState } from "./checkoutWorld.ts"
 
-const { browserTest, world } = checkoutSuite({
+const { browserTest, world } = await checkoutSuite({
   identityAudience: "https://acme.example",
   boundTokensOnly: true,
   tokenLifetimeSeconds: 600
 })
+const { baseUrl, context, createIntent, keys, open, transfers, wallet } = world
 
 describe("A merchant with rules for tokens", () => {
   browserTest("is paid in its own checkout", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const buyer = await wallet()
     const browser = await context([buyer])
     const page = await open(browser, (await createIntent()).token)
@@ -28,7 +28,6 @@ describe("A merchant with rules for tokens", () => {
   })
 
   browserTest("is paid although it has shortened the lifetime since the page was opened", async () => {
-    const { baseUrl, context, createIntent, open, transfers, wallet } = world()
     const buyer = await wallet()
     const browser = await context([buyer])
     // As the shop was when the page was opened.
@@ -52,7 +51,6 @@ describe("A merchant with rules for tokens", () => {
   })
 
   browserTest("says what to do where its key has changed since the page was opened", async () => {
-    const { baseUrl, context, createIntent, open, transfers, wallet } = world()
     const buyer = await wallet()
     const browser = await context([buyer])
     const page = await open(browser, (await createIntent()).token)
@@ -79,7 +77,6 @@ describe("A merchant with rules for tokens", () => {
   })
 
   browserTest("refuses tokens of other shops, of other payments, unbound and long-lived ones", async () => {
-    const { baseUrl, createIntent, keys } = world()
     const now = Math.floor(Date.now() / 1000)
     const account = privateKeyToAccount(generatePrivateKey())
     const call = (method: string, path: string, body: unknown) =>

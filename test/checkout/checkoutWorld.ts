@@ -1,7 +1,7 @@
 // The service as it runs, on a real socket, an embedded Postgres, anvil and the real
 // USDC, with a shop of another origin whose page embeds the checkout under a strict CSP.
 
-import { Context, Effect, Exit, Layer, Option, Redacted, Scope } from "effect"
+import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { decodeJwt, SignJWT } from "jose"
 import type { BrowserContext, Page } from "playwright-core"
 import * as App from "../../src/app/App.ts"
@@ -62,7 +62,6 @@ export interface CheckoutWorld {
   readonly payment: (
     id: string
   ) => Promise<{ status: string; payerAddress?: string; reportedTransactionId?: string }>
-  readonly close: () => Promise<void>
 }
 
 const shopPage = (origin: string, query: URLSearchParams) => `<!doctype html>
@@ -91,7 +90,11 @@ for (const name of ["ready", "opened", "statechange", "settled", "failed", "clos
       checkoutEvents.push({ name, paymentId: event.detail.paymentId, state: event.detail.state })
   })`
 
-const make = Effect.fnUntraced(function* (merchant: Partial<NewMerchant>, environment: Environment) {
+/** Starts everything, with the merchant as said. */
+export const makeCheckoutWorld = Effect.fnUntraced(function* (
+  merchant: Partial<NewMerchant>,
+  environment: Environment
+) {
   const chain = Context.get(yield* Layer.build(LocalChain.layer({ blockTimeSeconds: 0 })), LocalChain)
   const node = yield* rpcProxy(chain.rpcUrl)
   const dataDir = yield* temporaryDirectory
@@ -177,7 +180,7 @@ const make = Effect.fnUntraced(function* (merchant: Partial<NewMerchant>, enviro
   yield* Effect.promise(() => api("/webhook-endpoint", { url: `${shopUrl}/webhooks` }))
   const run = <A, E>(effect: Effect.Effect<A, E>) => Effect.runPromise(effect)
 
-  const world: Omit<CheckoutWorld, "close"> = {
+  const world: CheckoutWorld = {
     baseUrl,
     shopUrl,
     chain,
@@ -274,16 +277,6 @@ const make = Effect.fnUntraced(function* (merchant: Partial<NewMerchant>, enviro
   }
   return world
 })
-
-/** Starts everything, with the merchant as said; `close` ends it. */
-export const startCheckoutWorld = async (
-  merchant: Partial<NewMerchant> = {},
-  environment: Environment = {}
-): Promise<CheckoutWorld> => {
-  const scope = Effect.runSync(Scope.make())
-  const world = await Effect.runPromise(Scope.provide(make(merchant, environment), scope))
-  return { ...world, close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
-}
 
 /** Blocks after which the service believes that a nonce is used. */
 export const deepEnough = 7

@@ -10,14 +10,14 @@ import { testConfig } from "../support/memory.ts"
 import { checkoutSuite } from "./browserWorld.ts"
 import { press, toReview, untilState } from "./checkoutWorld.ts"
 
-const { browserTest, world } = checkoutSuite(
+const { browserTest, world } = await checkoutSuite(
   {},
   { ONRAMP_URL: "https://buy.example.com/?to={address}&usd={amount}" }
 )
+const { baseUrl, context, createIntent, keys, merchantId, open, runIn, shopUrl, wallet } = world
 
 describe("The merchant's face", () => {
   browserTest("logo, colour and support reach the checkout, on the shop's page and its policy", async () => {
-    const { baseUrl, context, createIntent, merchantId, open, runIn, wallet } = world()
     const password = "correct horse battery"
     await runIn(
       Effect.gen(function* () {
@@ -76,7 +76,6 @@ describe("The merchant's face", () => {
   })
 
   browserTest("what is paid for and until when, in plain text; nothing is paid after it", async () => {
-    const { context, createIntent, open, wallet } = world()
     const browser = await context([await wallet()])
     const page = await browser.newPage()
     await page.clock.install()
@@ -107,7 +106,6 @@ describe("The merchant's face", () => {
   })
 
   browserTest("too little USDC: the address to copy, and where to buy", async () => {
-    const { context, createIntent, open, wallet } = world()
     const poor = await wallet({ usdc: 0n })
     const browser = await context([poor])
     const page = await open(browser, (await createIntent()).token)
@@ -122,7 +120,6 @@ describe("The merchant's face", () => {
   })
 
   browserTest("a wrong key: a sentence for the buyer, the reason for the developer", async () => {
-    const { context, createIntent, open } = world()
     const browser = await context([])
     const page = await open(browser, (await createIntent()).token)
     const said: Array<string> = []
@@ -138,7 +135,6 @@ describe("The merchant's face", () => {
   })
 
   browserTest("a white button on the white card has an edge", async () => {
-    const { context, createIntent, merchantId, open, runIn, wallet } = world()
     const id = MerchantId.make(merchantId)
     await runIn(
       Effect.flatMap(Branding, (faces) => faces.change(id, { accentColor: "#ffffff", support: null }))
@@ -159,7 +155,6 @@ describe("The merchant's face", () => {
   })
 
   browserTest("a key or a token that never comes is said; one that comes late is waited for", async () => {
-    const { context, createIntent, keys, shopUrl } = world()
     const { token } = await createIntent()
     const key = keys.test.publishable
     for (const [query, sentence, reason] of [

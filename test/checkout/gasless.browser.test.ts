@@ -11,7 +11,8 @@ import { checkoutSuite } from "./browserWorld.ts"
 import { press, toReview, untilState } from "./checkoutWorld.ts"
 import { type Behaviour, decline, type TestWallet } from "./testWallet.ts"
 
-const { browserTest, world } = checkoutSuite({}, { X402_FACTORIES: create2Factory })
+const { browserTest, world } = await checkoutSuite({}, { X402_FACTORIES: create2Factory })
+const { automine, chain, context, createIntent, fundRelayer, mine, open, payment, transfers, wallet } = world
 
 /** What a person has to confirm in the wallet. */
 const promptsOf = (wallet: TestWallet) =>
@@ -57,12 +58,11 @@ const none = "None for you: it is paid by the service"
 describe("Paying by a signature", () => {
   beforeAll(async () => {
     if (!hasChromium) return
-    await world().fundRelayer()
-    await Effect.runPromise(installMulticall(world().chain))
+    await world.fundRelayer()
+    await Effect.runPromise(installMulticall(world.chain))
   }, 120_000)
 
   browserTest("a wallet with no wei, on another chain, pays with one prompt", async () => {
-    const { context, createIntent, open, payment, transfers, wallet } = world()
     const buyer = await wallet({ gas: false })
     buyer.chainId = 1
     const { token, id } = await createIntent("10.00")
@@ -78,7 +78,6 @@ describe("Paying by a signature", () => {
   })
 
   browserTest("a wallet that signs for its own chain alone is asked to switch, once", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const buyer = await wallet({ gas: false })
     buyer.chainId = 1
     buyer.known.add(84532)
@@ -98,7 +97,6 @@ describe("Paying by a signature", () => {
   })
 
   browserTest("declined: nothing was charged, and the next signature pays", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const buyer = await wallet({ gas: false })
     const browser = await context([buyer])
     const page = await open(browser, (await createIntent()).token)
@@ -115,7 +113,6 @@ describe("Paying by a signature", () => {
   })
 
   browserTest("a wallet that is disconnected while it is asked is connected again, and pays", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const buyer = await wallet({ gas: false })
     const browser = await context([buyer])
     const page = await open(browser, (await createIntent()).token)
@@ -137,7 +134,6 @@ describe("Paying by a signature", () => {
   })
 
   browserTest("the buyer prefers a transfer, and says who pays the fee", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const buyer = await wallet()
     const browser = await context([buyer])
     const page = await open(browser, (await createIntent()).token)
@@ -155,7 +151,6 @@ describe("Paying by a signature", () => {
   })
 
   browserTest("a wallet that cannot sign typed data sends a transfer", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const buyer = await wallet()
     buyer.behave("eth_signTypedData_v4", async () => {
       throw { code: -32601, message: "The method does not exist" }
@@ -173,7 +168,6 @@ describe("Paying by a signature", () => {
   })
 
   browserTest("a wallet that ignores nonces pays once from two browsers", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const buyer = await wallet({ gas: false })
     buyer.ignoresNonce = true
     const { token } = await createIntent()
@@ -188,7 +182,6 @@ describe("Paying by a signature", () => {
   })
 
   browserTest("a page that would send a transfer follows the signature of another browser", async () => {
-    const { automine, context, createIntent, mine, open, transfers, wallet } = world()
     const buyer = await wallet()
     const { token } = await createIntent()
     const browsers = [await context([buyer]), await context([buyer])]
@@ -216,7 +209,6 @@ describe("Paying by a signature", () => {
   browserTest(
     "a buyer whose payment another wallet has paid is asked for nothing, and told who paid",
     async () => {
-      const { context, createIntent, open, transfers, wallet } = world()
       const buyers = [await wallet({ gas: false }), await wallet({ gas: false })] as const
       const { token } = await createIntent()
       const browsers = [await context([buyers[0]]), await context([buyers[1]])] as const
@@ -240,7 +232,6 @@ describe("Paying by a signature", () => {
   )
 
   browserTest("where nothing is relayed, a wallet with USDC and no wei is told to get ETH", async () => {
-    const { context, createIntent, fundRelayer, open, wallet } = world()
     await fundRelayer(0n)
     const buyer = await wallet({ gas: false })
     const browser = await context([buyer])
@@ -257,7 +248,6 @@ describe("Paying by a signature", () => {
   })
 
   browserTest("a page that is reloaded after the signature hands it in again", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const buyer = await wallet({ gas: false })
     const browser = await context([buyer])
     const page = await open(browser, (await createIntent()).token)
@@ -281,13 +271,12 @@ describe("A contract wallet", () => {
   }
   /** A contract wallet with 50 USDC, whose owner has gas. */
   const contractWallet = async (deployed: boolean) => {
-    const { chain, wallet } = world()
     const buyer = await wallet({ usdc: 0n })
     const contract = await buyer.becomeContract(deployed)
     await Effect.runPromise(chain.mint(Address.make(buyer.address), 50_000_000n))
     return { buyer, contract }
   }
-  const relayed = (on: boolean) => world().fundRelayer(on ? 10n ** 20n : 0n)
+  const relayed = (on: boolean) => world.fundRelayer(on ? 10n ** 20n : 0n)
 
   for (const [deployed, name] of [
     [true, "that is deployed (ERC-1271)"],
@@ -295,7 +284,6 @@ describe("A contract wallet", () => {
   ] as const) {
     browserTest(`${name} pays by one signature`, async () => {
       await relayed(true)
-      const { context, createIntent, open, payment, transfers } = world()
       const { buyer } = await contractWallet(deployed)
       const { token, id } = await createIntent()
       const browser = await context([buyer])
@@ -314,7 +302,6 @@ describe("A contract wallet", () => {
     "sends calls where nothing is relayed: two prompts from another network, no ETH of its own",
     async () => {
       await relayed(false)
-      const { context, createIntent, open, payment, transfers } = world()
       const { buyer } = await contractWallet(false)
       buyer.chainId = 1
       const { token, id } = await createIntent()
@@ -334,7 +321,6 @@ describe("A contract wallet", () => {
 
   browserTest("that has taken the calls is asked what became of them, also after a reload", async () => {
     await relayed(false)
-    const { context, createIntent, open, transfers } = world()
     const { buyer, contract } = await contractWallet(true)
     contract.holds = true
     const browser = await context([buyer])
@@ -355,7 +341,6 @@ describe("A contract wallet", () => {
 
   browserTest("that never answers is found by the id that the page chose, and refuses it twice", async () => {
     await relayed(false)
-    const { context, createIntent, open, transfers } = world()
     const { buyer, contract } = await contractWallet(true)
     let asked = 0
     buyer.behave("wallet_sendCalls", async (params, next) => {
@@ -389,7 +374,6 @@ describe("A contract wallet", () => {
     "that declines the calls has sent nothing; one that does not know them sends a transaction",
     async () => {
       await relayed(false)
-      const { context, createIntent, open, transfers } = world()
       const { buyer } = await contractWallet(true)
       buyer.behave("wallet_sendCalls", decline)
       const browser = await context([buyer])

@@ -5,11 +5,23 @@ import { expectNoAxeViolations, screenshot } from "../support/browser.ts"
 import { checkoutSuite } from "./browserWorld.ts"
 import { press, toReview, untilState } from "./checkoutWorld.ts"
 
-const { browserTest, world } = checkoutSuite()
+const { browserTest, world } = await checkoutSuite()
+const {
+  baseUrl,
+  chain,
+  complaints,
+  context,
+  createIntent,
+  keys,
+  open,
+  pages,
+  shopUrl,
+  tokenEndingIn,
+  wallet
+} = world
 
 describe("/pay", () => {
   browserTest("pays from a link, and leads back to the shop", async () => {
-    const { baseUrl, context, createIntent, keys, shopUrl, wallet } = world()
     const browser = await context([await wallet()])
     const page = await browser.newPage()
     const asked: Array<string> = []
@@ -30,12 +42,11 @@ describe("/pay", () => {
     await browser.route(`${shop}/**`, (route) => route.fulfill({ body: "Thank you" }))
     await press(page, "Done")
     await page.waitForURL(`${shop}/thanks`)
-    world().complaints.splice(0)
+    world.complaints.splice(0)
     await browser.close()
   })
 
   browserTest("leads back to where the buyer came from, where it knows no shop", async () => {
-    const { baseUrl, context, keys, shopUrl, tokenEndingIn } = world()
     const browser = await context([])
     const page = await browser.newPage()
     await page.goto(`${shopUrl}/cart`)
@@ -47,7 +58,6 @@ describe("/pay", () => {
   })
 
   browserTest("says what to do where there is neither a shop nor a page to go back to", async () => {
-    const { baseUrl, context, keys, shopUrl, tokenEndingIn } = world()
     const browser = await context([])
     const from = await browser.newPage()
     await from.goto(shopUrl)
@@ -62,7 +72,6 @@ describe("/pay", () => {
   })
 
   browserTest("makes no link of an address that is none to follow", async () => {
-    const { baseUrl, context, createIntent, keys } = world()
     const browser = await context([])
     await browser.route("**/api/v1/payments", async (route) => {
       if (route.request().method() !== "POST") return route.fallback()
@@ -81,7 +90,6 @@ describe("/pay", () => {
   })
 
   browserTest("offers and loads nothing of WalletConnect without a project", async () => {
-    const { baseUrl, context, createIntent, keys, wallet } = world()
     const browser = await context([await wallet()])
     const asked: Array<string> = []
     browser.on("request", (request) => asked.push(request.url()))
@@ -95,7 +103,6 @@ describe("/pay", () => {
   })
 
   browserTest("says that a link is incomplete", async () => {
-    const { baseUrl, context } = world()
     const browser = await context([])
     const page = await browser.newPage()
     await page.goto(`${baseUrl}/pay#token=abc`)
@@ -107,7 +114,6 @@ describe("/pay", () => {
   })
 
   browserTest("and /playground show themselves in no frame", async () => {
-    const { baseUrl, context, shopUrl } = world()
     const browser = await context([])
     await browser.route(`${shopUrl}/frames`, (route) =>
       route.fulfill({
@@ -124,14 +130,13 @@ describe("/pay", () => {
         .map((frame) => frame.locator("main").count())
     )
     expect(inside).toEqual([0, 0])
-    world().complaints.splice(0)
+    world.complaints.splice(0)
     await browser.close()
   })
 })
 
 describe("/playground", () => {
   browserTest("pays with one click and nothing installed, and shows the webhook", async () => {
-    const { baseUrl, chain, complaints, context, keys } = world()
     const browser = await context([])
     const page = await browser.newPage()
     await page.goto(`${baseUrl}/playground#pk=${keys.test.publishable}`)
@@ -157,14 +162,13 @@ describe("/playground", () => {
       await expectNoAxeViolations(page)
     }
     // In development the built-in wallet asks the node that the service names; nobody else is asked.
-    const node = complaints.splice(0).filter((one) => !one.includes(new URL(world().node.url).host))
+    const node = complaints.splice(0).filter((one) => !one.includes(new URL(world.node.url).host))
     expect(node).toEqual([])
     expect(chain.rpcUrl).toStartWith("http://127.0.0.1")
     await browser.close()
   })
 
   browserTest("takes the key from its field, and says what is wrong with it", async () => {
-    const { baseUrl, complaints, context, keys } = world()
     const browser = await context([])
     const page = await browser.newPage()
     await page.goto(`${baseUrl}/playground`)
@@ -194,7 +198,6 @@ describe("The page of docs/shop.md", () => {
   })
 
   browserTest("embeds the checkout, under the policy and integrity of docs/shop.md", async () => {
-    const { baseUrl, context, createIntent, keys, pages, shopUrl, wallet } = world()
     const { token } = await createIntent()
     const integrity = (await (await fetch(`${baseUrl}/checkout.js.integrity`)).text()).trim()
     const html = (await example("checkout.html"))
@@ -225,7 +228,6 @@ describe("The page of docs/shop.md", () => {
   })
 
   browserTest("is themed by custom properties and parts", async () => {
-    const { context, createIntent, open, wallet } = world()
     const browser = await context([await wallet()])
     const page = await open(browser, (await createIntent()).token, "&theme=dark")
     await toReview(page)

@@ -7,11 +7,12 @@ import { checkoutSuite } from "./browserWorld.ts"
 import { eventsOf, press, receiver, toReview, untilState } from "./checkoutWorld.ts"
 import { decline } from "./testWallet.ts"
 
-const { browserTest, world } = checkoutSuite()
+const { browserTest, world } = await checkoutSuite()
+const { baseUrl, chain, context, createIntent, delivered, keys, open, payment, shopUrl, transfers, wallet } =
+  world
 
 describe("Paying in a browser", () => {
   browserTest("a buyer pays on a 360 px screen; the shop gets its webhook", async () => {
-    const { context, createIntent, delivered, open, payment, transfers, wallet } = world()
     const buyer = await wallet()
     const { token, id } = await createIntent("10.00")
     const browser = await context([buyer])
@@ -47,7 +48,6 @@ describe("Paying in a browser", () => {
   })
 
   browserTest("by keyboard alone, from a module script", async () => {
-    const { context, createIntent, open, wallet } = world()
     const browser = await context([await wallet()])
     const page = await open(browser, (await createIntent()).token, "&as=module")
     await untilState(page, "connect")
@@ -69,7 +69,6 @@ describe("Paying in a browser", () => {
   })
 
   browserTest("several wallets are offered, with their data: icons alone", async () => {
-    const { context, createIntent, open, wallet } = world()
     const [one, other] = [await wallet(), await wallet()]
     const browser = await context([one, other])
     const page = await open(browser, (await createIntent()).token)
@@ -86,7 +85,6 @@ describe("Paying in a browser", () => {
   })
 
   browserTest("without a wallet the buyer is told; one that announces itself late appears", async () => {
-    const { context, createIntent, open, wallet } = world()
     const browser = await context([])
     const late = await wallet()
     await late.install(browser, { delayMillis: 2_500 })
@@ -98,7 +96,6 @@ describe("Paying in a browser", () => {
   })
 
   browserTest("a wallet icon from the network is not loaded", async () => {
-    const { context, createIntent, open } = world()
     const browser = await context([])
     await browser.addInitScript(`window.addEventListener("eip6963:requestProvider", () =>
       window.dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail: {
@@ -111,7 +108,6 @@ describe("Paying in a browser", () => {
   })
 
   browserTest("a declined connection, signature and transfer each lead back and on", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const buyer = await wallet()
     const browser = await context([buyer])
     const page = await open(browser, (await createIntent()).token)
@@ -138,7 +134,6 @@ describe("Paying in a browser", () => {
   })
 
   browserTest("too little USDC: the faucet pays, then the buyer does", async () => {
-    const { context, createIntent, open, wallet } = world()
     const poor = await wallet({ usdc: 0n, gas: false })
     const browser = await context([poor])
     const page = await open(browser, (await createIntent("2.00")).token)
@@ -157,7 +152,6 @@ describe("Paying in a browser", () => {
   })
 
   browserTest("funds that came another way are seen by checking again", async () => {
-    const { chain, context, createIntent, open, wallet } = world()
     const poor = await wallet({ usdc: 5_000_000n })
     const browser = await context([poor])
     const page = await open(browser, (await createIntent()).token)
@@ -173,7 +167,6 @@ describe("Paying in a browser", () => {
   })
 
   browserTest("USDC that is gone when the wallet is asked is missing, and not ETH", async () => {
-    const { context, createIntent, open, wallet } = world()
     const buyer = await wallet()
     const browser = await context([buyer])
     const page = await open(browser, (await createIntent()).token)
@@ -191,7 +184,6 @@ describe("Paying in a browser", () => {
   })
 
   browserTest("the wrong network is switched; one that the wallet lacks (4902) is added", async () => {
-    const { context, createIntent, open, wallet } = world()
     const buyer = await wallet()
     buyer.chainId = 1
     buyer.known.clear()
@@ -213,7 +205,6 @@ describe("Paying in a browser", () => {
   })
 
   browserTest("account, chain and connection that change meanwhile are followed", async () => {
-    const { context, createIntent, open, wallet } = world()
     const [buyer, other] = [await wallet(), await wallet()]
     const browser = await context([buyer])
     const page = await open(browser, (await createIntent()).token)
@@ -235,7 +226,6 @@ describe("Paying in a browser", () => {
   })
 
   browserTest("a wallet that is on another account when it is asked sends nothing", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const [buyer, other] = [await wallet(), await wallet()]
     const browser = await context([buyer])
     const page = await open(browser, (await createIntent()).token)
@@ -249,7 +239,6 @@ describe("Paying in a browser", () => {
   })
 
   browserTest("a wallet may take its time: the page waits, and lets the buyer stop", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const buyer = await wallet()
     let approve = () => {}
     const approved = new Promise<void>((resolve) => {
@@ -279,7 +268,6 @@ describe("Paying in a browser", () => {
   })
 
   browserTest("a clock that is hours off signs by the service's", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     for (const hours of [-5, 5]) {
       const buyer = await wallet()
       const browser = await context([buyer])
@@ -297,7 +285,6 @@ describe("Paying in a browser", () => {
   })
 
   browserTest("cancelling charges nothing and can be taken back", async () => {
-    const { context, createIntent, open, wallet } = world()
     const browser = await context([await wallet()])
     const page = await open(browser, (await createIntent()).token)
     await toReview(page)
@@ -310,7 +297,6 @@ describe("Paying in a browser", () => {
   })
 
   browserTest("an Arabic buyer reads from the right, in their own digits and words", async () => {
-    const { context, createIntent, open, wallet } = world()
     const browser = await context([await wallet()])
     const page = await open(browser, (await createIntent("1234.50")).token, "&lang=ar")
     await untilState(page, "connect")
@@ -322,7 +308,6 @@ describe("Paying in a browser", () => {
   })
 
   browserTest("the language is the browser's where the page names none", async () => {
-    const { context, createIntent, open, wallet } = world()
     const browser = await context([await wallet()], { locale: "de-DE" })
     const page = await open(browser, (await createIntent("1234.50")).token)
     await page.getByRole("heading", { name: "Wallet wählen" }).waitFor()
@@ -331,7 +316,6 @@ describe("Paying in a browser", () => {
   })
 
   browserTest("live never reaches the wallet: the page says that live payments are not open", async () => {
-    const { baseUrl, context, createIntent, keys, shopUrl, wallet } = world()
     const buyer = await wallet()
     buyer.chainId = 42161
     buyer.connected = true

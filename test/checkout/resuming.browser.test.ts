@@ -8,7 +8,8 @@ import { checkoutSuite } from "./browserWorld.ts"
 import { deepEnough, press, toReview, untilState } from "./checkoutWorld.ts"
 import { type Behaviour, decline } from "./testWallet.ts"
 
-const { browserTest, world } = checkoutSuite()
+const { browserTest, world } = await checkoutSuite()
+const { automine, context, createIntent, delivered, mine, open, runIn, transfers, wallet } = world
 
 const never: Behaviour = () => new Promise(() => {})
 /** Sends, and never tells the page. */
@@ -22,7 +23,6 @@ const attemptOf = (page: Page, id: string): Promise<{ hash: string | null; nonce
 
 describe("A reload", () => {
   browserTest("in connect, review, wrong network and needs funds comes back to the same state", async () => {
-    const { context, createIntent, open, wallet } = world()
     const buyer = await wallet()
     const browser = await context([buyer])
     const page = await open(browser, (await createIntent()).token)
@@ -48,7 +48,6 @@ describe("A reload", () => {
   })
 
   browserTest("while the identity is signed asks for it again; nothing was sent", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const buyer = await wallet()
     buyer.behave("personal_sign", never)
     const browser = await context([buyer])
@@ -66,7 +65,6 @@ describe("A reload", () => {
   })
 
   browserTest("after the wallet sent but before it answered finds the transfer on the chain", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const buyer = await wallet()
     buyer.behave("eth_sendTransaction", mute)
     const { token, id } = await createIntent()
@@ -88,7 +86,6 @@ describe("A reload", () => {
   browserTest(
     "after the wallet sent into the mempool waits for the block; it does not ask again",
     async () => {
-      const { automine, context, createIntent, mine, open, transfers, wallet } = world()
       const buyer = await wallet()
       buyer.behave("eth_sendTransaction", mute)
       const browser = await context([buyer])
@@ -113,7 +110,6 @@ describe("A reload", () => {
   browserTest(
     "with the wallet's prompt still open asks the buyer; sending again reuses the nonce",
     async () => {
-      const { context, createIntent, open, transfers, wallet } = world()
       const buyer = await wallet()
       let release = () => {}
       const held = new Promise<void>((resolve) => {
@@ -155,7 +151,6 @@ describe("A reload", () => {
   )
 
   browserTest("a second request that is declined says nothing of the first one", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const buyer = await wallet()
     let release = () => {}
     const held = new Promise<void>((resolve) => {
@@ -186,7 +181,6 @@ describe("A reload", () => {
   })
 
   browserTest("of a prompt that is approved in the end goes on by itself", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const buyer = await wallet()
     let release = () => {}
     const held = new Promise<void>((resolve) => {
@@ -210,7 +204,6 @@ describe("A reload", () => {
   })
 
   browserTest("while confirming goes on without the wallet; settled stays settled", async () => {
-    const { automine, context, createIntent, mine, open, wallet } = world()
     const buyer = await wallet()
     const browser = await context([buyer])
     const page = await open(browser, (await createIntent()).token)
@@ -230,7 +223,6 @@ describe("A reload", () => {
   })
 
   browserTest("on another device after it was paid sends nothing", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const [buyer, same] = [await wallet(), await wallet()]
     const { token } = await createIntent()
     const [phone, laptop] = [await context([buyer]), await context([same])]
@@ -250,7 +242,6 @@ describe("A reload", () => {
   browserTest(
     "is not needed where the payment settled meanwhile: coming back to the page shows it",
     async () => {
-      const { context, createIntent, open, wallet } = world()
       const { token } = await createIntent()
       const [phone, laptop] = [await context([await wallet()]), await context([])]
       const [here, there] = [await open(phone, token), await open(laptop, token)]
@@ -266,7 +257,6 @@ describe("A reload", () => {
   )
 
   browserTest("an answer that is lost (no 4001, no hash) is looked up, not repeated", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const buyer = await wallet()
     buyer.behave("eth_sendTransaction", async (_params, next) => {
       await next()
@@ -285,7 +275,6 @@ describe("A reload", () => {
   browserTest(
     "an answer that is lost with the wallet's connection is looked up once it is back",
     async () => {
-      const { context, createIntent, open, transfers, wallet } = world()
       const buyer = await wallet()
       const browser = await context([buyer])
       const page = await open(browser, (await createIntent()).token)
@@ -306,7 +295,6 @@ describe("A reload", () => {
   )
 
   browserTest("a browser that keeps nothing is asked for nothing", async () => {
-    const { context, createIntent, open, wallet } = world()
     const buyer = await wallet()
     const browser = await context([buyer])
     await browser.addInitScript(`Storage.prototype.setItem = () => { throw new Error("blocked") }`)
@@ -327,7 +315,6 @@ const bothToReview = async (one: Page, other: Page) => {
 
 describe("Two tabs at once", () => {
   browserTest("press Pay together: one transfer, one settlement, both see it", async () => {
-    const { context, createIntent, delivered, open, transfers, wallet } = world()
     const buyer = await wallet()
     buyer.behave("eth_sendTransaction", async (_params, next) => {
       await Bun.sleep(800)
@@ -356,7 +343,6 @@ describe("Two tabs at once", () => {
   })
 
   browserTest("one declines: the other may pay", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const buyer = await wallet()
     let refuse = () => {}
     const refused = new Promise<void>((resolve) => {
@@ -384,7 +370,6 @@ describe("Two tabs at once", () => {
   })
 
   browserTest("one closes with its prompt open: the other finds out and asks", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const buyer = await wallet()
     buyer.behave("eth_sendTransaction", mute)
     const { token } = await createIntent()
@@ -402,7 +387,6 @@ describe("Two tabs at once", () => {
 
 describe("While it is not known whether the transfer went out", () => {
   browserTest("a wallet that is locked or on another chain leads back to it", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const buyer = await wallet()
     buyer.behave("eth_sendTransaction", never)
     const { token } = await createIntent()
@@ -441,7 +425,6 @@ describe("While it is not known whether the transfer went out", () => {
   browserTest(
     "a nonce that went to something else leads to a fresh start ten minutes after the request, with a fresh nonce",
     async () => {
-      const { context, createIntent, mine, open, runIn, transfers, wallet } = world()
       const buyer = await wallet()
       buyer.behave("eth_sendTransaction", never)
       const browser = await context([buyer])

@@ -10,7 +10,25 @@ import { checkoutSuite } from "./browserWorld.ts"
 import { deepEnough, eventsOf, press, receiver, toReview, untilState } from "./checkoutWorld.ts"
 import type { TestWallet } from "./testWallet.ts"
 
-const { browserTest, world } = checkoutSuite()
+const { browserTest, world } = await checkoutSuite()
+const {
+  automine,
+  baseUrl,
+  chain,
+  context,
+  createIntent,
+  keys,
+  mine,
+  node,
+  open,
+  pages,
+  payment,
+  shopUrl,
+  tokenEndingIn,
+  transfers,
+  untilRead,
+  wallet
+} = world
 const { usdc, chainId } = networks.test
 
 /** What a wallet does on "speed up" and "cancel": the same nonce at a higher price. */
@@ -37,7 +55,6 @@ const staysConfirming = async (page: Page, wallet: TestWallet) => {
 
 describe("A transaction", () => {
   browserTest("that the wallet speeds up settles under its new hash", async () => {
-    const { automine, context, createIntent, mine, open, payment, transfers, wallet } = world()
     const buyer = await wallet()
     const { token, id } = await createIntent()
     let first: unknown
@@ -62,7 +79,6 @@ describe("A transaction", () => {
   })
 
   browserTest("that the wallet cancels leads back to the review, and is paid then", async () => {
-    const { automine, context, createIntent, mine, open, transfers, wallet } = world()
     const buyer = await wallet()
     const browser = await context([buyer])
     const page = await open(browser, (await createIntent()).token)
@@ -89,7 +105,6 @@ describe("A transaction", () => {
   browserTest(
     "whose report is refused for another reason is not said to be wrong, nor that nothing was charged",
     async () => {
-      const { context, createIntent, open, transfers, wallet } = world()
       const buyer = await wallet()
       const browser = await context([buyer])
       const page = await open(browser, (await createIntent()).token)
@@ -122,7 +137,6 @@ describe("A transaction", () => {
   )
 
   browserTest("under a nonce that the wallet chose itself is followed by that nonce", async () => {
-    const { automine, context, createIntent, mine, open, transfers, wallet } = world()
     const buyer = await wallet()
     buyer.ignoresNonce = true
     buyer.behave("eth_getTransactionCount", async (params, next) =>
@@ -147,7 +161,6 @@ describe("A transaction", () => {
   browserTest(
     "that the wallet's node does not show is not given up for the nonce that was asked for",
     async () => {
-      const { automine, context, createIntent, mine, open, transfers, wallet } = world()
       const buyer = await wallet()
       buyer.ignoresNonce = true
       // The node's own count: the nonce that the page asks for is used by then, and the transaction unknown.
@@ -174,7 +187,6 @@ describe("A transaction", () => {
   browserTest(
     "that is cancelled and that the wallet's node has never shown is given up after ten minutes",
     async () => {
-      const { automine, context, createIntent, mine, open, wallet } = world()
       const buyer = await wallet()
       buyer.behave("eth_getTransactionByHash", async () => null)
       const browser = await context([buyer])
@@ -198,7 +210,6 @@ describe("A transaction", () => {
   )
 
   browserTest("that reverts charges no payment and can be tried again", async () => {
-    const { chain, automine, context, createIntent, mine, open, transfers, untilRead, wallet } = world()
     const buyer = await wallet()
     const browser = await context([buyer])
     const page = await open(browser, (await createIntent()).token)
@@ -250,7 +261,6 @@ describe("A transaction", () => {
   })
 
   browserTest("from an account other than the signed one is claimed by signing with it", async () => {
-    const { context, createIntent, open, wallet } = world()
     const [buyer, other] = [await wallet(), await wallet()]
     buyer.behave("eth_sendTransaction", async (params) => {
       const { to, data } = params[0] as { to: Hex; data: Hex }
@@ -277,7 +287,6 @@ describe("When the network is down", () => {
   browserTest(
     "the service's node: the balance is unknown, the report is kept and settles later",
     async () => {
-      const { context, createIntent, node, open, wallet } = world()
       const buyer = await wallet()
       const browser = await context([buyer])
       const page = await open(browser, (await createIntent()).token)
@@ -293,7 +302,6 @@ describe("When the network is down", () => {
   )
 
   browserTest("the wallet's node: nothing is sent, and trying again works", async () => {
-    const { context, createIntent, open, wallet } = world()
     const buyer = await wallet()
     const browser = await context([buyer])
     const page = await open(browser, (await createIntent()).token)
@@ -312,7 +320,6 @@ describe("When the network is down", () => {
   })
 
   browserTest("the wallet's node after an unclear answer: no sending again until it answers", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const buyer = await wallet()
     buyer.behave("eth_sendTransaction", async (_params, next) => {
       await next()
@@ -334,7 +341,6 @@ describe("When the network is down", () => {
   })
 
   browserTest("the buyer's connection while confirming: it goes on when it is back", async () => {
-    const { automine, context, createIntent, mine, open, wallet } = world()
     const browser = await context([await wallet()])
     const page = await open(browser, (await createIntent()).token)
     await toReview(page)
@@ -350,7 +356,6 @@ describe("When the network is down", () => {
   })
 
   browserTest("the service at the start: it tries, then offers to try again", async () => {
-    const { baseUrl, context, createIntent, open, wallet } = world()
     const browser = await context([await wallet()])
     let down = true
     await browser.route(`${baseUrl}/api/**`, (route) => (down ? route.abort() : route.fallback()))
@@ -366,7 +371,6 @@ describe("When the network is down", () => {
 
 describe("A checkout that cannot start", () => {
   browserTest("with a token that has expired says so", async () => {
-    const { context, open, tokenEndingIn } = world()
     const browser = await context([])
     const page = await open(browser, await tokenEndingIn(-1))
     await untilState(page, "expired")
@@ -375,7 +379,6 @@ describe("A checkout that cannot start", () => {
   })
 
   browserTest("with a token that was altered says so, with the code for support", async () => {
-    const { context, createIntent, open } = world()
     const browser = await context([])
     const page = await open(browser, `${(await createIntent()).token.slice(0, -4)}AAAA`)
     await untilState(page, "failed")
@@ -384,7 +387,6 @@ describe("A checkout that cannot start", () => {
   })
 
   browserTest("but a payment that was opened resumes, and is paid, after its token expired", async () => {
-    const { context, open, tokenEndingIn, wallet } = world()
     const token = await tokenEndingIn(3)
     const browser = await context([await wallet()])
     const page = await open(browser, token)
@@ -400,7 +402,6 @@ describe("A checkout that cannot start", () => {
 
 describe("A frame without an origin", () => {
   browserTest("has neither storage nor locks: the checkout does not start there", async () => {
-    const { context, createIntent, keys, pages, shopUrl } = world()
     const browser = await context([])
     const inner = `${shopUrl}/?token=${(await createIntent()).token}&key=${keys.test.publishable}`
     pages.set("/sandboxed", {
@@ -410,7 +411,7 @@ describe("A frame without an origin", () => {
     const page = await browser.newPage()
     await page.goto(`${shopUrl}/sandboxed`)
     await page.frameLocator("iframe").getByText("Code STORAGE_BLOCKED").last().waitFor()
-    world().complaints.splice(0)
+    world.complaints.splice(0)
     await browser.close()
   })
 })

@@ -11,13 +11,13 @@ const projectId = "0123456789abcdef0123456789abcdef"
 const relay = startWalletConnectRelay()
 afterAll(() => relay.stop())
 
-const { browserTest, world } = checkoutSuite(
+const { browserTest, world } = await checkoutSuite(
   {},
   { WALLETCONNECT_PROJECT_ID: projectId, WALLETCONNECT_RELAY_URL: relay.url }
 )
+const { baseUrl, complaints, context, createIntent, keys, pages, payment, shopUrl, transfers, wallet } = world
 
 const openPay = async (page: Page, token: string) => {
-  const { baseUrl, keys } = world()
   await page.goto(`${baseUrl}/pay#token=${token}&key=${keys.test.publishable}`)
 }
 /** What the code says. */
@@ -33,12 +33,11 @@ const unreachable = "Your wallet cannot be reached. Try again, or choose another
 
 describe("WalletConnect", () => {
   beforeAll(async () => {
-    if (hasChromium) await world().fundRelayer()
+    if (hasChromium) await world.fundRelayer()
   }, 120_000)
   afterEach(() => relay.silence(false))
 
   browserTest("a wallet with no wei scans the code, and pays by one signature", async () => {
-    const { context, createIntent, payment, transfers, wallet } = world()
     const buyer = await wallet({ gas: false })
     const pocket = await makeWalletConnectWallet(relay.url, projectId, buyer)
     const browser = await context([], { width: 1280 })
@@ -61,7 +60,6 @@ describe("WalletConnect", () => {
   })
 
   browserTest("a pairing that the wallet declines leads back to the choice", async () => {
-    const { context, createIntent, wallet } = world()
     const pocket = await makeWalletConnectWallet(relay.url, projectId, await wallet(), { approves: false })
     const browser = await context([])
     const page = await browser.newPage()
@@ -73,7 +71,6 @@ describe("WalletConnect", () => {
   })
 
   browserTest("a phone keeps the links to wallets' own browsers beside it", async () => {
-    const { context, createIntent } = world()
     const userAgent =
       "Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36"
     const browser = await context([], { userAgent, width: 360 })
@@ -90,7 +87,6 @@ describe("WalletConnect", () => {
   })
 
   browserTest("an approval that comes after another wallet was chosen connects nothing", async () => {
-    const { context, createIntent, transfers, wallet } = world()
     const [late, buyer] = [await wallet({ gas: false }), await wallet({ gas: false })]
     const pocket = await makeWalletConnectWallet(relay.url, projectId, late)
     const browser = await context([buyer])
@@ -110,7 +106,6 @@ describe("WalletConnect", () => {
   })
 
   browserTest("is chosen, left and chosen again by keyboard alone", async () => {
-    const { context, createIntent } = world()
     const browser = await context([])
     const page = await browser.newPage()
     await openPay(page, (await createIntent()).token)
@@ -126,7 +121,6 @@ describe("WalletConnect", () => {
   })
 
   browserTest("the session lasts over a reload, and ends when the wallet ends it", async () => {
-    const { context, createIntent, wallet } = world()
     const pocket = await makeWalletConnectWallet(relay.url, projectId, await wallet({ gas: false }))
     const browser = await context([])
     const page = await browser.newPage()
@@ -141,7 +135,6 @@ describe("WalletConnect", () => {
   })
 
   browserTest("nothing of it is loaded before it is chosen", async () => {
-    const { baseUrl, context, createIntent } = world()
     const browser = await context([])
     const page = await browser.newPage()
     const asked: Array<string> = []
@@ -158,7 +151,6 @@ describe("WalletConnect", () => {
   })
 
   browserTest("a script that does not arrive, or is another, is said, and fetched anew", async () => {
-    const { baseUrl, context, createIntent } = world()
     const browser = await context([])
     const page = await browser.newPage()
     await openPay(page, (await createIntent()).token)
@@ -182,7 +174,6 @@ describe("WalletConnect", () => {
   })
 
   browserTest("a relay that does not answer is said within 20 seconds, and another wallet pays", async () => {
-    const { context, createIntent, transfers, wallet } = world()
     const buyer = await wallet({ gas: false })
     const browser = await context([buyer])
     const page = await browser.newPage()
@@ -200,7 +191,6 @@ describe("WalletConnect", () => {
   browserTest(
     "a signature that the wallet lets expire leads back to the review, which asks again",
     async () => {
-      const { context, createIntent, wallet } = world()
       const buyer = await wallet({ gas: false })
       let asked = 0
       buyer.behave("eth_signTypedData_v4", async (_, next) => {
@@ -223,7 +213,6 @@ describe("WalletConnect", () => {
   )
 
   browserTest("a shop's page with the documented policy pays by it", async () => {
-    const { baseUrl, complaints, context, createIntent, keys, pages, payment, shopUrl, wallet } = world()
     pages.set("/order", {
       headers: {
         "content-type": "text/html",
@@ -263,7 +252,6 @@ describe("WalletConnect", () => {
   })
 
   browserTest("the code is accessible and whole, light and dark, in Arabic, from 320 px", async () => {
-    const { context, createIntent } = world()
     for (const locale of ["en", "ar"]) {
       const browser = await context([], { locale })
       const page = await browser.newPage()

@@ -1,30 +1,20 @@
 // More alerts than a page holds: it is said, and a person reads on to the last.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { Effect, Exit, Layer, Schema, Scope } from "effect"
+
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { MoreAlerts } from "../../src/dashboard/api/alerts/Api.ts"
 import { browserSuite, expectNoAxeViolations, newContext, screenshot } from "../support/browser.ts"
-import { testDatabase } from "../support/database.ts"
-import { startService, type TestService } from "../support/service.ts"
+import { serviceForFile } from "../support/forFile.ts"
 import { signUp } from "./person.ts"
 
 setDefaultTimeout(60_000)
 
 const browserTest = browserSuite()
 
+const service = await serviceForFile()
+
 describe("More alerts than a page holds", () => {
-  const scope = Effect.runSync(Scope.make())
-  let database: (typeof testDatabase)["layer"]
-  let service: TestService
-
-  beforeAll(async () => {
-    database = Layer.succeedContext(
-      await Effect.runPromise(Scope.provide(Layer.build(testDatabase.layer), scope))
-    )
-    service = await Effect.runPromise(Scope.provide(startService({ layer: database }), scope))
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
-
   /** Some of one moment. */
   const raise = (merchantId: string, count: number, minutesLater = 0) =>
     Effect.runPromise(
@@ -36,7 +26,7 @@ describe("More alerts than a page holds", () => {
             'Alert ' || number,
             date_trunc('second', now()) - ((number / 3)::integer - ${minutesLater}::integer) * interval '1 minute'
           FROM generate_series(1, ${count}::integer) number`
-      ).pipe(Effect.provide(database))
+      ).pipe(Effect.provideContext(service.context))
     )
 
   test("each is on one page, in order, whatever is acknowledged meanwhile", async () => {

@@ -1,7 +1,8 @@
 // Where money goes and who may change it: the password again, every member told, written down permanently, and
 // a live address delayed.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { Effect, Exit, Layer, Option, Scope } from "effect"
+
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect, Exit, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { MerchantId } from "../../src/domain/Merchant.ts"
 import { AuditLog, operator } from "../../src/merchants/audit/AuditLog.ts"
@@ -9,9 +10,9 @@ import { AuditRepo } from "../../src/merchants/audit/AuditRepo.ts"
 import { ReceiverChangeRepo } from "../../src/merchants/ReceiverChangeRepo.ts"
 import * as ReceiverChangeWorker from "../../src/merchants/ReceiverChangeWorker.ts"
 import { DueWork } from "../../src/platform/workers/DueWork.ts"
-import { testDatabase } from "../support/database.ts"
+import { serviceForFile } from "../support/forFile.ts"
 import { freshAddress } from "../support/freshAddress.ts"
-import { startService, type TestService, type TestServices } from "../support/service.ts"
+import type { TestServices } from "../support/service.ts"
 import { cookieOf, type Person, password, request, signUp } from "./person.ts"
 
 setDefaultTimeout(60_000)
@@ -22,16 +23,9 @@ interface Entry {
   readonly summary: string
 }
 
-describe("Money's levers on Postgres", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-  beforeAll(async () => {
-    service = await Effect.runPromise(
-      Scope.provide(startService(testDatabase, { trustedProxyHops: 1 }), scope)
-    )
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
+const service = await serviceForFile({ trustedProxyHops: 1 })
 
+describe("Money's levers on Postgres", () => {
   const run = <A, E>(effect: Effect.Effect<A, E, TestServices | SqlClient.SqlClient>) =>
     Effect.runPromise(effect.pipe(Effect.provideContext(service.context), Effect.orDie))
   const sql = (strings: TemplateStringsArray, ...args: ReadonlyArray<string>) =>

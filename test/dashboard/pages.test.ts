@@ -1,37 +1,21 @@
 // Every page in a real browser, at both widths and in both themes: accessible, nothing
 // cut off, nothing that the content security policy stops.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
-import { Effect, Exit, Scope } from "effect"
+
+import { describe, expect, setDefaultTimeout } from "bun:test"
 import type { BrowserContext, Page } from "playwright-core"
-import {
-  browserSuite,
-  expectNoAxeViolations,
-  hasChromium,
-  newContext,
-  screenshot
-} from "../support/browser.ts"
-import { testDatabase } from "../support/database.ts"
-import { startService, type TestService } from "../support/service.ts"
+import { browserSuite, expectNoAxeViolations, newContext, screenshot } from "../support/browser.ts"
+import { serviceForFile } from "../support/forFile.ts"
 import { password, receiver, request } from "./person.ts"
-import { type Populated, populate } from "./populated.ts"
+import { populate } from "./populated.ts"
 
 setDefaultTimeout(60_000)
 
 const browserTest = browserSuite()
 
+const service = await serviceForFile()
+const populated = await populate(service)
+
 describe("Pages of the dashboard", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-  let populated: Populated
-
-  beforeAll(async () => {
-    if (!hasChromium) return
-    const database = testDatabase
-    service = await Effect.runPromise(Scope.provide(startService(database), scope))
-    populated = await populate(service)
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
-
   const all = [
     { width: 360, colorScheme: "light" },
     { width: 1280, colorScheme: "dark" },

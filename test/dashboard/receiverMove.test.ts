@@ -1,35 +1,20 @@
 // In a real browser: another merchant's address is refused with the text to sign, and the
 // owner's signature moves it.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
-import { Effect, Exit, Scope } from "effect"
+
+import { describe, expect, setDefaultTimeout } from "bun:test"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { Address } from "../../src/domain/Chain.ts"
-import {
-  browserSuite,
-  expectNoAxeViolations,
-  hasChromium,
-  newContext,
-  screenshot
-} from "../support/browser.ts"
-import { testDatabase } from "../support/database.ts"
-import { startService, type TestService } from "../support/service.ts"
+import { browserSuite, expectNoAxeViolations, newContext, screenshot } from "../support/browser.ts"
+import { serviceForFile } from "../support/forFile.ts"
 import { signUp } from "./person.ts"
 
 setDefaultTimeout(60_000)
 
 const browserTest = browserSuite()
 
+const service = await serviceForFile()
+
 describe("Moving a receiving address", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-
-  beforeAll(async () => {
-    const database = testDatabase
-    if (!hasChromium) return
-    service = await Effect.runPromise(Scope.provide(startService(database), scope))
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
-
   browserTest("shows what to sign, refuses another signature, and moves by the owner's", async () => {
     const owner = privateKeyToAccount(generatePrivateKey())
     await signUp(service.baseUrl, Address.make(owner.address))

@@ -1,12 +1,12 @@
 // What an owner has asked for who is removed, or whose session is ended, before it is done: none of it is done any
 // more.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { Effect, Exit, Result, Scope } from "effect"
+
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect, Result } from "effect"
 import { SqlClient } from "effect/sql"
-import { testDatabase } from "../support/database.ts"
+import { serviceForFile } from "../support/forFile.ts"
 import { freshAddress } from "../support/freshAddress.ts"
 import { overtaken } from "../support/overtaken.ts"
-import { startService, type TestService } from "../support/service.ts"
 import {
   agentForm,
   cookieOf,
@@ -19,16 +19,9 @@ import {
 
 setDefaultTimeout(60_000)
 
-describe("an owner who is about to be none", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-  beforeAll(async () => {
-    service = await Effect.runPromise(
-      Scope.provide(startService(testDatabase, { trustedProxyHops: 1 }), scope)
-    )
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
+const service = await serviceForFile({ trustedProxyHops: 1 })
 
+describe("an owner who is about to be none", () => {
   const at = ({ merchantId }: Person, env = "test") => `/merchants/${merchantId}/${env}`
 
   interface Colleague {

@@ -1,15 +1,8 @@
 // In a real browser: each role is offered what it may do, and nothing that it would be refused.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
-import { Effect, Exit, Scope } from "effect"
-import {
-  browserSuite,
-  expectNoAxeViolations,
-  hasChromium,
-  newContext,
-  screenshot
-} from "../support/browser.ts"
-import { testDatabase } from "../support/database.ts"
-import { startService, type TestService } from "../support/service.ts"
+
+import { describe, expect, setDefaultTimeout } from "bun:test"
+import { browserSuite, expectNoAxeViolations, newContext, screenshot } from "../support/browser.ts"
+import { serviceForFile } from "../support/forFile.ts"
 import { agentForm, cookieOf, password, request, signUp } from "./person.ts"
 
 setDefaultTimeout(60_000)
@@ -46,33 +39,24 @@ const offered = {
 } as const
 const all = [...new Set(Object.values(offered.owner).flat())]
 
+const service = await serviceForFile()
+const cookies = new Map<string, string>()
+const owner = await signUp(service.baseUrl)
+const merchantId = owner.merchantId
+const at = `/merchants/${merchantId}/test`
+await owner.call("POST", `${at}/webhook-endpoint`, { url: "https://shop.example.com/hook" })
+await owner.call("POST", `${at}/links`, { description: "Chess lesson", amount: "1.00" })
+await owner.call("POST", `${at}/agents`, agentForm)
+cookies.set("owner", owner.cookie)
+for (const role of ["developer", "support", "read_only"]) {
+  const { link } = (await owner.call("POST", `${at}/members`, { email: `${role}@example.com`, role })).body
+  const joined = await request(service.baseUrl, "POST", "/one-time-link", {
+    body: { token: link.split("#")[1], password }
+  })
+  cookies.set(role, cookieOf(joined))
+}
+
 describe("What each role is offered", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-  const cookies = new Map<string, string>()
-  let merchantId = ""
-
-  beforeAll(async () => {
-    if (!hasChromium) return
-    service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
-    const owner = await signUp(service.baseUrl)
-    merchantId = owner.merchantId
-    const at = `/merchants/${merchantId}/test`
-    await owner.call("POST", `${at}/webhook-endpoint`, { url: "https://shop.example.com/hook" })
-    await owner.call("POST", `${at}/links`, { description: "Chess lesson", amount: "1.00" })
-    await owner.call("POST", `${at}/agents`, agentForm)
-    cookies.set("owner", owner.cookie)
-    for (const role of ["developer", "support", "read_only"]) {
-      const { link } = (await owner.call("POST", `${at}/members`, { email: `${role}@example.com`, role }))
-        .body
-      const joined = await request(service.baseUrl, "POST", "/one-time-link", {
-        body: { token: link.split("#")[1], password }
-      })
-      cookies.set(role, cookieOf(joined))
-    }
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
-
   for (const [role, pages] of Object.entries(offered))
     browserTest(`as ${role}`, async () => {
       const context = await newContext({ width: 390, colorScheme: role === "support" ? "dark" : "light" })

@@ -1,13 +1,13 @@
 // Every endpoint of the dashboard's API, walked: sessions alone open it, another
 // merchant's ids are unknown, and no change comes from another site.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { Effect, Exit, Scope } from "effect"
+
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect } from "effect"
 import { DashboardApi } from "../../src/dashboard/api/Api.ts"
 import { endpointsOf } from "../../src/platform/http/Routing/pathTable.ts"
 import { makeShop } from "../platform/http/shop.ts"
-import { testDatabase } from "../support/database.ts"
-import { startService, type TestService } from "../support/service.ts"
-import { agentForm, type Person, receiver, request, signUp } from "./person.ts"
+import { serviceForFile } from "../support/forFile.ts"
+import { agentForm, receiver, request, signUp } from "./person.ts"
 
 setDefaultTimeout(60_000)
 
@@ -55,59 +55,48 @@ const ofMerchants = endpoints.filter((one) => !open.includes(one) && !personal.i
 
 const apiPath = (path: string) => path.replace("/dashboard/api", "")
 
+const service = await serviceForFile()
+const owner = await signUp(service.baseUrl)
+const stranger = await signUp(service.baseUrl)
+const at = `/merchants/${owner.merchantId}/test`
+await owner.call("POST", `${at}/webhook-endpoint`, { url: "https://shop.example.com/hook" })
+const shop = await makeShop(service, { ...owner, id: owner.merchantId })
+const { payment } = await shop.settle()
+const sent = await owner.call("POST", `${at}/webhook-endpoint/test`)
+const { body: session } = await owner.call("GET", "/session")
+const { body: keys } = await owner.call("GET", `${at}/keys`)
+const { body: made } = await owner.call("POST", `${at}/agents`, agentForm)
+await Effect.runPromise(service.alerts.raise({ tenant: owner.merchantId, subject: payment.id }))
+const { body: alerts } = await owner.call("GET", `${at}/alerts`)
+await owner.call("POST", `${at}/members`, { email: "invited@example.com", role: "developer" })
+const openAlerts = (await owner.call("GET", `${at}/overview`)).body.openAlerts
+await owner.call("POST", `${at}/links`, { description: "Chess lesson", amount: "1.00" })
+const { body: links } = await owner.call("GET", `${at}/links`)
+const { body: settings } = await owner.call("GET", `${at}/settings`)
+/** Of the owner's things, by the name of the path's parameter. */
+const ids: Readonly<Record<string, string>> = {
+  merchantId: owner.merchantId,
+  env: "test",
+  paymentId: payment.id,
+  deliveryId: sent.body.deliveryId,
+  keyId: keys.keys[0]?.id ?? "",
+  userId: session.user.id,
+  invitationId: settings.invitations[0]?.id ?? "",
+  alertId: alerts.alerts[0]?.id ?? "",
+  agentId: made.agent.id,
+  linkId: links.links[0]?.id ?? "",
+  kind: "payments",
+  refundId: "00000000-0000-4000-8000-000000000000",
+  sessionId: "00000000-0000-4000-8000-000000000000",
+  passkeyId: "00000000-0000-4000-8000-000000000000",
+  hookId: "00000000-0000-4000-8000-000000000000",
+  transferId: "00000000-0000-4000-8000-000000000000"
+}
+
+const fill = (path: string, changes: Record<string, string> = {}) =>
+  apiPath(path).replace(/:([A-Za-z]+)/g, (_, name) => ({ ...ids, ...changes })[name] ?? `no ${name}`)
+
 describe("Who may call the dashboard's API", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-  let owner: Person
-  let stranger: Person
-  /** Ids of the owner's things, by the name of the path's parameter. */
-  let ids: Record<string, string>
-  let openAlerts: number
-
-  const fill = (path: string, changes: Record<string, string> = {}) =>
-    apiPath(path).replace(/:([A-Za-z]+)/g, (_, name) => ({ ...ids, ...changes })[name] ?? `no ${name}`)
-
-  beforeAll(async () => {
-    const database = testDatabase
-    service = await Effect.runPromise(Scope.provide(startService(database), scope))
-    owner = await signUp(service.baseUrl)
-    stranger = await signUp(service.baseUrl)
-    const at = `/merchants/${owner.merchantId}/test`
-    await owner.call("POST", `${at}/webhook-endpoint`, { url: "https://shop.example.com/hook" })
-    const shop = await makeShop(service, { ...owner, id: owner.merchantId })
-    const { payment } = await shop.settle()
-    const sent = await owner.call("POST", `${at}/webhook-endpoint/test`)
-    const { body: session } = await owner.call("GET", "/session")
-    const { body: keys } = await owner.call("GET", `${at}/keys`)
-    const { body: made } = await owner.call("POST", `${at}/agents`, agentForm)
-    await Effect.runPromise(service.alerts.raise({ tenant: owner.merchantId, subject: payment.id }))
-    const { body: alerts } = await owner.call("GET", `${at}/alerts`)
-    await owner.call("POST", `${at}/members`, { email: "invited@example.com", role: "developer" })
-    openAlerts = (await owner.call("GET", `${at}/overview`)).body.openAlerts
-    await owner.call("POST", `${at}/links`, { description: "Chess lesson", amount: "1.00" })
-    const { body: links } = await owner.call("GET", `${at}/links`)
-    const { body: settings } = await owner.call("GET", `${at}/settings`)
-    ids = {
-      merchantId: owner.merchantId,
-      env: "test",
-      paymentId: payment.id,
-      deliveryId: sent.body.deliveryId,
-      keyId: keys.keys[0]?.id ?? "",
-      userId: session.user.id,
-      invitationId: settings.invitations[0]?.id ?? "",
-      alertId: alerts.alerts[0]?.id ?? "",
-      agentId: made.agent.id,
-      linkId: links.links[0]?.id ?? "",
-      kind: "payments",
-      refundId: "00000000-0000-4000-8000-000000000000",
-      sessionId: "00000000-0000-4000-8000-000000000000",
-      passkeyId: "00000000-0000-4000-8000-000000000000",
-      hookId: "00000000-0000-4000-8000-000000000000",
-      transferId: "00000000-0000-4000-8000-000000000000"
-    }
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
-
   test("the walk knows every endpoint: those for everybody are these", () => {
     expect(open.map(({ name }) => name)).toEqual([
       "signIn.signUp",

@@ -1,11 +1,10 @@
 // The dashboard where answers come late: what was asked before something happened says nothing of what came after.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
-import { Effect, Exit, Scope } from "effect"
+
+import { describe, expect, setDefaultTimeout } from "bun:test"
 import type { Page } from "playwright-core"
 import { makeShop } from "../platform/http/shop.ts"
-import { browserSuite, hasChromium, newContext } from "../support/browser.ts"
-import { testDatabase } from "../support/database.ts"
-import { startService, type TestService } from "../support/service.ts"
+import { browserSuite, newContext } from "../support/browser.ts"
+import { serviceForFile } from "../support/forFile.ts"
 import { password, signUp } from "./person.ts"
 
 setDefaultTimeout(60_000)
@@ -38,16 +37,9 @@ const heldBack = async (page: Page, address: string) => {
   }
 }
 
+const service = await serviceForFile()
+
 describe("The dashboard on a slow network", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-
-  beforeAll(async () => {
-    if (!hasChromium) return
-    service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
-
   browserTest(
     "who has signed in stays in where the page's first question is answered after that",
     async () => {

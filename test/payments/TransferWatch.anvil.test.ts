@@ -1,25 +1,21 @@
 // The reader of the chain, on anvil with the real USDC: every transfer that reaches a receiver is a
 // payment's or waits for a person, through outages, restarts and reorganisations.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { toHex } from "viem"
 import { Address } from "../../src/domain/Chain.ts"
 import { networks } from "../../src/domain/networks.ts"
 import { patch } from "../support/rpcProxy.ts"
-import { type Merchant, type MoneyWorld, startMoneyWorld } from "./moneyWorld.ts"
+import { type Merchant, moneyWorld } from "./moneyWorld.ts"
 
 setDefaultTimeout(90_000)
 
 const price = 3_000_000n
 const { usdc } = networks.test
 
-describe("incoming transfers", () => {
-  let world: MoneyWorld
-  beforeAll(async () => {
-    world = await startMoneyWorld({ PAYMENT_EXPIRY: "20s" })
-  }, 120_000)
-  afterAll(() => world.close())
+const world = await moneyWorld({ PAYMENT_EXPIRY: "20s" })
 
+describe("incoming transfers", () => {
   const database = () => world.sql
 
   interface Row {

@@ -1,6 +1,6 @@
 // The facilitator against anvil and the real USDC: every reason of the reference, each kind of
 // signature, and what bad networks and several askers do to a settlement.
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { encodeAbiParameters, type Hex } from "viem"
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
@@ -9,7 +9,7 @@ import { networks } from "../../src/domain/networks.ts"
 import { typedDataOf } from "../../src/x402/Authorization.ts"
 import { signUp } from "../dashboard/person.ts"
 import { create2Address, create2Call, create2Factory, erc1271Creation } from "../support/contracts.ts"
-import { receiver, requirementsV1, requirementsV2, startX402World, type X402World } from "./x402World.ts"
+import { receiver, requirementsV1, requirementsV2, type X402World, x402World } from "./x402World.ts"
 
 setDefaultTimeout(60_000)
 
@@ -41,14 +41,9 @@ const bodyV2 = (
   paymentRequirements: requirements
 })
 
-describe("x402 facilitator", () => {
-  let world: X402World
-  beforeAll(async () => {
-    world = await startX402World()
-  }, 120_000)
-  afterAll(() => world.close(), 120_000)
-  afterEach(() => world.node.behave(() => undefined))
+const world = await x402World()
 
+describe("x402 facilitator", () => {
   const settle = (body: unknown, key = world.keys.test.secret) =>
     world.call("POST", "/x402/settle", key, body)
   const verify = (body: unknown, key = world.keys.test.secret) =>

@@ -1,21 +1,16 @@
 // A facilitator's success is given once, and only for the terms that were paid.
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { bodyV1, bodyV2, until } from "./payloads.ts"
-import { receiver, startX402World, type X402World } from "./x402World.ts"
+import { receiver, x402World } from "./x402World.ts"
 
 setDefaultTimeout(60_000)
 
 const amount = 10_000n
 const nonceUsed = "invalid_exact_evm_nonce_already_used"
 
-describe("one authorization, one success", () => {
-  let world: X402World
-  beforeAll(async () => {
-    world = await startX402World()
-  }, 120_000)
-  afterAll(() => world.close(), 120_000)
-  afterEach(() => world.node.behave(() => undefined))
+const world = await x402World()
 
+describe("one authorization, one success", () => {
   const ask = (
     endpoint: "settle" | "verify",
     body: unknown,

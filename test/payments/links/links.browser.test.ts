@@ -7,7 +7,8 @@ import { checkoutSuite } from "../../checkout/browserWorld.ts"
 import { press, toReview, untilState } from "../../checkout/checkoutWorld.ts"
 import { expectNoAxeViolations, screenshot } from "../../support/browser.ts"
 
-const { browserTest, world } = checkoutSuite()
+const { browserTest, world } = await checkoutSuite()
+const { automine, baseUrl, context, keys, mine, runIn, transfers, wallet } = world
 
 interface Made {
   readonly id: string
@@ -16,8 +17,8 @@ interface Made {
   readonly state: string
 }
 
-const ask = async (method: string, path: string, body?: object, key = world().keys.test.secret) =>
-  fetch(`${world().baseUrl}/api/v1${path}`, {
+const ask = async (method: string, path: string, body?: object, key = world.keys.test.secret) =>
+  fetch(`${world.baseUrl}/api/v1${path}`, {
     method,
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
     ...(body === undefined ? {} : { body: JSON.stringify(body) })
@@ -49,7 +50,6 @@ const payOn = async (page: Page, amount: string) => {
 
 describe("Payment links", () => {
   browserTest("paid once: everybody is led to one payment, and then it is paid", async () => {
-    const { context, transfers, wallet } = world()
     const link = await newLink({ amount: "10.00", once: true })
     const [one, other] = [await wallet(), await wallet()]
     const browsers = [await context([one]), await context([other])]
@@ -72,7 +72,7 @@ describe("Payment links", () => {
     for (const page of pages) expect(await page.getByLabel("Amount in USD").isVisible()).toBeFalse()
     await looks(second, "link-paid")
     expect((await transfers(one)) + (await transfers(other))).toBe(1)
-    const again = await fetch(`${world().baseUrl}/api/v1/links/${link.id}`, {
+    const again = await fetch(`${world.baseUrl}/api/v1/links/${link.id}`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: "{}"
@@ -83,7 +83,6 @@ describe("Payment links", () => {
   })
 
   browserTest("the buyer chooses an amount within bounds; a reload shows the same payment", async () => {
-    const { context, wallet } = world()
     const link = await newLink({ minAmount: "2", maxAmount: "20" })
     const browser = await context([await wallet()])
     const page = await browser.newPage()
@@ -107,7 +106,6 @@ describe("Payment links", () => {
   browserTest(
     "an amount that was mistyped is corrected; one that may be read in two ways is refused",
     async () => {
-      const { context, wallet } = world()
       const link = await newLink({ minAmount: "2", maxAmount: "1000" })
       const browser = await context([await wallet()])
       const page = await browser.newPage()
@@ -136,7 +134,6 @@ describe("Payment links", () => {
   )
 
   browserTest("a link is paid by keyboard alone", async () => {
-    const { context, wallet } = world()
     const link = await newLink({ minAmount: "2", maxAmount: "20" })
     const browser = await context([await wallet()])
     const page = await browser.newPage()
@@ -164,7 +161,6 @@ describe("Payment links", () => {
   })
 
   browserTest("closed and expired links open nothing; a poster prints the code", async () => {
-    const { baseUrl, context, keys } = world()
     const link = await newLink({ amount: "3.00" })
     const browser = await context([])
     const poster = await browser.newPage()
@@ -203,7 +199,6 @@ describe("Payment links", () => {
   browserTest(
     "another sale's code in the same tab shows that sale, and another counter that one",
     async () => {
-      const { baseUrl, context } = world()
       const link = await newLink({ minAmount: "1", maxAmount: "20" })
       const browser = await context([])
       const page = await browser.newPage()
@@ -227,7 +222,6 @@ describe("Payment links", () => {
   )
 
   browserTest("a payment goes on where the shop's key was rotated since it was opened", async () => {
-    const { context, keys, wallet } = world()
     const link = await newLink({ amount: "3.00" })
     const browser = await context([await wallet()])
     const page = await browser.newPage()
@@ -247,7 +241,6 @@ describe("Payment links", () => {
   })
 
   browserTest("a payment that is over leads to another one", async () => {
-    const { context, wallet } = world()
     const link = await newLink({ amount: "3.00" })
     const browser = await context([await wallet()])
     const page = await browser.newPage()
@@ -265,7 +258,6 @@ describe("Payment links", () => {
   })
 
   browserTest("closed while it is being paid: a reload goes on with the payment", async () => {
-    const { automine, context, mine, wallet } = world()
     const link = await newLink({ amount: "3.00" })
     const browser = await context([await wallet()])
     const page = await browser.newPage()
@@ -288,7 +280,6 @@ describe("Payment links", () => {
   })
 
   browserTest("who has paid is asked for nothing more by a reload", async () => {
-    const { context, transfers, wallet } = world()
     const link = await newLink({ amount: "3.00" })
     const buyer = await wallet()
     const browser = await context([buyer])
@@ -312,7 +303,6 @@ describe("Payment links", () => {
   browserTest(
     "closed while it is paid: the link opened again shows the payment that is under way",
     async () => {
-      const { automine, context, mine, transfers, wallet } = world()
       const link = await newLink({ amount: "3.00" })
       const buyer = await wallet()
       const browser = await context([buyer])
@@ -341,7 +331,6 @@ describe("Payment links", () => {
     browserTest(
       `sent from an exchange and closed, ${"amount" in asked ? "of one amount" : "of a chosen amount"}: the link opened again shows the same payment`,
       async () => {
-        const { context, runIn } = world()
         const link = await newLink(asked)
         const browser = await context([])
         const openIn = async (one = browser) => {
@@ -398,7 +387,6 @@ describe("Payment links", () => {
     )
 
   browserTest("declined and closed: the link opened again asks anew", async () => {
-    const { context, wallet } = world()
     const link = await newLink({ minAmount: "2", maxAmount: "20" })
     const buyer = await wallet()
     const browser = await context([buyer])
@@ -418,7 +406,6 @@ describe("Payment links", () => {
   })
 
   browserTest("cancelled, gone on with and sent: a reload shows the payment that was sent", async () => {
-    const { automine, context, mine, transfers, wallet } = world()
     const link = await newLink({ minAmount: "2", maxAmount: "20" })
     const buyer = await wallet()
     const browser = await context([buyer])
@@ -444,7 +431,6 @@ describe("Payment links", () => {
   browserTest(
     "tried again once the service is reached, and sent: a reload shows the same payment",
     async () => {
-      const { automine, context, mine, transfers, wallet } = world()
       const link = await newLink({ amount: "3.00" })
       const buyer = await wallet()
       const browser = await context([buyer])
@@ -468,7 +454,6 @@ describe("Payment links", () => {
   )
 
   browserTest("a poster is printed, and shared by the device or the clipboard", async () => {
-    const { context } = world()
     const link = await newLink({ amount: "3.00", description: "Chess lesson" })
     for (const hasShareSheet of [true, false]) {
       const browser = await context([])
@@ -498,7 +483,6 @@ describe("Payment links", () => {
 
 describe("In the reader's language", () => {
   browserTest("an amount is typed in the digits that the page shows", async () => {
-    const { context } = world()
     const link = await newLink({ minAmount: "2", maxAmount: "20" })
     const browser = await context([], { locale: "ar-EG" })
     const page = await browser.newPage()
@@ -511,7 +495,6 @@ describe("In the reader's language", () => {
   })
 
   browserTest("a link, its poster and the counter speak German, and Arabic from the right", async () => {
-    const { baseUrl, context } = world()
     const link = await newLink({ minAmount: "2", maxAmount: "20" })
     for (const [locale, direction, words] of [
       ["de-AT", "ltr", ["Weiter", "Drucken", "Kassieren"]],
@@ -543,14 +526,13 @@ test("the page of a link that never was is 404, a link's is 200", async () => {
     ["/link/nowhere", 404],
     ["/link/nowhere/poster", 404]
   ] as const)
-    expect((await fetch(`${world().baseUrl}${path}`)).status).toBe(status)
+    expect((await fetch(`${world.baseUrl}${path}`)).status).toBe(status)
 })
 
 describe("The counter", () => {
   browserTest(
     "an amount by touch, a code, the customer pays, a tick, the day's total, also after a reload",
     async () => {
-      const { baseUrl, context, wallet } = world()
       const link = await newLink({ description: "Counter", minAmount: "0.01", maxAmount: "1000" })
       const shop = await context([], { width: 820, height: 1180 })
       const tablet = await shop.newPage()
@@ -594,7 +576,6 @@ describe("The counter", () => {
   browserTest(
     "by keyboard alone, from sale to sale; a sale that is paid after its end counts, and is said",
     async () => {
-      const { baseUrl, context, wallet } = world()
       const link = await newLink({ description: "Counter", minAmount: "0.01", maxAmount: "1000" })
       const shop = await context([], { width: 820, height: 1180 })
       const tablet = await shop.newPage()
@@ -642,7 +623,6 @@ describe("The counter", () => {
   browserTest(
     "a link that is paid once: what somebody has begun to pay is due, whatever is typed, and counts once",
     async () => {
-      const { baseUrl, context, keys, wallet } = world()
       const link = await newLink({ description: "Chair", minAmount: "1", maxAmount: "1000", once: true })
       const shop = await context([], { width: 820, height: 1180 })
       const tablet = await shop.newPage()
@@ -673,7 +653,6 @@ describe("The counter", () => {
     }
   )
   browserTest("touch and keys mix, an amount is read in one way, a day ends, silence is said", async () => {
-    const { baseUrl, context } = world()
     const link = await newLink({ description: "Counter", minAmount: "0.01", maxAmount: "1000" })
     const shop = await context([], { width: 820, height: 1180 })
     const tablet = await shop.newPage()

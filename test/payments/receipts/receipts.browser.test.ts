@@ -11,11 +11,11 @@ import { checkoutSuite } from "../../checkout/browserWorld.ts"
 import { press, toReview, untilState } from "../../checkout/checkoutWorld.ts"
 import { expectNoAxeViolations, newContext, screenshot } from "../../support/browser.ts"
 
-const { browserTest, world } = checkoutSuite()
+const { browserTest, world } = await checkoutSuite()
+const { baseUrl, context, createIntent, keys, open, payment, runIn, wallet } = world
 
 describe("Receipts", () => {
   browserTest("the verifier is saved, works without a network, and asks for a newer key alone", async () => {
-    const { baseUrl, context, createIntent, keys, open, wallet } = world()
     const browser = await context([await wallet()], { width: 1280 })
     const directory = await mkdtemp(join(tmpdir(), "verifier-"))
     const save = async (from: Page, name: string): Promise<string> => {
@@ -73,7 +73,6 @@ describe("Receipts", () => {
   browserTest(
     "one whose transfer a reorganisation has dropped says so, and which one pays in its place",
     async () => {
-      const { baseUrl, context, createIntent, keys, open, runIn, wallet } = world()
       const browser = await context([await wallet()], { width: 320 })
       const { token, id } = await createIntent("10.00")
       const page = await open(browser, token)
@@ -123,7 +122,6 @@ describe("Receipts", () => {
   )
 
   browserTest("the checkout leads to one that prints, verifies, and tells a forgery", async () => {
-    const { baseUrl, context, createIntent, keys, open, payment, wallet } = world()
     const buyer = await wallet()
     const browser = await context([buyer], { width: 1280 })
     const { token, id } = await createIntent("10.00")

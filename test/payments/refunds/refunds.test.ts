@@ -1,33 +1,22 @@
 // Refunds over the merchants' API on Postgres: proven by the chain alone, each log once, whoever races.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { Effect, Exit, Layer, Scope } from "effect"
+
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { toBytes } from "../../../src/chain/ChainBytes.ts"
 import { Address, type TransactionHash } from "../../../src/domain/Chain.ts"
 import { buyer, makeShop, type Shop, stranger, tokenChangesOf } from "../../platform/http/shop.ts"
 import type { Answer } from "../../support/contractCheck.ts"
-import { testDatabase } from "../../support/database.ts"
+import { serviceForFile } from "../../support/forFile.ts"
 import { freshAddress } from "../../support/freshAddress.ts"
-import { startService, type TestService } from "../../support/service.ts"
 
 setDefaultTimeout(60_000)
 
+const service = await serviceForFile()
+const newShop = () => makeShop(service)
+const shop = await newShop()
+
 describe("Refunds on Postgres", () => {
-  const scope = Effect.runSync(Scope.make())
-  let database: (typeof testDatabase)["layer"]
-  let service: TestService
-  let shop: Shop
-
-  const newShop = async () => makeShop(service, await Effect.runPromise(service.newMerchant))
-  beforeAll(async () => {
-    database = Layer.succeedContext(
-      await Effect.runPromise(Scope.provide(Layer.build(testDatabase.layer), scope))
-    )
-    service = await Effect.runPromise(Scope.provide(startService({ layer: database }), scope))
-    shop = await newShop()
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
-
   const ask = (method: string, path: string, body?: unknown, from = shop) =>
     from.call({
       method,
@@ -132,7 +121,7 @@ describe("Refunds on Postgres", () => {
         (sql) => sql`
           INSERT INTO merchant_receivers (env, address, merchant_id, since, watched_since)
           VALUES ('test', ${toBytes(recipient)}, ${shop.merchant.id}, now(), now())`
-      ).pipe(Effect.orDie, Effect.provide(database))
+      ).pipe(Effect.orDie, Effect.provideContext(service.context))
     )
     const transactionId = await sent(3_270_000n, { to: recipient })
     expect(await until(body.refund.id, "proven")).toMatchObject({ transactionId, recipient })
@@ -172,7 +161,7 @@ describe("Refunds on Postgres", () => {
             block_number, block_hash, block_time)
           VALUES (84532, decode(${hash}, 'hex'), decode(${hex(shop.merchant.receiver)}, 'hex'),
             decode(${hex(buyer)}, 'hex'), 3230000, 0, ${shop.merchant.id}, 'test', -1000, decode(${block}, 'hex'), now())`
-      }).pipe(Effect.provide(database))
+      }).pipe(Effect.provideContext(service.context))
     )
     const { body } = await create({ paymentId: payment.id })
     // Announced while the height was not known: what lies far below it is looked at too.
@@ -180,7 +169,7 @@ describe("Refunds on Postgres", () => {
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         yield* sql`UPDATE refunds SET created_block = NULL WHERE id = ${body.refund.id}`
-      }).pipe(Effect.provide(database))
+      }).pipe(Effect.provideContext(service.context))
     )
     const transactionId = await sent(3_230_000n)
     expect(await until(body.refund.id, "proven")).toMatchObject({ transactionId })
@@ -200,7 +189,7 @@ describe("Refunds on Postgres", () => {
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         yield* sql`UPDATE refunds SET named_at = named_at - interval '1 minute' WHERE id = ${body.refund.id}`
-      }).pipe(Effect.provide(database))
+      }).pipe(Effect.provideContext(service.context))
     )
     expect(await until(body.refund.id, "proven")).toMatchObject({ transactionId })
   })
@@ -223,7 +212,7 @@ describe("Refunds on Postgres", () => {
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         yield* sql`UPDATE refunds SET created_at = created_at + interval '2 minutes' WHERE id = ${body.refund.id}`
-      }).pipe(Effect.provide(database))
+      }).pipe(Effect.provideContext(service.context))
     )
     const transactionId = await sent(3_270_000n)
     expect(await until(body.refund.id, "proven")).toMatchObject({ transactionId })
@@ -336,7 +325,7 @@ describe("Refunds on Postgres", () => {
       SqlClient.SqlClient,
       (sql) => sql<{ readonly id: string }>`
         SELECT id FROM incoming_transfers WHERE transaction_id = ${toBytes(minted)}`
-    ).pipe(Effect.provide(database), Effect.orDie)
+    ).pipe(Effect.provideContext(service.context), Effect.orDie)
     let incomingTransferId: string | undefined
     while (incomingTransferId === undefined) {
       await Bun.sleep(100)
@@ -379,7 +368,7 @@ describe("Refunds on Postgres", () => {
     const later = Array.from({ length: 12 }, freshAddress)
     const change = (write: (sql: SqlClient.SqlClient) => Effect.Effect<unknown, unknown>) =>
       Effect.runPromise(
-        Effect.flatMap(SqlClient.SqlClient, write).pipe(Effect.orDie, Effect.provide(database))
+        Effect.flatMap(SqlClient.SqlClient, write).pipe(Effect.orDie, Effect.provideContext(service.context))
       )
     for (const [index, address] of later.entries())
       await change(
@@ -408,7 +397,10 @@ describe("Refunds on Postgres", () => {
     const from = former.merchant.receiver
     const run = <A>(statement: (sql: SqlClient.SqlClient) => Effect.Effect<A, unknown>) =>
       Effect.runPromise(
-        Effect.flatMap(SqlClient.SqlClient, statement).pipe(Effect.orDie, Effect.provide(database))
+        Effect.flatMap(SqlClient.SqlClient, statement).pipe(
+          Effect.orDie,
+          Effect.provideContext(service.context)
+        )
       )
     const sentBefore = await sent(10_000_000n, { from })
     const isRead = (id: TransactionHash) =>

@@ -1,30 +1,20 @@
 // Clients that misbehave below HTTP: slow heads, slow bodies, slow readers, idle
 // crowds, headers without end. Others must not notice.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { connect, type Socket } from "node:net"
-import { Effect, Exit, Scope } from "effect"
 import { send } from "../../support/contractCheck.ts"
-import { testDatabase } from "../../support/database.ts"
-import { startService, type TestService } from "../../support/service.ts"
-import { buyer, makeShop, type Shop, tokenChangesOf } from "./shop.ts"
+import { serviceForFile } from "../../support/forFile.ts"
+import { buyer, makeShop, tokenChangesOf } from "./shop.ts"
 
 setDefaultTimeout(60_000)
 
+const service = await serviceForFile()
+const shop = await makeShop(service)
+for (let count = 0; count < 50; count++) await shop.open()
+const port = Number(new URL(service.baseUrl).port)
+
 describe("Hostile sockets", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-  let shop: Shop
-  let port = 0
-
-  beforeAll(async () => {
-    const database = testDatabase
-    service = await Effect.runPromise(Scope.provide(startService(database), scope))
-    shop = await makeShop(service, await Effect.runPromise(service.newMerchant))
-    for (let count = 0; count < 50; count++) await shop.open()
-    port = Number(new URL(service.baseUrl).port)
-  })
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
-
   const dial = () =>
     new Promise<Socket>((resolve) => {
       const socket = connect(port, "127.0.0.1", () => resolve(socket))

@@ -1,5 +1,5 @@
 // Payments by signature: one signature pays its payment, once, and nothing else.
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { encodeAbiParameters, type Hex } from "viem"
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
@@ -18,21 +18,16 @@ import {
   transfer,
   until
 } from "../payloads.ts"
-import { receiver, startX402World, type X402World } from "../x402World.ts"
+import { receiver, startX402World, x402World } from "../x402World.ts"
 import { payBySignature, type SignedBody, signTerms, termsOf } from "./signed.ts"
 
 setDefaultTimeout(60_000)
 
 const amount = 10_000_000n
 
-describe("a payment by signature", () => {
-  let world: X402World
-  beforeAll(async () => {
-    world = await startX402World({ RELAY_GAS_PER_MERCHANT: "1000000000" })
-  }, 120_000)
-  afterAll(() => world.close(), 120_000)
-  afterEach(() => world.node.behave(() => undefined))
+const world = await x402World({ RELAY_GAS_PER_MERCHANT: "1000000000" })
 
+describe("a payment by signature", () => {
   const statusOf = async (id: string) =>
     (await world.call("GET", `/payments/${id}`, world.keys.test.secret)).body.payment
 
