@@ -4,8 +4,8 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { toBytes } from "../../../src/chain/ChainBytes.ts"
-import { Address, type TransactionHash } from "../../../src/domain/Chain.ts"
-import { buyer, makeShop, type Shop, stranger, tokenChangesOf } from "../../platform/http/shop.ts"
+import { Address } from "../../../src/domain/Chain.ts"
+import { buyer, makeShop, stranger, tokenChangesOf } from "../../platform/http/shop.ts"
 import type { Answer } from "../../support/contractCheck.ts"
 import { serviceForFile } from "../../support/forFile.ts"
 import { freshAddress } from "../../support/freshAddress.ts"
@@ -194,30 +194,6 @@ describe("Refunds on Postgres", () => {
     expect(await until(body.refund.id, "proven")).toMatchObject({ transactionId })
   })
 
-  test("a refund that is refused for an older transaction is not kept, and its id is still good", async () => {
-    const older = await sent(2_500_000n)
-    await Effect.runPromise(service.chain.mine(40))
-    const { payment } = await shop.settle()
-    const of = { id: crypto.randomUUID(), paymentId: payment.id, amount: "2.5" }
-    expect(code(await create({ ...of, transactionId: older }))).toBe("422 REFUND_NOT_PROVEN too_old")
-    expect((await ask("GET", `?paymentId=${payment.id}`)).body.refunds).toEqual([])
-    const again = await create({ ...of, transactionId: await sent(2_500_000n) })
-    expect([again.status, again.body.refund.status]).toEqual([201, "proven"])
-  })
-
-  test("a refund that was announced while the clock was ahead of the chain's is found all the same", async () => {
-    const { payment } = await shop.settle("3.27", 3_270_000n)
-    const { body } = await create({ paymentId: payment.id })
-    await Effect.runPromise(
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        yield* sql`UPDATE refunds SET created_at = created_at + interval '2 minutes' WHERE id = ${body.refund.id}`
-      }).pipe(Effect.provideContext(service.context))
-    )
-    const transactionId = await sent(3_270_000n)
-    expect(await until(body.refund.id, "proven")).toMatchObject({ transactionId })
-  })
-
   test("reported before its block is confirmed, it is pending, and proven by itself", async () => {
     const { payment } = await shop.settle()
     const transactionId = await sent(1_000_000n, { confirm: false })
@@ -264,59 +240,6 @@ describe("Refunds on Postgres", () => {
     expect(rest.body.refund.amount).toBe("4.00")
     expect(code(await create(of))).toBe("409 REFUND_EXCEEDS_PAID")
     expect((await create({ ...of, amount: "1", beyondPaid: true })).body.refund.beyondPaid).toBeTrue()
-  })
-
-  test("one log refunds one payment, however many ask at once", async () => {
-    const payments = await Promise.all(
-      Array.from({ length: 6 }, async () => (await shop.settle("2.00", 2_000_000n)).payment)
-    )
-    const transactionId = await sent(2_000_000n)
-    const answers = await Promise.all(
-      payments.flatMap(({ id }) => {
-        const body = { paymentId: id, amount: "2", transactionId }
-        return [create(body), create(body)]
-      })
-    )
-    const proven = answers.filter(({ body }) => body.refund?.status === "proven")
-    expect(new Set(proven.map(({ body }) => body.refund.id)).size).toBe(1)
-    // Asked for twice, it is answered twice.
-    expect(proven).toHaveLength(2)
-    const late = await create({ paymentId: payments[0]?.id, amount: "2", transactionId })
-    const last = await create({ paymentId: payments[5]?.id, amount: "2", transactionId })
-    const codes = [late, last].filter(({ body }) => body.error !== undefined).map(code)
-    expect(codes).toContain("422 REFUND_NOT_PROVEN already_used")
-    const lists = await Promise.all(payments.map(({ id }) => ask("GET", `?paymentId=${id}`)))
-    // Of those that lost it nothing is kept.
-    expect(lists.flatMap(({ body }) => body.refunds.map(({ status }) => status))).toEqual(["proven"])
-  })
-
-  test("two equal transfers of one transaction refund two payments", async () => {
-    const [one, other] = [(await shop.settle()).payment, (await shop.settle()).payment]
-    await Effect.runPromise(service.chain.fund(shop.merchant.receiver, { usdcAtomic: 10_000_000n }))
-    const transfer = { from: shop.merchant.receiver, to: buyer, amount: 5_000_000n }
-    const transactionId = await Effect.runPromise(service.chain.batch([transfer, transfer]))
-    await Effect.runPromise(service.chain.mine(2))
-    for (const { id } of [one, other]) {
-      const { body } = await create({ paymentId: id, amount: "5", transactionId })
-      expect(body.refund.status).toBe("proven")
-    }
-  })
-
-  test("two equal transfers of one transaction refund one payment twice, by an id each", async () => {
-    const { payment } = await shop.settle()
-    await Effect.runPromise(service.chain.fund(shop.merchant.receiver, { usdcAtomic: 6_000_000n }))
-    const transfer = { from: shop.merchant.receiver, to: buyer, amount: 3_000_000n }
-    const transactionId = await Effect.runPromise(service.chain.batch([transfer, transfer]))
-    await Effect.runPromise(service.chain.mine(2))
-    for (const id of [crypto.randomUUID(), crypto.randomUUID()]) {
-      const body = { id, paymentId: payment.id, amount: "3", transactionId }
-      const made = await create(body)
-      expect([made.status, made.body.refund.id, made.body.refund.status]).toEqual([201, id, "proven"])
-      expect([(await create(body)).status, (await read(id)).status]).toEqual([200, "proven"])
-    }
-    const third = { id: crypto.randomUUID(), paymentId: payment.id, amount: "3", transactionId }
-    expect(code(await create(third))).toBe("422 REFUND_NOT_PROVEN already_used")
-    expect((await create({ paymentId: payment.id })).body.refund.amount).toBe("4.00")
   })
 
   test("what was minted to the receiver goes back to a named recipient alone: nobody can send to its payer", async () => {
@@ -388,39 +311,6 @@ describe("Refunds on Postgres", () => {
       const { body } = await create({ paymentId: payments[index]?.payment.id, transactionId }, many)
       expect(body).toMatchObject({ refund: { status: "proven", sender: from } })
     }
-  })
-
-  test("an address that has become another merchant's: what left it before is the former one's refund, later the new one's", async () => {
-    const [former, next] = [await newShop(), await newShop()]
-    const [{ payment }, { payment: late }] = [await former.settle(), await former.settle()]
-    const theirs = [(await next.settle()).payment, (await next.settle()).payment]
-    const from = former.merchant.receiver
-    const run = <A>(statement: (sql: SqlClient.SqlClient) => Effect.Effect<A, unknown>) =>
-      Effect.runPromise(
-        Effect.flatMap(SqlClient.SqlClient, statement).pipe(
-          Effect.orDie,
-          Effect.provideContext(service.context)
-        )
-      )
-    const sentBefore = await sent(10_000_000n, { from })
-    const isRead = (id: TransactionHash) =>
-      run((sql) => sql`SELECT 1 FROM outgoing_transfers WHERE transaction_id = ${toBytes(id)}`)
-    while ((await isRead(sentBefore)).length === 0) await Bun.sleep(100)
-    await run(
-      (sql) => sql`
-        UPDATE merchant_receivers SET merchant_id = ${next.merchant.id}, since = now()
-        WHERE address = ${toBytes(from)} AND env = 'test'`
-    )
-    const named = (one: { readonly id: string } | undefined, transactionId: TransactionHash, by: Shop) =>
-      create({ paymentId: one?.id, transactionId }, by)
-    expect(code(await named(theirs[0], sentBefore, next))).toBe("422 REFUND_NOT_PROVEN payer")
-    expect((await named(payment, sentBefore, former)).body).toMatchObject({
-      refund: { status: "proven", sender: from }
-    })
-    const sentAfter = await sent(10_000_000n, { from })
-    while ((await isRead(sentAfter)).length === 0) await Bun.sleep(100)
-    expect(code(await named(late, sentAfter, former))).toBe("422 REFUND_NOT_PROVEN payer")
-    expect((await named(theirs[1], sentAfter, next)).body.refund.status).toBe("proven")
   })
 
   test("asked for again after a hundred others of its payment, it is the same", async () => {
