@@ -130,22 +130,6 @@ describe("Hostile sockets", () => {
       status: 400
     },
     {
-      name: "a length beside chunks",
-      bytes:
-        "POST /api/v1/payment-intents HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
-      status: 400
-    },
-    {
-      name: "two lengths",
-      bytes: "POST /api/v1/payments HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab",
-      status: 400
-    },
-    {
-      name: "a length that is no number",
-      bytes: "POST /api/v1/payments HTTP/1.1\r\nhost: x\r\ncontent-length: zz\r\n\r\n",
-      status: 400
-    },
-    {
       name: "HTTP/9.9",
       bytes: "GET /healthz HTTP/9.9\r\nhost: x\r\n\r\n",
       status: 505
@@ -154,11 +138,6 @@ describe("Hostile sockets", () => {
     {
       name: "a header without a colon",
       bytes: "GET /healthz HTTP/1.1\r\nhost: x\r\nfoo bar\r\n\r\n",
-      status: 400
-    },
-    {
-      name: "a NUL in a header",
-      bytes: "GET /healthz HTTP/1.1\r\nhost: x\r\nx: a\u0000b\r\n\r\n",
       status: 400
     },
     {
@@ -183,17 +162,6 @@ describe("Hostile sockets", () => {
         expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} [^\r]+\r\n(connection: close\r\n)?\r\n$`, "i"))
     })
   }
-
-  test("chunks that break off in the body of a known key are 400 without a body", async () => {
-    const answer = await converse(
-      `${request(
-        "POST /api/v1/payment-intents",
-        "content-type: application/json\r\ntransfer-encoding: chunked\r\n"
-      )}zz\r\n\r\n`
-    )
-    expect(answer).toMatch(/^HTTP\/1.1 400 /)
-    expect((answer ?? "").match(/HTTP\/1.1/g)).toHaveLength(1)
-  })
 
   test("malformed bytes after a request are answered after it", async () => {
     const answer = await converse("GET /healthz HTTP/1.1\r\nhost: x\r\n\r\nno request\r\n\r\n")
