@@ -13,7 +13,7 @@ import { DueWork } from "../../src/platform/workers/DueWork.ts"
 import { serviceForFile } from "../support/forFile.ts"
 import { freshAddress } from "../support/freshAddress.ts"
 import type { TestServices } from "../support/service.ts"
-import { cookieOf, type Person, password, request, signUp } from "./person.ts"
+import { colleagueOf, cookieOf, type Person, password, request, signUp } from "./person.ts"
 
 setDefaultTimeout(60_000)
 
@@ -41,21 +41,7 @@ describe("Money's levers on Postgres", () => {
   const settings = async (person: Person, env = "live") =>
     (await person.call("GET", `${at(person, env)}/settings`)).body
 
-  const signedInAs = (cookie: string): Pick<Person, "cookie" | "call"> => ({
-    cookie,
-    call: (method, path, body) => request(service.baseUrl, method, path, { cookie, body })
-  })
-
-  /** Another member of the person's merchant. */
-  const colleague = async (person: Person): Promise<Person> => {
-    const email = `colleague-${crypto.randomUUID()}@example.com`
-    const { link } = (await person.call("POST", `${at(person)}/members`, { email, role: "owner" })).body
-    const answer = await request(service.baseUrl, "POST", "/one-time-link", {
-      body: { token: link.split("#")[1], password }
-    })
-    const cookie = cookieOf(answer)
-    return { ...person, ...signedInAs(cookie), email }
-  }
+  const colleague = (person: Person) => colleagueOf(service.baseUrl, person)
 
   const levers: ReadonlyArray<
     readonly [string, (person: Person, other: string) => readonly [string, string, unknown?]]
@@ -335,7 +321,11 @@ describe("Money's levers on Postgres", () => {
       })
       expect(changed.status).toBe(204)
       expect(await waiting()).toBe(0)
-      person = { ...person, ...signedInAs(cookieOf(changed)) }
+      const cookie = cookieOf(changed)
+      person = {
+        ...person,
+        call: (method, path, body) => request(service.baseUrl, method, path, { cookie, body })
+      }
       await told(`that ${person.email} asked for, by a new password`)
     })
 

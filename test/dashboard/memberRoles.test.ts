@@ -8,7 +8,7 @@ import { DashboardApi } from "../../src/dashboard/api/Api.ts"
 import type { Role } from "../../src/domain/Role.ts"
 import { endpointsOf } from "../../src/platform/http/Routing/pathTable.ts"
 import { serviceForFile } from "../support/forFile.ts"
-import { cookieOf, type Person, password, request, signUp } from "./person.ts"
+import { colleagueOf, type Person, password, request, signUp } from "./person.ts"
 
 setDefaultTimeout(60_000)
 
@@ -87,22 +87,7 @@ const noId = "00000000-0000-4000-8000-000000000000"
 const service = await serviceForFile({ trustedProxyHops: 1 })
 const run = <A>(work: Effect.Effect<A, unknown, SqlClient.SqlClient>) =>
   Effect.runPromise(work.pipe(Effect.provideContext(service.context)))
-/** Signs up, and joins the owner's merchant in that role. */
-const colleague = async (owner: Person, role: Role): Promise<Person> => {
-  const own = await signUp(service.baseUrl)
-  const at = `/merchants/${owner.merchantId}/test`
-  const { link } = (await owner.call("POST", `${at}/members`, { email: own.email, role })).body
-  const joined = await request(service.baseUrl, "POST", "/one-time-link", {
-    body: { token: link.split("#")[1], password }
-  })
-  const cookie = cookieOf(joined)
-  return {
-    ...own,
-    cookie,
-    merchantId: owner.merchantId,
-    call: (method, path, body) => request(service.baseUrl, method, path, { cookie, body })
-  }
-}
+const colleague = (owner: Person, role: Role) => colleagueOf(service.baseUrl, owner, role)
 const idOf = async (person: Person): Promise<string> => (await person.call("GET", "/session")).body.user.id
 const roleOf = async (person: Person): Promise<unknown> =>
   (await person.call("GET", "/session")).body.merchants.find(

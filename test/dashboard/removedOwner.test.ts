@@ -7,15 +7,7 @@ import { SqlClient } from "effect/sql"
 import { serviceForFile } from "../support/forFile.ts"
 import { freshAddress } from "../support/freshAddress.ts"
 import { overtaken } from "../support/overtaken.ts"
-import {
-  agentForm,
-  cookieOf,
-  type DashboardAnswer,
-  type Person,
-  password,
-  request,
-  signUp
-} from "./person.ts"
+import { agentForm, colleagueOf, type DashboardAnswer, type Person, signUp } from "./person.ts"
 
 setDefaultTimeout(60_000)
 
@@ -24,31 +16,13 @@ const service = await serviceForFile({ trustedProxyHops: 1 })
 describe("an owner who is about to be none", () => {
   const at = ({ merchantId }: Person, env = "test") => `/merchants/${merchantId}/${env}`
 
-  interface Colleague {
-    readonly id: string
-    readonly call: Person["call"]
-  }
-  /** Another owner of the same merchant. */
-  const colleagueOf = async (person: Person): Promise<Colleague> => {
-    const email = `colleague-${crypto.randomUUID()}@example.com`
-    const { link } = (await person.call("POST", `${at(person)}/members`, { email, role: "owner" })).body
-    const joined = await request(service.baseUrl, "POST", "/one-time-link", {
-      body: { token: link.split("#")[1], password }
-    })
-    const cookie = cookieOf(joined)
-    return {
-      id: joined.body.user.id,
-      call: (method, path, body) => request(service.baseUrl, method, path, { cookie, body })
-    }
-  }
-
   /** What was done already behind the merchant's lock, for which the request of the colleague waits. */
   const ends = {
-    "is removed": (sql: SqlClient.SqlClient, { id }: Colleague) =>
+    "is removed": (sql: SqlClient.SqlClient, { id }: { readonly id: string }) =>
       sql`DELETE FROM merchant_members WHERE user_id = ${id}`,
-    "has another role": (sql: SqlClient.SqlClient, { id }: Colleague) =>
+    "has another role": (sql: SqlClient.SqlClient, { id }: { readonly id: string }) =>
       sql`UPDATE merchant_members SET role = 'developer' WHERE user_id = ${id}`,
-    "has set a new password": (sql: SqlClient.SqlClient, { id }: Colleague) =>
+    "has set a new password": (sql: SqlClient.SqlClient, { id }: { readonly id: string }) =>
       sql`DELETE FROM sessions WHERE user_id = ${id}`
   }
   type End = keyof typeof ends
@@ -56,7 +30,7 @@ describe("an owner who is about to be none", () => {
   /** The answer to what a colleague asks for meanwhile. */
   const answerTo = (
     owner: Person,
-    colleague: Colleague,
+    colleague: Person & { readonly id: string },
     end: End,
     ask: (call: Person["call"]) => Promise<DashboardAnswer>
   ) =>
@@ -76,7 +50,7 @@ describe("an owner who is about to be none", () => {
     for (const end of everyEnd)
       test(`moves no ${env} address where the owner ${end} meanwhile`, async () => {
         const owner = await signUp(service.baseUrl)
-        const colleague = await colleagueOf(owner)
+        const colleague = await colleagueOf(service.baseUrl, owner)
         const body = { receiver: freshAddress() }
         const answer = await answerTo(owner, colleague, end, (call) =>
           call("PATCH", `${at(owner, env)}/receiver`, body)
@@ -89,7 +63,7 @@ describe("an owner who is about to be none", () => {
 
   test("withdraws no change of an address", async () => {
     const owner = await signUp(service.baseUrl)
-    const colleague = await colleagueOf(owner)
+    const colleague = await colleagueOf(service.baseUrl, owner)
     const address = freshAddress()
     await owner.call("PATCH", `${at(owner, "live")}/receiver`, { receiver: address })
     const answer = await answerTo(owner, colleague, "has set a new password", (call) =>
@@ -119,7 +93,7 @@ describe("an owner who is about to be none", () => {
     for (const end of ["is removed", "has set a new password"] as const)
       test(`${what} where the owner ${end} meanwhile`, async () => {
         const owner = await signUp(service.baseUrl)
-        const colleague = await colleagueOf(owner)
+        const colleague = await colleagueOf(service.baseUrl, owner)
         const answer = await answerTo(owner, colleague, end, (call) =>
           call(method, `${at(owner)}${path}`, body(owner))
         )
@@ -137,7 +111,7 @@ describe("an owner who is about to be none", () => {
       ["POST", `/keys/${key?.id}/rotate`, {}],
       ["POST", `/keys/${key?.id}/revoke`, {}]
     ] as const) {
-      const colleague = await colleagueOf(owner)
+      const colleague = await colleagueOf(service.baseUrl, owner)
       const answer = await answerTo(owner, colleague, "has set a new password", (call) =>
         call(method, `${at(owner)}${path}`, body)
       )
@@ -152,7 +126,7 @@ describe("an owner who is about to be none", () => {
       ["DELETE", `/members/${id}`, undefined],
       ["PUT", `/members/${id}/role`, { role: "support" }]
     ] as const) {
-      const colleague = await colleagueOf(owner)
+      const colleague = await colleagueOf(service.baseUrl, owner)
       const answer = await answerTo(owner, colleague, "has set a new password", (call) =>
         call(method, `${at(owner)}${path}`, body)
       )
