@@ -16,6 +16,7 @@ import { createDidToken } from "../../src/payments/buyers/createDidToken.ts"
 import { AppConfig } from "../../src/platform/AppConfig.ts"
 import type { AnswerBody } from "../support/AnswerBody.ts"
 import { forFile } from "../support/forFile.ts"
+import { listening } from "../support/listening.ts"
 import { ownDatabase } from "../support/ownDatabase.ts"
 import { temporaryDirectory } from "../support/process.ts"
 import { type RpcProxy, rpcProxy } from "../support/rpcProxy.ts"
@@ -120,19 +121,10 @@ const make = (environment: Readonly<Record<string, string>>) =>
     const port = yield* freePort(0)
     const baseUrl = `http://127.0.0.1:${port}`
     const delivered: Array<Delivery> = []
-    const shop = yield* Effect.acquireRelease(
-      Effect.sync(() =>
-        Bun.serve({
-          port: 0,
-          hostname: "127.0.0.1",
-          fetch: async (request) => {
-            delivered.push((await request.json()) as Delivery)
-            return new Response(null, { status: 204 })
-          }
-        })
-      ),
-      (running) => Effect.promise(() => running.stop(true))
-    )
+    const shop = yield* listening(async (request) => {
+      delivered.push((await request.json()) as Delivery)
+      return new Response(null, { status: 204 })
+    })
     const config = AppConfig.layer({
       PORT: String(port),
       HOST: "127.0.0.1",

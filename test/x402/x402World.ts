@@ -1,5 +1,6 @@
 // The service as it runs, on a real socket, an embedded Postgres, anvil and the real USDC,
 // with one merchant and wallets that pay by x402.
+
 import { afterEach } from "bun:test"
 import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { type Hex, toHex } from "viem"
@@ -21,6 +22,7 @@ import type { AnswerBody } from "../support/AnswerBody.ts"
 import { create2Factory } from "../support/contracts.ts"
 import { forFile } from "../support/forFile.ts"
 import { installMulticall } from "../support/installMulticall.ts"
+import { listening } from "../support/listening.ts"
 import { temporaryDirectory } from "../support/process.ts"
 import { type RpcProxy, rpcProxy } from "../support/rpcProxy.ts"
 
@@ -114,19 +116,10 @@ const make = Effect.fnUntraced(function* (environment: Environment, nodes: numbe
   const port = yield* freePort(0)
   const baseUrl = `http://127.0.0.1:${port}`
   const delivered: Array<X402World["delivered"][number]> = []
-  const shop = yield* Effect.acquireRelease(
-    Effect.sync(() =>
-      Bun.serve({
-        port: 0,
-        hostname: "127.0.0.1",
-        fetch: async (request) => {
-          delivered.push((await request.json()) as X402World["delivered"][number])
-          return new Response(null, { status: 204 })
-        }
-      })
-    ),
-    (running) => Effect.promise(() => running.stop(true))
-  )
+  const shop = yield* listening(async (request) => {
+    delivered.push((await request.json()) as X402World["delivered"][number])
+    return new Response(null, { status: 204 })
+  })
   const instance = (listening: number) =>
     Layer.build(
       Layer.fresh(App.layer).pipe(
