@@ -3,7 +3,7 @@
 import { afterEach, expect } from "bun:test"
 import type { NewMerchant } from "../../src/merchants/keys/KeyAuth.ts"
 import type { Environment } from "../../src/platform/AppConfig.ts"
-import { browserSuite } from "../support/browser.ts"
+import { browserSuite, closeContexts } from "../support/browser.ts"
 import { forFile } from "../support/forFile.ts"
 import { makeCheckoutWorld } from "./checkoutWorld.ts"
 
@@ -12,6 +12,7 @@ export const checkoutSuite = async (merchant: Partial<NewMerchant> = {}, environ
   const browserTest = browserSuite()
   const world = await forFile(makeCheckoutWorld(merchant, environment))
   afterEach(async () => {
+    await closeContexts()
     await world.automine(true)
     world.node.behave(() => undefined)
     expect(world.complaints.splice(0)).toEqual([])

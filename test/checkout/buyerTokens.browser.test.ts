@@ -13,18 +13,15 @@ const { browserTest, world } = await checkoutSuite({
   boundTokensOnly: true,
   tokenLifetimeSeconds: 600
 })
-const { baseUrl, context, createIntent, keys, open, transfers, wallet } = world
+const { baseUrl, context, createIntent, keys, open, transfers, visit, wallet } = world
 
 describe("A merchant with rules for tokens", () => {
   browserTest("is paid in its own checkout", async () => {
-    const buyer = await wallet()
-    const browser = await context([buyer])
-    const page = await open(browser, (await createIntent()).token)
+    const { buyer, page } = await visit()
     await toReview(page)
     await press(page, "Pay $10.00")
     await untilState(page, "settled")
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest("is paid although it has shortened the lifetime since the page was opened", async () => {
@@ -47,13 +44,10 @@ describe("A merchant with rules for tokens", () => {
     await press(page, "Pay $10.00")
     await untilState(page, "settled")
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest("says what to do where its key has changed since the page was opened", async () => {
-    const buyer = await wallet()
-    const browser = await context([buyer])
-    const page = await open(browser, (await createIntent()).token)
+    const { buyer, page } = await visit()
     await toReview(page)
     const error = { code: "INVALID_API_KEY", message: "The API key is missing.", retryable: false }
     await page.route(`${baseUrl}/api/v1/**`, (route) =>
@@ -73,7 +67,6 @@ describe("A merchant with rules for tokens", () => {
     await press(page, "Pay $10.00")
     await untilState(page, "settled")
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest("refuses tokens of other shops, of other payments, unbound and long-lived ones", async () => {

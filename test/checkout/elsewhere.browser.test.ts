@@ -34,7 +34,6 @@ describe("Paying from elsewhere", () => {
     expect(await href("Trust Wallet")).toBe(`trust://open_url?coin_id=60&url=${encoded}`)
     expect(await href("Rainbow")).toBe(`rainbow://dapp?url=${encoded}`)
     expect(await href("OKX Wallet")).toBe(`okx://wallet/dapp/url?dappUrl=${encoded}`)
-    await browser.close()
   })
 
   browserTest("a desktop shows a code, and follows while the phone pays", async () => {
@@ -67,7 +66,6 @@ describe("Paying from elsewhere", () => {
     expect(await stays(page.getByRole("link", { name: "MetaMask" }))).toBe(true)
     await press(page, "Pay from an exchange or another app")
     expect(await stays(page.getByText(receiver))).toBe(true)
-    await browser.close()
   })
 
   browserTest("a wallet app that injects late, without an announcement, is found and named", async () => {
@@ -77,7 +75,6 @@ describe("Paying from elsewhere", () => {
     )
     const page = await open(browser, (await createIntent()).token)
     await page.getByRole("button", { name: "Trust Wallet" }).waitFor()
-    await browser.close()
   })
 
   browserTest(

@@ -14,7 +14,7 @@ const { browserTest, world } = await checkoutSuite(
   {},
   { ONRAMP_URL: "https://buy.example.com/?to={address}&usd={amount}" }
 )
-const { baseUrl, context, createIntent, keys, merchantId, open, runIn, shopUrl, wallet } = world
+const { baseUrl, context, createIntent, keys, merchantId, open, runIn, shopUrl, visit, wallet } = world
 
 describe("The merchant's face", () => {
   browserTest("logo, colour and support reach the checkout, on the shop's page and its policy", async () => {
@@ -58,8 +58,7 @@ describe("The merchant's face", () => {
     await screenshot(dashboard, "dashboard-face")
     await shop.close()
 
-    const browser = await context([await wallet()])
-    const page = await open(browser, (await createIntent()).token)
+    const { page } = await visit()
     await toReview(page)
     const image = page.locator("quittance-checkout header img")
     expect(await image.evaluate((one) => (one instanceof HTMLImageElement ? one.naturalWidth : 0))).toBe(128)
@@ -72,7 +71,6 @@ describe("The merchant's face", () => {
       await expectNoAxeViolations(page)
       await screenshot(page, `face-${colorScheme}-360`)
     }
-    await browser.close()
   })
 
   browserTest("what is paid for and until when, in plain text; nothing is paid after it", async () => {
@@ -102,7 +100,6 @@ describe("The merchant's face", () => {
     await page.clock.fastForward("31:00")
     await untilState(page, "expired")
     expect(await page.getByRole("button", { name: /^Pay/ }).count()).toBe(0)
-    await browser.close()
   })
 
   browserTest("too little USDC: the address to copy, and where to buy", async () => {
@@ -116,7 +113,6 @@ describe("The merchant's face", () => {
       `https://buy.example.com/?to=${poor.account.address}&usd=10.00`
     )
     await screenshot(page, "needs-funds-onramp-360")
-    await browser.close()
   })
 
   browserTest("a wrong key: a sentence for the buyer, the reason for the developer", async () => {
@@ -131,7 +127,6 @@ describe("The merchant's face", () => {
     )
     await page.getByText("The shop’s checkout is not set up correctly.").first().waitFor()
     expect(said.join("\n")).toContain("<quittance-checkout> INVALID_API_KEY: The API key is missing")
-    await browser.close()
   })
 
   browserTest("a white button on the white card has an edge", async () => {
@@ -151,7 +146,6 @@ describe("The merchant's face", () => {
     expect(inside).toBe("rgb(255, 255, 255)")
     expect(Number(/oklab\(([\d.]+)/.exec(edge ?? "")?.[1])).toBeLessThan(0.6)
     await runIn(Effect.flatMap(Branding, (faces) => faces.change(id, { accentColor: null, support: null })))
-    await browser.close()
   })
 
   browserTest("a key or a token that never comes is said; one that comes late is waited for", async () => {
@@ -185,6 +179,5 @@ describe("The merchant's face", () => {
     await page.getByText("No wallet found in this browser").first().waitFor()
     await page.clock.runFor(10_000)
     expect(await page.getByText("No wallet found in this browser").first().isVisible()).toBeTrue()
-    await browser.close()
   })
 })

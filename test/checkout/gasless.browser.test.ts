@@ -12,7 +12,8 @@ import { press, toReview, untilState } from "./checkoutWorld.ts"
 import { type Behaviour, decline, type TestWallet } from "./testWallet.ts"
 
 const { browserTest, world } = await checkoutSuite({}, { X402_FACTORIES: create2Factory })
-const { automine, chain, context, createIntent, fundRelayer, mine, open, payment, transfers, wallet } = world
+const { automine, chain, context, createIntent, fundRelayer, mine, open, payment, transfers, visit, wallet } =
+  world
 
 /** What a person has to confirm in the wallet. */
 const promptsOf = (wallet: TestWallet) =>
@@ -74,7 +75,6 @@ describe("Paying by a signature", () => {
     expect(promptsOf(buyer)).toBe(1)
     expect(await payment(id)).toMatchObject({ status: "settled", payerType: "human" })
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest("a wallet that signs for its own chain alone is asked to switch, once", async () => {
@@ -93,50 +93,10 @@ describe("Paying by a signature", () => {
     await press(page, "Pay $10.00")
     await untilState(page, "settled")
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
-  })
-
-  browserTest("declined: nothing was charged, and the next signature pays", async () => {
-    const buyer = await wallet({ gas: false })
-    const browser = await context([buyer])
-    const page = await open(browser, (await createIntent()).token)
-    await toReview(page)
-    buyer.behave("eth_signTypedData_v4", decline)
-    await press(page, "Pay $10.00")
-    await page.getByText("You declined in your wallet. Nothing was charged.").last().waitFor()
-    await untilState(page, "review")
-    buyer.behave("eth_signTypedData_v4", undefined)
-    await press(page, "Pay $10.00")
-    await untilState(page, "settled")
-    expect(await transfers(buyer)).toBe(1)
-    await browser.close()
-  })
-
-  browserTest("a wallet that is disconnected while it is asked is connected again, and pays", async () => {
-    const buyer = await wallet({ gas: false })
-    const browser = await context([buyer])
-    const page = await open(browser, (await createIntent()).token)
-    await toReview(page)
-    buyer.behave("eth_signTypedData_v4", async () => {
-      buyer.connected = false
-      await buyer.emit(page, "accountsChanged", [])
-      throw { code: 4001, message: "User rejected the request." }
-    })
-    await press(page, "Pay $10.00")
-    await untilState(page, "connect")
-    await page.getByText("You declined in your wallet. Nothing was charged.").last().waitFor()
-    buyer.behave("eth_signTypedData_v4", undefined)
-    await toReview(page)
-    await press(page, "Pay $10.00")
-    await untilState(page, "settled")
-    expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest("the buyer prefers a transfer, and says who pays the fee", async () => {
-    const buyer = await wallet()
-    const browser = await context([buyer])
-    const page = await open(browser, (await createIntent()).token)
+    const { buyer, page } = await visit()
     await toReview(page)
     await press(page, "Pay the network fee yourself")
     await feeRow(page, "You pay it, in ETH")
@@ -147,7 +107,6 @@ describe("Paying by a signature", () => {
     await measured(page, buyer, "by transfer")
     expect(buyer.count("eth_signTypedData_v4")).toBe(0)
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest("a wallet that cannot sign typed data sends a transfer", async () => {
@@ -164,7 +123,6 @@ describe("Paying by a signature", () => {
     await press(page, "Pay $10.00")
     await untilState(page, "settled")
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest("a wallet that ignores nonces pays once from two browsers", async () => {
@@ -233,9 +191,7 @@ describe("Paying by a signature", () => {
 
   browserTest("where nothing is relayed, a wallet with USDC and no wei is told to get ETH", async () => {
     await fundRelayer(0n)
-    const buyer = await wallet({ gas: false })
-    const browser = await context([buyer])
-    const page = await open(browser, (await createIntent()).token)
+    const { browser, page } = await visit({ gas: false })
     await press(page, "Test Wallet")
     await untilState(page, "needs-funds")
     await page.getByText(/^Send ETH on Base Sepolia to 0x/).waitFor()
@@ -248,9 +204,7 @@ describe("Paying by a signature", () => {
   })
 
   browserTest("a page that is reloaded after the signature hands it in again", async () => {
-    const buyer = await wallet({ gas: false })
-    const browser = await context([buyer])
-    const page = await open(browser, (await createIntent()).token)
+    const { browser, buyer, page } = await visit({ gas: false })
     await toReview(page)
     await browser.route("**/authorization", (route) => route.abort())
     await press(page, "Pay $10.00")
@@ -260,7 +214,6 @@ describe("Paying by a signature", () => {
     await untilState(page, "settled")
     expect(buyer.count("eth_signTypedData_v4")).toBe(1)
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 })
 
@@ -294,7 +247,6 @@ describe("A contract wallet", () => {
       expect(promptsOf(buyer)).toBe(1)
       expect(await transfers(buyer)).toBe(1)
       expect(await payment(id)).toMatchObject({ payerAddress: getAddress(buyer.address) })
-      await browser.close()
     })
   }
 
@@ -315,7 +267,6 @@ describe("A contract wallet", () => {
       expect([buyer.count("wallet_sendCalls"), buyer.count("eth_sendTransaction")]).toEqual([1, 0])
       expect(await transfers(buyer)).toBe(1)
       expect(await payment(id)).toMatchObject({ status: "settled", payerAddress: getAddress(buyer.address) })
-      await browser.close()
     }
   )
 
@@ -336,7 +287,6 @@ describe("A contract wallet", () => {
     expect(buyer.count("wallet_sendCalls")).toBe(1)
     expect(buyer.count("personal_sign")).toBe(1)
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest("that never answers is found by the id that the page chose, and refuses it twice", async () => {
@@ -367,7 +317,6 @@ describe("A contract wallet", () => {
     await contract.sendHeld()
     await untilState(page, "settled")
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest(
@@ -391,7 +340,6 @@ describe("A contract wallet", () => {
       await page.getByText("You declined in your wallet. Nothing was charged.").last().waitFor()
       expect([buyer.count("wallet_sendCalls"), buyer.count("eth_sendTransaction")]).toEqual([2, 1])
       expect(await transfers(buyer)).toBe(0)
-      await browser.close()
     }
   )
 })

@@ -323,7 +323,6 @@ describe("Looks", () => {
       }
       expect(await page.evaluate<ReadonlyArray<string>>(smallTargets)).toEqual([])
       await automine(true)
-      await browser.close()
     })
   }
 })

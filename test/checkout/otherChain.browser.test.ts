@@ -33,7 +33,6 @@ describe("A wallet that is on another chain when it is asked for the transfer", 
     expect(elsewhere).toEqual([])
     expect(buyer.chainId).toBe(chainId)
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest(
@@ -51,7 +50,6 @@ describe("A wallet that is on another chain when it is asked for the transfer", 
       await press(page, "Send again")
       await untilState(page, "settled", 40_000)
       expect(await transfers(buyer)).toBe(1)
-      await browser.close()
     }
   )
 
@@ -83,7 +81,6 @@ describe("A wallet that is on another chain when it is asked for the transfer", 
           await untilState(page, "settled", 40_000)
           expect(buyer.count("eth_sendTransaction")).toBe(hasSent ? 1 : 2)
           expect(await transfers(buyer)).toBe(1)
-          await browser.close()
         }
       )
 })

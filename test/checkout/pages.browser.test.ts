@@ -43,7 +43,6 @@ describe("/pay", () => {
     await press(page, "Done")
     await page.waitForURL(`${shop}/thanks`)
     world.complaints.splice(0)
-    await browser.close()
   })
 
   browserTest("leads back to where the buyer came from, where it knows no shop", async () => {
@@ -54,7 +53,6 @@ describe("/pay", () => {
     await untilState(page, "expired")
     await press(page, "Done")
     await page.waitForURL(`${shopUrl}/cart`)
-    await browser.close()
   })
 
   browserTest("says what to do where there is neither a shop nor a page to go back to", async () => {
@@ -68,7 +66,6 @@ describe("/pay", () => {
     await untilState(page, "expired")
     await press(page, "Done")
     await page.getByText("You may close this page.").waitFor({ timeout: 5_000 })
-    await browser.close()
   })
 
   browserTest("makes no link of an address that is none to follow", async () => {
@@ -86,7 +83,6 @@ describe("/pay", () => {
     await page.goto(`${baseUrl}/pay#token=${(await createIntent()).token}&key=${keys.test.publishable}`)
     await untilState(page, "connect")
     expect(await page.getByRole("link").count()).toBe(0)
-    await browser.close()
   })
 
   browserTest("offers and loads nothing of WalletConnect without a project", async () => {
@@ -99,7 +95,6 @@ describe("/pay", () => {
     await page.waitForLoadState("networkidle")
     expect(await page.getByRole("button", { name: "WalletConnect" }).count()).toBe(0)
     expect(asked.filter((url) => /walletconnect/i.test(url))).toEqual([])
-    await browser.close()
   })
 
   browserTest("says that a link is incomplete", async () => {
@@ -110,7 +105,6 @@ describe("/pay", () => {
     await page.goto(`${baseUrl}/pay#token=abc&key=`)
     await page.getByText("This payment link is incomplete.").waitFor()
     await expectNoAxeViolations(page)
-    await browser.close()
   })
 
   browserTest("and /playground show themselves in no frame", async () => {
@@ -131,7 +125,6 @@ describe("/pay", () => {
     )
     expect(inside).toEqual([0, 0])
     world.complaints.splice(0)
-    await browser.close()
   })
 })
 
@@ -165,7 +158,6 @@ describe("/playground", () => {
     const node = complaints.splice(0).filter((one) => !one.includes(new URL(world.node.url).host))
     expect(node).toEqual([])
     expect(chain.rpcUrl).toStartWith("http://127.0.0.1")
-    await browser.close()
   })
 
   browserTest("takes the key from its field, and says what is wrong with it", async () => {
@@ -185,7 +177,6 @@ describe("/playground", () => {
     expect(await page.locator("quittance-checkout .amount").textContent()).toContain("$5.00")
     await expectNoAxeViolations(page)
     complaints.splice(0)
-    await browser.close()
   })
 })
 
@@ -224,7 +215,6 @@ describe("The page of docs/shop.md", () => {
     expect(await page.title()).toMatch(/^Paid: PAY-/)
     await press(page, "Done")
     await page.waitForURL(`${shopUrl}/orders/1042`)
-    await browser.close()
   })
 
   browserTest("is themed by custom properties and parts", async () => {
@@ -244,6 +234,5 @@ describe("The page of docs/shop.md", () => {
     expect(await style(".amount", "color")).toBe("rgb(4, 5, 6)")
     // The page is light; the theme is the element's own.
     expect(await style(".card", "backgroundColor")).toBe("rgb(22, 23, 29)")
-    await browser.close()
   })
 })

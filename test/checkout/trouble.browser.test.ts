@@ -7,7 +7,7 @@ import { type Hex, toHex } from "viem"
 import { encodeTransfer } from "../../src/checkout/component/erc20.ts"
 import { networks } from "../../src/domain/networks.ts"
 import { checkoutSuite } from "./browserWorld.ts"
-import { deepEnough, eventsOf, press, receiver, toReview, untilState } from "./checkoutWorld.ts"
+import { deepEnough, press, receiver, toReview, untilState } from "./checkoutWorld.ts"
 import type { TestWallet } from "./testWallet.ts"
 
 const { browserTest, world } = await checkoutSuite()
@@ -27,6 +27,7 @@ const {
   tokenEndingIn,
   transfers,
   untilRead,
+  visit,
   wallet
 } = world
 const { usdc, chainId } = networks.test
@@ -75,13 +76,10 @@ describe("A transaction", () => {
     expect(settled.reportedTransactionId).toBe(String(hash))
     expect(settled.reportedTransactionId).not.toBe(String(first))
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest("that the wallet cancels leads back to the review, and is paid then", async () => {
-    const buyer = await wallet()
-    const browser = await context([buyer])
-    const page = await open(browser, (await createIntent()).token)
+    const { buyer, page } = await visit()
     await toReview(page)
     await automine(false)
     await press(page, "Pay $10.00")
@@ -99,15 +97,12 @@ describe("A transaction", () => {
     await press(page, "Pay $10.00")
     await untilState(page, "settled")
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest(
     "whose report is refused for another reason is not said to be wrong, nor that nothing was charged",
     async () => {
-      const buyer = await wallet()
-      const browser = await context([buyer])
-      const page = await open(browser, (await createIntent()).token)
+      const { browser, buyer, page } = await visit()
       await toReview(page)
       const refuse = (code: string, retryable: boolean, status: number) =>
         browser.route(/\/api\/v1\/payments/, (route) =>
@@ -132,7 +127,6 @@ describe("A transaction", () => {
       await untilState(page, "failed")
       await page.getByText("This page can no longer follow your payment.").last().waitFor()
       expect(await transfers(buyer)).toBe(1)
-      await browser.close()
     }
   )
 
@@ -155,7 +149,6 @@ describe("A transaction", () => {
     await mine()
     await untilState(page, "settled", 40_000)
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest(
@@ -180,7 +173,6 @@ describe("A transaction", () => {
       await mine()
       await untilState(page, "settled", 40_000)
       expect(await transfers(buyer)).toBe(1)
-      await browser.close()
     }
   )
 
@@ -205,14 +197,11 @@ describe("A transaction", () => {
       }, `quittance-checkout:${id}`)
       await untilState(page, "cancelled", 40_000)
       await automine(true)
-      await browser.close()
     }
   )
 
   browserTest("that reverts charges no payment and can be tried again", async () => {
-    const buyer = await wallet()
-    const browser = await context([buyer])
-    const page = await open(browser, (await createIntent()).token)
+    const { buyer, page } = await visit()
     await toReview(page)
     await automine(false)
     await press(page, "Pay $10.00")
@@ -257,7 +246,6 @@ describe("A transaction", () => {
     expect(await page.getByText("has been paying this").count()).toBe(0)
     await press(page, "Pay $10.00")
     await untilState(page, "settled")
-    await browser.close()
   })
 
   browserTest("from an account other than the signed one is claimed by signing with it", async () => {
@@ -279,7 +267,6 @@ describe("A transaction", () => {
     await buyer.emit(page, "accountsChanged", [other.account.address])
     await press(page, "Sign the message")
     await untilState(page, "settled")
-    await browser.close()
   })
 })
 
@@ -287,9 +274,7 @@ describe("When the network is down", () => {
   browserTest(
     "the service's node: the balance is unknown, the report is kept and settles later",
     async () => {
-      const buyer = await wallet()
-      const browser = await context([buyer])
-      const page = await open(browser, (await createIntent()).token)
+      const { buyer, page } = await visit()
       await toReview(page)
       node.behave(() => ({ raw: new Response("down", { status: 502 }) }))
       await press(page, "Pay $10.00")
@@ -297,14 +282,11 @@ describe("When the network is down", () => {
       node.behave(() => undefined)
       await untilState(page, "settled", 40_000)
       expect(buyer.count("eth_sendTransaction")).toBe(1)
-      await browser.close()
     }
   )
 
   browserTest("the wallet's node: nothing is sent, and trying again works", async () => {
-    const buyer = await wallet()
-    const browser = await context([buyer])
-    const page = await open(browser, (await createIntent()).token)
+    const { buyer, page } = await visit()
     await toReview(page)
     buyer.behave("eth_getTransactionCount", async () => {
       throw { code: -32603, message: "fetch failed" }
@@ -316,7 +298,6 @@ describe("When the network is down", () => {
     buyer.behave("eth_getTransactionCount", undefined)
     await press(page, "Pay $10.00")
     await untilState(page, "settled")
-    await browser.close()
   })
 
   browserTest("the wallet's node after an unclear answer: no sending again until it answers", async () => {
@@ -337,12 +318,10 @@ describe("When the network is down", () => {
     buyer.behave("eth_getLogs", undefined)
     await untilState(page, "settled", 40_000)
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest("the buyer's connection while confirming: it goes on when it is back", async () => {
-    const browser = await context([await wallet()])
-    const page = await open(browser, (await createIntent()).token)
+    const { browser, page } = await visit()
     await toReview(page)
     await automine(false)
     await press(page, "Pay $10.00")
@@ -352,7 +331,6 @@ describe("When the network is down", () => {
     await mine()
     await browser.setOffline(false)
     await untilState(page, "settled", 40_000)
-    await browser.close()
   })
 
   browserTest("the service at the start: it tries, then offers to try again", async () => {
@@ -365,27 +343,10 @@ describe("When the network is down", () => {
     down = false
     await press(page, "Try again")
     await untilState(page, "connect")
-    await browser.close()
   })
 })
 
 describe("A checkout that cannot start", () => {
-  browserTest("with a token that has expired says so", async () => {
-    const browser = await context([])
-    const page = await open(browser, await tokenEndingIn(-1))
-    await untilState(page, "expired")
-    expect((await eventsOf(page)).map(({ name }) => name)).toContain("failed")
-    await browser.close()
-  })
-
-  browserTest("with a token that was altered says so, with the code for support", async () => {
-    const browser = await context([])
-    const page = await open(browser, `${(await createIntent()).token.slice(0, -4)}AAAA`)
-    await untilState(page, "failed")
-    await page.getByText("INVALID_INTENT_TOKEN").last().waitFor()
-    await browser.close()
-  })
-
   browserTest("but a payment that was opened resumes, and is paid, after its token expired", async () => {
     const token = await tokenEndingIn(3)
     const browser = await context([await wallet()])
@@ -396,7 +357,6 @@ describe("A checkout that cannot start", () => {
     await untilState(page, "review")
     await press(page, "Pay $10.00")
     await untilState(page, "settled")
-    await browser.close()
   })
 })
 
@@ -412,6 +372,5 @@ describe("A frame without an origin", () => {
     await page.goto(`${shopUrl}/sandboxed`)
     await page.frameLocator("iframe").getByText("Code STORAGE_BLOCKED").last().waitFor()
     world.complaints.splice(0)
-    await browser.close()
   })
 })

@@ -56,7 +56,6 @@ describe("WalletConnect", () => {
     expect(buyer.count("eth_signTypedData_v4")).toBe(1)
     expect(await payment(id)).toMatchObject({ status: "settled", payerType: "human" })
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest("a pairing that the wallet declines leads back to the choice", async () => {
@@ -67,7 +66,6 @@ describe("WalletConnect", () => {
     await pocket.pair(await pairingOf(page))
     await page.getByText("You declined in your wallet.").first().waitFor()
     await page.getByRole("button", { name: "WalletConnect" }).waitFor()
-    await browser.close()
   })
 
   browserTest("a phone keeps the links to wallets' own browsers beside it", async () => {
@@ -83,7 +81,6 @@ describe("WalletConnect", () => {
     await pairingOf(page)
     await expectNoAxeViolations(page)
     await screenshot(page, "walletconnect-phone-code")
-    await browser.close()
   })
 
   browserTest("an approval that comes after another wallet was chosen connects nothing", async () => {
@@ -102,7 +99,6 @@ describe("WalletConnect", () => {
     await untilState(page, "settled")
     expect(late.count("eth_signTypedData_v4")).toBe(0)
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest("is chosen, left and chosen again by keyboard alone", async () => {
@@ -117,7 +113,6 @@ describe("WalletConnect", () => {
       await page.keyboard.press("Enter")
     }
     await page.getByRole("button", { name: "WalletConnect" }).waitFor()
-    await browser.close()
   })
 
   browserTest("the session lasts over a reload, and ends when the wallet ends it", async () => {
@@ -131,7 +126,6 @@ describe("WalletConnect", () => {
     await page.getByRole("button", { name: /^Pay \$/ }).waitFor()
     await pocket.disconnect()
     await page.getByRole("button", { name: "WalletConnect" }).waitFor()
-    await browser.close()
   })
 
   browserTest("nothing of it is loaded before it is chosen", async () => {
@@ -147,7 +141,6 @@ describe("WalletConnect", () => {
     expect(relay.connections()).toBe(before)
     await pairingOf(page)
     expect(asked.filter((url) => url === `${baseUrl}/walletconnect.js`)).toHaveLength(1)
-    await browser.close()
   })
 
   browserTest("a script that does not arrive, or is another, is said, and fetched anew", async () => {
@@ -170,7 +163,6 @@ describe("WalletConnect", () => {
       await browser.unroute(`${baseUrl}/walletconnect.js`)
     }
     expect(await pairingOf(page)).toStartWith("wc:")
-    await browser.close()
   })
 
   browserTest("a relay that does not answer is said within 20 seconds, and another wallet pays", async () => {
@@ -185,7 +177,6 @@ describe("WalletConnect", () => {
     await press(page, "Pay $10.00")
     await untilState(page, "settled")
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest(
@@ -208,7 +199,6 @@ describe("WalletConnect", () => {
       await page.getByText("None for you").waitFor()
       await press(page, "Pay $10.00")
       await untilState(page, "settled")
-      await browser.close()
     }
   )
 
@@ -248,7 +238,6 @@ describe("WalletConnect", () => {
     await untilState(page, "settled")
     expect(await payment(id)).toMatchObject({ status: "settled" })
     expect(complaints).toEqual([])
-    await browser.close()
   })
 
   browserTest("the code is accessible and whole, light and dark, in Arabic, from 320 px", async () => {

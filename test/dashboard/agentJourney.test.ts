@@ -127,6 +127,5 @@ describe("An agent's life", () => {
     await page.getByRole("link", { name: "Live", exact: true }).click()
     await page.getByText("Mainnet is gated").waitFor()
     expect(problems).toEqual([])
-    await context.close()
   })
 })

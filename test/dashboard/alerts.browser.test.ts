@@ -4,9 +4,10 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { MoreAlerts } from "../../src/dashboard/api/alerts/Api.ts"
-import { browserSuite, expectNoAxeViolations, newContext, screenshot } from "../support/browser.ts"
+import { browserSuite, expectNoAxeViolations, screenshot } from "../support/browser.ts"
 import { serviceForFile } from "../support/forFile.ts"
 import { signUp } from "./person.ts"
+import { signedIn } from "./signedIn.ts"
 
 setDefaultTimeout(60_000)
 
@@ -51,10 +52,7 @@ describe("More alerts than a page holds", () => {
   browserTest("it is said that there are more, and a button shows them", async () => {
     const person = await signUp(service.baseUrl)
     await raise(person.merchantId, 130)
-    const context = await newContext({ width: 360 })
-    const [name = "", value = ""] = person.cookie.split("=")
-    await context.addCookies([{ name, value, url: service.baseUrl }])
-    const page = await context.newPage()
+    const page = await signedIn(service.baseUrl, person.cookie, { width: 360 })
     await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/test/alerts`)
     const more = page.getByRole("button", { name: "Show older ones to decide" })
     await page.getByText("There are older ones than these.").waitFor()
@@ -84,6 +82,5 @@ describe("More alerts than a page holds", () => {
       .getByText(/^Alert \d+$/)
       .allInnerTexts()
     expect(new Set(numbers.slice(0, 150)).size).toBe(150)
-    await context.close()
   })
 })

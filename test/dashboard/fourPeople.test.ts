@@ -21,7 +21,7 @@ import { password } from "./person.ts"
 
 setDefaultTimeout(60_000)
 
-const browserTest = browserSuite()
+const browserTest = browserSuite("file")
 
 const { usdc } = networks.test
 const account = (addressIndex: number) => mnemonicToAccount(developmentMnemonic, { addressIndex })

@@ -199,7 +199,6 @@ describe("A merchant's first day", () => {
       expect(await page.getByText("Webhook delivery failed").count()).toBe(0)
       await go("Payments")
       await page.getByText("No payments here").waitFor()
-      await context.close()
     }
   )
 
@@ -249,6 +248,5 @@ describe("A merchant's first day", () => {
     await tabTo("Sign out")
     await page.keyboard.press("Enter")
     await page.getByRole("heading", { name: "Sign in" }).waitFor()
-    await context.close()
   })
 })

@@ -4,10 +4,11 @@
 import { describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { browserSuite, expectNoAxeViolations, newContext, screenshot } from "../support/browser.ts"
+import { browserSuite, expectNoAxeViolations, screenshot } from "../support/browser.ts"
 import { serviceForFile } from "../support/forFile.ts"
 import { freshAddress } from "../support/freshAddress.ts"
 import { password, signUp } from "./person.ts"
+import { signedIn } from "./signedIn.ts"
 
 setDefaultTimeout(60_000)
 
@@ -23,10 +24,7 @@ describe("Money's levers in the dashboard", () => {
         Effect.provideContext(service.context)
       )
     )
-    const context = await newContext({ width: 360 })
-    const [name = "", value = ""] = person.cookie.split("=")
-    await context.addCookies([{ name, value, url: service.baseUrl }])
-    const page = await context.newPage()
+    const page = await signedIn(service.baseUrl, person.cookie, { width: 360 })
     await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/live/settings`)
     const asked = page.getByRole("dialog", { name: "Confirm your password" })
 
@@ -64,6 +62,5 @@ describe("Money's levers in the dashboard", () => {
     await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/live/alerts`)
     await page.getByText("Account settings changed").first().waitFor()
     await screenshot(page, "account-changes")
-    await context.close()
   })
 })

@@ -7,6 +7,7 @@ import { makeShop } from "../platform/http/shop.ts"
 import { browserSuite, expectNoAxeViolations, newContext, screenshot } from "../support/browser.ts"
 import { serviceForFile } from "../support/forFile.ts"
 import { signUp } from "./person.ts"
+import { signedIn } from "./signedIn.ts"
 
 setDefaultTimeout(60_000)
 
@@ -35,10 +36,7 @@ describe("The overview", () => {
       )
     }
     await shop.open("5.00")
-    const context = await newContext({ width: 1280 })
-    const [name = "", value = ""] = person.cookie.split("=")
-    await context.addCookies([{ name, value, url: service.baseUrl }])
-    const page = await context.newPage()
+    const page = await signedIn(service.baseUrl, person.cookie, { width: 1280 })
     await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/test`)
     await page.getByText("9 payments").waitFor({ timeout: 30_000 })
     await page.getByText("95 % within 4").first().waitFor()
@@ -92,7 +90,6 @@ describe("The overview", () => {
       const box = await strip.boundingBox()
       expect(box !== null && box.y >= 0 && box.y < 500).toBe(true)
     }
-    await context.close()
   })
 
   browserTest("follows by events, asking nothing in between, and by time where no events come", async () => {

@@ -86,7 +86,6 @@ describe("Pages of the dashboard", () => {
         await expectFits(page)
         await expectNoAxeViolations(page)
         expect(complaints).toEqual([])
-        await context.close()
       })
     }
 
@@ -103,7 +102,6 @@ describe("Pages of the dashboard", () => {
         await screenshot(page, `${name}-${view}`)
         await expectFits(page)
         await expectNoAxeViolations(page)
-        await context.close()
       })
     }
 
@@ -125,7 +123,6 @@ describe("Pages of the dashboard", () => {
         await expectFits(page)
         await expectNoAxeViolations(page)
       }
-      await context.close()
     })
   }
 
@@ -188,7 +185,6 @@ describe("Pages of the dashboard", () => {
     await expectNoAxeViolations(page)
     await context.setOffline(false)
     await page.getByText("The service does not answer").waitFor({ state: "detached" })
-    await context.close()
   })
 
   browserTest("a session that ends elsewhere ends the page, and signing in leads back to it", async () => {
@@ -212,7 +208,6 @@ describe("Pages of the dashboard", () => {
     await request(service.baseUrl, "POST", "/sign-out", { cookie: `${cookie?.name}=${cookie?.value}` })
     await signIn()
     await page.getByRole("heading", { level: 1, name: "Webhooks" }).waitFor()
-    await context.close()
   })
 
   browserTest("the theme is switched by hand and stays", async () => {
@@ -229,7 +224,6 @@ describe("Pages of the dashboard", () => {
     await page.reload()
     await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
     expect(await background()).toBe(dark)
-    await context.close()
   })
 
   browserTest("every payment link is found, the oldest too, and its days are whole ones", async () => {
@@ -260,6 +254,5 @@ describe("Pages of the dashboard", () => {
       await days.fill(typed)
       expect(await days.evaluate((at: HTMLInputElement) => at.checkValidity())).toBe(isTaken)
     }
-    await context.close()
   })
 })

@@ -2,9 +2,10 @@
 
 import { describe, expect, setDefaultTimeout } from "bun:test"
 import { makeShop } from "../platform/http/shop.ts"
-import { browserSuite, expectNoAxeViolations, newContext, screenshot } from "../support/browser.ts"
+import { browserSuite, expectNoAxeViolations, screenshot } from "../support/browser.ts"
 import { serviceForFile } from "../support/forFile.ts"
 import { signUp } from "./person.ts"
+import { signedIn } from "./signedIn.ts"
 
 setDefaultTimeout(60_000)
 
@@ -18,10 +19,7 @@ describe("Finding payments in the dashboard", () => {
     const shop = await makeShop(service, { ...person, id: person.merchantId })
     for (let count = 1; count <= 22; count++) await shop.open(`${count}.00`)
     const { payment } = await shop.settle("99.50", 99_500_000n)
-    const context = await newContext({ width: 1280 })
-    const [name = "", value = ""] = person.cookie.split("=")
-    await context.addCookies([{ name, value, url: service.baseUrl }])
-    const page = await context.newPage()
+    const page = await signedIn(service.baseUrl, person.cookie, { width: 1280 })
     const at = (path: string) => `${service.baseUrl}/dashboard/${person.merchantId}/test${path}`
     const rows = page.locator("main a.row-link")
     const codes = () => rows.allInnerTexts()
@@ -109,6 +107,5 @@ describe("Finding payments in the dashboard", () => {
         await expectNoAxeViolations(page)
       }
     }
-    await context.close()
   })
 })

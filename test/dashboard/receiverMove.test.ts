@@ -4,9 +4,10 @@
 import { describe, expect, setDefaultTimeout } from "bun:test"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { Address } from "../../src/domain/Chain.ts"
-import { browserSuite, expectNoAxeViolations, newContext, screenshot } from "../support/browser.ts"
+import { browserSuite, expectNoAxeViolations, screenshot } from "../support/browser.ts"
 import { serviceForFile } from "../support/forFile.ts"
 import { signUp } from "./person.ts"
+import { signedIn } from "./signedIn.ts"
 
 setDefaultTimeout(60_000)
 
@@ -19,10 +20,7 @@ describe("Moving a receiving address", () => {
     const owner = privateKeyToAccount(generatePrivateKey())
     await signUp(service.baseUrl, Address.make(owner.address))
     const person = await signUp(service.baseUrl)
-    const context = await newContext({ width: 360 })
-    const [name = "", value = ""] = person.cookie.split("=")
-    await context.addCookies([{ name, value, url: service.baseUrl }])
-    const page = await context.newPage()
+    const page = await signedIn(service.baseUrl, person.cookie, { width: 360 })
     await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/test/settings`)
     const dialog = page.getByRole("dialog")
 
@@ -53,6 +51,5 @@ describe("Moving a receiving address", () => {
     await page.getByText("Saved").waitFor()
     const { body } = await person.call("GET", `/merchants/${person.merchantId}/test/settings`)
     expect(body.profile).toMatchObject({ boundTokensOnly: true, tokenLifetimeSeconds: 7200 })
-    await context.close()
   })
 })

@@ -101,7 +101,6 @@ describe("The account's security in the dashboard", () => {
       await page.goto(`${site}/dashboard/sign-in`)
       await page.getByRole("button", { name: "Use a passkey" }).click()
       await page.getByText("The passkey was not accepted").waitFor()
-      await context.close()
     })
 
   browserTest("recovery codes stay on the page where the service is lost as they come", async () => {
@@ -124,7 +123,6 @@ describe("The account's security in the dashboard", () => {
     await Bun.sleep(500)
     const codes = page.getByRole("dialog", { name: "Store your recovery codes" })
     expect(await codes.locator("pre").textContent({ timeout: 2_000 })).not.toBe("")
-    await context.close()
   })
 
   browserTest(
@@ -165,7 +163,6 @@ describe("The account's security in the dashboard", () => {
       await page.getByRole("button", { name: "End all others" }).click()
       await page.getByText("Signed out everywhere else").waitFor()
       await page.getByRole("button", { name: "End all others" }).waitFor({ state: "detached" })
-      await context.close()
     }
   )
 })

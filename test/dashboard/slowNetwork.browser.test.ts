@@ -6,6 +6,7 @@ import { makeShop } from "../platform/http/shop.ts"
 import { browserSuite, newContext } from "../support/browser.ts"
 import { serviceForFile } from "../support/forFile.ts"
 import { password, signUp } from "./person.ts"
+import { signedIn } from "./signedIn.ts"
 
 setDefaultTimeout(60_000)
 
@@ -56,7 +57,6 @@ describe("The dashboard on a slow network", () => {
       await letGo()
       expect(await page.getByRole("heading", { name: "Overview" }).count()).toBe(1)
       expect(page.url()).not.toContain("sign-in")
-      await context.close()
     }
   )
 
@@ -64,10 +64,7 @@ describe("The dashboard on a slow network", () => {
     const person = await signUp(service.baseUrl)
     const shop = await makeShop(service, { ...person, id: person.merchantId })
     const { payment } = (await shop.open("41.00")).body
-    const context = await newContext()
-    const [name = "", value = ""] = person.cookie.split("=")
-    await context.addCookies([{ name, value, url: service.baseUrl }])
-    const page = await context.newPage()
+    const page = await signedIn(service.baseUrl, person.cookie)
     await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/test/payments`)
     const row = page.getByRole("row", { name: payment.refCode })
     await row.getByText("Pending", { exact: true }).waitFor()
@@ -79,6 +76,5 @@ describe("The dashboard on a slow network", () => {
     await row.getByText("Settled", { exact: true }).waitFor()
     await letGo()
     expect(await row.getByText("Settled", { exact: true }).count()).toBe(1)
-    await context.close()
   })
 })

@@ -1,9 +1,10 @@
 // Two people with the same form: what one has edited is saved, and what the other has changed stays or is told of.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
-import { browserSuite, expectNoAxeViolations, newContext, screenshot, untilOn } from "../support/browser.ts"
+import { browserSuite, expectNoAxeViolations, screenshot, untilOn } from "../support/browser.ts"
 import { serviceForFile } from "../support/forFile.ts"
 import { agentForm, signUp } from "./person.ts"
+import { signedIn } from "./signedIn.ts"
 
 setDefaultTimeout(60_000)
 
@@ -17,10 +18,7 @@ describe("Two people with the same form", () => {
   const patch = (path: string, body: unknown) => person.call("PATCH", `${at}${path}`, body)
   const settings = async () => (await person.call("GET", `${at}/settings`)).body
   const opened = async (path: string) => {
-    const context = await newContext({ width: 360 })
-    const [name = "", value = ""] = person.cookie.split("=")
-    await context.addCookies([{ name, value, url: service.baseUrl }])
-    const page = await context.newPage()
+    const page = await signedIn(service.baseUrl, person.cookie, { width: 360 })
     await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/test/${path}`)
     return page
   }

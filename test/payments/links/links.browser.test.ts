@@ -100,7 +100,6 @@ describe("Payment links", () => {
     await page.getByRole("button", { name: "Test Wallet" }).waitFor()
     expect(await reference()).toBe(before)
     await payOn(page, "$7.50")
-    await browser.close()
   })
 
   browserTest(
@@ -129,7 +128,6 @@ describe("Payment links", () => {
       await press(page, "Done")
       await page.getByText("You may close this page.").waitFor()
       await page.getByRole("heading", { name: "Payment complete" }).waitFor()
-      await browser.close()
     }
   )
 
@@ -157,7 +155,6 @@ describe("Payment links", () => {
     await page.getByRole("button", { name: /^Pay/ }).waitFor()
     await reach("Pay $7.50")
     await untilState(page, "settled")
-    await browser.close()
   })
 
   browserTest("closed and expired links open nothing; a poster prints the code", async () => {
@@ -193,7 +190,6 @@ describe("Payment links", () => {
     expect((await ask("GET", `/payment-links?startingAfter=${"a".repeat(24)}`)).status).toBe(400)
     await page.goto(`${baseUrl}/link/${"a".repeat(24)}`)
     await page.getByText("There is no payment link at this address.").waitFor()
-    await browser.close()
   })
 
   browserTest(
@@ -217,7 +213,6 @@ describe("Payment links", () => {
         await page.goto(`${baseUrl}/counter#link=${id}`)
         await asked
       }
-      await browser.close()
     }
   )
 
@@ -237,7 +232,6 @@ describe("Payment links", () => {
     await page.reload()
     await payOn(page, "$3.00")
     expect(await reference()).toBe(before)
-    await browser.close()
   })
 
   browserTest("a payment that is over leads to another one", async () => {
@@ -254,7 +248,6 @@ describe("Payment links", () => {
     await press(page, "Done")
     await page.getByRole("button", { name: "Test Wallet" }).waitFor()
     expect(await reference()).not.toBe(before)
-    await browser.close()
   })
 
   browserTest("closed while it is being paid: a reload goes on with the payment", async () => {
@@ -276,7 +269,6 @@ describe("Payment links", () => {
     await press(page, "Done")
     await page.reload()
     await page.getByText("This payment link is closed.").waitFor()
-    await browser.close()
   })
 
   browserTest("who has paid is asked for nothing more by a reload", async () => {
@@ -297,7 +289,6 @@ describe("Payment links", () => {
     await untilState(page, "review")
     expect(await reference()).not.toBe(before)
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest(
@@ -323,7 +314,6 @@ describe("Payment links", () => {
       await next.goto(link.url)
       await untilState(next, "review")
       expect(await transfers(buyer)).toBe(1)
-      await browser.close()
     }
   )
 
@@ -382,7 +372,6 @@ describe("Payment links", () => {
         await choose(next)
         await next.getByRole("button", { name: "Pay from an exchange or another app" }).waitFor()
         expect(await referenceOn(next)).not.toBe(reference)
-        await browser.close()
       }
     )
 
@@ -402,7 +391,6 @@ describe("Payment links", () => {
     const again = await browser.newPage()
     await again.goto(link.url)
     await again.getByLabel("Amount in USD").waitFor()
-    await browser.close()
   })
 
   browserTest("cancelled, gone on with and sent: a reload shows the payment that was sent", async () => {
@@ -425,7 +413,6 @@ describe("Payment links", () => {
     await mine()
     await untilState(page, "settled")
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest(
@@ -449,7 +436,6 @@ describe("Payment links", () => {
       await mine()
       await untilState(page, "settled")
       expect(await transfers(buyer)).toBe(1)
-      await browser.close()
     }
   )
 
@@ -491,7 +477,6 @@ describe("In the reader's language", () => {
     await page.locator("#amount").fill("٧٫٥")
     await page.keyboard.press("Enter")
     await page.locator("quittance-checkout").getByText("٧٫٥٠").first().waitFor()
-    await browser.close()
   })
 
   browserTest("a link, its poster and the counter speak German, and Arabic from the right", async () => {
@@ -617,7 +602,6 @@ describe("The counter", () => {
       await tablet.getByText("Today on this device: $6.50 (2)").waitFor()
       await tablet.reload()
       await tablet.getByText("Today on this device: $6.50 (2)").waitFor()
-      await shop.close()
     }
   )
   browserTest(
@@ -702,6 +686,5 @@ describe("The counter", () => {
     await tablet.clock.fastForward("13:00:00")
     await tablet.clock.runFor(5_000)
     await tablet.getByText("Today on this device: $0.00 (0)").waitFor()
-    await shop.close()
   })
 })

@@ -91,6 +91,5 @@ describe("Receipts by mail", () => {
       await page.goto(`${service.baseUrl}/receipt/${"A".repeat(24)}`)
       await page.locator("#verified.bad").waitFor()
       expect(await page.locator("#email").isVisible()).toBeFalse()
-      await context.close()
     })
 })

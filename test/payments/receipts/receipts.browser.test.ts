@@ -117,7 +117,6 @@ describe("Receipts", () => {
       for (const hash of [receipt.transactionId, other])
         await shown.getByText(hash, { exact: true }).waitFor()
       await expectNoAxeViolations(shown)
-      await browser.close()
     }
   )
 
@@ -216,6 +215,5 @@ describe("Receipts", () => {
     await verifier.getByRole("button", { name: "Verify" }).click()
     await verifier.getByText("Not a receipt of this service, or it was changed.").waitFor()
     await expectNoAxeViolations(verifier)
-    await browser.close()
   })
 })
