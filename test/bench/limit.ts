@@ -5,35 +5,13 @@
 import { createHash, createHmac } from "node:crypto"
 import { SQL } from "bun"
 import { getAddress, recoverMessageAddress } from "viem"
+import { type Change, canonical, hex, type PaymentRow, refCode, token, usd, view as viewOf } from "./rows.ts"
 
 const env = process.env
 const sql = new SQL(env["DATABASE_URL"] ?? "", { max: 16 })
 const [kid = "", secret = ""] = (env["INTENT_TOKEN_SECRETS"] ?? "").split(":")
 const baseUrl = env["BASE_URL"] ?? ""
-const token = { address: "0x036CbD53842c5426634e7929541eC2318f3dCF7e", chainId: 84532 }
 const header = Buffer.from(JSON.stringify({ alg: "HS256", typ: "intent+jwt", kid })).toString("base64url")
-
-interface Row {
-  id: string
-  status: string
-  amount: string
-  ref_code: string
-  intent_url: string
-  payer_type: string
-  created_at: Date
-  reported_at: Date | null
-  transaction_id: Uint8Array | null
-  payer_address: Uint8Array | null
-  settled_at: Date | null
-  failure_reason: string | null
-}
-
-interface Change {
-  amountAtomic: string
-  chainId: number
-  receiver: string
-  tokenAddress: string
-}
 
 interface Owner {
   merchant_id: string
@@ -50,8 +28,6 @@ const key = async (request: Request) => {
   return row as Owner
 }
 
-const hex = (bytes: Uint8Array) => `0x${Buffer.from(bytes).toString("hex")}` as const
-
 const checksummed = new Map<string, string>()
 const address = (bytes: Uint8Array) => {
   const text = hex(bytes)
@@ -62,34 +38,7 @@ const address = (bytes: Uint8Array) => {
   return made
 }
 
-const usd = (digits: string) => {
-  const atomic = BigInt(digits)
-  const fraction = (atomic % 1_000_000n).toString().padStart(6, "0")
-  return `${atomic / 1_000_000n}.${fraction.slice(0, 2)}${fraction.slice(2).replace(/0+$/, "")}`
-}
-
-const view = (row: Row) => ({
-  id: row.id,
-  amount: usd(row.amount),
-  currency: "USD",
-  env: "test",
-  livemode: false,
-  status: row.status,
-  refCode: row.ref_code,
-  intentUrl: row.intent_url,
-  createdAt: row.created_at.toISOString(),
-  payerType: row.payer_type,
-  ...(row.reported_at === null || row.transaction_id === null || row.payer_address === null
-    ? {}
-    : {
-        payerAddress: address(row.payer_address),
-        reportedAt: row.reported_at.toISOString(),
-        reportedTransactionId: hex(row.transaction_id)
-      }),
-  ...(row.settled_at === null ? {} : { settledAt: row.settled_at.toISOString() }),
-  ...(row.status === "pending" ? {} : { failureReason: row.failure_reason }),
-  token
-})
+const view = (row: PaymentRow) => viewOf(row, address)
 
 let count = 0
 const json = (body: unknown, status = 200) =>
@@ -123,14 +72,6 @@ const buyer = async (didToken: string) => {
   return recovered
 }
 
-const canonical = (changes: ReadonlyArray<Change>) =>
-  changes
-    .map((one) => `${one.chainId} ${one.tokenAddress} ${one.receiver} ${one.amountAtomic}`.toLowerCase())
-    .sort()
-    .join("\n")
-
-const refCode = () => `PAY-${Math.random().toString(36).slice(2, 10).toUpperCase().padEnd(8, "0")}`
-
 Bun.serve({
   port: Number(env["PORT"]),
   hostname: "127.0.0.1",
@@ -143,7 +84,7 @@ Bun.serve({
         const iat = Math.floor(Date.now() / 1000)
         const receiver = address(owner.receiver_test)
         const intent = {
-          amount: usd((BigInt(body.amount.replace(".", "")) * 10_000n).toString()),
+          amount: usd(BigInt(body.amount.replace(".", "")) * 10_000n),
           currency: "USD",
           mode: "test",
           receiver,
@@ -172,7 +113,7 @@ Bun.serve({
           SELECT id, status, amount, ref_code, intent_url, payer_type, created_at, reported_at, transaction_id,
             payer_address, settled_at, failure_reason
           FROM payments WHERE merchant_id = ${owner.merchant_id} AND env = 'test'
-          ORDER BY created_at DESC, id DESC LIMIT 21`) as Array<Row>
+          ORDER BY created_at DESC, id DESC LIMIT 21`) as Array<PaymentRow>
         return json({ payments: rows.slice(0, 20).map(view), hasMore: rows.length > 20 })
       },
       POST: async (request) => {
@@ -190,7 +131,7 @@ Bun.serve({
           )
           SELECT *, true AS created FROM inserted
           UNION ALL SELECT *, false AS created FROM payments WHERE id = ${claims.jti} AND NOT EXISTS (SELECT 1 FROM inserted)`) as Array<
-          Row & { created: boolean }
+          PaymentRow & { created: boolean }
         >
         return row === undefined ? json({}, 500) : json({ payment: view(row) }, row.created ? 201 : 200)
       }
@@ -201,7 +142,7 @@ Bun.serve({
         const [row] = (await sql`
           SELECT id, status, amount, ref_code, intent_url, payer_type, created_at, reported_at, transaction_id,
             payer_address, settled_at, failure_reason
-          FROM payments WHERE id = ${request.params.id} AND merchant_id = ${owner.merchant_id} AND env = 'test'`) as Array<Row>
+          FROM payments WHERE id = ${request.params.id} AND merchant_id = ${owner.merchant_id} AND env = 'test'`) as Array<PaymentRow>
         return row === undefined ? json({}, 404) : json({ payment: view(row) })
       },
       PATCH: async (request) => {
@@ -216,7 +157,7 @@ Bun.serve({
           SELECT id, status, amount, ref_code, intent_url, payer_type, created_at, reported_at, transaction_id,
             payer_address, settled_at, failure_reason, token_changes
           FROM payments WHERE id = ${request.params.id} AND merchant_id = ${owner.merchant_id} AND env = 'test'`) as Array<
-          Row & { token_changes: ReadonlyArray<Change> | null }
+          PaymentRow & { token_changes: ReadonlyArray<Change> | null }
         >
         if (row?.transaction_id == null || row.payer_address === null || row.token_changes === null)
           return json({}, 404)

@@ -4,8 +4,7 @@ import { measureDrain } from "./drain/measureDrain.ts"
 import { judge, type Results } from "./floors.ts"
 import { measureGrowth } from "./growth.ts"
 import { measureHttp } from "./http.ts"
-import { postgresVersion } from "./postgres.ts"
-import { machineOf, markdown, verdicts } from "./report.ts"
+import { markdown, verdicts } from "./report.ts"
 import { measureStartup } from "./startup.ts"
 
 const parts: { readonly [Part in keyof Results]-?: Effect.Effect<Results[Part], never, Scope.Scope> } = {
@@ -16,26 +15,19 @@ const parts: { readonly [Part in keyof Results]-?: Effect.Effect<Results[Part], 
 }
 const isPart = (text: string): text is keyof Results => Object.hasOwn(parts, text)
 const all = Object.keys(parts).filter(isPart)
-const flags = ["--check"]
 
-const usage = (message: string): never => {
-  console.error(`${message}\nbun run bench [${all.join(" | ")}] [${flags.join("] [")}]`)
+const words = process.argv.slice(2)
+if (words.some((word) => !isPart(word) && word !== "--check")) {
+  console.error(`bun run bench [${all.join(" | ")}] [--check]`)
   process.exit(2)
 }
 
-const words = process.argv.slice(2)
-const unknown = words.find((word) => !isPart(word) && !flags.includes(word))
-if (unknown !== undefined) usage(`Unknown: ${unknown}`)
-const chosen = words.some(isPart) ? all.filter((part) => words.includes(part)) : all
-
 const results: Results = {}
-for (const part of chosen) {
-  const begun = performance.now()
+for (const part of words.some(isPart) ? all.filter((one) => words.includes(one)) : all) {
   const measure: Effect.Effect<unknown, never, Scope.Scope> = parts[part]
   Object.assign(results, { [part]: await Effect.runPromise(Effect.scoped(measure)) })
-  console.log(`${part} took ${((performance.now() - begun) / 1000).toFixed(0)} s\n`)
 }
 
 const judged = judge(results)
-console.log(`${markdown(machineOf(postgresVersion()), results)}\n\n${verdicts(judged)}`)
+console.log(`\n${markdown(results)}\n\n${verdicts(judged)}`)
 process.exit(words.includes("--check") && judged.some(({ met }) => !met) ? 1 : 0)

@@ -12,16 +12,14 @@ export const megabytesOf = (pid: number): number => {
   }
 }
 
-/** Samples a process every 100 ms; `stop` answers the most that it held. */
-export const watchMemory = (pid: number): { readonly stop: () => number } => {
+/** Samples a process every 100 ms; what it returns stops, and answers the most that the process held. */
+export const watchMemory = (pid: number): (() => number) => {
   let peak = megabytesOf(pid)
   const timer = setInterval(() => {
     peak = Math.max(peak, megabytesOf(pid))
   }, 100)
-  return {
-    stop: () => {
-      clearInterval(timer)
-      return Math.max(peak, megabytesOf(pid))
-    }
+  return () => {
+    clearInterval(timer)
+    return Math.max(peak, megabytesOf(pid))
   }
 }

@@ -6,12 +6,12 @@ import { jwtVerify, SignJWT } from "jose"
 import postgres from "postgres"
 import { getAddress, type Hex, recoverMessageAddress } from "viem"
 import { z } from "zod"
+import { type Change, canonical, hex, type PaymentRow, refCode, token, usd, view as viewOf } from "./rows.ts"
 
 const env = process.env
 const sql = postgres(env["DATABASE_URL"] ?? "", { max: 16, onnotice: () => {} })
 const [kid = "", secretText = ""] = (env["INTENT_TOKEN_SECRETS"] ?? "").split(":")
 const baseUrl = env["BASE_URL"] ?? ""
-const token = { address: "0x036CbD53842c5426634e7929541eC2318f3dCF7e", chainId: 84532 }
 // Imported once: jose imports raw bytes again for every token.
 const secret = await crypto.subtle.importKey(
   "raw",
@@ -77,37 +77,10 @@ const atomicOf = (amount: string) => {
   const [integer = "0", fraction = ""] = amount.split(".")
   return BigInt(integer) * 1_000_000n + BigInt(fraction.padEnd(6, "0"))
 }
-const usd = (atomic: bigint) => {
-  const fraction = (atomic % 1_000_000n).toString().padStart(6, "0")
-  return `${atomic / 1_000_000n}.${fraction.slice(0, 2)}${fraction.slice(2).replace(/0+$/, "")}`
-}
-const hex = (bytes: Buffer): Hex => `0x${bytes.toString("hex")}`
-
 const columns = sql`id, env, status, amount, ref_code, intent_url, payer_type, created_at, reported_at,
   transaction_id, payer_address, settled_at, failure_reason`
 
-const view = (row: postgres.Row) => ({
-  id: row["id"],
-  amount: usd(BigInt(row["amount"])),
-  currency: "USD",
-  env: row["env"],
-  livemode: row["env"] === "live",
-  status: row["status"],
-  refCode: row["ref_code"],
-  intentUrl: row["intent_url"],
-  createdAt: row["created_at"].toISOString(),
-  payerType: row["payer_type"],
-  ...(row["reported_at"] === null
-    ? {}
-    : {
-        payerAddress: getAddress(hex(row["payer_address"])),
-        reportedAt: row["reported_at"].toISOString(),
-        reportedTransactionId: hex(row["transaction_id"])
-      }),
-  ...(row["settled_at"] === null ? {} : { settledAt: row["settled_at"].toISOString() }),
-  ...(row["status"] === "pending" ? {} : { failureReason: row["failure_reason"] }),
-  token
-})
+const view = (row: PaymentRow) => viewOf(row, (bytes) => getAddress(hex(bytes)))
 
 /** The address that a DID token proves, or undefined. */
 const buyerOf = async (didToken: string) => {
@@ -123,12 +96,6 @@ const buyerOf = async (didToken: string) => {
   }
 }
 const hexOf = (text: string): Hex => `0x${text.slice(2)}`
-
-const canonical = (changes: ReadonlyArray<z.infer<typeof TokenChange>>) =>
-  changes
-    .map((one) => `${one.chainId} ${one.tokenAddress} ${one.receiver} ${one.amountAtomic}`.toLowerCase())
-    .sort()
-    .join("\n")
 
 interface Variables {
   owner: Owner
@@ -199,20 +166,23 @@ app.post("/api/v1/payments", async (context) => {
   if (!claims.success) return refuse(context, 400, "INVALID_INTENT_TOKEN")
   const { jti, amount, intentUrl, merchant, receiver } = claims.data
   if (merchant !== context.get("owner").merchant_id) return refuse(context, 403, "INTENT_TOKEN_KEY_MISMATCH")
-  const refCode = `PAY-${Math.random().toString(36).slice(2, 10).toUpperCase().padEnd(8, "0")}`
-  const inserted = await sql`
+  const inserted = await sql<Array<PaymentRow>>`
     INSERT INTO payments (id, merchant_id, env, status, amount, ref_code, intent_url, receiver, payer_type, created_at)
-    VALUES (${jti}, ${merchant}, 'test', 'pending', ${atomicOf(amount).toString()}, ${refCode}, ${intentUrl},
+    VALUES (${jti}, ${merchant}, 'test', 'pending', ${atomicOf(amount).toString()}, ${refCode()}, ${intentUrl},
       ${Buffer.from(receiver.slice(2), "hex")}, 'human', ${new Date()})
     ON CONFLICT (id) DO NOTHING RETURNING ${columns}`
-  const [row] = inserted.length > 0 ? inserted : await sql`SELECT ${columns} FROM payments WHERE id = ${jti}`
-  return context.json({ payment: view(row ?? {}) }, inserted.length > 0 ? 201 : 200)
+  const [row] =
+    inserted.length > 0
+      ? inserted
+      : await sql<Array<PaymentRow>>`SELECT ${columns} FROM payments WHERE id = ${jti}`
+  if (row === undefined) return refuse(context, 404, "PAYMENT_NOT_FOUND")
+  return context.json({ payment: view(row) }, inserted.length > 0 ? 201 : 200)
 })
 
 app.get("/api/v1/payments", async (context) => {
   const query = ListQuery.safeParse(context.req.query())
   if (!query.success) return refuse(context, 400, "INVALID_REQUEST")
-  const rows = await sql`
+  const rows = await sql<Array<PaymentRow>>`
     SELECT ${columns} FROM payments WHERE merchant_id = ${context.get("owner").merchant_id} AND env = 'test'
     ORDER BY created_at DESC, id DESC LIMIT ${query.data.limit + 1}`
   return context.json({
@@ -224,7 +194,7 @@ app.get("/api/v1/payments", async (context) => {
 app.get("/api/v1/payments/:id", async (context) => {
   const id = Id.safeParse(context.req.param("id"))
   if (!id.success) return refuse(context, 400, "INVALID_REQUEST")
-  const [row] = await sql`
+  const [row] = await sql<Array<PaymentRow>>`
     SELECT ${columns} FROM payments
     WHERE id = ${id.data} AND merchant_id = ${context.get("owner").merchant_id} AND env = 'test'`
   return row === undefined ? refuse(context, 404, "PAYMENT_NOT_FOUND") : context.json({ payment: view(row) })
@@ -237,15 +207,16 @@ app.patch("/api/v1/payments/:id", async (context) => {
   const { buyerDidToken, transactionId, tokenChanges } = body.data
   const payer = await buyerOf(buyerDidToken)
   if (payer === undefined) return refuse(context, 401, "INVALID_BUYER_TOKEN")
-  const [row] = await sql`
+  const [row] = await sql<Array<PaymentRow & { token_changes: ReadonlyArray<Change> }>>`
     SELECT ${columns}, token_changes FROM payments
     WHERE id = ${id.data} AND merchant_id = ${context.get("owner").merchant_id} AND env = 'test'`
   if (row === undefined) return refuse(context, 404, "PAYMENT_NOT_FOUND")
   const same =
-    row["status"] === "settled" &&
-    hex(row["transaction_id"]) === transactionId &&
-    getAddress(hex(row["payer_address"])) === payer &&
-    canonical(row["token_changes"]) === canonical(tokenChanges)
+    row.transaction_id !== null &&
+    row.payer_address !== null &&
+    hex(row.transaction_id) === transactionId &&
+    getAddress(hex(row.payer_address)) === payer &&
+    canonical(row.token_changes) === canonical(tokenChanges)
   return same ? context.json({ payment: view(row) }) : refuse(context, 409, "PAYMENT_REPORT_CONFLICT")
 })
 

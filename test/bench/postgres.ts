@@ -33,22 +33,16 @@ export const startPostgres = Effect.fnUntraced(function* (settings: ReadonlyArra
     Effect.sync(() => {
       chmodSync(directory, 0o777)
       run(join(bin, "initdb"), "-D", data, "-U", "postgres", "-A", "trust")
-      run(
-        join(bin, "pg_ctl"),
-        "-D",
-        data,
-        "-w",
-        "-l",
-        join(directory, "log"),
-        "-o",
-        `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c max_connections=200${settings.map((one) => ` -c ${one}`).join("")}`,
-        "start"
-      )
+      const given = [
+        "listen_addresses=127.0.0.1",
+        "unix_socket_directories=''",
+        "max_connections=200",
+        ...settings
+      ]
+      const options = `-p ${port} ${given.map((one) => `-c ${one}`).join(" ")}`
+      run(join(bin, "pg_ctl"), "-D", data, "-w", "-l", join(directory, "log"), "-o", options, "start")
     }),
     () => Effect.sync(() => run(join(bin, "pg_ctl"), "-D", data, "-m", "immediate", "stop"))
   )
-  return {
-    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
-    logFile: join(directory, "log")
-  }
+  return `postgres://postgres@127.0.0.1:${port}/postgres`
 })

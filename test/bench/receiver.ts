@@ -1,60 +1,50 @@
-// A merchant's receiver in a process of its own: answers 204, and tells when each message
-// came. `GET /state` and `POST /reset` are the benchmark's.
+// A merchant's receiver in a process of its own, as the sender is: answers 204, and tells what came.
+// `GET /state`, `GET /count` and `POST /reset` are the benchmark's.
+import { Effect } from "effect"
+import { spawnProgram } from "../support/process.ts"
+
 export interface Received {
   readonly count: number
   /** Ids that came more than once. */
   readonly twice: number
   /** Milliseconds since 1970 of the first message. */
   readonly firstAt: number | null
-  /** By the transaction that the message names: when it came. */
-  readonly arrivals: Readonly<Record<string, number>>
   /** The first messages, for a look at what was sent. */
   readonly heads: ReadonlyArray<{ readonly headers: Readonly<Record<string, string>>; readonly body: string }>
 }
 
-/** So many messages are kept whole. */
-const kept = 20
+const none: Received = { count: 0, twice: 0, firstAt: null, heads: [] }
 
-const start = () => {
-  let count = 0
-  let twice = 0
-  let firstAt: number | null = null
+const serve = () => {
+  let state = none
   const ids = new Set<string>()
-  const arrivals = new Map<string, number>()
-  let heads: Array<Received["heads"][number]> = []
-
-  const received = async (request: Request) => {
-    const at = performance.timeOrigin + performance.now()
-    firstAt ??= at
-    const id = request.headers.get("webhook-id") ?? ""
-    const body = await request.text()
-    if (ids.has(id)) twice++
-    ids.add(id)
-    arrivals.set(/"transactionId":"(0x[0-9a-f]{64})"/.exec(body)?.[1] ?? id, at)
-    if (heads.length < kept) heads.push({ headers: Object.fromEntries(request.headers), body })
-    count++
-    return new Response(null, { status: 204 })
-  }
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     idleTimeout: 60,
     routes: {
-      "/hang": { POST: () => new Promise<Response>(() => {}) },
-      "/hook": { POST: received },
-      "/count": () => Response.json(count),
-      "/state": () => {
-        const state: Received = { count, twice, firstAt, arrivals: Object.fromEntries(arrivals), heads }
-        return Response.json(state)
+      "/hook": {
+        POST: async (request) => {
+          const at = performance.timeOrigin + performance.now()
+          const id = request.headers.get("webhook-id") ?? ""
+          const body = await request.text()
+          const head = { headers: Object.fromEntries(request.headers), body }
+          state = {
+            count: state.count + 1,
+            twice: state.twice + (ids.has(id) ? 1 : 0),
+            firstAt: state.firstAt ?? at,
+            heads: state.heads.length < 20 ? [...state.heads, head] : state.heads
+          }
+          ids.add(id)
+          return new Response(null, { status: 204 })
+        }
       },
+      "/count": () => Response.json(state.count),
+      "/state": () => Response.json(state),
       "/reset": {
         POST: () => {
-          count = 0
-          twice = 0
-          firstAt = null
+          state = none
           ids.clear()
-          arrivals.clear()
-          heads = []
           return new Response()
         }
       }
@@ -63,4 +53,28 @@ const start = () => {
   console.log(server.port)
 }
 
-if (import.meta.main) start()
+/** A receiver at `127.0.0.1:port`, gone with the scope. */
+export const startReceiver = Effect.gen(function* () {
+  const child = yield* spawnProgram(["test/bench/receiver.ts"], {})
+  while (!child.output().includes("\n")) yield* Effect.sleep("10 millis")
+  const port = Number(child.output().trim())
+  const url = `http://127.0.0.1:${port}`
+  return {
+    port,
+    hook: `${url}/hook`,
+    state: async (): Promise<Received> => (await fetch(`${url}/state`)).json(),
+    reset: () => fetch(`${url}/reset`, { method: "POST" }),
+    /** Returns once so many messages came. */
+    untilReceived: async (count: number, timeoutMillis: number) => {
+      const deadline = performance.now() + timeoutMillis
+      while (Number(await (await fetch(`${url}/count`)).json()) < count) {
+        if (performance.now() > deadline) throw new Error(`fewer than ${count} messages came in time`)
+        await Bun.sleep(20)
+      }
+    }
+  }
+})
+
+export type Receiver = Effect.Success<typeof startReceiver>
+
+if (import.meta.main) serve()

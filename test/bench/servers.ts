@@ -1,9 +1,8 @@
 // The servers under the same load: the service, the limit and the peer. Each is a process of its own.
-import { mkdirSync, readFileSync } from "node:fs"
-import { join } from "node:path"
+import { readFileSync } from "node:fs"
 import { Effect } from "effect"
 import { freePort } from "../../src/app/dev/freePort.ts"
-import { spawnProgram, untilReady } from "../support/process.ts"
+import { spawnProgram, temporaryDirectory, untilReady } from "../support/process.ts"
 
 export const serverNames = ["service", "limit", "peer"] as const
 export type ServerName = (typeof serverNames)[number]
@@ -48,23 +47,13 @@ const commonEnv = {
 /** For the service alone. */
 export const serviceEnv = { ...commonEnv, ...heap }
 
-/** Where a server keeps its files, in a directory of the run. */
-const dataDirOf = (directory: string, name: string) => {
-  const path = join(directory, name)
-  mkdirSync(path, { recursive: true })
-  return path
-}
-
-/** Starts one on databases that are filled; it answers when this returns. */
-export const startServer = Effect.fnUntraced(function* (
-  name: ServerName,
-  options: { readonly databaseUrl: string; readonly directory: string }
-) {
+/** Starts one on a database that is filled; it answers when this returns. */
+export const startServer = Effect.fnUntraced(function* (name: ServerName, databaseUrl: string) {
   const port = yield* freePort(0)
   const child = yield* spawnProgram([programs[name]], {
-    ...(programs[name] === built ? serviceEnv : commonEnv),
-    DATABASE_URL: options.databaseUrl,
-    DATA_DIR: dataDirOf(options.directory, name),
+    ...(name === "service" ? serviceEnv : commonEnv),
+    DATABASE_URL: databaseUrl,
+    DATA_DIR: yield* temporaryDirectory,
     PORT: String(port),
     HOST: "127.0.0.1"
   })

@@ -1,9 +1,9 @@
 // The load: wrk in a process of its own, sending prepared requests in turn.
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import type { Quantiles } from "./statistics.ts"
+import { settings } from "./settings.ts"
 
-export const connections = 32
+const connections = 32
 
 export interface LoadRequest {
   readonly method: "GET" | "POST" | "PATCH"
@@ -12,8 +12,11 @@ export interface LoadRequest {
   readonly body?: unknown
 }
 
-export interface Sample extends Quantiles {
+export interface Sample {
   readonly perSecond: number
+  /** Milliseconds. */
+  readonly p50: number
+  readonly p99: number
 }
 
 // Requests are formatted before the first is sent: wrk itself costs every server the same.
@@ -38,14 +41,8 @@ function done(summary, latency)
     e.status + e.connect + e.read + e.write + e.timeout))
 end`
 
-const program = () => {
-  const found = Bun.which("wrk")
-  if (found === null) throw new Error("The load comes from wrk: apt-get install wrk")
-  return found
-}
-
 /** Requests as lines: method, path, key and body. */
-export const linesOf = (requests: ReadonlyArray<LoadRequest>): string =>
+const linesOf = (requests: ReadonlyArray<LoadRequest>): string =>
   requests
     .map(({ method, path, key, body }) =>
       [method, path, key, body === undefined ? "" : JSON.stringify(body)].join("\t")
@@ -53,14 +50,13 @@ export const linesOf = (requests: ReadonlyArray<LoadRequest>): string =>
     .join("\n")
 
 /**
- * Loads a server for so many seconds.
+ * Loads a server for the seconds of a round.
  *
  * @throws Error where an answer was no success, a connection broke, or `once` and requests came round again.
  */
 export const runWrk = async (options: {
   readonly url: string
   readonly directory: string
-  readonly seconds: number
   readonly requests: ReadonlyArray<LoadRequest>
   /** Whether each request is another only the first time. */
   readonly once: boolean
@@ -69,10 +65,10 @@ export const runWrk = async (options: {
   const script = join(options.directory, "load.lua")
   writeFileSync(file, linesOf(options.requests))
   writeFileSync(script, lua(file))
-  const child = Bun.spawn(
-    [program(), "-t1", `-c${connections}`, `-d${options.seconds}s`, "-s", script, options.url],
-    { stdout: "pipe", stderr: "pipe" }
-  )
+  const wrk = Bun.which("wrk")
+  if (wrk === null) throw new Error("The load comes from wrk: apt-get install wrk")
+  const args = ["-t1", `-c${connections}`, `-d${settings.seconds}s`, "-s", script, options.url]
+  const child = Bun.spawn([wrk, ...args], { stdout: "pipe", stderr: "pipe" })
   const text = (await new Response(child.stdout).text()) + (await new Response(child.stderr).text())
   const [perSecond, p50, p99, sent, errors] = (/RESULT (.+)/.exec(text)?.[1] ?? "").split(" ").map(Number)
   if (perSecond === undefined || p50 === undefined || p99 === undefined || errors !== 0) {

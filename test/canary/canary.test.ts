@@ -1,6 +1,7 @@
 // Plants known secrets, runs flows that succeed, fail, are refused and explode through
 // the real service, and finds none of the secrets where they do not belong: in the
 // output, the traces and logs of a collector, the metrics, error bodies, the database.
+
 import { describe, expect } from "bun:test"
 import { join } from "node:path"
 import { SQL } from "bun"
@@ -13,6 +14,7 @@ import { joinEmbeddedPostgres } from "../../src/platform/database/EmbeddedPostgr
 import { signWith } from "../dashboard/agentKey.ts"
 import { agentForm, cookieOf, receiver } from "../dashboard/person.ts"
 import { collector } from "../support/collector.ts"
+import { listening } from "../support/listening.ts"
 import { ownDatabase } from "../support/ownDatabase.ts"
 import { spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
 import { liveEffect } from "../support/run.ts"
@@ -295,16 +297,7 @@ describe("Planted secrets", () => {
       const ledger = makeLedger()
       const dataDir = yield* temporaryDirectory
       let count = 0
-      const hook = yield* Effect.acquireRelease(
-        Effect.sync(() =>
-          Bun.serve({
-            port: 0,
-            hostname: "127.0.0.1",
-            fetch: () => new Response("noted", { status: count++ % 2 === 0 ? 500 : 200 })
-          })
-        ),
-        (server) => Effect.promise(() => server.stop(true))
-      )
+      const hook = yield* listening(() => new Response("noted", { status: count++ % 2 === 0 ? 500 : 200 }))
       const service = yield* spawnService({
         ...env,
         DATA_DIR: dataDir,

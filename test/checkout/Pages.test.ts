@@ -1,32 +1,20 @@
 // What the service answers browsers: headers of the pages, the script and its integrity,
 // and the delivery that the playground reads.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { Effect, Exit, Scope } from "effect"
+
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { pagePaths } from "../../src/checkout/Pages.ts"
-import { makeShop, type Shop } from "../platform/http/shop.ts"
-import { testDatabase } from "../support/database.ts"
-import { startService, type TestService } from "../support/service.ts"
+import { makeShop } from "../platform/http/shop.ts"
+import { serviceForFile } from "../support/forFile.ts"
+import type { TestService } from "../support/service.ts"
 
 setDefaultTimeout(60_000)
 
+const service = await serviceForFile({ environment: "development" })
+const production = await serviceForFile({ environment: "production" })
+const shop = await makeShop(service)
+const other = await makeShop(service)
+
 describe("Pages", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-  let production: TestService
-  let shop: Shop
-  let other: Shop
-
-  beforeAll(async () => {
-    const database = testDatabase
-    const start = (environment: "development" | "production") =>
-      Effect.runPromise(Scope.provide(startService(database, { environment }), scope))
-    service = await start("development")
-    production = await start("production")
-    shop = await makeShop(service, await Effect.runPromise(service.newMerchant))
-    other = await makeShop(service, await Effect.runPromise(service.newMerchant))
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
-
   const crossOrigin = new Set(["/checkout.js", "/walletconnect.js"])
   for (const path of pagePaths) {
     test(`${path} keeps the rules of every answer`, async () => {
@@ -142,7 +130,7 @@ describe("Pages", () => {
       key: shop.keys.livePublishable
     })
     expect<unknown>(live.body.error.code).toBe("LIVE_MODE_NO_TEST_FUNDS")
-    const there = await makeShop(production, await Effect.runPromise(production.newMerchant))
+    const there = await makeShop(production)
     const opened = await there.open()
     const refused = await there.call({
       method: "GET",

@@ -8,27 +8,23 @@ import { screenshot } from "../support/browser.ts"
 import { checkoutSuite } from "./browserWorld.ts"
 import { press, receiver, toReview, untilState } from "./checkoutWorld.ts"
 
-const { browserTest, world } = checkoutSuite({
+const { browserTest, world } = await checkoutSuite({
   identityAudience: "https://acme.example",
   boundTokensOnly: true,
   tokenLifetimeSeconds: 600
 })
+const { baseUrl, context, createIntent, keys, open, transfers, visit, wallet } = world
 
 describe("A merchant with rules for tokens", () => {
   browserTest("is paid in its own checkout", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
-    const buyer = await wallet()
-    const browser = await context([buyer])
-    const page = await open(browser, (await createIntent()).token)
+    const { buyer, page } = await visit()
     await toReview(page)
     await press(page, "Pay $10.00")
     await untilState(page, "settled")
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest("is paid although it has shortened the lifetime since the page was opened", async () => {
-    const { baseUrl, context, createIntent, open, transfers, wallet } = world()
     const buyer = await wallet()
     const browser = await context([buyer])
     // As the shop was when the page was opened.
@@ -48,14 +44,10 @@ describe("A merchant with rules for tokens", () => {
     await press(page, "Pay $10.00")
     await untilState(page, "settled")
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest("says what to do where its key has changed since the page was opened", async () => {
-    const { baseUrl, context, createIntent, open, transfers, wallet } = world()
-    const buyer = await wallet()
-    const browser = await context([buyer])
-    const page = await open(browser, (await createIntent()).token)
+    const { buyer, page } = await visit()
     await toReview(page)
     const error = { code: "INVALID_API_KEY", message: "The API key is missing.", retryable: false }
     await page.route(`${baseUrl}/api/v1/**`, (route) =>
@@ -75,11 +67,9 @@ describe("A merchant with rules for tokens", () => {
     await press(page, "Pay $10.00")
     await untilState(page, "settled")
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest("refuses tokens of other shops, of other payments, unbound and long-lived ones", async () => {
-    const { baseUrl, createIntent, keys } = world()
     const now = Math.floor(Date.now() / 1000)
     const account = privateKeyToAccount(generatePrivateKey())
     const call = (method: string, path: string, body: unknown) =>

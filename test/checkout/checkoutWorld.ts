@@ -1,7 +1,7 @@
 // The service as it runs, on a real socket, an embedded Postgres, anvil and the real
 // USDC, with a shop of another origin whose page embeds the checkout under a strict CSP.
 
-import { Context, Effect, Exit, Layer, Option, Redacted, Scope } from "effect"
+import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { decodeJwt, SignJWT } from "jose"
 import type { BrowserContext, Page } from "playwright-core"
 import * as App from "../../src/app/App.ts"
@@ -13,6 +13,7 @@ import { type FirstKeys, KeyAuth, type NewMerchant } from "../../src/merchants/k
 import { TransferRepo } from "../../src/payments/TransferRepo.ts"
 import { AppConfig, type Environment } from "../../src/platform/AppConfig.ts"
 import { newContext, type PageOptions } from "../support/browser.ts"
+import { listening } from "../support/listening.ts"
 import { temporaryDirectory } from "../support/process.ts"
 import { type RpcProxy, rpcProxy } from "../support/rpcProxy.ts"
 import { makeTestWallet, type TestWallet } from "./testWallet.ts"
@@ -50,6 +51,10 @@ export interface CheckoutWorld {
   readonly context: (wallets: ReadonlyArray<TestWallet>, options?: PageOptions) => Promise<BrowserContext>
   /** The shop's page with the checkout for a token. */
   readonly open: (context: BrowserContext, token: string, query?: string) => Promise<Page>
+  /** A buyer with a wallet, and the shop's page with the checkout for a new payment. */
+  readonly visit: (
+    funds?: Parameters<CheckoutWorld["wallet"]>[0]
+  ) => Promise<{ readonly buyer: TestWallet; readonly browser: BrowserContext; readonly page: Page }>
   /** USDC transfers from a wallet to the merchant. */
   readonly transfers: (wallet: TestWallet) => Promise<number>
   /** Blocks with each transaction, or on demand. */
@@ -62,7 +67,6 @@ export interface CheckoutWorld {
   readonly payment: (
     id: string
   ) => Promise<{ status: string; payerAddress?: string; reportedTransactionId?: string }>
-  readonly close: () => Promise<void>
 }
 
 const shopPage = (origin: string, query: URLSearchParams) => `<!doctype html>
@@ -91,7 +95,11 @@ for (const name of ["ready", "opened", "statechange", "settled", "failed", "clos
       checkoutEvents.push({ name, paymentId: event.detail.paymentId, state: event.detail.state })
   })`
 
-const make = Effect.fnUntraced(function* (merchant: Partial<NewMerchant>, environment: Environment) {
+/** Starts everything, with the merchant as said. */
+export const makeCheckoutWorld = Effect.fnUntraced(function* (
+  merchant: Partial<NewMerchant>,
+  environment: Environment
+) {
   const chain = Context.get(yield* Layer.build(LocalChain.layer({ blockTimeSeconds: 0 })), LocalChain)
   const node = yield* rpcProxy(chain.rpcUrl)
   const dataDir = yield* temporaryDirectory
@@ -109,36 +117,27 @@ const make = Effect.fnUntraced(function* (merchant: Partial<NewMerchant>, enviro
     "img-src data:",
     "require-trusted-types-for 'script'"
   ].join("; ")
-  const shop = yield* Effect.acquireRelease(
-    Effect.sync(() =>
-      Bun.serve({
-        port: 0,
-        hostname: "127.0.0.1",
-        fetch: async (request) => {
-          const { pathname, searchParams } = new URL(request.url)
-          const found = pages.get(pathname)
-          if (found !== undefined) return new Response(found.body, { headers: found.headers })
-          const typed = (type: string) => ({ headers: { "content-type": type } })
-          switch (pathname) {
-            case "/webhooks":
-              delivered.push((await request.json()) as Delivery)
-              return new Response(null, { status: 204 })
-            case "/shop.css":
-              return new Response(shopCss, typed("text/css"))
-            case "/events.js":
-              return new Response(eventsScript, typed("text/javascript"))
-            case "/":
-              return new Response(shopPage(baseUrl, searchParams), {
-                headers: { "content-type": "text/html", "content-security-policy": csp }
-              })
-            default:
-              return new Response("Thank you", { status: 200, headers: { "content-type": "text/html" } })
-          }
-        }
-      })
-    ),
-    (running) => Effect.promise(() => running.stop(true))
-  )
+  const shop = yield* listening(async (request) => {
+    const { pathname, searchParams } = new URL(request.url)
+    const found = pages.get(pathname)
+    if (found !== undefined) return new Response(found.body, { headers: found.headers })
+    const typed = (type: string) => ({ headers: { "content-type": type } })
+    switch (pathname) {
+      case "/webhooks":
+        delivered.push((await request.json()) as Delivery)
+        return new Response(null, { status: 204 })
+      case "/shop.css":
+        return new Response(shopCss, typed("text/css"))
+      case "/events.js":
+        return new Response(eventsScript, typed("text/javascript"))
+      case "/":
+        return new Response(shopPage(baseUrl, searchParams), {
+          headers: { "content-type": "text/html", "content-security-policy": csp }
+        })
+      default:
+        return new Response("Thank you", { status: 200, headers: { "content-type": "text/html" } })
+    }
+  })
   const shopUrl = `http://127.0.0.1:${shop.port}`
   const context = yield* Layer.build(
     App.layer.pipe(
@@ -177,7 +176,7 @@ const make = Effect.fnUntraced(function* (merchant: Partial<NewMerchant>, enviro
   yield* Effect.promise(() => api("/webhook-endpoint", { url: `${shopUrl}/webhooks` }))
   const run = <A, E>(effect: Effect.Effect<A, E>) => Effect.runPromise(effect)
 
-  const world: Omit<CheckoutWorld, "close"> = {
+  const world: CheckoutWorld = {
     baseUrl,
     shopUrl,
     chain,
@@ -233,6 +232,12 @@ const make = Effect.fnUntraced(function* (merchant: Partial<NewMerchant>, enviro
       await page.goto(`${shopUrl}/?token=${token}&key=${keys.test.publishable}${query}`)
       return page
     },
+    visit: async (funds) => {
+      const buyer = await world.wallet(funds)
+      const browser = await world.context([buyer])
+      const { token } = await world.createIntent()
+      return { buyer, browser, page: await world.open(browser, token) }
+    },
     transfers: async (wallet) => {
       const logs = await chain.publicClient.getLogs({
         address: networks.test.usdc.address,
@@ -274,16 +279,6 @@ const make = Effect.fnUntraced(function* (merchant: Partial<NewMerchant>, enviro
   }
   return world
 })
-
-/** Starts everything, with the merchant as said; `close` ends it. */
-export const startCheckoutWorld = async (
-  merchant: Partial<NewMerchant> = {},
-  environment: Environment = {}
-): Promise<CheckoutWorld> => {
-  const scope = Effect.runSync(Scope.make())
-  const world = await Effect.runPromise(Scope.provide(make(merchant, environment), scope))
-  return { ...world, close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
-}
 
 /** Blocks after which the service believes that a nonce is used. */
 export const deepEnough = 7

@@ -10,7 +10,9 @@ import { TransferRepo } from "../../src/payments/TransferRepo.ts"
 import { checkoutSuite } from "./browserWorld.ts"
 import { press, receiver, toReview, untilState } from "./checkoutWorld.ts"
 
-const { browserTest, world } = checkoutSuite()
+const { browserTest, world } = await checkoutSuite()
+const { baseUrl, chain, context, createIntent, keys, merchantId, open, payment, runIn, shopUrl, wallet } =
+  world
 
 const phone =
   "Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36"
@@ -20,7 +22,6 @@ const codeOf = (page: Page) => page.locator("quittance-checkout svg.qr path").ge
 
 describe("Paying from elsewhere", () => {
   browserTest("on a phone links open this very payment in the wallets' own browsers", async () => {
-    const { baseUrl, context, createIntent, keys, open } = world()
     const browser = await context([], { userAgent: phone })
     const { token } = await createIntent()
     const page = await open(browser, token)
@@ -33,11 +34,9 @@ describe("Paying from elsewhere", () => {
     expect(await href("Trust Wallet")).toBe(`trust://open_url?coin_id=60&url=${encoded}`)
     expect(await href("Rainbow")).toBe(`rainbow://dapp?url=${encoded}`)
     expect(await href("OKX Wallet")).toBe(`okx://wallet/dapp/url?dappUrl=${encoded}`)
-    await browser.close()
   })
 
   browserTest("a desktop shows a code, and follows while the phone pays", async () => {
-    const { baseUrl, context, createIntent, keys, open, wallet } = world()
     const { token } = await createIntent()
     const desk = await context([], { width: 1280 })
     const page = await open(desk, token)
@@ -56,7 +55,6 @@ describe("Paying from elsewhere", () => {
   })
 
   browserTest("what has not changed stays in its place while the payment is followed", async () => {
-    const { context, createIntent, open } = world()
     const browser = await context([], { userAgent: phone })
     const page = await open(browser, (await createIntent()).token)
     /** Whether the element is the same after three looks at the payment. */
@@ -68,24 +66,20 @@ describe("Paying from elsewhere", () => {
     expect(await stays(page.getByRole("link", { name: "MetaMask" }))).toBe(true)
     await press(page, "Pay from an exchange or another app")
     expect(await stays(page.getByText(receiver))).toBe(true)
-    await browser.close()
   })
 
   browserTest("a wallet app that injects late, without an announcement, is found and named", async () => {
-    const { context, createIntent, open } = world()
     const browser = await context([], { userAgent: phone })
     await browser.addInitScript(
       `setTimeout(() => { window.ethereum = { isTrust: true, request: async () => [] } }, 600)`
     )
     const page = await open(browser, (await createIntent()).token)
     await page.getByRole("button", { name: "Trust Wallet" }).waitFor()
-    await browser.close()
   })
 
   browserTest(
     "from an exchange: the address, the exact amount, and a transfer that waits for the shop",
     async () => {
-      const { chain, context, createIntent, merchantId, open, payment, runIn, shopUrl } = world()
       const { token, id } = await createIntent("12.34")
       const browser = await context([], { width: 1280 })
       await browser.grantPermissions(["clipboard-read", "clipboard-write"], { origin: shopUrl })

@@ -10,14 +10,14 @@ import { testConfig } from "../support/memory.ts"
 import { checkoutSuite } from "./browserWorld.ts"
 import { press, toReview, untilState } from "./checkoutWorld.ts"
 
-const { browserTest, world } = checkoutSuite(
+const { browserTest, world } = await checkoutSuite(
   {},
   { ONRAMP_URL: "https://buy.example.com/?to={address}&usd={amount}" }
 )
+const { baseUrl, context, createIntent, keys, merchantId, open, runIn, shopUrl, visit, wallet } = world
 
 describe("The merchant's face", () => {
   browserTest("logo, colour and support reach the checkout, on the shop's page and its policy", async () => {
-    const { baseUrl, context, createIntent, merchantId, open, runIn, wallet } = world()
     const password = "correct horse battery"
     await runIn(
       Effect.gen(function* () {
@@ -58,8 +58,7 @@ describe("The merchant's face", () => {
     await screenshot(dashboard, "dashboard-face")
     await shop.close()
 
-    const browser = await context([await wallet()])
-    const page = await open(browser, (await createIntent()).token)
+    const { page } = await visit()
     await toReview(page)
     const image = page.locator("quittance-checkout header img")
     expect(await image.evaluate((one) => (one instanceof HTMLImageElement ? one.naturalWidth : 0))).toBe(128)
@@ -72,11 +71,9 @@ describe("The merchant's face", () => {
       await expectNoAxeViolations(page)
       await screenshot(page, `face-${colorScheme}-360`)
     }
-    await browser.close()
   })
 
   browserTest("what is paid for and until when, in plain text; nothing is paid after it", async () => {
-    const { context, createIntent, open, wallet } = world()
     const browser = await context([await wallet()])
     const page = await browser.newPage()
     await page.clock.install()
@@ -103,11 +100,9 @@ describe("The merchant's face", () => {
     await page.clock.fastForward("31:00")
     await untilState(page, "expired")
     expect(await page.getByRole("button", { name: /^Pay/ }).count()).toBe(0)
-    await browser.close()
   })
 
   browserTest("too little USDC: the address to copy, and where to buy", async () => {
-    const { context, createIntent, open, wallet } = world()
     const poor = await wallet({ usdc: 0n })
     const browser = await context([poor])
     const page = await open(browser, (await createIntent()).token)
@@ -118,11 +113,9 @@ describe("The merchant's face", () => {
       `https://buy.example.com/?to=${poor.account.address}&usd=10.00`
     )
     await screenshot(page, "needs-funds-onramp-360")
-    await browser.close()
   })
 
   browserTest("a wrong key: a sentence for the buyer, the reason for the developer", async () => {
-    const { context, createIntent, open } = world()
     const browser = await context([])
     const page = await open(browser, (await createIntent()).token)
     const said: Array<string> = []
@@ -134,11 +127,9 @@ describe("The merchant's face", () => {
     )
     await page.getByText("The shop’s checkout is not set up correctly.").first().waitFor()
     expect(said.join("\n")).toContain("<quittance-checkout> INVALID_API_KEY: The API key is missing")
-    await browser.close()
   })
 
   browserTest("a white button on the white card has an edge", async () => {
-    const { context, createIntent, merchantId, open, runIn, wallet } = world()
     const id = MerchantId.make(merchantId)
     await runIn(
       Effect.flatMap(Branding, (faces) => faces.change(id, { accentColor: "#ffffff", support: null }))
@@ -155,11 +146,9 @@ describe("The merchant's face", () => {
     expect(inside).toBe("rgb(255, 255, 255)")
     expect(Number(/oklab\(([\d.]+)/.exec(edge ?? "")?.[1])).toBeLessThan(0.6)
     await runIn(Effect.flatMap(Branding, (faces) => faces.change(id, { accentColor: null, support: null })))
-    await browser.close()
   })
 
   browserTest("a key or a token that never comes is said; one that comes late is waited for", async () => {
-    const { context, createIntent, keys, shopUrl } = world()
     const { token } = await createIntent()
     const key = keys.test.publishable
     for (const [query, sentence, reason] of [
@@ -190,6 +179,5 @@ describe("The merchant's face", () => {
     await page.getByText("No wallet found in this browser").first().waitFor()
     await page.clock.runFor(10_000)
     expect(await page.getByText("No wallet found in this browser").first().isVisible()).toBeTrue()
-    await browser.close()
   })
 })

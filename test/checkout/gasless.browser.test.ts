@@ -11,7 +11,9 @@ import { checkoutSuite } from "./browserWorld.ts"
 import { press, toReview, untilState } from "./checkoutWorld.ts"
 import { type Behaviour, decline, type TestWallet } from "./testWallet.ts"
 
-const { browserTest, world } = checkoutSuite({}, { X402_FACTORIES: create2Factory })
+const { browserTest, world } = await checkoutSuite({}, { X402_FACTORIES: create2Factory })
+const { automine, chain, context, createIntent, fundRelayer, mine, open, payment, transfers, visit, wallet } =
+  world
 
 /** What a person has to confirm in the wallet. */
 const promptsOf = (wallet: TestWallet) =>
@@ -57,12 +59,11 @@ const none = "None for you: it is paid by the service"
 describe("Paying by a signature", () => {
   beforeAll(async () => {
     if (!hasChromium) return
-    await world().fundRelayer()
-    await Effect.runPromise(installMulticall(world().chain))
+    await world.fundRelayer()
+    await Effect.runPromise(installMulticall(world.chain))
   }, 120_000)
 
   browserTest("a wallet with no wei, on another chain, pays with one prompt", async () => {
-    const { context, createIntent, open, payment, transfers, wallet } = world()
     const buyer = await wallet({ gas: false })
     buyer.chainId = 1
     const { token, id } = await createIntent("10.00")
@@ -74,11 +75,9 @@ describe("Paying by a signature", () => {
     expect(promptsOf(buyer)).toBe(1)
     expect(await payment(id)).toMatchObject({ status: "settled", payerType: "human" })
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest("a wallet that signs for its own chain alone is asked to switch, once", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const buyer = await wallet({ gas: false })
     buyer.chainId = 1
     buyer.known.add(84532)
@@ -94,53 +93,10 @@ describe("Paying by a signature", () => {
     await press(page, "Pay $10.00")
     await untilState(page, "settled")
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
-  })
-
-  browserTest("declined: nothing was charged, and the next signature pays", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
-    const buyer = await wallet({ gas: false })
-    const browser = await context([buyer])
-    const page = await open(browser, (await createIntent()).token)
-    await toReview(page)
-    buyer.behave("eth_signTypedData_v4", decline)
-    await press(page, "Pay $10.00")
-    await page.getByText("You declined in your wallet. Nothing was charged.").last().waitFor()
-    await untilState(page, "review")
-    buyer.behave("eth_signTypedData_v4", undefined)
-    await press(page, "Pay $10.00")
-    await untilState(page, "settled")
-    expect(await transfers(buyer)).toBe(1)
-    await browser.close()
-  })
-
-  browserTest("a wallet that is disconnected while it is asked is connected again, and pays", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
-    const buyer = await wallet({ gas: false })
-    const browser = await context([buyer])
-    const page = await open(browser, (await createIntent()).token)
-    await toReview(page)
-    buyer.behave("eth_signTypedData_v4", async () => {
-      buyer.connected = false
-      await buyer.emit(page, "accountsChanged", [])
-      throw { code: 4001, message: "User rejected the request." }
-    })
-    await press(page, "Pay $10.00")
-    await untilState(page, "connect")
-    await page.getByText("You declined in your wallet. Nothing was charged.").last().waitFor()
-    buyer.behave("eth_signTypedData_v4", undefined)
-    await toReview(page)
-    await press(page, "Pay $10.00")
-    await untilState(page, "settled")
-    expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest("the buyer prefers a transfer, and says who pays the fee", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
-    const buyer = await wallet()
-    const browser = await context([buyer])
-    const page = await open(browser, (await createIntent()).token)
+    const { buyer, page } = await visit()
     await toReview(page)
     await press(page, "Pay the network fee yourself")
     await feeRow(page, "You pay it, in ETH")
@@ -151,11 +107,9 @@ describe("Paying by a signature", () => {
     await measured(page, buyer, "by transfer")
     expect(buyer.count("eth_signTypedData_v4")).toBe(0)
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest("a wallet that cannot sign typed data sends a transfer", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const buyer = await wallet()
     buyer.behave("eth_signTypedData_v4", async () => {
       throw { code: -32601, message: "The method does not exist" }
@@ -169,11 +123,9 @@ describe("Paying by a signature", () => {
     await press(page, "Pay $10.00")
     await untilState(page, "settled")
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest("a wallet that ignores nonces pays once from two browsers", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const buyer = await wallet({ gas: false })
     buyer.ignoresNonce = true
     const { token } = await createIntent()
@@ -188,7 +140,6 @@ describe("Paying by a signature", () => {
   })
 
   browserTest("a page that would send a transfer follows the signature of another browser", async () => {
-    const { automine, context, createIntent, mine, open, transfers, wallet } = world()
     const buyer = await wallet()
     const { token } = await createIntent()
     const browsers = [await context([buyer]), await context([buyer])]
@@ -216,7 +167,6 @@ describe("Paying by a signature", () => {
   browserTest(
     "a buyer whose payment another wallet has paid is asked for nothing, and told who paid",
     async () => {
-      const { context, createIntent, open, transfers, wallet } = world()
       const buyers = [await wallet({ gas: false }), await wallet({ gas: false })] as const
       const { token } = await createIntent()
       const browsers = [await context([buyers[0]]), await context([buyers[1]])] as const
@@ -240,11 +190,8 @@ describe("Paying by a signature", () => {
   )
 
   browserTest("where nothing is relayed, a wallet with USDC and no wei is told to get ETH", async () => {
-    const { context, createIntent, fundRelayer, open, wallet } = world()
     await fundRelayer(0n)
-    const buyer = await wallet({ gas: false })
-    const browser = await context([buyer])
-    const page = await open(browser, (await createIntent()).token)
+    const { browser, page } = await visit({ gas: false })
     await press(page, "Test Wallet")
     await untilState(page, "needs-funds")
     await page.getByText(/^Send ETH on Base Sepolia to 0x/).waitFor()
@@ -257,10 +204,7 @@ describe("Paying by a signature", () => {
   })
 
   browserTest("a page that is reloaded after the signature hands it in again", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
-    const buyer = await wallet({ gas: false })
-    const browser = await context([buyer])
-    const page = await open(browser, (await createIntent()).token)
+    const { browser, buyer, page } = await visit({ gas: false })
     await toReview(page)
     await browser.route("**/authorization", (route) => route.abort())
     await press(page, "Pay $10.00")
@@ -270,7 +214,6 @@ describe("Paying by a signature", () => {
     await untilState(page, "settled")
     expect(buyer.count("eth_signTypedData_v4")).toBe(1)
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 })
 
@@ -281,13 +224,12 @@ describe("A contract wallet", () => {
   }
   /** A contract wallet with 50 USDC, whose owner has gas. */
   const contractWallet = async (deployed: boolean) => {
-    const { chain, wallet } = world()
     const buyer = await wallet({ usdc: 0n })
     const contract = await buyer.becomeContract(deployed)
     await Effect.runPromise(chain.mint(Address.make(buyer.address), 50_000_000n))
     return { buyer, contract }
   }
-  const relayed = (on: boolean) => world().fundRelayer(on ? 10n ** 20n : 0n)
+  const relayed = (on: boolean) => world.fundRelayer(on ? 10n ** 20n : 0n)
 
   for (const [deployed, name] of [
     [true, "that is deployed (ERC-1271)"],
@@ -295,7 +237,6 @@ describe("A contract wallet", () => {
   ] as const) {
     browserTest(`${name} pays by one signature`, async () => {
       await relayed(true)
-      const { context, createIntent, open, payment, transfers } = world()
       const { buyer } = await contractWallet(deployed)
       const { token, id } = await createIntent()
       const browser = await context([buyer])
@@ -306,7 +247,6 @@ describe("A contract wallet", () => {
       expect(promptsOf(buyer)).toBe(1)
       expect(await transfers(buyer)).toBe(1)
       expect(await payment(id)).toMatchObject({ payerAddress: getAddress(buyer.address) })
-      await browser.close()
     })
   }
 
@@ -314,7 +254,6 @@ describe("A contract wallet", () => {
     "sends calls where nothing is relayed: two prompts from another network, no ETH of its own",
     async () => {
       await relayed(false)
-      const { context, createIntent, open, payment, transfers } = world()
       const { buyer } = await contractWallet(false)
       buyer.chainId = 1
       const { token, id } = await createIntent()
@@ -328,13 +267,11 @@ describe("A contract wallet", () => {
       expect([buyer.count("wallet_sendCalls"), buyer.count("eth_sendTransaction")]).toEqual([1, 0])
       expect(await transfers(buyer)).toBe(1)
       expect(await payment(id)).toMatchObject({ status: "settled", payerAddress: getAddress(buyer.address) })
-      await browser.close()
     }
   )
 
   browserTest("that has taken the calls is asked what became of them, also after a reload", async () => {
     await relayed(false)
-    const { context, createIntent, open, transfers } = world()
     const { buyer, contract } = await contractWallet(true)
     contract.holds = true
     const browser = await context([buyer])
@@ -350,12 +287,10 @@ describe("A contract wallet", () => {
     expect(buyer.count("wallet_sendCalls")).toBe(1)
     expect(buyer.count("personal_sign")).toBe(1)
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest("that never answers is found by the id that the page chose, and refuses it twice", async () => {
     await relayed(false)
-    const { context, createIntent, open, transfers } = world()
     const { buyer, contract } = await contractWallet(true)
     let asked = 0
     buyer.behave("wallet_sendCalls", async (params, next) => {
@@ -382,14 +317,12 @@ describe("A contract wallet", () => {
     await contract.sendHeld()
     await untilState(page, "settled")
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest(
     "that declines the calls has sent nothing; one that does not know them sends a transaction",
     async () => {
       await relayed(false)
-      const { context, createIntent, open, transfers } = world()
       const { buyer } = await contractWallet(true)
       buyer.behave("wallet_sendCalls", decline)
       const browser = await context([buyer])
@@ -407,7 +340,6 @@ describe("A contract wallet", () => {
       await page.getByText("You declined in your wallet. Nothing was charged.").last().waitFor()
       expect([buyer.count("wallet_sendCalls"), buyer.count("eth_sendTransaction")]).toEqual([2, 1])
       expect(await transfers(buyer)).toBe(0)
-      await browser.close()
     }
   )
 })

@@ -7,7 +7,8 @@ import { checkoutSuite } from "./browserWorld.ts"
 import { press, toReview, untilState } from "./checkoutWorld.ts"
 import { type Behaviour, makeTestWallet, type TestWallet } from "./testWallet.ts"
 
-const { browserTest, world } = checkoutSuite()
+const { browserTest, world } = await checkoutSuite()
+const { automine, chain, context, createIntent, open, wallet } = world
 const phone =
   "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1"
 const never: Behaviour = () => new Promise(() => {})
@@ -28,7 +29,7 @@ const heading = (page: Page, name: string) => page.getByRole("heading", { name }
 
 const toConfirming = async (page: Page) => {
   await toReview(page)
-  await world().automine(false)
+  await world.automine(false)
   await press(page, /^Pay [$]/)
   await untilState(page, "confirming")
 }
@@ -36,7 +37,7 @@ const toConfirming = async (page: Page) => {
 /** The wallet pays the page's payment in another browser, whose prompt stays open. */
 const announceElsewhere = async (page: Page, wallet: TestWallet) => {
   wallet.behave("eth_sendTransaction", never)
-  const other = await world().context([wallet])
+  const other = await world.context([wallet])
   const there = await other.newPage()
   await there.goto(page.url())
   await toReview(there)
@@ -222,7 +223,7 @@ const scenes: ReadonlyArray<Scene> = [
   {
     name: "review-warned",
     stage: async (page) => {
-      await announceElsewhere(page, await world().wallet())
+      await announceElsewhere(page, await world.wallet())
       await toReview(page)
       await page
         .getByText(/Another wallet, .*, has been paying this since/)
@@ -234,7 +235,7 @@ const scenes: ReadonlyArray<Scene> = [
     name: "live",
     stage: async (page) => {
       await page.evaluate(
-        `document.querySelector("quittance-checkout").setAttribute("publishable-key", "${world().keys.live.publishable}")`
+        `document.querySelector("quittance-checkout").setAttribute("publishable-key", "${world.keys.live.publishable}")`
       )
       await heading(page, "Live payments are not open yet")
     }
@@ -277,7 +278,7 @@ const scenes: ReadonlyArray<Scene> = [
   {
     name: "expired",
     stage: async (page) => {
-      const token = await world().tokenEndingIn(-1)
+      const token = await world.tokenEndingIn(-1)
       await page.evaluate(
         `document.querySelector("quittance-checkout").setAttribute("intent-token", "${token}")`
       )
@@ -301,9 +302,8 @@ const smallTargets = `[...document.querySelector("quittance-checkout").shadowRoo
 describe("Looks", () => {
   for (const scene of scenes) {
     browserTest(`${scene.name}: accessible and whole, light and dark, 320 to 1280 px`, async () => {
-      const { automine, chain, context, createIntent, open, wallet } = world()
       const buyer = scene.noWallet === true ? makeTestWallet(chain.rpcUrl, 84532) : await wallet(scene.funds)
-      await world().fundRelayer(scene.relayed === true ? 10n ** 20n : 0n)
+      await world.fundRelayer(scene.relayed === true ? 10n ** 20n : 0n)
       const browser = await context(
         scene.noWallet === true ? [] : [buyer],
         scene.userAgent === undefined ? {} : { userAgent: scene.userAgent }
@@ -323,7 +323,6 @@ describe("Looks", () => {
       }
       expect(await page.evaluate<ReadonlyArray<string>>(smallTargets)).toEqual([])
       await automine(true)
-      await browser.close()
     })
   }
 })

@@ -5,12 +5,12 @@ import { networks } from "../../src/domain/networks.ts"
 import { checkoutSuite } from "./browserWorld.ts"
 import { press, toReview, untilState } from "./checkoutWorld.ts"
 
-const { browserTest, world } = checkoutSuite()
+const { browserTest, world } = await checkoutSuite()
+const { context, createIntent, open, transfers, wallet } = world
 const { chainId } = networks.test
 
 describe("A wallet that is on another chain when it is asked for the transfer", () => {
   browserTest("is asked for the payment's chain: it sends nothing, is switched back, and pays", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const buyer = await wallet()
     const elsewhere: Array<unknown> = []
     buyer.behave("eth_sendTransaction", async ([asked]) => {
@@ -33,13 +33,11 @@ describe("A wallet that is on another chain when it is asked for the transfer", 
     expect(elsewhere).toEqual([])
     expect(buyer.chainId).toBe(chainId)
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest(
     "on the payment's chain, what it takes for a mistake is looked for before it is asked again",
     async () => {
-      const { context, createIntent, open, transfers, wallet } = world()
       const buyer = await wallet()
       buyer.behave("eth_sendTransaction", async () => {
         buyer.behave("eth_sendTransaction", undefined)
@@ -52,7 +50,6 @@ describe("A wallet that is on another chain when it is asked for the transfer", 
       await press(page, "Send again")
       await untilState(page, "settled", 40_000)
       expect(await transfers(buyer)).toBe(1)
-      await browser.close()
     }
   )
 
@@ -68,7 +65,6 @@ describe("A wallet that is on another chain when it is asked for the transfer", 
       browserTest(
         `that answers ${problem.code} (${problem.message}) and tells of no change is switched back, and ${hasSent ? "what it has sent is found" : "asked again by the buyer alone"}`,
         async () => {
-          const { context, createIntent, open, transfers, wallet } = world()
           const buyer = await wallet()
           buyer.behave("eth_sendTransaction", async (_params, next) => {
             buyer.behave("eth_sendTransaction", undefined)
@@ -85,7 +81,6 @@ describe("A wallet that is on another chain when it is asked for the transfer", 
           await untilState(page, "settled", 40_000)
           expect(buyer.count("eth_sendTransaction")).toBe(hasSent ? 1 : 2)
           expect(await transfers(buyer)).toBe(1)
-          await browser.close()
         }
       )
 })

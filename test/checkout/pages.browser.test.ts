@@ -5,11 +5,23 @@ import { expectNoAxeViolations, screenshot } from "../support/browser.ts"
 import { checkoutSuite } from "./browserWorld.ts"
 import { press, toReview, untilState } from "./checkoutWorld.ts"
 
-const { browserTest, world } = checkoutSuite()
+const { browserTest, world } = await checkoutSuite()
+const {
+  baseUrl,
+  chain,
+  complaints,
+  context,
+  createIntent,
+  keys,
+  open,
+  pages,
+  shopUrl,
+  tokenEndingIn,
+  wallet
+} = world
 
 describe("/pay", () => {
   browserTest("pays from a link, and leads back to the shop", async () => {
-    const { baseUrl, context, createIntent, keys, shopUrl, wallet } = world()
     const browser = await context([await wallet()])
     const page = await browser.newPage()
     const asked: Array<string> = []
@@ -30,12 +42,10 @@ describe("/pay", () => {
     await browser.route(`${shop}/**`, (route) => route.fulfill({ body: "Thank you" }))
     await press(page, "Done")
     await page.waitForURL(`${shop}/thanks`)
-    world().complaints.splice(0)
-    await browser.close()
+    world.complaints.splice(0)
   })
 
   browserTest("leads back to where the buyer came from, where it knows no shop", async () => {
-    const { baseUrl, context, keys, shopUrl, tokenEndingIn } = world()
     const browser = await context([])
     const page = await browser.newPage()
     await page.goto(`${shopUrl}/cart`)
@@ -43,11 +53,9 @@ describe("/pay", () => {
     await untilState(page, "expired")
     await press(page, "Done")
     await page.waitForURL(`${shopUrl}/cart`)
-    await browser.close()
   })
 
   browserTest("says what to do where there is neither a shop nor a page to go back to", async () => {
-    const { baseUrl, context, keys, shopUrl, tokenEndingIn } = world()
     const browser = await context([])
     const from = await browser.newPage()
     await from.goto(shopUrl)
@@ -58,11 +66,9 @@ describe("/pay", () => {
     await untilState(page, "expired")
     await press(page, "Done")
     await page.getByText("You may close this page.").waitFor({ timeout: 5_000 })
-    await browser.close()
   })
 
   browserTest("makes no link of an address that is none to follow", async () => {
-    const { baseUrl, context, createIntent, keys } = world()
     const browser = await context([])
     await browser.route("**/api/v1/payments", async (route) => {
       if (route.request().method() !== "POST") return route.fallback()
@@ -77,11 +83,9 @@ describe("/pay", () => {
     await page.goto(`${baseUrl}/pay#token=${(await createIntent()).token}&key=${keys.test.publishable}`)
     await untilState(page, "connect")
     expect(await page.getByRole("link").count()).toBe(0)
-    await browser.close()
   })
 
   browserTest("offers and loads nothing of WalletConnect without a project", async () => {
-    const { baseUrl, context, createIntent, keys, wallet } = world()
     const browser = await context([await wallet()])
     const asked: Array<string> = []
     browser.on("request", (request) => asked.push(request.url()))
@@ -91,11 +95,9 @@ describe("/pay", () => {
     await page.waitForLoadState("networkidle")
     expect(await page.getByRole("button", { name: "WalletConnect" }).count()).toBe(0)
     expect(asked.filter((url) => /walletconnect/i.test(url))).toEqual([])
-    await browser.close()
   })
 
   browserTest("says that a link is incomplete", async () => {
-    const { baseUrl, context } = world()
     const browser = await context([])
     const page = await browser.newPage()
     await page.goto(`${baseUrl}/pay#token=abc`)
@@ -103,11 +105,9 @@ describe("/pay", () => {
     await page.goto(`${baseUrl}/pay#token=abc&key=`)
     await page.getByText("This payment link is incomplete.").waitFor()
     await expectNoAxeViolations(page)
-    await browser.close()
   })
 
   browserTest("and /playground show themselves in no frame", async () => {
-    const { baseUrl, context, shopUrl } = world()
     const browser = await context([])
     await browser.route(`${shopUrl}/frames`, (route) =>
       route.fulfill({
@@ -124,14 +124,12 @@ describe("/pay", () => {
         .map((frame) => frame.locator("main").count())
     )
     expect(inside).toEqual([0, 0])
-    world().complaints.splice(0)
-    await browser.close()
+    world.complaints.splice(0)
   })
 })
 
 describe("/playground", () => {
   browserTest("pays with one click and nothing installed, and shows the webhook", async () => {
-    const { baseUrl, chain, complaints, context, keys } = world()
     const browser = await context([])
     const page = await browser.newPage()
     await page.goto(`${baseUrl}/playground#pk=${keys.test.publishable}`)
@@ -157,14 +155,12 @@ describe("/playground", () => {
       await expectNoAxeViolations(page)
     }
     // In development the built-in wallet asks the node that the service names; nobody else is asked.
-    const node = complaints.splice(0).filter((one) => !one.includes(new URL(world().node.url).host))
+    const node = complaints.splice(0).filter((one) => !one.includes(new URL(world.node.url).host))
     expect(node).toEqual([])
     expect(chain.rpcUrl).toStartWith("http://127.0.0.1")
-    await browser.close()
   })
 
   browserTest("takes the key from its field, and says what is wrong with it", async () => {
-    const { baseUrl, complaints, context, keys } = world()
     const browser = await context([])
     const page = await browser.newPage()
     await page.goto(`${baseUrl}/playground`)
@@ -181,7 +177,6 @@ describe("/playground", () => {
     expect(await page.locator("quittance-checkout .amount").textContent()).toContain("$5.00")
     await expectNoAxeViolations(page)
     complaints.splice(0)
-    await browser.close()
   })
 })
 
@@ -194,7 +189,6 @@ describe("The page of docs/shop.md", () => {
   })
 
   browserTest("embeds the checkout, under the policy and integrity of docs/shop.md", async () => {
-    const { baseUrl, context, createIntent, keys, pages, shopUrl, wallet } = world()
     const { token } = await createIntent()
     const integrity = (await (await fetch(`${baseUrl}/checkout.js.integrity`)).text()).trim()
     const html = (await example("checkout.html"))
@@ -221,11 +215,9 @@ describe("The page of docs/shop.md", () => {
     expect(await page.title()).toMatch(/^Paid: PAY-/)
     await press(page, "Done")
     await page.waitForURL(`${shopUrl}/orders/1042`)
-    await browser.close()
   })
 
   browserTest("is themed by custom properties and parts", async () => {
-    const { context, createIntent, open, wallet } = world()
     const browser = await context([await wallet()])
     const page = await open(browser, (await createIntent()).token, "&theme=dark")
     await toReview(page)
@@ -242,6 +234,5 @@ describe("The page of docs/shop.md", () => {
     expect(await style(".amount", "color")).toBe("rgb(4, 5, 6)")
     // The page is light; the theme is the element's own.
     expect(await style(".card", "backgroundColor")).toBe("rgb(22, 23, 29)")
-    await browser.close()
   })
 })

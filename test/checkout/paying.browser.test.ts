@@ -7,11 +7,24 @@ import { checkoutSuite } from "./browserWorld.ts"
 import { eventsOf, press, receiver, toReview, untilState } from "./checkoutWorld.ts"
 import { decline } from "./testWallet.ts"
 
-const { browserTest, world } = checkoutSuite()
+const { browserTest, world } = await checkoutSuite()
+const {
+  baseUrl,
+  chain,
+  context,
+  createIntent,
+  delivered,
+  keys,
+  open,
+  payment,
+  shopUrl,
+  transfers,
+  visit,
+  wallet
+} = world
 
 describe("Paying in a browser", () => {
   browserTest("a buyer pays on a 360 px screen; the shop gets its webhook", async () => {
-    const { context, createIntent, delivered, open, payment, transfers, wallet } = world()
     const buyer = await wallet()
     const { token, id } = await createIntent("10.00")
     const browser = await context([buyer])
@@ -43,11 +56,9 @@ describe("Paying in a browser", () => {
     expect(await page.evaluate("window.violations")).toEqual([])
     while (delivered.length === 0) await Bun.sleep(50)
     expect(delivered[0]?.type).toBe("payment.settled")
-    await browser.close()
   })
 
   browserTest("by keyboard alone, from a module script", async () => {
-    const { context, createIntent, open, wallet } = world()
     const browser = await context([await wallet()])
     const page = await open(browser, (await createIntent()).token, "&as=module")
     await untilState(page, "connect")
@@ -65,11 +76,9 @@ describe("Paying in a browser", () => {
     await page.keyboard.press("Enter")
     await untilState(page, "settled")
     expect(await page.getByRole("status").first().textContent()).toContain("Payment complete")
-    await browser.close()
   })
 
   browserTest("several wallets are offered, with their data: icons alone", async () => {
-    const { context, createIntent, open, wallet } = world()
     const [one, other] = [await wallet(), await wallet()]
     const browser = await context([one, other])
     const page = await open(browser, (await createIntent()).token)
@@ -82,11 +91,9 @@ describe("Paying in a browser", () => {
     await press(page, "Use another wallet")
     await untilState(page, "connect")
     await toReview(page)
-    await browser.close()
   })
 
   browserTest("without a wallet the buyer is told; one that announces itself late appears", async () => {
-    const { context, createIntent, open, wallet } = world()
     const browser = await context([])
     const late = await wallet()
     await late.install(browser, { delayMillis: 2_500 })
@@ -94,11 +101,9 @@ describe("Paying in a browser", () => {
     await page.getByRole("heading", { name: "No wallet found in this browser" }).waitFor()
     await page.getByRole("button", { name: "Test Wallet" }).waitFor()
     await toReview(page)
-    await browser.close()
   })
 
   browserTest("a wallet icon from the network is not loaded", async () => {
-    const { context, createIntent, open } = world()
     const browser = await context([])
     await browser.addInitScript(`window.addEventListener("eip6963:requestProvider", () =>
       window.dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail: {
@@ -107,14 +112,10 @@ describe("Paying in a browser", () => {
     const page = await open(browser, (await createIntent()).token)
     await page.getByRole("button", { name: "<img src=x>" }).waitFor()
     expect(await page.locator("quittance-checkout img").count()).toBe(0)
-    await browser.close()
   })
 
   browserTest("a declined connection, signature and transfer each lead back and on", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
-    const buyer = await wallet()
-    const browser = await context([buyer])
-    const page = await open(browser, (await createIntent()).token)
+    const { buyer, page } = await visit()
     const declined = page.getByText("You declined in your wallet. Nothing was charged.").last()
 
     buyer.behave("eth_requestAccounts", decline)
@@ -134,11 +135,9 @@ describe("Paying in a browser", () => {
     expect(await transfers(buyer)).toBe(1)
     // The identity was signed once for both tries of the transfer.
     expect(buyer.count("personal_sign")).toBe(2)
-    await browser.close()
   })
 
   browserTest("too little USDC: the faucet pays, then the buyer does", async () => {
-    const { context, createIntent, open, wallet } = world()
     const poor = await wallet({ usdc: 0n, gas: false })
     const browser = await context([poor])
     const page = await open(browser, (await createIntent("2.00")).token)
@@ -153,11 +152,9 @@ describe("Paying in a browser", () => {
     await page.getByText("Test funds have arrived.").last().waitFor()
     await press(page, "Pay $2.00")
     await untilState(page, "settled")
-    await browser.close()
   })
 
   browserTest("funds that came another way are seen by checking again", async () => {
-    const { chain, context, createIntent, open, wallet } = world()
     const poor = await wallet({ usdc: 5_000_000n })
     const browser = await context([poor])
     const page = await open(browser, (await createIntent()).token)
@@ -169,14 +166,10 @@ describe("Paying in a browser", () => {
     await Effect.runPromise(chain.mint(Address.make(poor.account.address), 5_000_000n))
     await press(page, "Check balance again")
     await untilState(page, "review")
-    await browser.close()
   })
 
   browserTest("USDC that is gone when the wallet is asked is missing, and not ETH", async () => {
-    const { context, createIntent, open, wallet } = world()
-    const buyer = await wallet()
-    const browser = await context([buyer])
-    const page = await open(browser, (await createIntent()).token)
+    const { buyer, page } = await visit()
     await toReview(page)
     // What the token's contract says.
     const more = { to: networks.test.usdc.address, data: encodeTransfer(receiver, 60_000_000n) }
@@ -187,11 +180,9 @@ describe("Paying in a browser", () => {
     await page.locator("quittance-checkout [part=notice]", { hasText: "Not enough funds" }).waitFor()
     expect(await page.getByText("not enough ETH").count()).toBe(0)
     await page.getByRole("button", { name: "Pay $10.00" }).waitFor()
-    await browser.close()
   })
 
   browserTest("the wrong network is switched; one that the wallet lacks (4902) is added", async () => {
-    const { context, createIntent, open, wallet } = world()
     const buyer = await wallet()
     buyer.chainId = 1
     buyer.known.clear()
@@ -209,11 +200,9 @@ describe("Paying in a browser", () => {
     expect(added).toMatchObject({ chainId: "0x14a34", nativeCurrency: { symbol: "ETH", decimals: 18 } })
     await press(page, "Pay $10.00")
     await untilState(page, "settled")
-    await browser.close()
   })
 
   browserTest("account, chain and connection that change meanwhile are followed", async () => {
-    const { context, createIntent, open, wallet } = world()
     const [buyer, other] = [await wallet(), await wallet()]
     const browser = await context([buyer])
     const page = await open(browser, (await createIntent()).token)
@@ -231,11 +220,9 @@ describe("Paying in a browser", () => {
     await page.getByText("Your wallet was disconnected.").last().waitFor()
     await untilState(page, "connect")
     await toReview(page)
-    await browser.close()
   })
 
   browserTest("a wallet that is on another account when it is asked sends nothing", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const [buyer, other] = [await wallet(), await wallet()]
     const browser = await context([buyer])
     const page = await open(browser, (await createIntent()).token)
@@ -245,11 +232,9 @@ describe("Paying in a browser", () => {
     await page.getByText("Your wallet is on another account.").last().waitFor()
     expect(buyer.count("eth_sendTransaction")).toBe(0)
     expect(await transfers(other)).toBe(0)
-    await browser.close()
   })
 
   browserTest("a wallet may take its time: the page waits, and lets the buyer stop", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const buyer = await wallet()
     let approve = () => {}
     const approved = new Promise<void>((resolve) => {
@@ -275,11 +260,9 @@ describe("Paying in a browser", () => {
     await untilState(page, "settled")
     expect(await transfers(buyer)).toBe(1)
     expect(buyer.count("eth_sendTransaction")).toBe(1)
-    await browser.close()
   })
 
   browserTest("a clock that is hours off signs by the service's", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     for (const hours of [-5, 5]) {
       const buyer = await wallet()
       const browser = await context([buyer])
@@ -297,20 +280,16 @@ describe("Paying in a browser", () => {
   })
 
   browserTest("cancelling charges nothing and can be taken back", async () => {
-    const { context, createIntent, open, wallet } = world()
-    const browser = await context([await wallet()])
-    const page = await open(browser, (await createIntent()).token)
+    const { page } = await visit()
     await toReview(page)
     await press(page, "Cancel")
     await untilState(page, "cancelled")
     expect((await eventsOf(page)).at(-1)).toMatchObject({ name: "closed", state: "cancelled" })
     await press(page, "Start again")
     await untilState(page, "review")
-    await browser.close()
   })
 
   browserTest("an Arabic buyer reads from the right, in their own digits and words", async () => {
-    const { context, createIntent, open, wallet } = world()
     const browser = await context([await wallet()])
     const page = await open(browser, (await createIntent("1234.50")).token, "&lang=ar")
     await untilState(page, "connect")
@@ -318,20 +297,16 @@ describe("Paying in a browser", () => {
     expect(await card.getAttribute("dir")).toBe("rtl")
     expect(await card.getAttribute("lang")).toBe("ar")
     await page.getByRole("heading", { name: "اختر محفظة" }).waitFor()
-    await browser.close()
   })
 
   browserTest("the language is the browser's where the page names none", async () => {
-    const { context, createIntent, open, wallet } = world()
     const browser = await context([await wallet()], { locale: "de-DE" })
     const page = await open(browser, (await createIntent("1234.50")).token)
     await page.getByRole("heading", { name: "Wallet wählen" }).waitFor()
     expect(await page.locator("quittance-checkout .amount").textContent()).toContain("1.234,50\u00a0$")
-    await browser.close()
   })
 
   browserTest("live never reaches the wallet: the page says that live payments are not open", async () => {
-    const { baseUrl, context, createIntent, keys, shopUrl, wallet } = world()
     const buyer = await wallet()
     buyer.chainId = 42161
     buyer.connected = true
@@ -355,6 +330,5 @@ describe("Paying in a browser", () => {
       headers: { authorization: `Bearer ${keys.live.secret}` }
     })
     expect(opened.status).toBe(404)
-    await browser.close()
   })
 })

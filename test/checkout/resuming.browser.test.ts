@@ -8,7 +8,8 @@ import { checkoutSuite } from "./browserWorld.ts"
 import { deepEnough, press, toReview, untilState } from "./checkoutWorld.ts"
 import { type Behaviour, decline } from "./testWallet.ts"
 
-const { browserTest, world } = checkoutSuite()
+const { browserTest, world } = await checkoutSuite()
+const { automine, context, createIntent, delivered, mine, open, runIn, transfers, visit, wallet } = world
 
 const never: Behaviour = () => new Promise(() => {})
 /** Sends, and never tells the page. */
@@ -22,10 +23,7 @@ const attemptOf = (page: Page, id: string): Promise<{ hash: string | null; nonce
 
 describe("A reload", () => {
   browserTest("in connect, review, wrong network and needs funds comes back to the same state", async () => {
-    const { context, createIntent, open, wallet } = world()
-    const buyer = await wallet()
-    const browser = await context([buyer])
-    const page = await open(browser, (await createIntent()).token)
+    const { buyer, page } = await visit()
     await untilState(page, "connect")
     await page.reload()
     await untilState(page, "connect")
@@ -44,29 +42,9 @@ describe("A reload", () => {
     await untilState(page, "needs-funds")
     // Connected once: the rest was asked without a prompt.
     expect(buyer.count("eth_requestAccounts")).toBe(1)
-    await browser.close()
-  })
-
-  browserTest("while the identity is signed asks for it again; nothing was sent", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
-    const buyer = await wallet()
-    buyer.behave("personal_sign", never)
-    const browser = await context([buyer])
-    const page = await open(browser, (await createIntent()).token)
-    await toReview(page)
-    await press(page, "Pay $10.00")
-    await page.getByRole("heading", { name: "Confirm it is you" }).waitFor()
-    await page.reload()
-    await untilState(page, "review")
-    buyer.behave("personal_sign", undefined)
-    await press(page, "Pay $10.00")
-    await untilState(page, "settled")
-    expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest("after the wallet sent but before it answered finds the transfer on the chain", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const buyer = await wallet()
     buyer.behave("eth_sendTransaction", mute)
     const { token, id } = await createIntent()
@@ -82,13 +60,11 @@ describe("A reload", () => {
     expect(await transfers(buyer)).toBe(1)
     // The report uses the identity that was signed before the transfer.
     expect(buyer.count("personal_sign")).toBe(1)
-    await browser.close()
   })
 
   browserTest(
     "after the wallet sent into the mempool waits for the block; it does not ask again",
     async () => {
-      const { automine, context, createIntent, mine, open, transfers, wallet } = world()
       const buyer = await wallet()
       buyer.behave("eth_sendTransaction", mute)
       const browser = await context([buyer])
@@ -106,14 +82,12 @@ describe("A reload", () => {
       await untilState(page, "settled")
       expect(buyer.count("eth_sendTransaction")).toBe(1)
       expect(await transfers(buyer)).toBe(1)
-      await browser.close()
     }
   )
 
   browserTest(
     "with the wallet's prompt still open asks the buyer; sending again reuses the nonce",
     async () => {
-      const { context, createIntent, open, transfers, wallet } = world()
       const buyer = await wallet()
       let release = () => {}
       const held = new Promise<void>((resolve) => {
@@ -150,12 +124,10 @@ describe("A reload", () => {
       expect(await result.catch(() => "refused")).toBe("refused")
       expect(await transfers(buyer)).toBe(1)
       expect(await attemptOf(page, id)).toBeNull()
-      await browser.close()
     }
   )
 
   browserTest("a second request that is declined says nothing of the first one", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const buyer = await wallet()
     let release = () => {}
     const held = new Promise<void>((resolve) => {
@@ -182,38 +154,10 @@ describe("A reload", () => {
     release()
     await untilState(page, "settled")
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
-  })
-
-  browserTest("of a prompt that is approved in the end goes on by itself", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
-    const buyer = await wallet()
-    let release = () => {}
-    const held = new Promise<void>((resolve) => {
-      release = resolve
-    })
-    buyer.behave("eth_sendTransaction", async (_params, next) => {
-      await held
-      return next()
-    })
-    const browser = await context([buyer])
-    const page = await open(browser, (await createIntent()).token)
-    await toReview(page)
-    await press(page, "Pay $10.00")
-    while (buyer.count("eth_sendTransaction") === 0) await Bun.sleep(20)
-    await page.reload()
-    await page.getByRole("heading", { name: "Did you approve the payment?" }).waitFor()
-    release()
-    await untilState(page, "settled")
-    expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest("while confirming goes on without the wallet; settled stays settled", async () => {
-    const { automine, context, createIntent, mine, open, wallet } = world()
-    const buyer = await wallet()
-    const browser = await context([buyer])
-    const page = await open(browser, (await createIntent()).token)
+    const { buyer, page } = await visit()
     await toReview(page)
     await automine(false)
     await press(page, "Pay $10.00")
@@ -226,11 +170,9 @@ describe("A reload", () => {
     await page.reload()
     await untilState(page, "settled")
     expect(buyer.count("eth_sendTransaction")).toBe(1)
-    await browser.close()
   })
 
   browserTest("on another device after it was paid sends nothing", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const [buyer, same] = [await wallet(), await wallet()]
     const { token } = await createIntent()
     const [phone, laptop] = [await context([buyer]), await context([same])]
@@ -243,14 +185,11 @@ describe("A reload", () => {
     await untilState(there, "settled")
     expect(same.requests.map(({ method }) => method)).not.toContain("personal_sign")
     expect(await transfers(same)).toBe(0)
-    await phone.close()
-    await laptop.close()
   })
 
   browserTest(
     "is not needed where the payment settled meanwhile: coming back to the page shows it",
     async () => {
-      const { context, createIntent, open, wallet } = world()
       const { token } = await createIntent()
       const [phone, laptop] = [await context([await wallet()]), await context([])]
       const [here, there] = [await open(phone, token), await open(laptop, token)]
@@ -260,35 +199,13 @@ describe("A reload", () => {
       await untilState(here, "settled")
       await there.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
       await untilState(there, "settled")
-      await phone.close()
-      await laptop.close()
     }
   )
-
-  browserTest("an answer that is lost (no 4001, no hash) is looked up, not repeated", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
-    const buyer = await wallet()
-    buyer.behave("eth_sendTransaction", async (_params, next) => {
-      await next()
-      throw { code: -32603, message: "Internal JSON-RPC error." }
-    })
-    const browser = await context([buyer])
-    const page = await open(browser, (await createIntent()).token)
-    await toReview(page)
-    await press(page, "Pay $10.00")
-    await untilState(page, "settled")
-    expect(await transfers(buyer)).toBe(1)
-    expect(buyer.count("eth_sendTransaction")).toBe(1)
-    await browser.close()
-  })
 
   browserTest(
     "an answer that is lost with the wallet's connection is looked up once it is back",
     async () => {
-      const { context, createIntent, open, transfers, wallet } = world()
-      const buyer = await wallet()
-      const browser = await context([buyer])
-      const page = await open(browser, (await createIntent()).token)
+      const { buyer, page } = await visit()
       await toReview(page)
       buyer.behave("eth_sendTransaction", async (_params, next) => {
         await next()
@@ -301,12 +218,10 @@ describe("A reload", () => {
       await press(page, "Test Wallet")
       await untilState(page, "settled")
       expect(await transfers(buyer)).toBe(1)
-      await browser.close()
     }
   )
 
   browserTest("a browser that keeps nothing is asked for nothing", async () => {
-    const { context, createIntent, open, wallet } = world()
     const buyer = await wallet()
     const browser = await context([buyer])
     await browser.addInitScript(`Storage.prototype.setItem = () => { throw new Error("blocked") }`)
@@ -315,7 +230,6 @@ describe("A reload", () => {
     await press(page, "Pay $10.00")
     await page.getByText("This browser keeps no data").last().waitFor()
     expect(buyer.count("eth_sendTransaction")).toBe(0)
-    await browser.close()
   })
 })
 
@@ -327,7 +241,6 @@ const bothToReview = async (one: Page, other: Page) => {
 
 describe("Two tabs at once", () => {
   browserTest("press Pay together: one transfer, one settlement, both see it", async () => {
-    const { context, createIntent, delivered, open, transfers, wallet } = world()
     const buyer = await wallet()
     buyer.behave("eth_sendTransaction", async (_params, next) => {
       await Bun.sleep(800)
@@ -352,11 +265,9 @@ describe("Two tabs at once", () => {
     while (delivered.length === before) await Bun.sleep(50)
     await Bun.sleep(200)
     expect(delivered.length).toBe(before + 1)
-    await browser.close()
   })
 
   browserTest("one declines: the other may pay", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const buyer = await wallet()
     let refuse = () => {}
     const refused = new Promise<void>((resolve) => {
@@ -380,11 +291,9 @@ describe("Two tabs at once", () => {
     await press(other, "Pay $10.00")
     await Promise.all([untilState(one, "settled"), untilState(other, "settled")])
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest("one closes with its prompt open: the other finds out and asks", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const buyer = await wallet()
     buyer.behave("eth_sendTransaction", mute)
     const { token } = await createIntent()
@@ -396,13 +305,11 @@ describe("Two tabs at once", () => {
     await one.close()
     await untilState(other, "settled")
     expect(buyer.count("eth_sendTransaction")).toBe(1)
-    await browser.close()
   })
 })
 
 describe("While it is not known whether the transfer went out", () => {
   browserTest("a wallet that is locked or on another chain leads back to it", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const buyer = await wallet()
     buyer.behave("eth_sendTransaction", never)
     const { token } = await createIntent()
@@ -435,13 +342,11 @@ describe("While it is not known whether the transfer went out", () => {
     await press(page, "Send again")
     await untilState(page, "settled")
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest(
     "a nonce that went to something else leads to a fresh start ten minutes after the request, with a fresh nonce",
     async () => {
-      const { context, createIntent, mine, open, runIn, transfers, wallet } = world()
       const buyer = await wallet()
       buyer.behave("eth_sendTransaction", never)
       const browser = await context([buyer])
@@ -478,7 +383,6 @@ describe("While it is not known whether the transfer went out", () => {
       await press(page, "Pay $10.00")
       await untilState(page, "settled")
       expect(await transfers(buyer)).toBe(1)
-      await browser.close()
     }
   )
 })

@@ -1,19 +1,16 @@
 // Test funds on the whole service: tokens that only the chain could judge cost the nodes a
 // bounded number of calls, whoever sends them.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { createDidToken } from "../../src/payments/buyers/createDidToken.ts"
-import { type CheckoutWorld, startCheckoutWorld } from "./checkoutWorld.ts"
+import { forFile } from "../support/forFile.ts"
+import { makeCheckoutWorld } from "./checkoutWorld.ts"
 
 setDefaultTimeout(60_000)
 
-describe("Test funds", () => {
-  let world: CheckoutWorld
-  beforeAll(async () => {
-    world = await startCheckoutWorld()
-  }, 120_000)
-  afterAll(() => world?.close(), 120_000)
+const world = await forFile(makeCheckoutWorld({}, {}))
 
+describe("Test funds", () => {
   test("120 tokens in the names of contract wallets make the nodes judge 40 at most", async () => {
     const wallet = privateKeyToAccount(generatePrivateKey()).address
     const now = Math.floor(Date.now() / 1000)

@@ -7,10 +7,29 @@ import { type Hex, toHex } from "viem"
 import { encodeTransfer } from "../../src/checkout/component/erc20.ts"
 import { networks } from "../../src/domain/networks.ts"
 import { checkoutSuite } from "./browserWorld.ts"
-import { deepEnough, eventsOf, press, receiver, toReview, untilState } from "./checkoutWorld.ts"
+import { deepEnough, press, receiver, toReview, untilState } from "./checkoutWorld.ts"
 import type { TestWallet } from "./testWallet.ts"
 
-const { browserTest, world } = checkoutSuite()
+const { browserTest, world } = await checkoutSuite()
+const {
+  automine,
+  baseUrl,
+  chain,
+  context,
+  createIntent,
+  keys,
+  mine,
+  node,
+  open,
+  pages,
+  payment,
+  shopUrl,
+  tokenEndingIn,
+  transfers,
+  untilRead,
+  visit,
+  wallet
+} = world
 const { usdc, chainId } = networks.test
 
 /** What a wallet does on "speed up" and "cancel": the same nonce at a higher price. */
@@ -37,7 +56,6 @@ const staysConfirming = async (page: Page, wallet: TestWallet) => {
 
 describe("A transaction", () => {
   browserTest("that the wallet speeds up settles under its new hash", async () => {
-    const { automine, context, createIntent, mine, open, payment, transfers, wallet } = world()
     const buyer = await wallet()
     const { token, id } = await createIntent()
     let first: unknown
@@ -58,14 +76,10 @@ describe("A transaction", () => {
     expect(settled.reportedTransactionId).toBe(String(hash))
     expect(settled.reportedTransactionId).not.toBe(String(first))
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest("that the wallet cancels leads back to the review, and is paid then", async () => {
-    const { automine, context, createIntent, mine, open, transfers, wallet } = world()
-    const buyer = await wallet()
-    const browser = await context([buyer])
-    const page = await open(browser, (await createIntent()).token)
+    const { buyer, page } = await visit()
     await toReview(page)
     await automine(false)
     await press(page, "Pay $10.00")
@@ -83,16 +97,12 @@ describe("A transaction", () => {
     await press(page, "Pay $10.00")
     await untilState(page, "settled")
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest(
     "whose report is refused for another reason is not said to be wrong, nor that nothing was charged",
     async () => {
-      const { context, createIntent, open, transfers, wallet } = world()
-      const buyer = await wallet()
-      const browser = await context([buyer])
-      const page = await open(browser, (await createIntent()).token)
+      const { browser, buyer, page } = await visit()
       await toReview(page)
       const refuse = (code: string, retryable: boolean, status: number) =>
         browser.route(/\/api\/v1\/payments/, (route) =>
@@ -117,12 +127,10 @@ describe("A transaction", () => {
       await untilState(page, "failed")
       await page.getByText("This page can no longer follow your payment.").last().waitFor()
       expect(await transfers(buyer)).toBe(1)
-      await browser.close()
     }
   )
 
   browserTest("under a nonce that the wallet chose itself is followed by that nonce", async () => {
-    const { automine, context, createIntent, mine, open, transfers, wallet } = world()
     const buyer = await wallet()
     buyer.ignoresNonce = true
     buyer.behave("eth_getTransactionCount", async (params, next) =>
@@ -141,13 +149,11 @@ describe("A transaction", () => {
     await mine()
     await untilState(page, "settled", 40_000)
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest(
     "that the wallet's node does not show is not given up for the nonce that was asked for",
     async () => {
-      const { automine, context, createIntent, mine, open, transfers, wallet } = world()
       const buyer = await wallet()
       buyer.ignoresNonce = true
       // The node's own count: the nonce that the page asks for is used by then, and the transaction unknown.
@@ -167,14 +173,12 @@ describe("A transaction", () => {
       await mine()
       await untilState(page, "settled", 40_000)
       expect(await transfers(buyer)).toBe(1)
-      await browser.close()
     }
   )
 
   browserTest(
     "that is cancelled and that the wallet's node has never shown is given up after ten minutes",
     async () => {
-      const { automine, context, createIntent, mine, open, wallet } = world()
       const buyer = await wallet()
       buyer.behave("eth_getTransactionByHash", async () => null)
       const browser = await context([buyer])
@@ -193,15 +197,11 @@ describe("A transaction", () => {
       }, `quittance-checkout:${id}`)
       await untilState(page, "cancelled", 40_000)
       await automine(true)
-      await browser.close()
     }
   )
 
   browserTest("that reverts charges no payment and can be tried again", async () => {
-    const { chain, automine, context, createIntent, mine, open, transfers, untilRead, wallet } = world()
-    const buyer = await wallet()
-    const browser = await context([buyer])
-    const page = await open(browser, (await createIntent()).token)
+    const { buyer, page } = await visit()
     await toReview(page)
     await automine(false)
     await press(page, "Pay $10.00")
@@ -246,11 +246,9 @@ describe("A transaction", () => {
     expect(await page.getByText("has been paying this").count()).toBe(0)
     await press(page, "Pay $10.00")
     await untilState(page, "settled")
-    await browser.close()
   })
 
   browserTest("from an account other than the signed one is claimed by signing with it", async () => {
-    const { context, createIntent, open, wallet } = world()
     const [buyer, other] = [await wallet(), await wallet()]
     buyer.behave("eth_sendTransaction", async (params) => {
       const { to, data } = params[0] as { to: Hex; data: Hex }
@@ -269,7 +267,6 @@ describe("A transaction", () => {
     await buyer.emit(page, "accountsChanged", [other.account.address])
     await press(page, "Sign the message")
     await untilState(page, "settled")
-    await browser.close()
   })
 })
 
@@ -277,10 +274,7 @@ describe("When the network is down", () => {
   browserTest(
     "the service's node: the balance is unknown, the report is kept and settles later",
     async () => {
-      const { context, createIntent, node, open, wallet } = world()
-      const buyer = await wallet()
-      const browser = await context([buyer])
-      const page = await open(browser, (await createIntent()).token)
+      const { buyer, page } = await visit()
       await toReview(page)
       node.behave(() => ({ raw: new Response("down", { status: 502 }) }))
       await press(page, "Pay $10.00")
@@ -288,15 +282,11 @@ describe("When the network is down", () => {
       node.behave(() => undefined)
       await untilState(page, "settled", 40_000)
       expect(buyer.count("eth_sendTransaction")).toBe(1)
-      await browser.close()
     }
   )
 
   browserTest("the wallet's node: nothing is sent, and trying again works", async () => {
-    const { context, createIntent, open, wallet } = world()
-    const buyer = await wallet()
-    const browser = await context([buyer])
-    const page = await open(browser, (await createIntent()).token)
+    const { buyer, page } = await visit()
     await toReview(page)
     buyer.behave("eth_getTransactionCount", async () => {
       throw { code: -32603, message: "fetch failed" }
@@ -308,11 +298,9 @@ describe("When the network is down", () => {
     buyer.behave("eth_getTransactionCount", undefined)
     await press(page, "Pay $10.00")
     await untilState(page, "settled")
-    await browser.close()
   })
 
   browserTest("the wallet's node after an unclear answer: no sending again until it answers", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
     const buyer = await wallet()
     buyer.behave("eth_sendTransaction", async (_params, next) => {
       await next()
@@ -330,13 +318,10 @@ describe("When the network is down", () => {
     buyer.behave("eth_getLogs", undefined)
     await untilState(page, "settled", 40_000)
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest("the buyer's connection while confirming: it goes on when it is back", async () => {
-    const { automine, context, createIntent, mine, open, wallet } = world()
-    const browser = await context([await wallet()])
-    const page = await open(browser, (await createIntent()).token)
+    const { browser, page } = await visit()
     await toReview(page)
     await automine(false)
     await press(page, "Pay $10.00")
@@ -346,11 +331,9 @@ describe("When the network is down", () => {
     await mine()
     await browser.setOffline(false)
     await untilState(page, "settled", 40_000)
-    await browser.close()
   })
 
   browserTest("the service at the start: it tries, then offers to try again", async () => {
-    const { baseUrl, context, createIntent, open, wallet } = world()
     const browser = await context([await wallet()])
     let down = true
     await browser.route(`${baseUrl}/api/**`, (route) => (down ? route.abort() : route.fallback()))
@@ -360,31 +343,11 @@ describe("When the network is down", () => {
     down = false
     await press(page, "Try again")
     await untilState(page, "connect")
-    await browser.close()
   })
 })
 
 describe("A checkout that cannot start", () => {
-  browserTest("with a token that has expired says so", async () => {
-    const { context, open, tokenEndingIn } = world()
-    const browser = await context([])
-    const page = await open(browser, await tokenEndingIn(-1))
-    await untilState(page, "expired")
-    expect((await eventsOf(page)).map(({ name }) => name)).toContain("failed")
-    await browser.close()
-  })
-
-  browserTest("with a token that was altered says so, with the code for support", async () => {
-    const { context, createIntent, open } = world()
-    const browser = await context([])
-    const page = await open(browser, `${(await createIntent()).token.slice(0, -4)}AAAA`)
-    await untilState(page, "failed")
-    await page.getByText("INVALID_INTENT_TOKEN").last().waitFor()
-    await browser.close()
-  })
-
   browserTest("but a payment that was opened resumes, and is paid, after its token expired", async () => {
-    const { context, open, tokenEndingIn, wallet } = world()
     const token = await tokenEndingIn(3)
     const browser = await context([await wallet()])
     const page = await open(browser, token)
@@ -394,13 +357,11 @@ describe("A checkout that cannot start", () => {
     await untilState(page, "review")
     await press(page, "Pay $10.00")
     await untilState(page, "settled")
-    await browser.close()
   })
 })
 
 describe("A frame without an origin", () => {
   browserTest("has neither storage nor locks: the checkout does not start there", async () => {
-    const { context, createIntent, keys, pages, shopUrl } = world()
     const browser = await context([])
     const inner = `${shopUrl}/?token=${(await createIntent()).token}&key=${keys.test.publishable}`
     pages.set("/sandboxed", {
@@ -410,7 +371,6 @@ describe("A frame without an origin", () => {
     const page = await browser.newPage()
     await page.goto(`${shopUrl}/sandboxed`)
     await page.frameLocator("iframe").getByText("Code STORAGE_BLOCKED").last().waitFor()
-    world().complaints.splice(0)
-    await browser.close()
+    world.complaints.splice(0)
   })
 })

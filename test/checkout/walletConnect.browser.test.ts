@@ -11,13 +11,13 @@ const projectId = "0123456789abcdef0123456789abcdef"
 const relay = startWalletConnectRelay()
 afterAll(() => relay.stop())
 
-const { browserTest, world } = checkoutSuite(
+const { browserTest, world } = await checkoutSuite(
   {},
   { WALLETCONNECT_PROJECT_ID: projectId, WALLETCONNECT_RELAY_URL: relay.url }
 )
+const { baseUrl, complaints, context, createIntent, keys, pages, payment, shopUrl, transfers, wallet } = world
 
 const openPay = async (page: Page, token: string) => {
-  const { baseUrl, keys } = world()
   await page.goto(`${baseUrl}/pay#token=${token}&key=${keys.test.publishable}`)
 }
 /** What the code says. */
@@ -33,12 +33,11 @@ const unreachable = "Your wallet cannot be reached. Try again, or choose another
 
 describe("WalletConnect", () => {
   beforeAll(async () => {
-    if (hasChromium) await world().fundRelayer()
+    if (hasChromium) await world.fundRelayer()
   }, 120_000)
   afterEach(() => relay.silence(false))
 
   browserTest("a wallet with no wei scans the code, and pays by one signature", async () => {
-    const { context, createIntent, payment, transfers, wallet } = world()
     const buyer = await wallet({ gas: false })
     const pocket = await makeWalletConnectWallet(relay.url, projectId, buyer)
     const browser = await context([], { width: 1280 })
@@ -57,11 +56,9 @@ describe("WalletConnect", () => {
     expect(buyer.count("eth_signTypedData_v4")).toBe(1)
     expect(await payment(id)).toMatchObject({ status: "settled", payerType: "human" })
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest("a pairing that the wallet declines leads back to the choice", async () => {
-    const { context, createIntent, wallet } = world()
     const pocket = await makeWalletConnectWallet(relay.url, projectId, await wallet(), { approves: false })
     const browser = await context([])
     const page = await browser.newPage()
@@ -69,11 +66,9 @@ describe("WalletConnect", () => {
     await pocket.pair(await pairingOf(page))
     await page.getByText("You declined in your wallet.").first().waitFor()
     await page.getByRole("button", { name: "WalletConnect" }).waitFor()
-    await browser.close()
   })
 
   browserTest("a phone keeps the links to wallets' own browsers beside it", async () => {
-    const { context, createIntent } = world()
     const userAgent =
       "Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36"
     const browser = await context([], { userAgent, width: 360 })
@@ -86,11 +81,9 @@ describe("WalletConnect", () => {
     await pairingOf(page)
     await expectNoAxeViolations(page)
     await screenshot(page, "walletconnect-phone-code")
-    await browser.close()
   })
 
   browserTest("an approval that comes after another wallet was chosen connects nothing", async () => {
-    const { context, createIntent, transfers, wallet } = world()
     const [late, buyer] = [await wallet({ gas: false }), await wallet({ gas: false })]
     const pocket = await makeWalletConnectWallet(relay.url, projectId, late)
     const browser = await context([buyer])
@@ -106,11 +99,9 @@ describe("WalletConnect", () => {
     await untilState(page, "settled")
     expect(late.count("eth_signTypedData_v4")).toBe(0)
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest("is chosen, left and chosen again by keyboard alone", async () => {
-    const { context, createIntent } = world()
     const browser = await context([])
     const page = await browser.newPage()
     await openPay(page, (await createIntent()).token)
@@ -122,11 +113,9 @@ describe("WalletConnect", () => {
       await page.keyboard.press("Enter")
     }
     await page.getByRole("button", { name: "WalletConnect" }).waitFor()
-    await browser.close()
   })
 
   browserTest("the session lasts over a reload, and ends when the wallet ends it", async () => {
-    const { context, createIntent, wallet } = world()
     const pocket = await makeWalletConnectWallet(relay.url, projectId, await wallet({ gas: false }))
     const browser = await context([])
     const page = await browser.newPage()
@@ -137,11 +126,9 @@ describe("WalletConnect", () => {
     await page.getByRole("button", { name: /^Pay \$/ }).waitFor()
     await pocket.disconnect()
     await page.getByRole("button", { name: "WalletConnect" }).waitFor()
-    await browser.close()
   })
 
   browserTest("nothing of it is loaded before it is chosen", async () => {
-    const { baseUrl, context, createIntent } = world()
     const browser = await context([])
     const page = await browser.newPage()
     const asked: Array<string> = []
@@ -154,11 +141,9 @@ describe("WalletConnect", () => {
     expect(relay.connections()).toBe(before)
     await pairingOf(page)
     expect(asked.filter((url) => url === `${baseUrl}/walletconnect.js`)).toHaveLength(1)
-    await browser.close()
   })
 
   browserTest("a script that does not arrive, or is another, is said, and fetched anew", async () => {
-    const { baseUrl, context, createIntent } = world()
     const browser = await context([])
     const page = await browser.newPage()
     await openPay(page, (await createIntent()).token)
@@ -178,11 +163,9 @@ describe("WalletConnect", () => {
       await browser.unroute(`${baseUrl}/walletconnect.js`)
     }
     expect(await pairingOf(page)).toStartWith("wc:")
-    await browser.close()
   })
 
   browserTest("a relay that does not answer is said within 20 seconds, and another wallet pays", async () => {
-    const { context, createIntent, transfers, wallet } = world()
     const buyer = await wallet({ gas: false })
     const browser = await context([buyer])
     const page = await browser.newPage()
@@ -194,13 +177,11 @@ describe("WalletConnect", () => {
     await press(page, "Pay $10.00")
     await untilState(page, "settled")
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest(
     "a signature that the wallet lets expire leads back to the review, which asks again",
     async () => {
-      const { context, createIntent, wallet } = world()
       const buyer = await wallet({ gas: false })
       let asked = 0
       buyer.behave("eth_signTypedData_v4", async (_, next) => {
@@ -218,12 +199,10 @@ describe("WalletConnect", () => {
       await page.getByText("None for you").waitFor()
       await press(page, "Pay $10.00")
       await untilState(page, "settled")
-      await browser.close()
     }
   )
 
   browserTest("a shop's page with the documented policy pays by it", async () => {
-    const { baseUrl, complaints, context, createIntent, keys, pages, payment, shopUrl, wallet } = world()
     pages.set("/order", {
       headers: {
         "content-type": "text/html",
@@ -259,11 +238,9 @@ describe("WalletConnect", () => {
     await untilState(page, "settled")
     expect(await payment(id)).toMatchObject({ status: "settled" })
     expect(complaints).toEqual([])
-    await browser.close()
   })
 
   browserTest("the code is accessible and whole, light and dark, in Arabic, from 320 px", async () => {
-    const { context, createIntent } = world()
     for (const locale of ["en", "ar"]) {
       const browser = await context([], { locale })
       const page = await browser.newPage()

@@ -13,10 +13,11 @@ import { makeWalletConnectWallet } from "./walletConnectWallet.ts"
 const projectId = "0123456789abcdef0123456789abcdef"
 const relay = startWalletConnectRelay()
 afterAll(() => relay.stop())
-const { browserTest, world } = checkoutSuite(
+const { browserTest, world } = await checkoutSuite(
   {},
   { WALLETCONNECT_PROJECT_ID: projectId, WALLETCONNECT_RELAY_URL: relay.url }
 )
+const { baseUrl, context, createIntent, fundRelayer, keys, wallet } = world
 const rounds = 5
 const phone =
   "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1"
@@ -77,7 +78,6 @@ const median = (values: ReadonlyArray<number>) =>
   values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0
 
 const measured = async (way: Way): Promise<string> => {
-  const { context, fundRelayer, wallet } = world()
   await fundRelayer(way.relayed ? 10n ** 20n : 0n)
   const runs: Array<{
     opened: number
@@ -115,17 +115,14 @@ const measured = async (way: Way): Promise<string> => {
 }
 
 const payPage = async (browser: BrowserContext) => {
-  const { baseUrl, createIntent, keys } = world()
   const { token } = await createIntent()
   const page = await browser.newPage()
   await page.goto(`${baseUrl}/pay#token=${token}&key=${keys.test.publishable}`)
   return page
 }
-const shopPage = async (browser: BrowserContext) =>
-  world().open(browser, (await world().createIntent()).token)
+const shopPage = async (browser: BrowserContext) => world.open(browser, (await world.createIntent()).token)
 
 const newLink = async (body: object): Promise<string> => {
-  const { baseUrl, keys } = world()
   const answer = await fetch(`${baseUrl}/api/v1/payment-links`, {
     method: "POST",
     headers: { authorization: `Bearer ${keys.test.secret}`, "content-type": "application/json" },
@@ -166,7 +163,7 @@ describe("Ways of paying", () => {
       relayed: false,
       prepare: async (buyer) => {
         await buyer.becomeContract(true)
-        await Effect.runPromise(world().chain.mint(Address.make(buyer.address), 50_000_000n))
+        await Effect.runPromise(world.chain.mint(Address.make(buyer.address), 50_000_000n))
         buyer.chainId = 1
       },
       open: shopPage
@@ -177,7 +174,6 @@ describe("Ways of paying", () => {
       relayed: true,
       userAgent: phone,
       open: async (browser) => {
-        const { baseUrl, context, createIntent, keys } = world()
         const { token } = await createIntent()
         waiting = await (await context([], { width: 1280 })).newPage()
         const address = `${baseUrl}/pay#token=${token}&key=${keys.test.publishable}`
@@ -210,7 +206,7 @@ describe("Ways of paying", () => {
       relayed: true,
       open: async (browser) => {
         const page = await browser.newPage()
-        await page.goto(`${world().baseUrl}/link/${await newLink({ amount: "10.00" })}`)
+        await page.goto(`${world.baseUrl}/link/${await newLink({ amount: "10.00" })}`)
         return page
       }
     },
@@ -219,7 +215,6 @@ describe("Ways of paying", () => {
       relayed: true,
       userAgent: phone,
       open: async (browser) => {
-        const { baseUrl, context } = world()
         const link = await newLink({ minAmount: "1", maxAmount: "100" })
         waiting = await (await context([], { width: 820 })).newPage()
         await waiting.goto(`${baseUrl}/counter#link=${link}`)

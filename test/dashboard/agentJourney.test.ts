@@ -1,16 +1,10 @@
 // An agent's life in a real browser, on the whole service with the real USDC on anvil:
 // made, funded, spending over REST, paused, revoked; and what its payment looks like.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
-import {
-  browserSuite,
-  expectNoAxeViolations,
-  hasChromium,
-  newContext,
-  screenshot
-} from "../support/browser.ts"
+import { describe, expect, setDefaultTimeout } from "bun:test"
+import { browserSuite, expectNoAxeViolations, newContext, screenshot } from "../support/browser.ts"
 import { freshAddress } from "../support/freshAddress.ts"
-import { startX402World, type X402World } from "../x402/x402World.ts"
+import { x402World } from "../x402/x402World.ts"
 import { requirementsOf, signWith } from "./agentKey.ts"
 import { signUp } from "./person.ts"
 
@@ -18,13 +12,9 @@ setDefaultTimeout(60_000)
 
 const browserTest = browserSuite()
 
-describe("An agent's life", () => {
-  let world: X402World
-  beforeAll(async () => {
-    if (hasChromium) world = await startX402World()
-  }, 120_000)
-  afterAll(() => world?.close(), 120_000)
+const world = await x402World()
 
+describe("An agent's life", () => {
   browserTest("created, funded, paying, its payment in the dashboard, paused, revoked", async () => {
     const { baseUrl } = world
     const person = await signUp(baseUrl, freshAddress())
@@ -140,6 +130,5 @@ describe("An agent's life", () => {
     await page.getByRole("link", { name: "Live", exact: true }).click()
     await page.getByText("Mainnet is gated").waitFor()
     expect(problems).toEqual([])
-    await context.close()
   })
 })

@@ -1,29 +1,21 @@
 // Agents as a merchant's people make and hold them: what the page says, what it refuses,
 // and that every change holds for the agent's next request.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { Effect, Exit, Option, Scope } from "effect"
+
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect, Option } from "effect"
 import { networks } from "../../src/domain/networks.ts"
-import { testDatabase } from "../support/database.ts"
-import { startService, type TestService } from "../support/service.ts"
+import { serviceForFile } from "../support/forFile.ts"
 import { signWith } from "./agentKey.ts"
-import { agentForm, type Person, receiver, signUp } from "./person.ts"
+import { agentForm, receiver, signUp } from "./person.ts"
 
 setDefaultTimeout(60_000)
 
+const service = await serviceForFile()
+const without = await serviceForFile({ agentWalletMnemonic: Option.none() })
+const person = await signUp(service.baseUrl)
+const at = `/merchants/${person.merchantId}/test`
+
 describe("Agents in the dashboard on Postgres", () => {
-  const database = testDatabase
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-  let person: Person
-  let at: string
-
-  beforeAll(async () => {
-    service = await Effect.runPromise(Scope.provide(startService(database), scope))
-    person = await signUp(service.baseUrl)
-    at = `/merchants/${person.merchantId}/test`
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
-
   const create = async (changes: object = {}) => {
     const made = await person.call("POST", `${at}/agents`, { ...agentForm, ...changes })
     expect(made.status).toBe(201)
@@ -196,9 +188,6 @@ describe("Agents in the dashboard on Postgres", () => {
   })
 
   test("without a mnemonic the page says so and no agent is made", async () => {
-    const without = await Effect.runPromise(
-      Scope.provide(startService(database, { agentWalletMnemonic: Option.none() }), scope)
-    )
     const other = await signUp(without.baseUrl)
     const path = `/merchants/${other.merchantId}/test/agents`
     expect((await other.call("GET", path)).body).toMatchObject({ configured: false, agents: [] })

@@ -1,30 +1,21 @@
 // More alerts than a page holds: it is said, and a person reads on to the last.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { Effect, Exit, Layer, Schema, Scope } from "effect"
+
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { MoreAlerts } from "../../src/dashboard/api/alerts/Api.ts"
-import { browserSuite, expectNoAxeViolations, newContext, screenshot } from "../support/browser.ts"
-import { testDatabase } from "../support/database.ts"
-import { startService, type TestService } from "../support/service.ts"
+import { browserSuite, expectNoAxeViolations, screenshot } from "../support/browser.ts"
+import { serviceForFile } from "../support/forFile.ts"
 import { signUp } from "./person.ts"
+import { signedIn } from "./signedIn.ts"
 
 setDefaultTimeout(60_000)
 
 const browserTest = browserSuite()
 
+const service = await serviceForFile()
+
 describe("More alerts than a page holds", () => {
-  const scope = Effect.runSync(Scope.make())
-  let database: (typeof testDatabase)["layer"]
-  let service: TestService
-
-  beforeAll(async () => {
-    database = Layer.succeedContext(
-      await Effect.runPromise(Scope.provide(Layer.build(testDatabase.layer), scope))
-    )
-    service = await Effect.runPromise(Scope.provide(startService({ layer: database }), scope))
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
-
   /** Some of one moment. */
   const raise = (merchantId: string, count: number, minutesLater = 0) =>
     Effect.runPromise(
@@ -36,7 +27,7 @@ describe("More alerts than a page holds", () => {
             'Alert ' || number,
             date_trunc('second', now()) - ((number / 3)::integer - ${minutesLater}::integer) * interval '1 minute'
           FROM generate_series(1, ${count}::integer) number`
-      ).pipe(Effect.provide(database))
+      ).pipe(Effect.provideContext(service.context))
     )
 
   test("each is on one page, in order, whatever is acknowledged meanwhile", async () => {
@@ -61,10 +52,7 @@ describe("More alerts than a page holds", () => {
   browserTest("it is said that there are more, and a button shows them", async () => {
     const person = await signUp(service.baseUrl)
     await raise(person.merchantId, 130)
-    const context = await newContext({ width: 360 })
-    const [name = "", value = ""] = person.cookie.split("=")
-    await context.addCookies([{ name, value, url: service.baseUrl }])
-    const page = await context.newPage()
+    const page = await signedIn(service.baseUrl, person.cookie, { width: 360 })
     await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/test/alerts`)
     const more = page.getByRole("button", { name: "Show older ones to decide" })
     await page.getByText("There are older ones than these.").waitFor()
@@ -94,6 +82,5 @@ describe("More alerts than a page holds", () => {
       .getByText(/^Alert \d+$/)
       .allInnerTexts()
     expect(new Set(numbers.slice(0, 150)).size).toBe(150)
-    await context.close()
   })
 })

@@ -1,4 +1,5 @@
 // The whole service as it starts, on the local chain and an embedded Postgres, with a merchant's receiver of webhooks.
+
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as App from "../../src/app/App.ts"
@@ -6,6 +7,7 @@ import { freePort } from "../../src/app/dev/freePort.ts"
 import { LocalChain } from "../../src/app/dev/LocalChain.ts"
 import type { Address } from "../../src/domain/Chain.ts"
 import { AppConfig } from "../../src/platform/AppConfig.ts"
+import { listening } from "../support/listening.ts"
 import { temporaryDirectory } from "../support/process.ts"
 
 interface Received {
@@ -19,22 +21,13 @@ export type AnvilWorld = Effect.Success<ReturnType<typeof anvilWorld>>
 export const anvilWorld = Effect.fnUntraced(function* (variables: Readonly<Record<string, string>> = {}) {
   const chain = Context.get(yield* Layer.build(LocalChain.layer({ blockTimeSeconds: 0 })), LocalChain)
   const shop = { status: 204, received: [] as Received[] }
-  const receiving = yield* Effect.acquireRelease(
-    Effect.sync(() =>
-      Bun.serve({
-        port: 0,
-        hostname: "127.0.0.1",
-        fetch: async (request) => {
-          shop.received.push({
-            body: await request.text(),
-            signature: request.headers.get("x-service-signature") ?? ""
-          })
-          return new Response(shop.status === 204 ? null : "out of order", { status: shop.status })
-        }
-      })
-    ),
-    (running) => Effect.promise(() => running.stop(true))
-  )
+  const receiving = yield* listening(async (request) => {
+    shop.received.push({
+      body: await request.text(),
+      signature: request.headers.get("x-service-signature") ?? ""
+    })
+    return new Response(shop.status === 204 ? null : "out of order", { status: shop.status })
+  })
   const port = yield* freePort(0)
   const baseUrl = `http://127.0.0.1:${port}`
   const service = yield* Layer.build(

@@ -1,23 +1,16 @@
 // The dashboard's files: small, public, under a policy that allows nothing inline.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Effect, Exit, Scope } from "effect"
-import { testDatabase } from "../support/database.ts"
-import { startService, type TestService } from "../support/service.ts"
+import { serviceForFile } from "../support/forFile.ts"
 
 setDefaultTimeout(60_000)
 
-describe("Files of the dashboard", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-  beforeAll(async () => {
-    const database = testDatabase
-    service = await Effect.runPromise(Scope.provide(startService(database), scope))
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
+const service = await serviceForFile()
 
+describe("Files of the dashboard", () => {
   const get = (path: string, headers: Record<string, string> = {}) =>
     fetch(`${service.baseUrl}${path}`, { headers, decompress: false })
 

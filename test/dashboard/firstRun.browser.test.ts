@@ -1,34 +1,25 @@
 // In a real browser: the first steps tick themselves off and are gone; settings say what they do; people choose
 // what they are told.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
-import { Effect, Exit, Scope } from "effect"
+
+import { describe, expect, setDefaultTimeout } from "bun:test"
 import { makeShop } from "../platform/http/shop.ts"
 import {
   browserSuite,
   expectNoAxeViolations,
-  hasChromium,
   newContext,
   type PageOptions,
   screenshot
 } from "../support/browser.ts"
-import { testDatabase } from "../support/database.ts"
-import { startService, type TestService } from "../support/service.ts"
+import { serviceForFile } from "../support/forFile.ts"
 import { type Person, signUp } from "./person.ts"
 
 setDefaultTimeout(60_000)
 
 const browserTest = browserSuite()
 
+const service = await serviceForFile()
+
 describe("First steps and settings in the dashboard", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-
-  beforeAll(async () => {
-    if (!hasChromium) return
-    service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
-
   const signedIn = async (person: Person, options: PageOptions) => {
     const context = await newContext(options)
     const [name = "", value = ""] = person.cookie.split("=")

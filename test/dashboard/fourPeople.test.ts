@@ -1,9 +1,10 @@
 // The people of one shop, each in a browser of their own, on the whole service with the local chain and a real SMTP
 // server: the owner signs up, invites and refunds; the developer connects the shop; support works off what came in;
 // the bookkeeper closes the month, to the cent.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
+
+import { describe, expect, setDefaultTimeout } from "bun:test"
 import { readFileSync } from "node:fs"
-import { Effect, Exit, Scope } from "effect"
+import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { createWalletClient, encodeFunctionData, erc20Abi, type Hex, http, parseAbi } from "viem"
 import { mnemonicToAccount } from "viem/accounts"
@@ -13,19 +14,14 @@ import { payIntent } from "../../src/app/dev/payIntent.ts"
 import { networks } from "../../src/domain/networks.ts"
 import { until } from "../notifications/notificationWorld.ts"
 import { smtpServer } from "../platform/mail/smtpServer.ts"
-import {
-  browserSuite,
-  expectNoAxeViolations,
-  hasChromium,
-  newContext,
-  screenshot
-} from "../support/browser.ts"
-import { type AnvilWorld, anvilWorld } from "./anvilWorld.ts"
+import { browserSuite, expectNoAxeViolations, newContext, screenshot } from "../support/browser.ts"
+import { forFile } from "../support/forFile.ts"
+import { anvilWorld } from "./anvilWorld.ts"
 import { password } from "./person.ts"
 
 setDefaultTimeout(60_000)
 
-const browserTest = browserSuite()
+const browserTest = browserSuite("file")
 
 const { usdc } = networks.test
 const account = (addressIndex: number) => mnemonicToAccount(developmentMnemonic, { addressIndex })
@@ -79,18 +75,13 @@ const merchantExtension = `
   addEventListener("eip6963:requestProvider", announce)
   announce()`
 
+const world = await forFile(start)
+
 describe("Four people of one shop", () => {
-  const scope = Effect.runSync(Scope.make())
-  let world: AnvilWorld & Effect.Success<typeof start>
   const links = new Map<string, string>()
   const keys = { secret: "", publishable: "" }
   const paid: Array<{ readonly refCode: string; readonly transactionId: string }> = []
   let owner: Page
-
-  beforeAll(async () => {
-    if (hasChromium) world = await Effect.runPromise(Scope.provide(start, scope))
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
 
   const go = (page: Page, name: string | RegExp) =>
     page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name }).click()

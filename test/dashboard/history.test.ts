@@ -1,12 +1,12 @@
 // What the pages say: a payment's history with each change of verdict, deliveries with
 // what was sent, settings, alerts.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { Effect, Exit, Scope } from "effect"
+
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { makeShop, type Shop } from "../platform/http/shop.ts"
-import { testDatabase } from "../support/database.ts"
-import { startService, type TestService } from "../support/service.ts"
-import { openAlertsOf, type Person, receiver, signUp } from "./person.ts"
+import { makeShop } from "../platform/http/shop.ts"
+import { serviceForFile } from "../support/forFile.ts"
+import { openAlertsOf, receiver, signUp } from "./person.ts"
 
 setDefaultTimeout(60_000)
 
@@ -14,22 +14,12 @@ interface Alerts {
   readonly alerts: ReadonlyArray<{ readonly id: string; readonly acknowledgedBy: string | null }>
 }
 
+const service = await serviceForFile()
+const person = await signUp(service.baseUrl)
+const at = `/merchants/${person.merchantId}/test`
+const shop = await makeShop(service, { ...person, id: person.merchantId })
+
 describe("What the dashboard shows on Postgres", () => {
-  const database = testDatabase
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-  let person: Person
-  let shop: Shop
-  let at: string
-
-  beforeAll(async () => {
-    service = await Effect.runPromise(Scope.provide(startService(database), scope))
-    person = await signUp(service.baseUrl)
-    at = `/merchants/${person.merchantId}/test`
-    shop = await makeShop(service, { ...person, id: person.merchantId })
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
-
   const get = async (path: string) => (await person.call("GET", `${at}${path}`)).body
   const run = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
     Effect.runPromise(Effect.provideContext(effect, service.context).pipe(Effect.orDie))

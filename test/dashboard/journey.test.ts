@@ -2,27 +2,23 @@
 // over REST and rotated, an endpoint, a settlement on the local chain whose webhook
 // appears by itself, a broken receiver, the alert, the repair and the resend.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
-import { Effect, Exit, Scope } from "effect"
+import { describe, expect, setDefaultTimeout } from "bun:test"
+import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { payIntent } from "../../src/app/dev/payIntent.ts"
-import { browserSuite, hasChromium, newContext, untilOn } from "../support/browser.ts"
+import { browserSuite, newContext, untilOn } from "../support/browser.ts"
+import { forFile } from "../support/forFile.ts"
 import { freshAddress } from "../support/freshAddress.ts"
-import { type AnvilWorld, anvilWorld } from "./anvilWorld.ts"
+import { anvilWorld } from "./anvilWorld.ts"
 import { password } from "./person.ts"
 
 setDefaultTimeout(60_000)
 
 const browserTest = browserSuite()
 
-describe("A merchant's first day", () => {
-  const scope = Effect.runSync(Scope.make())
-  let world: AnvilWorld
-  beforeAll(async () => {
-    if (hasChromium) world = await Effect.runPromise(Scope.provide(anvilWorld(), scope))
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
+const world = await forFile(anvilWorld())
 
+describe("A merchant's first day", () => {
   const rest = async (key: string) =>
     (
       await fetch(`${world.baseUrl}/api/v1/payment-intents`, {
@@ -203,7 +199,6 @@ describe("A merchant's first day", () => {
       expect(await page.getByText("Webhook delivery failed").count()).toBe(0)
       await go("Payments")
       await page.getByText("No payments here").waitFor()
-      await context.close()
     }
   )
 
@@ -253,6 +248,5 @@ describe("A merchant's first day", () => {
     await tabTo("Sign out")
     await page.keyboard.press("Enter")
     await page.getByRole("heading", { name: "Sign in" }).waitFor()
-    await context.close()
   })
 })

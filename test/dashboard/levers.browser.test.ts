@@ -1,34 +1,22 @@
 // In a real browser: the password that a change of money's settings wants, a live address that waits, and
 // the list of changes.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
-import { Effect, Exit, Scope } from "effect"
+
+import { describe, expect, setDefaultTimeout } from "bun:test"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import {
-  browserSuite,
-  expectNoAxeViolations,
-  hasChromium,
-  newContext,
-  screenshot
-} from "../support/browser.ts"
-import { testDatabase } from "../support/database.ts"
+import { browserSuite, expectNoAxeViolations, screenshot } from "../support/browser.ts"
+import { serviceForFile } from "../support/forFile.ts"
 import { freshAddress } from "../support/freshAddress.ts"
-import { startService, type TestService } from "../support/service.ts"
 import { password, signUp } from "./person.ts"
+import { signedIn } from "./signedIn.ts"
 
 setDefaultTimeout(60_000)
 
 const browserTest = browserSuite()
 
+const service = await serviceForFile()
+
 describe("Money's levers in the dashboard", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-
-  beforeAll(async () => {
-    if (!hasChromium) return
-    service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
-
   browserTest("ask for the password, tell what waits and who did what, and take it back", async () => {
     const person = await signUp(service.baseUrl)
     await Effect.runPromise(
@@ -36,10 +24,7 @@ describe("Money's levers in the dashboard", () => {
         Effect.provideContext(service.context)
       )
     )
-    const context = await newContext({ width: 360 })
-    const [name = "", value = ""] = person.cookie.split("=")
-    await context.addCookies([{ name, value, url: service.baseUrl }])
-    const page = await context.newPage()
+    const page = await signedIn(service.baseUrl, person.cookie, { width: 360 })
     await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/live/settings`)
     const asked = page.getByRole("dialog", { name: "Confirm your password" })
 
@@ -77,6 +62,5 @@ describe("Money's levers in the dashboard", () => {
     await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/live/alerts`)
     await page.getByText("Account settings changed").first().waitFor()
     await screenshot(page, "account-changes")
-    await context.close()
   })
 })

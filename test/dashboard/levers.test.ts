@@ -1,7 +1,8 @@
 // Where money goes and who may change it: the password again, every member told, written down permanently, and
 // a live address delayed.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { Effect, Exit, Layer, Option, Scope } from "effect"
+
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect, Exit, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { MerchantId } from "../../src/domain/Merchant.ts"
 import { AuditLog, operator } from "../../src/merchants/audit/AuditLog.ts"
@@ -9,10 +10,10 @@ import { AuditRepo } from "../../src/merchants/audit/AuditRepo.ts"
 import { ReceiverChangeRepo } from "../../src/merchants/ReceiverChangeRepo.ts"
 import * as ReceiverChangeWorker from "../../src/merchants/ReceiverChangeWorker.ts"
 import { DueWork } from "../../src/platform/workers/DueWork.ts"
-import { testDatabase } from "../support/database.ts"
+import { serviceForFile } from "../support/forFile.ts"
 import { freshAddress } from "../support/freshAddress.ts"
-import { startService, type TestService, type TestServices } from "../support/service.ts"
-import { cookieOf, openAlertsOf, type Person, password, request, signUp } from "./person.ts"
+import type { TestServices } from "../support/service.ts"
+import { colleagueOf, cookieOf, openAlertsOf, type Person, password, request, signUp } from "./person.ts"
 
 setDefaultTimeout(60_000)
 
@@ -22,16 +23,9 @@ interface Entry {
   readonly summary: string
 }
 
-describe("Money's levers on Postgres", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-  beforeAll(async () => {
-    service = await Effect.runPromise(
-      Scope.provide(startService(testDatabase, { trustedProxyHops: 1 }), scope)
-    )
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
+const service = await serviceForFile({ trustedProxyHops: 1 })
 
+describe("Money's levers on Postgres", () => {
   const run = <A, E>(effect: Effect.Effect<A, E, TestServices | SqlClient.SqlClient>) =>
     Effect.runPromise(effect.pipe(Effect.provideContext(service.context), Effect.orDie))
   const sql = (strings: TemplateStringsArray, ...args: ReadonlyArray<string>) =>
@@ -47,21 +41,7 @@ describe("Money's levers on Postgres", () => {
   const settings = async (person: Person, env = "live") =>
     (await person.call("GET", `${at(person, env)}/settings`)).body
 
-  const signedInAs = (cookie: string): Pick<Person, "cookie" | "call"> => ({
-    cookie,
-    call: (method, path, body) => request(service.baseUrl, method, path, { cookie, body })
-  })
-
-  /** Another member of the person's merchant. */
-  const colleague = async (person: Person): Promise<Person> => {
-    const email = `colleague-${crypto.randomUUID()}@example.com`
-    const { link } = (await person.call("POST", `${at(person)}/members`, { email, role: "owner" })).body
-    const answer = await request(service.baseUrl, "POST", "/one-time-link", {
-      body: { token: link.split("#")[1], password }
-    })
-    const cookie = cookieOf(answer)
-    return { ...person, ...signedInAs(cookie), email }
-  }
+  const colleague = (person: Person) => colleagueOf(service.baseUrl, person)
 
   const levers: ReadonlyArray<
     readonly [string, (person: Person, other: string) => readonly [string, string, unknown?]]
@@ -341,7 +321,11 @@ describe("Money's levers on Postgres", () => {
       })
       expect(changed.status).toBe(204)
       expect(await waiting()).toBe(0)
-      person = { ...person, ...signedInAs(cookieOf(changed)) }
+      const cookie = cookieOf(changed)
+      person = {
+        ...person,
+        call: (method, path, body) => request(service.baseUrl, method, path, { cookie, body })
+      }
       await told(`that ${person.email} asked for, by a new password`)
     })
 

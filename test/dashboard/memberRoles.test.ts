@@ -1,14 +1,14 @@
 // Every endpoint of a merchant's pages as every role in both environments, against a table that is written
 // out here; and the last owner, who stays whatever happens at once.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { Effect, Exit, Scope } from "effect"
+
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { DashboardApi } from "../../src/dashboard/api/Api.ts"
 import type { Role } from "../../src/domain/Role.ts"
 import { endpointsOf } from "../../src/platform/http/Routing/pathTable.ts"
-import { testDatabase } from "../support/database.ts"
-import { startService, type TestService } from "../support/service.ts"
-import { cookieOf, openAlertsOf, type Person, password, request, signUp } from "./person.ts"
+import { serviceForFile } from "../support/forFile.ts"
+import { colleagueOf, openAlertsOf, type Person, password, request, signUp } from "./person.ts"
 
 setDefaultTimeout(60_000)
 
@@ -86,60 +86,34 @@ const letterOf: Readonly<Record<Role, string>> = { owner: "O", developer: "D", s
 const endpoints = endpointsOf(DashboardApi).filter(({ access }) => access.by === "member")
 const noId = "00000000-0000-4000-8000-000000000000"
 
+const service = await serviceForFile({ trustedProxyHops: 1 })
+const run = <A>(work: Effect.Effect<A, unknown, SqlClient.SqlClient>) =>
+  Effect.runPromise(work.pipe(Effect.provideContext(service.context)))
+const colleague = (owner: Person, role: Role) => colleagueOf(service.baseUrl, owner, role)
+const idOf = async (person: Person): Promise<string> => (await person.call("GET", "/session")).body.user.id
+const roleOf = async (person: Person): Promise<unknown> =>
+  (await person.call("GET", "/session")).body.merchants.find(
+    ({ id }: { id: string }) => id === person.merchantId
+  )?.role
+/** Of the refusal. What an endpoint streams has no end: it is not read. */
+const codeOf = async (person: Person, method: string, path: string): Promise<unknown> => {
+  if (!path.endsWith("/changes"))
+    return (await person.call(method, path, method === "GET" ? undefined : {})).body?.error?.code
+  const response = await fetch(`${service.baseUrl}/dashboard/api${path}`, {
+    headers: { cookie: person.cookie }
+  })
+  if (!response.ok) return (await response.json()).error.code
+  await response.body?.cancel()
+  return undefined
+}
+const people = new Map<Role, Person>()
+const owner = await signUp(service.baseUrl)
+people.set("owner", owner)
+for (const role of roles.slice(1)) people.set(role, await colleague(owner, role))
+// Nobody has confirmed anything lately: what a role may do stops there.
+await run(Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE sessions SET confirmed_at = 'epoch'`))
+
 describe("Roles of members", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-  const run = <A>(work: Effect.Effect<A, unknown, SqlClient.SqlClient>) =>
-    Effect.runPromise(work.pipe(Effect.provideContext(service.context)))
-
-  /** Signs up, and joins the owner's merchant in that role. */
-  const colleague = async (owner: Person, role: Role): Promise<Person> => {
-    const own = await signUp(service.baseUrl)
-    const at = `/merchants/${owner.merchantId}/test`
-    const { link } = (await owner.call("POST", `${at}/members`, { email: own.email, role })).body
-    const joined = await request(service.baseUrl, "POST", "/one-time-link", {
-      body: { token: link.split("#")[1], password }
-    })
-    const cookie = cookieOf(joined)
-    return {
-      ...own,
-      cookie,
-      merchantId: owner.merchantId,
-      call: (method, path, body) => request(service.baseUrl, method, path, { cookie, body })
-    }
-  }
-  const idOf = async (person: Person): Promise<string> => (await person.call("GET", "/session")).body.user.id
-  const roleOf = async (person: Person): Promise<unknown> =>
-    (await person.call("GET", "/session")).body.merchants.find(
-      ({ id }: { id: string }) => id === person.merchantId
-    )?.role
-
-  /** Of the refusal. What an endpoint streams has no end: it is not read. */
-  const codeOf = async (person: Person, method: string, path: string): Promise<unknown> => {
-    if (!path.endsWith("/changes"))
-      return (await person.call(method, path, method === "GET" ? undefined : {})).body?.error?.code
-    const response = await fetch(`${service.baseUrl}/dashboard/api${path}`, {
-      headers: { cookie: person.cookie }
-    })
-    if (!response.ok) return (await response.json()).error.code
-    await response.body?.cancel()
-    return undefined
-  }
-
-  const people = new Map<Role, Person>()
-
-  beforeAll(async () => {
-    service = await Effect.runPromise(
-      Scope.provide(startService(testDatabase, { trustedProxyHops: 1 }), scope)
-    )
-    const owner = await signUp(service.baseUrl)
-    people.set("owner", owner)
-    for (const role of roles.slice(1)) people.set(role, await colleague(owner, role))
-    // Nobody has confirmed anything lately: what a role may do stops there.
-    await run(Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE sessions SET confirmed_at = 'epoch'`))
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
-
   test("the table has every endpoint", () => {
     expect(Object.keys(table).sort()).toEqual(endpoints.map(({ name }) => name).sort())
   })

@@ -1,33 +1,21 @@
 // The overview in a real browser: periods in the address, the chart by keys, and what follows by itself.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
-import { Effect, Exit, Scope } from "effect"
+
+import { describe, expect, setDefaultTimeout } from "bun:test"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { makeShop } from "../platform/http/shop.ts"
-import {
-  browserSuite,
-  expectNoAxeViolations,
-  hasChromium,
-  newContext,
-  screenshot
-} from "../support/browser.ts"
-import { testDatabase } from "../support/database.ts"
-import { startService, type TestService } from "../support/service.ts"
+import { browserSuite, expectNoAxeViolations, newContext, screenshot } from "../support/browser.ts"
+import { serviceForFile } from "../support/forFile.ts"
 import { signUp } from "./person.ts"
+import { signedIn } from "./signedIn.ts"
 
 setDefaultTimeout(60_000)
 
 const browserTest = browserSuite()
 
+const service = await serviceForFile()
+
 describe("The overview", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-
-  beforeAll(async () => {
-    if (!hasChromium) return
-    service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
-
   browserTest("shows a period's figures, and each day's values by pointer and by keys", async () => {
     const person = await signUp(service.baseUrl)
     const shop = await makeShop(service, { ...person, id: person.merchantId })
@@ -48,10 +36,7 @@ describe("The overview", () => {
       )
     }
     await shop.open("5.00")
-    const context = await newContext({ width: 1280 })
-    const [name = "", value = ""] = person.cookie.split("=")
-    await context.addCookies([{ name, value, url: service.baseUrl }])
-    const page = await context.newPage()
+    const page = await signedIn(service.baseUrl, person.cookie, { width: 1280 })
     await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/test`)
     await page.getByText("9 payments").waitFor({ timeout: 30_000 })
     await page.getByText("95 % within 4").first().waitFor()
@@ -105,7 +90,6 @@ describe("The overview", () => {
       const box = await strip.boundingBox()
       expect(box !== null && box.y >= 0 && box.y < 500).toBe(true)
     }
-    await context.close()
   })
 
   browserTest("follows by events, asking nothing in between, and by time where no events come", async () => {

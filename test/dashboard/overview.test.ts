@@ -1,12 +1,12 @@
 // The overview's figures: days of the merchant's zone, sums, conversion, times, webhooks; from memory once they are over.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { Effect, Exit, Scope } from "effect"
+
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { daysOf, overviewOf } from "../../src/dashboard/api/payments/overviewOf.ts"
-import { buyer, makeShop, type Shop } from "../platform/http/shop.ts"
-import { testDatabase } from "../support/database.ts"
-import { startService, type TestService } from "../support/service.ts"
-import { type Person, signUp } from "./person.ts"
+import { buyer, makeShop } from "../platform/http/shop.ts"
+import { serviceForFile } from "../support/forFile.ts"
+import { signUp } from "./person.ts"
 
 setDefaultTimeout(60_000)
 
@@ -42,19 +42,11 @@ describe("The overview's days", () => {
   })
 })
 
+const service = await serviceForFile()
+const person = await signUp(service.baseUrl)
+const shop = await makeShop(service, { ...person, id: person.merchantId })
+
 describe("The overview on Postgres", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-  let person: Person
-  let shop: Shop
-
-  beforeAll(async () => {
-    service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
-    person = await signUp(service.baseUrl)
-    shop = await makeShop(service, { ...person, id: person.merchantId })
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
-
   const get = (query = "") => person.call("GET", `/merchants/${person.merchantId}/test/overview${query}`)
   const overview = async (query = "") => (await get(query)).body
   const run = <A, E>(statement: (sql: SqlClient.SqlClient) => Effect.Effect<A, E>) =>

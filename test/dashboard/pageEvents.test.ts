@@ -1,26 +1,20 @@
 // The events that open pages follow: who hears of what, when they end, and what they cost the database.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { Context, Effect, Exit, Layer, Scope, Stream } from "effect"
+
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Context, Effect, Layer, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { PageChangesRepo } from "../../src/dashboard/api/events/PageChangesRepo.ts"
 import { PageEvents } from "../../src/dashboard/api/events/PageEvents.ts"
 import { MerchantId } from "../../src/domain/Merchant.ts"
 import { makeShop } from "../platform/http/shop.ts"
-import { testDatabase } from "../support/database.ts"
-import { startService, type TestService } from "../support/service.ts"
+import { serviceForFile } from "../support/forFile.ts"
 import { type Person, signUp } from "./person.ts"
 
 setDefaultTimeout(60_000)
 
+const service = await serviceForFile()
+
 describe("Changes on Postgres", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-
-  beforeAll(async () => {
-    service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
-
   const run = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
     Effect.runPromise(Effect.provideContext(effect, service.context).pipe(Effect.orDie))
 

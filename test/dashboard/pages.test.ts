@@ -1,37 +1,21 @@
 // Every page in a real browser, at both widths and in both themes: accessible, nothing
 // cut off, nothing that the content security policy stops.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
-import { Effect, Exit, Scope } from "effect"
+
+import { describe, expect, setDefaultTimeout } from "bun:test"
 import type { BrowserContext, Page } from "playwright-core"
-import {
-  browserSuite,
-  expectNoAxeViolations,
-  hasChromium,
-  newContext,
-  screenshot
-} from "../support/browser.ts"
-import { testDatabase } from "../support/database.ts"
-import { startService, type TestService } from "../support/service.ts"
+import { browserSuite, expectNoAxeViolations, newContext, screenshot } from "../support/browser.ts"
+import { serviceForFile } from "../support/forFile.ts"
 import { password, receiver, request } from "./person.ts"
-import { type Populated, populate } from "./populated.ts"
+import { populate } from "./populated.ts"
 
 setDefaultTimeout(60_000)
 
 const browserTest = browserSuite()
 
+const service = await serviceForFile()
+const populated = await populate(service)
+
 describe("Pages of the dashboard", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-  let populated: Populated
-
-  beforeAll(async () => {
-    if (!hasChromium) return
-    const database = testDatabase
-    service = await Effect.runPromise(Scope.provide(startService(database), scope))
-    populated = await populate(service)
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
-
   const all = [
     { width: 360, colorScheme: "light" },
     { width: 1280, colorScheme: "dark" },
@@ -102,7 +86,6 @@ describe("Pages of the dashboard", () => {
         await expectFits(page)
         await expectNoAxeViolations(page)
         expect(complaints).toEqual([])
-        await context.close()
       })
     }
 
@@ -119,7 +102,6 @@ describe("Pages of the dashboard", () => {
         await screenshot(page, `${name}-${view}`)
         await expectFits(page)
         await expectNoAxeViolations(page)
-        await context.close()
       })
     }
 
@@ -141,7 +123,6 @@ describe("Pages of the dashboard", () => {
         await expectFits(page)
         await expectNoAxeViolations(page)
       }
-      await context.close()
     })
   }
 
@@ -204,7 +185,6 @@ describe("Pages of the dashboard", () => {
     await expectNoAxeViolations(page)
     await context.setOffline(false)
     await page.getByText("The service does not answer").waitFor({ state: "detached" })
-    await context.close()
   })
 
   browserTest("a session that ends elsewhere ends the page, and signing in leads back to it", async () => {
@@ -228,7 +208,6 @@ describe("Pages of the dashboard", () => {
     await request(service.baseUrl, "POST", "/sign-out", { cookie: `${cookie?.name}=${cookie?.value}` })
     await signIn()
     await page.getByRole("heading", { level: 1, name: "Webhooks" }).waitFor()
-    await context.close()
   })
 
   browserTest("the theme is switched by hand and stays", async () => {
@@ -245,7 +224,6 @@ describe("Pages of the dashboard", () => {
     await page.reload()
     await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
     expect(await background()).toBe(dark)
-    await context.close()
   })
 
   browserTest("every payment link is found, the oldest too, and its days are whole ones", async () => {
@@ -279,6 +257,5 @@ describe("Pages of the dashboard", () => {
       await days.fill(typed)
       expect(await days.evaluate((at: HTMLInputElement) => at.checkValidity())).toBe(isTaken)
     }
-    await context.close()
   })
 })

@@ -1,41 +1,25 @@
 // The payments' page in a real browser: found by typing and by keys, sorted, and kept in the address.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
-import { Effect, Exit, Scope } from "effect"
+
+import { describe, expect, setDefaultTimeout } from "bun:test"
 import { makeShop } from "../platform/http/shop.ts"
-import {
-  browserSuite,
-  expectNoAxeViolations,
-  hasChromium,
-  newContext,
-  screenshot
-} from "../support/browser.ts"
-import { testDatabase } from "../support/database.ts"
-import { startService, type TestService } from "../support/service.ts"
+import { browserSuite, expectNoAxeViolations, screenshot } from "../support/browser.ts"
+import { serviceForFile } from "../support/forFile.ts"
 import { signUp } from "./person.ts"
+import { signedIn } from "./signedIn.ts"
 
 setDefaultTimeout(60_000)
 
 const browserTest = browserSuite()
 
+const service = await serviceForFile()
+
 describe("Finding payments in the dashboard", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-
-  beforeAll(async () => {
-    if (!hasChromium) return
-    service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
-
   browserTest("by typing, by keys alone, and by the address", async () => {
     const person = await signUp(service.baseUrl)
     const shop = await makeShop(service, { ...person, id: person.merchantId })
     for (let count = 1; count <= 22; count++) await shop.open(`${count}.00`)
     const { payment } = await shop.settle("99.50", 99_500_000n)
-    const context = await newContext({ width: 1280 })
-    const [name = "", value = ""] = person.cookie.split("=")
-    await context.addCookies([{ name, value, url: service.baseUrl }])
-    const page = await context.newPage()
+    const page = await signedIn(service.baseUrl, person.cookie, { width: 1280 })
     const at = (path: string) => `${service.baseUrl}/dashboard/${person.merchantId}/test${path}`
     const rows = page.locator("main a.row-link")
     const codes = () => rows.allInnerTexts()
@@ -123,6 +107,5 @@ describe("Finding payments in the dashboard", () => {
         await expectNoAxeViolations(page)
       }
     }
-    await context.close()
   })
 })

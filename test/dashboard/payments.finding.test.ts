@@ -1,11 +1,11 @@
 // How payments are found in the dashboard: what is typed, filters, days, sorts, pages.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { Effect, Exit, Scope } from "effect"
+
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { searchOf } from "../../src/dashboard/api/payments/searchOf.ts"
-import { makeShop, type Shop } from "../platform/http/shop.ts"
-import { testDatabase } from "../support/database.ts"
-import { startService, type TestService } from "../support/service.ts"
+import { makeShop } from "../platform/http/shop.ts"
+import { serviceForFile } from "../support/forFile.ts"
 import { type Person, signUp } from "./person.ts"
 
 setDefaultTimeout(60_000)
@@ -39,21 +39,12 @@ describe("What is typed", () => {
     })
 })
 
+const service = await serviceForFile()
+const person = await signUp(service.baseUrl)
+const other = await signUp(service.baseUrl)
+const shop = await makeShop(service, { ...person, id: person.merchantId })
+
 describe("Finding payments on Postgres", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-  let person: Person
-  let shop: Shop
-  let other: Person
-
-  beforeAll(async () => {
-    service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
-    person = await signUp(service.baseUrl)
-    other = await signUp(service.baseUrl)
-    shop = await makeShop(service, { ...person, id: person.merchantId })
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
-
   const page = async (query: Readonly<Record<string, string>>, who = person) =>
     (await who.call("GET", `/merchants/${who.merchantId}/test/payments?${new URLSearchParams(query)}`)).body
   const find = async (

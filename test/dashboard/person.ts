@@ -102,3 +102,25 @@ export const signUp = async (baseUrl: string, address = nextReceiver(baseUrl)): 
   }
   return { email, cookie, merchantId, receiver: address, keys: { test: answer.body.keys.test, live }, call }
 }
+
+/** Another member of the person's merchant, who has joined by an invitation. */
+export const colleagueOf = async (
+  baseUrl: string,
+  person: Person,
+  role = "owner"
+): Promise<Person & { readonly id: string }> => {
+  const email = `colleague${people++}@example.com`
+  const path = `/merchants/${person.merchantId}/test/members`
+  const { link } = (await person.call("POST", path, { email, role })).body
+  const joined = await request(baseUrl, "POST", "/one-time-link", {
+    body: { token: link.split("#")[1], password }
+  })
+  const cookie = cookieOf(joined)
+  return {
+    ...person,
+    id: joined.body.user.id,
+    email,
+    cookie,
+    call: (method, path, body) => request(baseUrl, method, path, { cookie, body })
+  }
+}

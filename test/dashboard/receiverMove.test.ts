@@ -1,43 +1,26 @@
 // In a real browser: another merchant's address is refused with the text to sign, and the
 // owner's signature moves it.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
-import { Effect, Exit, Scope } from "effect"
+
+import { describe, expect, setDefaultTimeout } from "bun:test"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { Address } from "../../src/domain/Chain.ts"
-import {
-  browserSuite,
-  expectNoAxeViolations,
-  hasChromium,
-  newContext,
-  screenshot
-} from "../support/browser.ts"
-import { testDatabase } from "../support/database.ts"
-import { startService, type TestService } from "../support/service.ts"
+import { browserSuite, expectNoAxeViolations, screenshot } from "../support/browser.ts"
+import { serviceForFile } from "../support/forFile.ts"
 import { signUp } from "./person.ts"
+import { signedIn } from "./signedIn.ts"
 
 setDefaultTimeout(60_000)
 
 const browserTest = browserSuite()
 
+const service = await serviceForFile()
+
 describe("Moving a receiving address", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-
-  beforeAll(async () => {
-    const database = testDatabase
-    if (!hasChromium) return
-    service = await Effect.runPromise(Scope.provide(startService(database), scope))
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
-
   browserTest("shows what to sign, refuses another signature, and moves by the owner's", async () => {
     const owner = privateKeyToAccount(generatePrivateKey())
     await signUp(service.baseUrl, Address.make(owner.address))
     const person = await signUp(service.baseUrl)
-    const context = await newContext({ width: 360 })
-    const [name = "", value = ""] = person.cookie.split("=")
-    await context.addCookies([{ name, value, url: service.baseUrl }])
-    const page = await context.newPage()
+    const page = await signedIn(service.baseUrl, person.cookie, { width: 360 })
     await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/test/settings`)
     const dialog = page.getByRole("dialog")
 
@@ -68,6 +51,5 @@ describe("Moving a receiving address", () => {
     await page.getByText("Saved").waitFor()
     const { body } = await person.call("GET", `/merchants/${person.merchantId}/test/settings`)
     expect(body.profile).toMatchObject({ boundTokensOnly: true, tokenLifetimeSeconds: 7200 })
-    await context.close()
   })
 })

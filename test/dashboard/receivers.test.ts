@@ -1,31 +1,22 @@
 // Whose a receiving address is, at the dashboard's own API: one merchant's in each
 // environment, moved only by a signature of its owner.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { Effect, Exit, Scope } from "effect"
+
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import { Address } from "../../src/domain/Chain.ts"
-import { testDatabase } from "../support/database.ts"
+import { serviceForFile } from "../support/forFile.ts"
 import { freshAddress } from "../support/freshAddress.ts"
-import { startService, type TestService } from "../support/service.ts"
 import { type DashboardAnswer, type Person, password, request, signUp } from "./person.ts"
 
 setDefaultTimeout(60_000)
 
+const service = await serviceForFile()
+const first = await signUp(service.baseUrl)
+const second = await signUp(service.baseUrl)
+
 describe("Receivers on Postgres", () => {
-  const database = testDatabase
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-  let first: Person
-  let second: Person
-
-  beforeAll(async () => {
-    service = await Effect.runPromise(Scope.provide(startService(database), scope))
-    first = await signUp(service.baseUrl)
-    second = await signUp(service.baseUrl)
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
-
   const newOwner = () => privateKeyToAccount(generatePrivateKey())
   const change = (person: Person, receiver: string, signature?: string, env = "test") =>
     person.call("PATCH", `/merchants/${person.merchantId}/${env}/receiver`, {

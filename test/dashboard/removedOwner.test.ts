@@ -1,61 +1,28 @@
 // What an owner has asked for who is removed, or whose session is ended, before it is done: none of it is done any
 // more.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { Effect, Exit, Result, Scope } from "effect"
+
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect, Result } from "effect"
 import { SqlClient } from "effect/sql"
-import { testDatabase } from "../support/database.ts"
+import { serviceForFile } from "../support/forFile.ts"
 import { freshAddress } from "../support/freshAddress.ts"
 import { overtaken } from "../support/overtaken.ts"
-import { startService, type TestService } from "../support/service.ts"
-import {
-  agentForm,
-  cookieOf,
-  type DashboardAnswer,
-  type Person,
-  password,
-  request,
-  signUp
-} from "./person.ts"
+import { agentForm, colleagueOf, type DashboardAnswer, type Person, signUp } from "./person.ts"
 
 setDefaultTimeout(60_000)
 
+const service = await serviceForFile({ trustedProxyHops: 1 })
+
 describe("an owner who is about to be none", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-  beforeAll(async () => {
-    service = await Effect.runPromise(
-      Scope.provide(startService(testDatabase, { trustedProxyHops: 1 }), scope)
-    )
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
-
   const at = ({ merchantId }: Person, env = "test") => `/merchants/${merchantId}/${env}`
-
-  interface Colleague {
-    readonly id: string
-    readonly call: Person["call"]
-  }
-  /** Another owner of the same merchant. */
-  const colleagueOf = async (person: Person): Promise<Colleague> => {
-    const email = `colleague-${crypto.randomUUID()}@example.com`
-    const { link } = (await person.call("POST", `${at(person)}/members`, { email, role: "owner" })).body
-    const joined = await request(service.baseUrl, "POST", "/one-time-link", {
-      body: { token: link.split("#")[1], password }
-    })
-    const cookie = cookieOf(joined)
-    return {
-      id: joined.body.user.id,
-      call: (method, path, body) => request(service.baseUrl, method, path, { cookie, body })
-    }
-  }
 
   /** What was done already behind the merchant's lock, for which the request of the colleague waits. */
   const ends = {
-    "is removed": (sql: SqlClient.SqlClient, { id }: Colleague) =>
+    "is removed": (sql: SqlClient.SqlClient, { id }: { readonly id: string }) =>
       sql`DELETE FROM merchant_members WHERE user_id = ${id}`,
-    "has another role": (sql: SqlClient.SqlClient, { id }: Colleague) =>
+    "has another role": (sql: SqlClient.SqlClient, { id }: { readonly id: string }) =>
       sql`UPDATE merchant_members SET role = 'developer' WHERE user_id = ${id}`,
-    "has set a new password": (sql: SqlClient.SqlClient, { id }: Colleague) =>
+    "has set a new password": (sql: SqlClient.SqlClient, { id }: { readonly id: string }) =>
       sql`DELETE FROM sessions WHERE user_id = ${id}`
   }
   type End = keyof typeof ends
@@ -63,7 +30,7 @@ describe("an owner who is about to be none", () => {
   /** The answer to what a colleague asks for meanwhile. */
   const answerTo = (
     owner: Person,
-    colleague: Colleague,
+    colleague: Person & { readonly id: string },
     end: End,
     ask: (call: Person["call"]) => Promise<DashboardAnswer>
   ) =>
@@ -83,7 +50,7 @@ describe("an owner who is about to be none", () => {
     for (const end of everyEnd)
       test(`moves no ${env} address where the owner ${end} meanwhile`, async () => {
         const owner = await signUp(service.baseUrl)
-        const colleague = await colleagueOf(owner)
+        const colleague = await colleagueOf(service.baseUrl, owner)
         const body = { receiver: freshAddress() }
         const answer = await answerTo(owner, colleague, end, (call) =>
           call("PATCH", `${at(owner, env)}/receiver`, body)
@@ -96,7 +63,7 @@ describe("an owner who is about to be none", () => {
 
   test("withdraws no change of an address", async () => {
     const owner = await signUp(service.baseUrl)
-    const colleague = await colleagueOf(owner)
+    const colleague = await colleagueOf(service.baseUrl, owner)
     const address = freshAddress()
     await owner.call("PATCH", `${at(owner, "live")}/receiver`, { receiver: address })
     const answer = await answerTo(owner, colleague, "has set a new password", (call) =>
@@ -126,7 +93,7 @@ describe("an owner who is about to be none", () => {
     for (const end of ["is removed", "has set a new password"] as const)
       test(`${what} where the owner ${end} meanwhile`, async () => {
         const owner = await signUp(service.baseUrl)
-        const colleague = await colleagueOf(owner)
+        const colleague = await colleagueOf(service.baseUrl, owner)
         const answer = await answerTo(owner, colleague, end, (call) =>
           call(method, `${at(owner)}${path}`, body(owner))
         )
@@ -144,7 +111,7 @@ describe("an owner who is about to be none", () => {
       ["POST", `/keys/${key?.id}/rotate`, {}],
       ["POST", `/keys/${key?.id}/revoke`, {}]
     ] as const) {
-      const colleague = await colleagueOf(owner)
+      const colleague = await colleagueOf(service.baseUrl, owner)
       const answer = await answerTo(owner, colleague, "has set a new password", (call) =>
         call(method, `${at(owner)}${path}`, body)
       )
@@ -159,7 +126,7 @@ describe("an owner who is about to be none", () => {
       ["DELETE", `/members/${id}`, undefined],
       ["PUT", `/members/${id}/role`, { role: "support" }]
     ] as const) {
-      const colleague = await colleagueOf(owner)
+      const colleague = await colleagueOf(service.baseUrl, owner)
       const answer = await answerTo(owner, colleague, "has set a new password", (call) =>
         call(method, `${at(owner)}${path}`, body)
       )

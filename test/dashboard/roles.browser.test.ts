@@ -1,16 +1,9 @@
 // In a real browser: each role is offered what it may do, and nothing that it would be refused.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
-import { Effect, Exit, Scope } from "effect"
-import {
-  browserSuite,
-  expectNoAxeViolations,
-  hasChromium,
-  newContext,
-  screenshot
-} from "../support/browser.ts"
-import { testDatabase } from "../support/database.ts"
-import { startService, type TestService } from "../support/service.ts"
-import { agentForm, cookieOf, password, request, signUp } from "./person.ts"
+
+import { describe, expect, setDefaultTimeout } from "bun:test"
+import { browserSuite, expectNoAxeViolations, newContext, screenshot } from "../support/browser.ts"
+import { serviceForFile } from "../support/forFile.ts"
+import { agentForm, colleagueOf, password, request, signUp } from "./person.ts"
 
 setDefaultTimeout(60_000)
 
@@ -46,33 +39,23 @@ const offered = {
 } as const
 const all = [...new Set(Object.values(offered.owner).flat())]
 
+const service = await serviceForFile()
+const cookies = new Map<string, string>()
+const emails = new Map<string, string>()
+const owner = await signUp(service.baseUrl)
+const merchantId = owner.merchantId
+const at = `/merchants/${merchantId}/test`
+await owner.call("POST", `${at}/webhook-endpoint`, { url: "https://shop.example.com/hook" })
+await owner.call("POST", `${at}/payment-links`, { description: "Chess lesson", amount: "1.00" })
+await owner.call("POST", `${at}/agents`, agentForm)
+cookies.set("owner", owner.cookie)
+for (const role of ["developer", "support", "read_only"]) {
+  const { cookie, email } = await colleagueOf(service.baseUrl, owner, role)
+  cookies.set(role, cookie)
+  emails.set(role, email)
+}
+
 describe("What each role is offered", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-  const cookies = new Map<string, string>()
-  let merchantId = ""
-
-  beforeAll(async () => {
-    if (!hasChromium) return
-    service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
-    const owner = await signUp(service.baseUrl)
-    merchantId = owner.merchantId
-    const at = `/merchants/${merchantId}/test`
-    await owner.call("POST", `${at}/webhook-endpoint`, { url: "https://shop.example.com/hook" })
-    await owner.call("POST", `${at}/payment-links`, { description: "Chess lesson", amount: "1.00" })
-    await owner.call("POST", `${at}/agents`, agentForm)
-    cookies.set("owner", owner.cookie)
-    for (const role of ["developer", "support", "read_only"]) {
-      const { link } = (await owner.call("POST", `${at}/members`, { email: `${role}@example.com`, role }))
-        .body
-      const joined = await request(service.baseUrl, "POST", "/one-time-link", {
-        body: { token: link.split("#")[1], password }
-      })
-      cookies.set(role, cookieOf(joined))
-    }
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
-
   for (const [role, pages] of Object.entries(offered))
     browserTest(`as ${role}`, async () => {
       const context = await newContext({ width: 390, colorScheme: role === "support" ? "dark" : "light" })
@@ -94,7 +77,6 @@ describe("What each role is offered", () => {
         await expectNoAxeViolations(page)
         await screenshot(page, `role-${role}-${path}`)
       }
-      await context.close()
     })
 
   browserTest("a new invitation in the tab of one that was withdrawn is redeemed", async () => {
@@ -121,7 +103,6 @@ describe("What each role is offered", () => {
     await page.goto(link)
     await redeem()
     await page.getByRole("heading", { name: "Overview" }).waitFor()
-    await context.close()
   })
 
   browserTest(
@@ -131,7 +112,7 @@ describe("What each role is offered", () => {
       const page = await context.newPage()
       const deep = `${service.baseUrl}/dashboard/${merchantId}/test/payments?status=settled`
       await page.goto(deep)
-      await page.getByLabel("E-mail").fill("developer@example.com")
+      await page.getByLabel("E-mail").fill(emails.get("developer") ?? "")
       await page.getByLabel("Password").fill(password)
       await page.getByRole("button", { name: "Sign in", exact: true }).click()
       await page.getByRole("heading", { name: "Payments" }).waitFor()
@@ -142,7 +123,6 @@ describe("What each role is offered", () => {
       await page.getByRole("heading", { name: "Overview" }).waitFor()
       await page.goBack()
       expect(page.url()).toBe("about:blank")
-      await context.close()
     }
   )
 
@@ -153,7 +133,7 @@ describe("What each role is offered", () => {
       const owner = { cookie: cookies.get("owner") ?? "" }
       const { members } = (await request(service.baseUrl, "GET", `${at}/settings`, owner)).body
       const of = (members as ReadonlyArray<{ readonly id: string; readonly email: string }>).find(
-        ({ email }) => email === "developer@example.com"
+        ({ email }) => email === emails.get("developer")
       )
       const becomes = (role: string) =>
         request(service.baseUrl, "PUT", `${at}/members/${of?.id}/role`, { ...owner, body: { role } })
@@ -170,7 +150,6 @@ describe("What each role is offered", () => {
       await page.getByRole("button", { name: "Create key" }).waitFor({ state: "detached" })
       expect(await page.getByRole("button", { name: /^(Rotate|Revoke)/ }).count()).toBe(0)
       await becomes("developer")
-      await context.close()
     }
   )
 
@@ -213,6 +192,5 @@ describe("What each role is offered", () => {
     late.resolve()
     await page.getByText("Refused here.").waitFor()
     expect(await dialog.getByText("Refused here.").count()).toBe(0)
-    await context.close()
   })
 })

@@ -1,14 +1,14 @@
 // Every endpoint of the dashboard's API, walked: sessions alone open it, another
 // merchant's ids are unknown, and no change comes from another site.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { Effect, Exit, Scope } from "effect"
+
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect } from "effect"
 import { Api } from "../../src/app/Api.ts"
 import { DashboardApi } from "../../src/dashboard/api/Api.ts"
 import { endpointsOf } from "../../src/platform/http/Routing/pathTable.ts"
 import { makeShop } from "../platform/http/shop.ts"
-import { testDatabase } from "../support/database.ts"
-import { startService, type TestService } from "../support/service.ts"
-import { agentForm, openAlertsOf, type Person, receiver, request, signUp } from "./person.ts"
+import { serviceForFile } from "../support/forFile.ts"
+import { agentForm, openAlertsOf, receiver, request, signUp } from "./person.ts"
 
 setDefaultTimeout(60_000)
 
@@ -61,66 +61,55 @@ const ofMerchants = endpoints.filter((one) => !open.includes(one) && !personal.i
 
 const apiPath = (path: string) => path.replace("/dashboard/api", "")
 
-describe("Who may call the dashboard's API", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-  let owner: Person
-  let stranger: Person
-  /** Ids of the owner's things, by the name of the path's parameter, or of the group where that is `id`. */
-  let ids: Record<string, string>
-  let openAlerts: number
+const service = await serviceForFile()
+const owner = await signUp(service.baseUrl)
+const stranger = await signUp(service.baseUrl)
+const at = `/merchants/${owner.merchantId}/test`
+await owner.call("POST", `${at}/webhook-endpoint`, { url: "https://shop.example.com/hook" })
+const shop = await makeShop(service, { ...owner, id: owner.merchantId })
+const { payment } = await shop.settle()
+const sent = await owner.call("POST", `${at}/webhook-endpoint/test`)
+const { body: session } = await owner.call("GET", "/session")
+const { body: keys } = await owner.call("GET", `${at}/keys`)
+const { body: made } = await owner.call("POST", `${at}/agents`, agentForm)
+await Effect.runPromise(service.alerts.raise({ tenant: owner.merchantId, subject: payment.id }))
+const { body: alerts } = await owner.call("GET", `${at}/alerts`)
+await owner.call("POST", `${at}/members`, { email: "invited@example.com", role: "developer" })
+const openAlerts = openAlertsOf(await owner.call("GET", `${at}/overview`))
+await owner.call("POST", `${at}/payment-links`, { description: "Chess lesson", amount: "1.00" })
+const { body: links } = await owner.call("GET", `${at}/payment-links`)
+const { body: settings } = await owner.call("GET", `${at}/settings`)
+/** Of the owner's things, by the name of the path's parameter, or of the group where that is `id`. */
+const ids: Readonly<Record<string, string>> = {
+  merchantId: owner.merchantId,
+  env: "test",
+  paymentId: payment.id,
+  webhookPages: sent.body.delivery.id,
+  deliveryId: sent.body.delivery.id,
+  keyId: keys.keys[0]?.id ?? "",
+  userId: session.user.id,
+  invitationId: settings.invitations[0]?.id ?? "",
+  alertId: alerts.alerts[0]?.id ?? "",
+  agentId: made.agent.id,
+  linkPages: links.links[0]?.id ?? "",
+  kind: "payments",
+  refundPages: "00000000-0000-4000-8000-000000000000",
+  sessionId: "00000000-0000-4000-8000-000000000000",
+  passkeyId: "00000000-0000-4000-8000-000000000000",
+  hookId: "00000000-0000-4000-8000-000000000000",
+  transferId: "00000000-0000-4000-8000-000000000000"
+}
 
-  const fill = (name: string, path: string, changes: Record<string, string> = {}) => {
-    const known: Record<string, string | undefined> = {
-      ...ids,
-      id: ids[name.split(".")[0] ?? ""],
-      ...changes
-    }
-    return apiPath(path).replace(/:([A-Za-z]+)/g, (_, parameter) => known[parameter] ?? `no ${parameter}`)
+const fill = (name: string, path: string, changes: Record<string, string> = {}) => {
+  const known: Readonly<Record<string, string | undefined>> = {
+    ...ids,
+    id: ids[name.split(".")[0] ?? ""],
+    ...changes
   }
+  return apiPath(path).replace(/:([A-Za-z]+)/g, (_, parameter) => known[parameter] ?? `no ${parameter}`)
+}
 
-  beforeAll(async () => {
-    const database = testDatabase
-    service = await Effect.runPromise(Scope.provide(startService(database), scope))
-    owner = await signUp(service.baseUrl)
-    stranger = await signUp(service.baseUrl)
-    const at = `/merchants/${owner.merchantId}/test`
-    await owner.call("POST", `${at}/webhook-endpoint`, { url: "https://shop.example.com/hook" })
-    const shop = await makeShop(service, { ...owner, id: owner.merchantId })
-    const { payment } = await shop.settle()
-    const sent = await owner.call("POST", `${at}/webhook-endpoint/test`)
-    const { body: session } = await owner.call("GET", "/session")
-    const { body: keys } = await owner.call("GET", `${at}/keys`)
-    const { body: made } = await owner.call("POST", `${at}/agents`, agentForm)
-    await Effect.runPromise(service.alerts.raise({ tenant: owner.merchantId, subject: payment.id }))
-    const { body: alerts } = await owner.call("GET", `${at}/alerts`)
-    await owner.call("POST", `${at}/members`, { email: "invited@example.com", role: "developer" })
-    openAlerts = openAlertsOf(await owner.call("GET", `${at}/overview`))
-    await owner.call("POST", `${at}/payment-links`, { description: "Chess lesson", amount: "1.00" })
-    const { body: links } = await owner.call("GET", `${at}/payment-links`)
-    const { body: settings } = await owner.call("GET", `${at}/settings`)
-    ids = {
-      merchantId: owner.merchantId,
-      env: "test",
-      paymentId: payment.id,
-      webhookPages: sent.body.delivery.id,
-      deliveryId: sent.body.delivery.id,
-      keyId: keys.keys[0]?.id ?? "",
-      userId: session.user.id,
-      invitationId: settings.invitations[0]?.id ?? "",
-      alertId: alerts.alerts[0]?.id ?? "",
-      agentId: made.agent.id,
-      linkPages: links.links[0]?.id ?? "",
-      kind: "payments",
-      refundPages: "00000000-0000-4000-8000-000000000000",
-      sessionId: "00000000-0000-4000-8000-000000000000",
-      passkeyId: "00000000-0000-4000-8000-000000000000",
-      hookId: "00000000-0000-4000-8000-000000000000",
-      transferId: "00000000-0000-4000-8000-000000000000"
-    }
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
-
+describe("Who may call the dashboard's API", () => {
   test("the walk knows every endpoint: those for everybody are these", () => {
     expect(open.map(({ name }) => name)).toEqual([
       "signIn.signUp",

@@ -1,33 +1,25 @@
 // An authenticator app over HTTP: set up with a fresh confirmation, asked for wherever the password is, each
 // code once, attempts limited; sessions listed and ended.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { Effect, Exit, Option, Redacted, Scope } from "effect"
+
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../src/merchants/accounts/Accounts.ts"
 import { codeOf, stepAt } from "../../src/merchants/accounts/SecondFactors/totp.ts"
-import { testDatabase } from "../support/database.ts"
-import { startService, type TestService } from "../support/service.ts"
+import { serviceForFile } from "../support/forFile.ts"
 import { cookieOf, type Person, password, request, signUp } from "./person.ts"
 import { secretBytesOf } from "./secretBytesOf.ts"
 
 setDefaultTimeout(60_000)
 
+const run = <A>(work: Effect.Effect<A, unknown, SqlClient.SqlClient>) =>
+  Effect.runPromise(work.pipe(Effect.provideContext(service.context)))
+const sqlRun = (query: (sql: SqlClient.SqlClient) => Effect.Effect<ReadonlyArray<object>, unknown>) =>
+  run(Effect.flatMap(SqlClient.SqlClient, query))
+const smtp = Option.some({ url: Redacted.make("smtp://127.0.0.1:9"), from: "pay@example.com" })
+const service = await serviceForFile({ trustedProxyHops: 1, smtp })
+
 describe("Second factors", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-  const run = <A>(work: Effect.Effect<A, unknown, SqlClient.SqlClient>) =>
-    Effect.runPromise(work.pipe(Effect.provideContext(service.context)))
-  const sqlRun = (query: (sql: SqlClient.SqlClient) => Effect.Effect<ReadonlyArray<object>, unknown>) =>
-    run(Effect.flatMap(SqlClient.SqlClient, query))
-
-  beforeAll(async () => {
-    const smtp = Option.some({ url: Redacted.make("smtp://127.0.0.1:9"), from: "pay@example.com" })
-    service = await Effect.runPromise(
-      Scope.provide(startService(testDatabase, { trustedProxyHops: 1, smtp }), scope)
-    )
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
-
   const post = (path: string, body: unknown, cookie?: string) =>
     request(service.baseUrl, "POST", path, { body, ...(cookie === undefined ? {} : { cookie }) })
 

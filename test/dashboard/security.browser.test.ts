@@ -1,19 +1,13 @@
 // In a real browser with a virtual authenticator: a passkey is added, signs in and confirms; an authenticator
 // app is set up and asked for; sessions are listed and ended.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
-import { Effect, Exit, Scope } from "effect"
+
+import { describe, expect, setDefaultTimeout } from "bun:test"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Page } from "playwright-core"
 import { codeOf, stepAt } from "../../src/merchants/accounts/SecondFactors/totp.ts"
-import {
-  browserSuite,
-  expectNoAxeViolations,
-  hasChromium,
-  newContext,
-  screenshot
-} from "../support/browser.ts"
-import { testDatabase } from "../support/database.ts"
-import { startService, type TestService } from "../support/service.ts"
+import { browserSuite, expectNoAxeViolations, newContext, screenshot } from "../support/browser.ts"
+import { serviceForFile } from "../support/forFile.ts"
 import { password, signUp } from "./person.ts"
 import { secretBytesOf } from "./secretBytesOf.ts"
 
@@ -21,19 +15,11 @@ setDefaultTimeout(60_000)
 
 const browserTest = browserSuite()
 
+const service = await serviceForFile()
+/** Passkeys belong to a name, never to an address. */
+const site = service.baseUrl.replace("127.0.0.1", "localhost")
+
 describe("The account's security in the dashboard", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-  /** Passkeys belong to a name, never to an address. */
-  let site: string
-
-  beforeAll(async () => {
-    if (!hasChromium) return
-    service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
-    site = service.baseUrl.replace("127.0.0.1", "localhost")
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
-
   const aged = () =>
     Effect.runPromise(
       Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE sessions SET confirmed_at = 'epoch'`).pipe(
@@ -115,7 +101,6 @@ describe("The account's security in the dashboard", () => {
       await page.goto(`${site}/dashboard/sign-in`)
       await page.getByRole("button", { name: "Use a passkey" }).click()
       await page.getByText("The passkey was not accepted").waitFor()
-      await context.close()
     })
 
   browserTest("recovery codes stay on the page where the service is lost as they come", async () => {
@@ -138,7 +123,6 @@ describe("The account's security in the dashboard", () => {
     await Bun.sleep(500)
     const codes = page.getByRole("dialog", { name: "Store your recovery codes" })
     expect(await codes.locator("pre").textContent({ timeout: 2_000 })).not.toBe("")
-    await context.close()
   })
 
   browserTest(
@@ -179,7 +163,6 @@ describe("The account's security in the dashboard", () => {
       await page.getByRole("button", { name: "End all others" }).click()
       await page.getByText("Signed out everywhere else").waitFor()
       await page.getByRole("button", { name: "End all others" }).waitFor({ state: "detached" })
-      await context.close()
     }
   )
 })

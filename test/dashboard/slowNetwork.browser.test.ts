@@ -1,12 +1,12 @@
 // The dashboard where answers come late: what was asked before something happened says nothing of what came after.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
-import { Effect, Exit, Scope } from "effect"
+
+import { describe, expect, setDefaultTimeout } from "bun:test"
 import type { Page } from "playwright-core"
 import { makeShop } from "../platform/http/shop.ts"
-import { browserSuite, hasChromium, newContext } from "../support/browser.ts"
-import { testDatabase } from "../support/database.ts"
-import { startService, type TestService } from "../support/service.ts"
+import { browserSuite, newContext } from "../support/browser.ts"
+import { serviceForFile } from "../support/forFile.ts"
 import { password, signUp } from "./person.ts"
+import { signedIn } from "./signedIn.ts"
 
 setDefaultTimeout(60_000)
 
@@ -38,16 +38,9 @@ const heldBack = async (page: Page, address: string) => {
   }
 }
 
+const service = await serviceForFile()
+
 describe("The dashboard on a slow network", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-
-  beforeAll(async () => {
-    if (!hasChromium) return
-    service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
-
   browserTest(
     "who has signed in stays in where the page's first question is answered after that",
     async () => {
@@ -64,7 +57,6 @@ describe("The dashboard on a slow network", () => {
       await letGo()
       expect(await page.getByRole("heading", { name: "Overview" }).count()).toBe(1)
       expect(page.url()).not.toContain("sign-in")
-      await context.close()
     }
   )
 
@@ -72,10 +64,7 @@ describe("The dashboard on a slow network", () => {
     const person = await signUp(service.baseUrl)
     const shop = await makeShop(service, { ...person, id: person.merchantId })
     const { payment } = (await shop.open("41.00")).body
-    const context = await newContext()
-    const [name = "", value = ""] = person.cookie.split("=")
-    await context.addCookies([{ name, value, url: service.baseUrl }])
-    const page = await context.newPage()
+    const page = await signedIn(service.baseUrl, person.cookie)
     await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/test/payments`)
     const row = page.getByRole("row", { name: payment.refCode })
     await row.getByText("Pending", { exact: true }).waitFor()
@@ -87,6 +76,5 @@ describe("The dashboard on a slow network", () => {
     await row.getByText("Settled", { exact: true }).waitFor()
     await letGo()
     expect(await row.getByText("Settled", { exact: true }).count()).toBe(1)
-    await context.close()
   })
 })

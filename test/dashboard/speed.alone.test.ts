@@ -1,13 +1,12 @@
 // Every page's data in one request of at most 50 ms with 100,000 payments of one
 // merchant, on a real Postgres. SPEED_PAYMENTS=1000000 takes a million of them.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { Effect, Exit, Scope } from "effect"
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { testDatabase } from "../support/database.ts"
-import { startService, type TestService } from "../support/service.ts"
+import { serviceForFile } from "../support/forFile.ts"
 import { withoutMoves } from "../support/withoutMoves.ts"
-import { type Person, signUp } from "./person.ts"
+import { signUp } from "./person.ts"
 
 setDefaultTimeout(60_000)
 
@@ -63,19 +62,11 @@ const seed = (merchantId: string) =>
     }
   }).pipe(Effect.orDie)
 
+const service = await serviceForFile()
+const person = await signUp(service.baseUrl)
+const seeded = await Effect.runPromise(Effect.provideContext(seed(person.merchantId), service.context))
+
 describe(`Pages with ${payments} payments on Postgres`, () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-  let person: Person
-  let seeded: Effect.Success<ReturnType<typeof seed>>
-
-  beforeAll(async () => {
-    service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
-    person = await signUp(service.baseUrl)
-    seeded = await Effect.runPromise(Effect.provideContext(seed(person.merchantId), service.context))
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
-
   const pages: Readonly<Record<string, () => string>> = {
     overview: () => "/overview",
     payments: () => "/payments",

@@ -1,35 +1,24 @@
 // Two people with the same form: what one has edited is saved, and what the other has changed stays or is told of.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { Effect, Exit, Scope } from "effect"
-import { browserSuite, expectNoAxeViolations, newContext, screenshot, untilOn } from "../support/browser.ts"
-import { testDatabase } from "../support/database.ts"
-import { startService, type TestService } from "../support/service.ts"
-import { agentForm, type Person, signUp } from "./person.ts"
+
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { browserSuite, expectNoAxeViolations, screenshot, untilOn } from "../support/browser.ts"
+import { serviceForFile } from "../support/forFile.ts"
+import { agentForm, signUp } from "./person.ts"
+import { signedIn } from "./signedIn.ts"
 
 setDefaultTimeout(60_000)
 
 const browserTest = browserSuite()
 
+const service = await serviceForFile()
+const person = await signUp(service.baseUrl)
+const at = `/merchants/${person.merchantId}/test`
+
 describe("Two people with the same form", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-  let person: Person
-  let at: string
-
-  beforeAll(async () => {
-    service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
-    person = await signUp(service.baseUrl)
-    at = `/merchants/${person.merchantId}/test`
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
-
   const patch = (path: string, body: unknown) => person.call("PATCH", `${at}${path}`, body)
   const settings = async () => (await person.call("GET", `${at}/settings`)).body
   const opened = async (path: string) => {
-    const context = await newContext({ width: 360 })
-    const [name = "", value = ""] = person.cookie.split("=")
-    await context.addCookies([{ name, value, url: service.baseUrl }])
-    const page = await context.newPage()
+    const page = await signedIn(service.baseUrl, person.cookie, { width: 360 })
     await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/test/${path}`)
     return page
   }

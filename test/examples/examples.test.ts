@@ -2,33 +2,24 @@
 // service, and the same one for the same order, ships once on a signed webhook, and refuses a forged one.
 
 import { Database } from "bun:sqlite"
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Effect, Exit, Scope } from "effect"
+import { Effect } from "effect"
 import { freePort } from "../../src/app/dev/freePort.ts"
-import { testDatabase } from "../support/database.ts"
+import { serviceForFile } from "../support/forFile.ts"
 import { spawnProgram, temporaryDirectory } from "../support/process.ts"
-import { startService, type TestMerchant, type TestService } from "../support/service.ts"
 import { oneTokenOf, order, paidIn, secondPayment, secret, statusesOf } from "./deliveries.ts"
 
 setDefaultTimeout(60_000)
 
 const readme = readFileSync(join(import.meta.dir, "../../docs/shop.md"), "utf8")
 
+const service = await serviceForFile()
+const merchant = await Effect.runPromise(service.newMerchant)
+
 describe("The shops of docs/shop.md", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-  let merchant: TestMerchant
-
-  beforeAll(async () => {
-    const database = testDatabase
-    service = await Effect.runPromise(Scope.provide(startService(database), scope))
-    merchant = await Effect.runPromise(service.newMerchant)
-  })
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
-
   const open = async (intentToken: string) => {
     const { status } = await fetch(`${service.baseUrl}/api/v1/payments`, {
       method: "POST",

@@ -49,7 +49,7 @@ export const fuzz = (count: number, seed: number): Effect.Effect<FuzzResult> =>
       const database = testDatabase
       const service = yield* startService(database)
       const known: Known = yield* Effect.promise(async () => {
-        const shop = await makeShop(service, await Effect.runPromise(service.newMerchant))
+        const shop = await makeShop(service)
         const opened = await Promise.all(["1", "10.00", "0.50"].map((amount) => shop.open(amount)))
         const settled = await shop.settle("1.00", 1_000_000n)
         const intents = await Promise.all(["1", "2"].map((amount) => shop.createIntent(amount)))

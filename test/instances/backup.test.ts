@@ -1,5 +1,6 @@
 // A dump taken while the service writes, restored elsewhere: a service starts on the
 // copy, sends what was due under the same ids, and settles nothing twice.
+
 import { describe, expect } from "bun:test"
 import { join } from "node:path"
 import { SQL } from "bun"
@@ -10,6 +11,7 @@ import { networks } from "../../src/domain/networks.ts"
 import { createDidToken } from "../../src/payments/buyers/createDidToken.ts"
 import { postgresPrograms } from "../crash/cluster.ts"
 import { send } from "../support/contractCheck.ts"
+import { listening } from "../support/listening.ts"
 import { ownDatabase, postgresUrl } from "../support/ownDatabase.ts"
 import { temporaryDirectory } from "../support/process.ts"
 import { liveEffect } from "../support/run.ts"
@@ -48,20 +50,11 @@ describe.skipIf(why !== "")(`Backup and restore${why}`, () => {
       const directory = yield* temporaryDirectory
       const received: Array<string> = []
       let accepting = false
-      const hook = yield* Effect.acquireRelease(
-        Effect.sync(() =>
-          Bun.serve({
-            port: 0,
-            hostname: "127.0.0.1",
-            fetch: async (request) => {
-              const { id } = JSON.parse(await request.text())
-              if (accepting) received.push(id)
-              return new Response("noted", { status: accepting ? 200 : 503 })
-            }
-          })
-        ),
-        (server) => Effect.promise(() => server.stop(true))
-      )
+      const hook = yield* listening(async (request) => {
+        const { id } = JSON.parse(await request.text())
+        if (accepting) received.push(id)
+        return new Response("noted", { status: accepting ? 200 : 503 })
+      })
       const settings = {
         BASE_SEPOLIA_RPC_URLS: chain.rpcUrl,
         ARBITRUM_RPC_URLS: "http://127.0.0.1:9",

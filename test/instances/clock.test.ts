@@ -1,9 +1,11 @@
 // Two instances, one on a machine that is ten minutes ahead: both go by the database's time.
+
 import { expect } from "bun:test"
 import { Effect } from "effect"
 import { LocalChain } from "../../src/app/dev/LocalChain.ts"
 import { Address } from "../../src/domain/Chain.ts"
 import { send } from "../support/contractCheck.ts"
+import { listening } from "../support/listening.ts"
 import { ownDatabase } from "../support/ownDatabase.ts"
 import { liveEffect } from "../support/run.ts"
 import { instanceCluster } from "./cluster.ts"
@@ -17,21 +19,12 @@ liveEffect(
     Effect.gen(function* () {
       const chain = yield* LocalChain
       const tries = new Map<string, Array<number>>()
-      const hook = yield* Effect.acquireRelease(
-        Effect.sync(() =>
-          Bun.serve({
-            port: 0,
-            hostname: "127.0.0.1",
-            fetch: async (request) => {
-              const { id } = JSON.parse(await request.text())
-              tries.set(id, [...(tries.get(id) ?? []), Date.now()])
-              await Bun.sleep(1_000)
-              return new Response("not now", { status: 503 })
-            }
-          })
-        ),
-        (server) => Effect.promise(() => server.stop(true))
-      )
+      const hook = yield* listening(async (request) => {
+        const { id } = JSON.parse(await request.text())
+        tries.set(id, [...(tries.get(id) ?? []), Date.now()])
+        await Bun.sleep(1_000)
+        return new Response("not now", { status: 503 })
+      })
       const cluster = yield* instanceCluster(yield* ownDatabase(), {
         BASE_SEPOLIA_RPC_URLS: chain.rpcUrl,
         ARBITRUM_RPC_URLS: "http://127.0.0.1:9",

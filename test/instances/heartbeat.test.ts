@@ -1,10 +1,12 @@
 // A process that is killed while it sends: another one sends what it held, within seconds.
+
 import { expect } from "bun:test"
 import { Effect } from "effect"
 import { LocalChain } from "../../src/app/dev/LocalChain.ts"
 import { Address } from "../../src/domain/Chain.ts"
 import { send } from "../support/contractCheck.ts"
 import { noteFault } from "../support/faultTable.ts"
+import { listening } from "../support/listening.ts"
 import { ownDatabase } from "../support/ownDatabase.ts"
 import { liveEffect } from "../support/run.ts"
 import { instanceCluster, until } from "./cluster.ts"
@@ -19,22 +21,12 @@ liveEffect(
       const chain = yield* LocalChain
       const tries: Array<{ readonly id: string; readonly at: number }> = []
       let holds = true
-      const hook = yield* Effect.acquireRelease(
-        Effect.sync(() =>
-          Bun.serve({
-            port: 0,
-            hostname: "127.0.0.1",
-            idleTimeout: 60,
-            fetch: async (request) => {
-              const { id } = JSON.parse(await request.text())
-              tries.push({ id, at: performance.now() })
-              if (holds) await Bun.sleep(12_000)
-              return new Response("noted")
-            }
-          })
-        ),
-        (server) => Effect.promise(() => server.stop(true))
-      )
+      const hook = yield* listening(async (request) => {
+        const { id } = JSON.parse(await request.text())
+        tries.push({ id, at: performance.now() })
+        if (holds) await Bun.sleep(12_000)
+        return new Response("noted")
+      })
       const cluster = yield* instanceCluster(yield* ownDatabase(), {
         BASE_SEPOLIA_RPC_URLS: chain.rpcUrl,
         ARBITRUM_RPC_URLS: "http://127.0.0.1:9",

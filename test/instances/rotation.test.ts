@@ -1,10 +1,12 @@
 // Intent secrets and encryption keys are rotated while two instances serve: each step
 // replaces one instance at a time, and at each moment both understand each other.
+
 import { describe, expect } from "bun:test"
 import { SQL } from "bun"
 import { Effect } from "effect"
 import { verifyWebhook } from "../../src/packages/client/verifyWebhook.ts"
 import { send } from "../support/contractCheck.ts"
+import { listening } from "../support/listening.ts"
 import { ownDatabase } from "../support/ownDatabase.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
 import { liveEffect } from "../support/run.ts"
@@ -29,19 +31,10 @@ describe(`Rotation of secrets`, () => {
       const databaseUrl = yield* ownDatabase()
       const dataDir = yield* temporaryDirectory
       const bodies: Array<{ readonly body: ArrayBuffer; readonly headers: Headers }> = []
-      const hook = yield* Effect.acquireRelease(
-        Effect.sync(() =>
-          Bun.serve({
-            port: 0,
-            hostname: "127.0.0.1",
-            fetch: async (request) => {
-              bodies.push({ body: await request.arrayBuffer(), headers: request.headers })
-              return new Response("noted")
-            }
-          })
-        ),
-        (server) => Effect.promise(() => server.stop(true))
-      )
+      const hook = yield* listening(async (request) => {
+        bodies.push({ body: await request.arrayBuffer(), headers: request.headers })
+        return new Response("noted")
+      })
       const env = {
         DATABASE_URL: databaseUrl,
         DATA_DIR: dataDir,

@@ -1,7 +1,9 @@
 // SIGTERM: readiness off while the service still answers, what runs is finished, exit 0.
+
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
 import { send } from "../support/contractCheck.ts"
+import { listening } from "../support/listening.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
 import { liveEffect } from "../support/run.ts"
 import { until } from "./cluster.ts"
@@ -20,20 +22,11 @@ describe("A graceful stop", () => {
       const { keys } = JSON.parse(cli.output())
       const answered = Promise.withResolvers<void>()
       let asked = false
-      const hook = yield* Effect.acquireRelease(
-        Effect.sync(() =>
-          Bun.serve({
-            port: 0,
-            hostname: "127.0.0.1",
-            fetch: async () => {
-              asked = true
-              await answered.promise
-              return new Response("noted")
-            }
-          })
-        ),
-        (server) => Effect.promise(() => server.stop(true))
-      )
+      const hook = yield* listening(async () => {
+        asked = true
+        await answered.promise
+        return new Response("noted")
+      })
       const service = yield* spawnService({
         DATA_DIR: dataDir,
         SHUTDOWN_DELAY: "2s",

@@ -1,5 +1,6 @@
 // A database that an earlier version wrote, brought up to date by the present one. The fixtures are what that version
 // left after a day of payments, and what its API said of it; `upgrade/record.ts` makes them.
+
 import { describe, expect } from "bun:test"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -7,6 +8,7 @@ import { SQL } from "bun"
 import { Effect, Schema } from "effect"
 import { verifyWebhook } from "../../src/packages/client/verifyWebhook.ts"
 import { send } from "../support/contractCheck.ts"
+import { listening } from "../support/listening.ts"
 import { ownDatabase } from "../support/ownDatabase.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
 import { liveEffect } from "../support/run.ts"
@@ -50,19 +52,10 @@ describe("An upgrade with data", () => {
         )
         yield* Effect.promise(() => sql.unsafe(file(`database-${version}.sql`)))
         const bodies: Array<{ readonly body: ArrayBuffer; readonly headers: Headers }> = []
-        const hook = yield* Effect.acquireRelease(
-          Effect.sync(() =>
-            Bun.serve({
-              port: 0,
-              hostname: "127.0.0.1",
-              fetch: async (request) => {
-                bodies.push({ body: await request.arrayBuffer(), headers: request.headers })
-                return new Response("noted")
-              }
-            })
-          ),
-          (server) => Effect.promise(() => server.stop(true))
-        )
+        const hook = yield* listening(async (request) => {
+          bodies.push({ body: await request.arrayBuffer(), headers: request.headers })
+          return new Response("noted")
+        })
         yield* Effect.promise(
           () => sql`UPDATE webhook_endpoints SET url = ${`http://127.0.0.1:${hook.port}/hooks`}`
         )

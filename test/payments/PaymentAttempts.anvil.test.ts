@@ -1,19 +1,15 @@
 // Announced attempts over HTTP, on anvil with the real USDC: one wallet pays once, whatever its
 // browsers do, and what it sends settles without a report.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { createWalletClient, http } from "viem"
 import { networks } from "../../src/domain/networks.ts"
 import { batchCall, batchContract } from "../support/contracts.ts"
-import { type MoneyWorld, startMoneyWorld, transferCall } from "./moneyWorld.ts"
+import { moneyWorld, transferCall } from "./moneyWorld.ts"
 
 setDefaultTimeout(60_000)
 
-let world: MoneyWorld
-beforeAll(async () => {
-  world = await startMoneyWorld()
-}, 120_000)
-afterAll(() => world.close())
+const world = await moneyWorld()
 
 const { usdc } = networks.test
 const price = 3_000_000n

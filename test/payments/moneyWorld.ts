@@ -15,6 +15,8 @@ import { type FirstKeys, KeyAuth } from "../../src/merchants/keys/KeyAuth.ts"
 import { createDidToken } from "../../src/payments/buyers/createDidToken.ts"
 import { AppConfig } from "../../src/platform/AppConfig.ts"
 import type { AnswerBody } from "../support/AnswerBody.ts"
+import { forFile } from "../support/forFile.ts"
+import { listening } from "../support/listening.ts"
 import { ownDatabase } from "../support/ownDatabase.ts"
 import { temporaryDirectory } from "../support/process.ts"
 import { type RpcProxy, rpcProxy } from "../support/rpcProxy.ts"
@@ -101,7 +103,6 @@ export interface MoneyWorld {
   readonly restart: () => Promise<void>
   readonly stop: () => Promise<void>
   readonly start: () => Promise<void>
-  readonly close: () => Promise<void>
 }
 
 export const transferCall = (to: Hex, atomic: bigint): Hex =>
@@ -113,23 +114,17 @@ const make = (environment: Readonly<Record<string, string>>) =>
     const node = yield* rpcProxy(chain.rpcUrl)
     const dataDir = yield* temporaryDirectory
     const databaseUrl = yield* ownDatabase()
-    const sql = new SQL(databaseUrl, { max: 2 })
+    const sql = yield* Effect.acquireRelease(
+      Effect.sync(() => new SQL(databaseUrl, { max: 2 })),
+      (opened) => Effect.promise(() => opened.close())
+    )
     const port = yield* freePort(0)
     const baseUrl = `http://127.0.0.1:${port}`
     const delivered: Array<Delivery> = []
-    const shop = yield* Effect.acquireRelease(
-      Effect.sync(() =>
-        Bun.serve({
-          port: 0,
-          hostname: "127.0.0.1",
-          fetch: async (request) => {
-            delivered.push((await request.json()) as Delivery)
-            return new Response(null, { status: 204 })
-          }
-        })
-      ),
-      (running) => Effect.promise(() => running.stop(true))
-    )
+    const shop = yield* listening(async (request) => {
+      delivered.push((await request.json()) as Delivery)
+      return new Response(null, { status: 204 })
+    })
     const config = AppConfig.layer({
       PORT: String(port),
       HOST: "127.0.0.1",
@@ -206,7 +201,7 @@ const make = (environment: Readonly<Record<string, string>>) =>
         ...(paymentId === undefined ? {} : { id: paymentId })
       })
 
-    const world: Omit<MoneyWorld, "close"> = {
+    const world: MoneyWorld = {
       baseUrl,
       chain,
       node,
@@ -296,17 +291,6 @@ const make = (environment: Readonly<Record<string, string>>) =>
     return world
   })
 
-/** Starts the world; `close` ends all of it. */
-export const startMoneyWorld = async (
-  environment: Readonly<Record<string, string>> = {}
-): Promise<MoneyWorld> => {
-  const scope = Effect.runSync(Scope.make())
-  const world = await Effect.runPromise(Scope.provide(make(environment), scope))
-  return {
-    ...world,
-    close: async () => {
-      await world.sql.close()
-      await Effect.runPromise(Scope.close(scope, Exit.void))
-    }
-  }
-}
+/** The file's world. `environment` adds to the service's. */
+export const moneyWorld = (environment: Readonly<Record<string, string>> = {}): Promise<MoneyWorld> =>
+  forFile(make(environment))

@@ -1,7 +1,7 @@
 // What a buyer has paid is found whatever came between: an outage past every deadline, twelve thousand
 // reports of nothing, a reorganisation that moves a log, a clock that was ahead. Over real HTTP,
 // on Postgres and anvil with the real USDC.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { encodeFunctionData, type Hex } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
@@ -9,20 +9,16 @@ import { usdcAbi } from "../../src/app/dev/LocalUsdc.ts"
 import { Address } from "../../src/domain/Chain.ts"
 import { networks } from "../../src/domain/networks.ts"
 import { assemble } from "../support/assembler.ts"
-import { type MoneyWorld, startMoneyWorld, transferCall } from "./moneyWorld.ts"
+import { moneyWorld, transferCall } from "./moneyWorld.ts"
 
 setDefaultTimeout(120_000)
 
 const price = 3_000_000n
 const { chainId, usdc } = networks.test
 
-describe("proven late", () => {
-  let world: MoneyWorld
-  beforeAll(async () => {
-    world = await startMoneyWorld()
-  }, 120_000)
-  afterAll(() => world.close())
+const world = await moneyWorld()
 
+describe("proven late", () => {
   const database = () => world.sql
   const rpc = (method: string, params: ReadonlyArray<unknown>) =>
     Effect.runPromise(world.chain.rpc(method, [...params]))

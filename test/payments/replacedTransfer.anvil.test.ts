@@ -1,6 +1,6 @@
 // A settled transfer that a reorganisation drops while its money arrives in another transaction: by the same
 // authorization, by the same nonce of its wallet, or by a person's word. The payment stays paid, once.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Layer, Schema } from "effect"
 import { encodeFunctionData, erc20Abi, type Hex } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
@@ -14,7 +14,7 @@ import { Payments } from "../../src/payments/Payments.ts"
 import { AppConfig } from "../../src/platform/AppConfig.ts"
 import { openPayment, relayElsewhere, report, rowsOf, until } from "../x402/payloads.ts"
 import { signTerms } from "../x402/relaying/signed.ts"
-import { receiver, startX402World, type X402World } from "../x402/x402World.ts"
+import { receiver, x402World } from "../x402/x402World.ts"
 
 setDefaultTimeout(60_000)
 
@@ -24,13 +24,9 @@ const { chainId, usdc } = networks.test
 const Rows = Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Unknown)))
 const decodeExport = Schema.decodeUnknownSync(Schema.Struct({ payments: Rows, transfers: Rows }))
 
-describe("a settled transfer whose money arrives in another transaction", () => {
-  let world: X402World
-  beforeAll(async () => {
-    world = await startX402World({ TESTNET_CONFIRMATIONS: "1" })
-  }, 120_000)
-  afterAll(() => world.close(), 120_000)
+const world = await x402World({ TESTNET_CONFIRMATIONS: "1" })
 
+describe("a settled transfer whose money arrives in another transaction", () => {
   const rpc = (method: string, ...params: ReadonlyArray<unknown>) =>
     Effect.runPromise(world.chain.rpc(method, [...params]))
   const mine = (blocks = 2) => Effect.runPromise(world.chain.mine(blocks))

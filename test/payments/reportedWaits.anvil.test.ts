@@ -1,21 +1,17 @@
 // A wallet whose reported transaction waits in the pools of the nodes is not asked to pay once more.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import type { Hex } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
 import { networks } from "../../src/domain/networks.ts"
-import { type MoneyWorld, startMoneyWorld, transferCall } from "./moneyWorld.ts"
+import { moneyWorld, transferCall } from "./moneyWorld.ts"
 
 setDefaultTimeout(60_000)
 const { chainId, usdc } = networks.test
 
-describe("a reported transaction that waits in the pool", () => {
-  let world: MoneyWorld
-  beforeAll(async () => {
-    world = await startMoneyWorld()
-  }, 120_000)
-  afterAll(() => world.close(), 120_000)
+const world = await moneyWorld()
 
+describe("a reported transaction that waits in the pool", () => {
   const mineAndRead = async (blocks: number) => {
     await world.mine(blocks)
     const head = await world.chain.publicClient.getBlockNumber({ cacheTime: 0 })

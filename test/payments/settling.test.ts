@@ -100,21 +100,6 @@ const suite = (name: string, layer: Layer.Layer<Everything>, rounds: number) => 
         }
       }))
 
-    it(`${row.oneForTwo}: fifty payments at once for one transfer: one settles`, () =>
-      Effect.gen(function* () {
-        const { deliveries, open, report } = yield* shop
-        const all = yield* Effect.forEach(fifty, () => open())
-        const [first] = all
-        if (first === undefined) return yield* Effect.die("no payment")
-        const transfer = yield* paid(payer, first)
-        const answers = yield* Effect.forEach(all, (payment) => report(payment, payer, transfer), atOnce)
-        expect(answers.map(tell).filter((one) => one === "Settled")).toHaveLength(1)
-        expect(
-          answers.map(tell).filter((one) => one === "TEST_SETTLEMENT_MISMATCH already_used")
-        ).toHaveLength(49)
-        expect(yield* deliveries).toBe(1)
-      }))
-
     it(`${row.batch}: a transaction with two equal transfers settles two payments and no third`, () =>
       Effect.gen(function* () {
         const { deliveries, open, report } = yield* shop
@@ -127,16 +112,6 @@ const suite = (name: string, layer: Layer.Layer<Everything>, rounds: number) => 
           "TEST_SETTLEMENT_MISMATCH already_used"
         ])
         expect(yield* deliveries).toBe(2)
-      }))
-
-    it(`${row.twoPayments}: one after the other, the second is told already_used and settles with a transfer of its own`, () =>
-      Effect.gen(function* () {
-        const { open, report } = yield* shop
-        const [left, right] = yield* Effect.all([open(), open()])
-        const transfer = yield* paid(payer, left)
-        expect(tell(yield* report(left, payer, transfer))).toBe("Settled")
-        expect(tell(yield* report(right, payer, transfer))).toBe("TEST_SETTLEMENT_MISMATCH already_used")
-        expect(tell(yield* report(right, payer, yield* paid(payer, right)))).toBe("Settled")
       }))
 
     it(`${row.falseEvidence}: reports that fail verification lock out neither the buyer nor the transfer`, () =>
@@ -177,23 +152,6 @@ const suite = (name: string, layer: Layer.Layer<Everything>, rounds: number) => 
         expect(tell(yield* report(payment, thief, hash("88")))).toBe("PAYMENT_REPORT_CONFLICT")
       }))
 
-    it(`${row.otherTenant}: another merchant's or environment's payment is not found`, () =>
-      Effect.gen(function* () {
-        const { open, principal: own } = yield* shop
-        const payment = yield* open()
-        const transfer = yield* paid(payer, payment)
-        const payments = yield* Payments
-        const { principal } = yield* newMerchant(thief)
-        const live = { ...own, env: "live" as const }
-        for (const other of [principal, live, { ...principal, env: "live" as const }]) {
-          const answer = yield* payments
-            .report(other, payment.id, reportOf(payment, payer, transfer))
-            .pipe(Effect.result)
-          expect(tell(answer)).toBe("PAYMENT_NOT_FOUND")
-        }
-        expect((yield* stateOf(payment)).status).toBe("pending")
-      }))
-
     it(`${row.rpcLags}: an outage is 503 with the report kept; lies stay pending; both settle afterwards`, () =>
       Effect.gen(function* () {
         const { open, report } = yield* shop
@@ -225,17 +183,6 @@ const suite = (name: string, layer: Layer.Layer<Everything>, rounds: number) => 
         expect(tell(yield* report(other, payer, hash("99")))).toBe("Pending")
         yield* Effect.sleep((refused.at(-1)?.retryAfter ?? 0) * 1000)
         expect(tell(yield* report(payment, payer, hash("99")))).toBe("Pending")
-      }))
-
-    it(`${row.buyerToken}: a token that is no token is 401`, () =>
-      Effect.gen(function* () {
-        const payments = yield* Payments
-        const { open, principal } = yield* shop
-        const payment = yield* open()
-        const answer = yield* payments
-          .report(principal, payment.id, { ...reportOf(payment, payer, hash("01")), buyerDidToken: "nobody" })
-          .pipe(Effect.result)
-        expect(tell(answer)).toBe("INVALID_BUYER_TOKEN malformed")
       }))
   })
 }

@@ -1,12 +1,12 @@
 // Two payments settled by two transfers of one transaction, of which a reorganisation leaves one.
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Schema } from "effect"
 import { encodeFunctionData, type Hex } from "viem"
 import { usdcAbi } from "../../src/app/dev/LocalUsdc.ts"
 import { Address } from "../../src/domain/Chain.ts"
 import { networks } from "../../src/domain/networks.ts"
 import { assemble } from "../support/assembler.ts"
-import { type MoneyWorld, startMoneyWorld } from "./moneyWorld.ts"
+import { moneyWorld } from "./moneyWorld.ts"
 
 setDefaultTimeout(60_000)
 
@@ -14,11 +14,7 @@ const price = 3_000_000n
 const { chainId, usdc } = networks.test
 const decodeHex = Schema.decodeUnknownSync(Schema.TemplateLiteral(["0x", Schema.String]))
 
-let world: MoneyWorld
-beforeAll(async () => {
-  world = await startMoneyWorld()
-}, 120_000)
-afterAll(() => world.close())
+const world = await moneyWorld()
 
 const rpc = (method: string, params: ReadonlyArray<unknown>) =>
   Effect.runPromise(world.chain.rpc(method, [...params]))

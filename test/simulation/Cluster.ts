@@ -181,8 +181,8 @@ export class Cluster {
       ).pipe(
         Effect.tap((answer) =>
           Effect.sync(() => {
-            const { error, payment, settle } = answer ?? {}
-            const code = error?.code ?? settle?.errorReason ?? payment?.status ?? ""
+            const { error, payment } = answer ?? {}
+            const code = error?.code ?? payment?.status ?? ""
             world.tell(
               who,
               `${ask.do} at ${instance.owner.name}: ${answer === undefined ? "no answer" : `${answer.status} ${code}`}`

@@ -14,11 +14,10 @@ import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { Payments } from "../../src/payments/Payments.ts"
 import { Refunds } from "../../src/payments/refunds/Refunds.ts"
 import type { Authorization, SignedAuthorization } from "../../src/x402/Authorization.ts"
-import { Agents } from "../../src/x402/agents/Agents.ts"
-import { Facilitator, type SettleAnswer } from "../../src/x402/Facilitator.ts"
+import { Facilitator } from "../../src/x402/Facilitator.ts"
 import { answerSigning } from "./Door/signing.ts"
 
-/** With one of the shop's keys, or an agent's. */
+/** With one of the shop's keys. */
 export type Ask = { readonly key: string } & (
   | { readonly do: "create intent"; readonly amount: string }
   | { readonly do: "open"; readonly intentToken: string }
@@ -50,7 +49,7 @@ export type Ask = { readonly key: string } & (
   | SigningAsk
 )
 
-/** About signatures and agents. */
+/** About signatures. */
 export type SigningAsk =
   | { readonly do: "read terms"; readonly paymentId: string; readonly payer: Address }
   | {
@@ -58,25 +57,6 @@ export type SigningAsk =
       readonly paymentId: string
       readonly authorization: SignedAuthorization
     }
-  /** Of a payment of the service, with the header that its client has sent. */
-  | { readonly do: "pay by header"; readonly paymentId: string; readonly header: string }
-  | {
-      readonly do: "settle"
-      readonly header: string
-      readonly requirements: unknown
-      /** The server's own id of the request. */
-      readonly identity: string | undefined
-    }
-  | { readonly do: "provision agent"; readonly capPerPayment: bigint; readonly capPerDay: bigint }
-  | {
-      readonly do: "sign for agent"
-      readonly requestId: string
-      readonly resource: string
-      readonly accepts: ReadonlyArray<unknown>
-    }
-
-/** The x402 address of a payment. */
-export const x402Url = (paymentId: string) => `http://localhost:8787/api/v1/payments/${paymentId}/x402`
 
 /** A status, and of the body what people read. */
 export interface Answer {
@@ -86,9 +66,6 @@ export interface Answer {
   readonly nonce?: bigint | null
   readonly intentToken?: string
   readonly terms?: Authorization | undefined
-  readonly settle?: SettleAnswer
-  readonly agent?: { readonly id: string; readonly address: Address; readonly key: string }
-  readonly header?: string
 }
 
 export type Door = (ask: Ask) => Effect.Effect<Answer>
@@ -114,7 +91,6 @@ export type Services =
   | IncomingTransfers
   | Refunds
   | Facilitator
-  | Agents
 
 export const doorOf = (context: Context.Context<Services>): Door => {
   const keys = Context.get(context, KeyAuth)
@@ -125,8 +101,7 @@ export const doorOf = (context: Context.Context<Services>): Door => {
   const refunds = Context.get(context, Refunds)
   const signing = answerSigning({
     repo: Context.get(context, PaymentRepo),
-    facilitator: Context.get(context, Facilitator),
-    agents: Context.get(context, Agents)
+    facilitator: Context.get(context, Facilitator)
   })
 
   const answer = (principal: Principal, ask: Ask): Effect.Effect<Answer, CodedError> =>

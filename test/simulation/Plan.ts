@@ -16,7 +16,7 @@ export interface Plan {
   readonly oneWallet: boolean
   /** The share of buyers who send from their wallet and announce nothing. */
   readonly plain: number
-  /** Buyers without gas, and agents. */
+  /** Buyers without gas. */
   readonly signers: number
   /** Payments a day that the relaying wallet pays for one merchant. */
   readonly relayed: number

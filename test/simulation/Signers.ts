@@ -1,15 +1,15 @@
-// Buyers without gas, who sign; agents; and somebody who signs for a wallet of others.
+// Buyers without gas, who sign; strangers who use their signatures; and somebody who signs for a wallet of others.
 import { Effect } from "effect"
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import { Address } from "../../src/domain/Chain.ts"
 import { formatUsd } from "../../src/domain/Money.ts"
 import { networks } from "../../src/domain/networks.ts"
 import { type Authorization, type SignedAuthorization, typedDataOf } from "../../src/x402/Authorization.ts"
+import type { Ledger } from "./chain/Ledger.ts"
 import type { Draw } from "./Draw.ts"
 import type { Nature } from "./Nature.ts"
-import { type People, type Purchase, purchaseOf } from "./People.ts"
+import { addressOf, type People, type Purchase, purchaseOf } from "./People.ts"
 import type { Plan } from "./Plan.ts"
-import { Agents, type Stranger, strangerOf } from "./Signers/Agents.ts"
 import type { World } from "./World.ts"
 
 /** Wallets without gas. */
@@ -17,8 +17,30 @@ const accounts: ReadonlyArray<PrivateKeyAccount> = [1, 2, 3].map((number) =>
   privateKeyToAccount(`0x${number.toString(16).padStart(64, "0")}`)
 )
 
+const stranger = addressOf(0x57)
+
+/** Perhaps brings an authorization onto the chain, as whoever sees it may; whether somebody has. */
+type Stranger = (authorization: SignedAuthorization) => Effect.Effect<boolean>
+
+const strangerOf =
+  (world: World, ledger: Ledger, draw: Draw): Stranger =>
+  ({ from, nonce, to, validAfter, validBefore, value }) =>
+    Effect.gen(function* () {
+      if (!draw.chance(0.2)) return false
+      yield* Effect.sleep(draw.between(0, 6_000))
+      ledger.submit({
+        sender: stranger,
+        nonce: ledger.pendingNonce(stranger),
+        moves: [{ from, to, amount: value }],
+        noise: 0,
+        reverts: false,
+        spending: { payer: from, nonce, cancels: false, validAfter, validBefore }
+      })
+      world.tell("stranger", `uses ${nonce.slice(0, 10)}`)
+      return true
+    })
+
 export class Signers {
-  readonly agents: Agents
   /** Nonces that somebody else has signed in a wallet's name. */
   readonly forged = new Set<string>()
   readonly #world: World
@@ -33,19 +55,14 @@ export class Signers {
     this.#plan = plan
     this.#draw = draw.of("signers")
     this.#stranger = strangerOf(world, ledger, this.#draw)
-    this.agents = new Agents(world, people, ledger, this.#stranger, this.#draw)
     for (const { address } of accounts) ledger.fund(Address.make(address), 1_000_000_000n)
   }
 
   /** One of those who have come to pay. */
   come(number: number): Effect.Effect<void> {
     const who = `signer ${number}`
-    const buys = () => this.#buyBySignature(who)
-    const others = [buys, buys, () => this.agents.buy(who), () => this.agents.useResource(who)] as const
-    // An often empty wallet is for buyers, whose settlements are retried when they ask again.
-    const pays = this.#isShort && this.#draw.chance(0.7) ? buys : this.#draw.pick(others)
     const forges = this.#draw.chance(0.2) ? this.#forge(who) : Effect.void
-    return Effect.all([pays(), forges], { concurrency: 2, discard: true })
+    return Effect.all([this.#buyBySignature(who), forges], { concurrency: 2, discard: true })
   }
 
   get #isShort(): boolean {

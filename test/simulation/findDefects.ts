@@ -6,21 +6,14 @@ import { type Defect, defects } from "./defects.ts"
 
 const root = join(import.meta.dir, "../..")
 /** Seeds that are tried when the recorded one finds nothing. */
-const mostSeeds = 300
+const mostSeeds = 12
 
-/** The changed sources by file. Fails if a place of the defect is not in its file exactly once. */
-export const sourcesWith = async (defect: Defect): Promise<ReadonlyMap<string, string>> => {
-  const texts = new Map<string, string>()
-  for (const { file, from, to } of [defect, ...(defect.also ?? [])]) {
-    const source = texts.get(file) ?? (await Bun.file(join(root, file)).text())
-    if (source.split(from).length !== 2)
-      throw new Error(`${defect.name}: ${file} does not contain its place exactly once`)
-    texts.set(
-      file,
-      source.replace(from, () => to)
-    )
-  }
-  return texts
+/** The changed source. Fails if the place of the defect is not in its file exactly once. */
+export const sourceWith = async ({ file, from, name, to }: Defect): Promise<string> => {
+  const source = await Bun.file(join(root, file)).text()
+  if (source.split(from).length !== 2)
+    throw new Error(`${name}: ${file} does not contain its place exactly once`)
+  return source.replace(from, () => to)
 }
 
 /** Seed and invariant of the first failure. */
@@ -50,12 +43,11 @@ export const findDefects = async (part: string): Promise<boolean> => {
     await symlink(join(root, "node_modules"), join(tree, "node_modules"))
     for (const defect of defects.filter(({ name }) => name.includes(part))) {
       planted++
-      const sources = await sourcesWith(defect)
-      for (const [file, text] of sources) await Bun.write(join(tree, file), text)
-      const { seed } = defect
+      const { file, seed } = defect
+      await Bun.write(join(tree, file), await sourceWith(defect))
       const recorded = seed === undefined ? undefined : await firstFailure(tree, seed, 1)
       const failure = recorded ?? (await firstFailure(tree, 1, mostSeeds))
-      for (const file of sources.keys()) await cp(join(root, file), join(tree, file))
+      await cp(join(root, file), join(tree, file))
       if (failure !== undefined) found++
       console.log(`${failure === undefined ? "NOT FOUND" : `seed ${failure.seed}`}  ${defect.name}`)
       if (failure !== undefined) console.log(`    ${failure.invariant}`)

@@ -26,8 +26,6 @@ export interface Parts {
   readonly thief: Thief
   readonly signers: Signers
   readonly refundDesk: RefundDesk
-  /** Gas that may be paid for a merchant in a day. */
-  readonly gasPerMerchant: bigint
 }
 
 /** What the relaying wallet holds, what is paid of it for one payer in a day, and the gas of one payment. */
@@ -68,7 +66,6 @@ export const makeParts = (nature: Nature): Effect.Effect<Parts> => {
       yield* buildWithFaultPoints(first, board.at).pipe(Scope.provide(Scope.makeUnsafe()))
     )
     receivers.trust(shop.webhookSecret)
-    const gasPerMerchant = BigInt(plan.relayed) * gasPerPayment
     const troubles = draw.of("relaying wallet")
     const cluster = new Cluster(nature, {
       layers: database,
@@ -79,7 +76,11 @@ export const makeParts = (nature: Nature): Effect.Effect<Parts> => {
         paymentExpiry: Duration.seconds(plan.expirySeconds),
         confirmations: { ...baseConfig.confirmations, test: plan.confirmations },
         finalityDepth: plan.finality,
-        relaying: { ...baseConfig.relaying, gasPerMerchant, gasPerPayer }
+        relaying: {
+          ...baseConfig.relaying,
+          gasPerMerchant: BigInt(plan.relayed) * gasPerPayment,
+          gasPerPayer
+        }
       },
       balanceTold: () => emptyRelayer(nature, troubles)
     })
@@ -93,8 +94,7 @@ export const makeParts = (nature: Nature): Effect.Effect<Parts> => {
       people,
       thief: new Thief(nature, people),
       refundDesk: new RefundDesk(nature, people),
-      signers: new Signers(nature, people),
-      gasPerMerchant
+      signers: new Signers(nature, people)
     }
   }).pipe(Effect.provideService(SecureRandom.SecureRandom, random))
 }

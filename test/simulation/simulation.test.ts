@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test"
 import { join } from "node:path"
 import { defects } from "./defects.ts"
-import { findDefects, sourcesWith } from "./findDefects.ts"
+import { findDefects, sourceWith } from "./findDefects.ts"
 import { planOf } from "./Plan.ts"
 import { describeOutcome, simulate } from "./simulate.ts"
 
@@ -42,7 +42,7 @@ test(
 )
 
 test("each planted defect has its place in the sources", async () => {
-  for (const defect of defects) await sourcesWith(defect)
+  for (const defect of defects) await sourceWith(defect)
 })
 
 test(

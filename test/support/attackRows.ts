@@ -6,7 +6,6 @@ export const row = {
   otherToken: "other token with the same symbol; Transfer spoofed by another contract",
   oddLog: "four-topic Transfer, anonymous log, odd data length",
   reverted: "reverted transaction; success that moved nothing",
-  smartAccount: "smart account or relayer",
   receiver: "wrong receiver, or the merchant changed it later",
   amount: "under-, over- or split payment; amount claimed by the client",
   decimals: "floats and decimals",

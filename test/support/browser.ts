@@ -1,6 +1,6 @@
 // A real headless Chromium for tests: pages of a given width and colour scheme, an
 // accessibility check, screenshots into the directory that SCREENSHOTS names.
-import { afterAll, expect, test } from "bun:test"
+import { afterAll, afterEach, expect, test } from "bun:test"
 import { existsSync, mkdirSync, readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { join } from "node:path"
@@ -42,7 +42,16 @@ const browser = (): Promise<Browser> => {
   return running
 }
 
-/** Cookies and storage of its own; close it when done. Pages within share them, as tabs do. */
+const contexts = new Set<BrowserContext>()
+
+/** Ends what the test has opened. */
+export const closeContexts = async (): Promise<void> => {
+  const open = [...contexts]
+  contexts.clear()
+  await Promise.all(open.map((context) => context.close()))
+}
+
+/** Cookies and storage of its own, until the test ends. Pages within share them, as tabs do. */
 export const newContext = async (options: PageOptions = {}): Promise<BrowserContext> => {
   const context = await (await browser()).newContext({
     viewport: { width: options.width ?? 1280, height: options.height ?? 800 },
@@ -52,6 +61,7 @@ export const newContext = async (options: PageOptions = {}): Promise<BrowserCont
     ...(options.userAgent === undefined ? {} : { userAgent: options.userAgent })
   })
   context.setDefaultTimeout(30_000)
+  contexts.add(context)
   return context
 }
 
@@ -59,8 +69,12 @@ export const newContext = async (options: PageOptions = {}): Promise<BrowserCont
 export const newPage = async (options: PageOptions = {}): Promise<Page> =>
   (await newContext(options)).newPage()
 
-/** `test` in Chromium, skipped with the reason where there is none. Call it once in a file. */
-export const browserSuite = () => {
+/**
+ * `test` in Chromium, skipped with the reason where there is none. Call it once in a file. Contexts last for a test,
+ * or for the file.
+ */
+export const browserSuite = (last: "test" | "file" = "test") => {
+  if (last === "test") afterEach(closeContexts)
   afterAll(async () => {
     const open = running
     running = undefined

@@ -14,7 +14,7 @@ import { answered } from "../../src/webhooks/WebhookSender/SendOutcome.ts"
 import { WebhookSenderMemory } from "../../src/webhooks/WebhookSender.ts"
 import { testDatabase } from "../support/database.ts"
 import { liveEffect } from "../support/run.ts"
-import { hookUrl, newShop, refused, resultOf, settle } from "./deliveries.ts"
+import { claimDue, hookUrl, newShop, refused, resultOf, settle } from "./deliveries.ts"
 import { besideRepos } from "./deliverySide.ts"
 
 const newId = Effect.flatMap(SecureRandom.SecureRandom, (random) => random.uuidV4())
@@ -61,18 +61,7 @@ describe("races on Postgres", () => {
       const claim = (agoMillis: number) =>
         Effect.gen(function* () {
           yield* settle(tenant, new Date(Date.now() - 10_000))
-          const at = new Date(Date.now() - agoMillis)
-          return yield* repo.claimDue({
-            claimId: yield* newId,
-            claimedBy: worker,
-            at,
-            leaseUntil: new Date(at.getTime() + 30_000),
-            limit: 1,
-            limitUnproven: 1,
-            perEndpoint: 1,
-            capacities: [],
-            queueStarts: []
-          })
+          return yield* claimDue(new Date(Date.now() - agoMillis), { claimedBy: worker, limit: 1 })
         })
       const [early] = yield* claim(5_000)
       const [late] = yield* claim(0)
@@ -104,11 +93,7 @@ describe("races on Postgres", () => {
       if (seen === undefined) throw new Error("the other was not seen")
       yield* settle(tenant, new Date(Date.now() - 10_000))
       const ahead = new Date(Date.now() + 6 * 3_600_000)
-      const claimed = yield* repo.claimDue({
-        ...{ claimId: yield* newId, claimedBy: worker, at: ahead },
-        ...{ leaseUntil: new Date(ahead.getTime() + 30_000), limit: 1, limitUnproven: 1, perEndpoint: 1 },
-        ...{ capacities: [], queueStarts: [] }
-      })
+      const claimed = yield* claimDue(ahead, { claimedBy: worker, limit: 1 })
       expect(claimed).toHaveLength(1)
       expect(yield* repo.takeOverDead(seen, claims(Date.now()))).toBe(1)
     }).pipe(Effect.provide(onPostgres))
@@ -127,10 +112,7 @@ describe("races on Postgres", () => {
       yield* settle(tenant, new Date(Date.now() - 10_000))
       const at = new Date(Date.now() - 5_000)
       const claim = { claimId: yield* newId, at, leaseUntil: new Date(at.getTime() + 30_000) }
-      const [first] = yield* repo.claimDue({
-        ...{ ...claim, claimedBy: worker, limit: 1, limitUnproven: 1, perEndpoint: 1 },
-        ...{ capacities: [], queueStarts: [] }
-      })
+      const [first] = yield* claimDue(at, { ...claim, claimedBy: worker, limit: 1 })
       if (first === undefined) throw new Error("nothing was due")
       yield* repo.finish([resultOf(first, at)])
       const again = Option.getOrThrow(
@@ -144,29 +126,6 @@ describe("races on Postgres", () => {
     }).pipe(Effect.provide(onPostgres))
   )
 
-  liveEffect("four workers send each of 600 deliveries once", () =>
-    Effect.gen(function* () {
-      const scope = yield* Scope.Scope
-      const sender = yield* WebhookSenderMemory
-      const shops = yield* Effect.forEach([...Array(6).keys()], (index) =>
-        newShop(new Date(), `https://shop${index}.example.com/`)
-      )
-      const queued = yield* Effect.forEach(
-        [...Array(600).keys()],
-        (index) => {
-          const shop = shops[index % shops.length]
-          return shop === undefined ? Effect.die("no shop") : settle(shop.tenant, new Date())
-        },
-        { concurrency: 16 }
-      )
-      for (let worker = 0; worker < 4; worker++) yield* Layer.buildWithScope(instance, scope)
-      yield* atRest
-      const sent = yield* sender.sent
-      expect(sent).toHaveLength(600)
-      expect(new Set(sent.map((one) => one.id))).toEqual(new Set(queued.map((one) => one.id)))
-    }).pipe(Effect.provide(onPostgres))
-  )
-
   liveEffect("claims at once never share a delivery, and only its holder finishes it", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
@@ -177,20 +136,7 @@ describe("races on Postgres", () => {
       const at = new Date()
       const claims = yield* Effect.forEach(
         Array.from({ length: 24 }),
-        () =>
-          Effect.flatMap(newId, (claimId) =>
-            repo.claimDue({
-              claimId,
-              at,
-              leaseUntil: new Date(at.getTime() + 30_000),
-              limit: 10,
-              claimedBy: "01a20000-0000-7000-8000-000000000000",
-              limitUnproven: 1000,
-              perEndpoint: 10,
-              capacities: [],
-              queueStarts: []
-            })
-          ),
+        () => claimDue(at, { limit: 10, perEndpoint: 10 }),
         { concurrency: "unbounded" }
       )
       const all = claims.flat()
@@ -211,32 +157,19 @@ describe("races on Postgres", () => {
 
   liveEffect("a claim passes over what another is claiming, without waiting for it", () =>
     Effect.gen(function* () {
-      const repo = yield* WebhookRepo
       const sql = yield* SqlClient.SqlClient
       const { tenant } = yield* newShop(new Date())
       const held = yield* settle(tenant, new Date())
       const free = yield* settle(tenant, new Date())
-      const at = new Date()
-      const claim = { claimId: yield* newId, at, leaseUntil: new Date(at.getTime() + 30_000) }
+      const claim = claimDue(new Date()).pipe(
+        Effect.timeout("3 seconds"),
+        Effect.provideContext(yield* Effect.context<WebhookRepo | SecureRandom.SecureRandom>())
+      )
       const claimed = yield* sql.withTransaction(
         Effect.andThen(
           sql`SELECT id FROM webhook_deliveries WHERE id = ${held.id} FOR UPDATE`,
           // On another connection than the transaction's.
-          Effect.promise(() =>
-            Effect.runPromise(
-              repo
-                .claimDue({
-                  ...claim,
-                  limit: 10,
-                  claimedBy: "01a20000-0000-7000-8000-000000000000",
-                  limitUnproven: 1000,
-                  perEndpoint: 10,
-                  capacities: [],
-                  queueStarts: []
-                })
-                .pipe(Effect.timeout("3 seconds"))
-            )
-          )
+          Effect.promise(() => Effect.runPromise(claim))
         )
       )
       expect(claimed.map((one) => one.id)).toEqual([free.id])
@@ -257,18 +190,7 @@ describe("races on Postgres", () => {
             concurrency: 8
           }
         )
-        const at = new Date()
-        const claimed = yield* repo.claimDue({
-          claimId: yield* newId,
-          at,
-          leaseUntil: new Date(at.getTime() + 30_000),
-          limit: 100,
-          claimedBy: "01a20000-0000-7000-8000-000000000000",
-          limitUnproven: 1000,
-          perEndpoint: 100,
-          capacities: [],
-          queueStarts: []
-        })
+        const claimed = yield* claimDue(new Date())
         // Every batch touches every endpoint, in another order, and turns its health over.
         const halves = [0, 1].map((half) => claimed.filter((_, index) => index % 2 === half))
         const failure = { failure: "status", responseStatus: 500, status: "failed" } as const
@@ -325,17 +247,7 @@ describe("races on Postgres", () => {
       const { tenant } = yield* newShop(new Date())
       const { id } = yield* settle(tenant, new Date())
       const at = new Date()
-      const [claimed] = yield* repo.claimDue({
-        claimId: yield* newId,
-        at,
-        leaseUntil: new Date(at.getTime() + 30_000),
-        limit: 1,
-        claimedBy: "01a20000-0000-7000-8000-000000000000",
-        limitUnproven: 1000,
-        perEndpoint: 1,
-        capacities: [],
-        queueStarts: []
-      })
+      const [claimed] = yield* claimDue(at)
       if (claimed === undefined) throw new Error("nothing claimed")
       const failure = { failure: "timeout", responseStatus: null, status: "failed" } as const
       yield* repo.finish([resultOf(claimed, at, failure)])

@@ -16,7 +16,7 @@ import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { answered } from "../../src/webhooks/WebhookSender/SendOutcome.ts"
 import { WebhookSenderMemory } from "../../src/webhooks/WebhookSender.ts"
 import { testEffect } from "../support/run.ts"
-import { claimDue, hookUrl, newClaim, newShop, settle } from "./deliveries.ts"
+import { claimDue, hookUrl, newShop, settle } from "./deliveries.ts"
 import { idle, sentTo, settleDown, working } from "./deliverySide.ts"
 
 const now = DateTime.nowAsDate
@@ -192,16 +192,7 @@ describe("what is claimed ahead", () => {
       yield* TestClock.adjust("1 second")
       expect(closing.pollUnsafe()).toBeDefined()
       expect(yield* sent).toBe(maxWindow)
-      const repo = yield* WebhookRepo
-      const left = yield* repo.claimDue({
-        ...(yield* newClaim(yield* now)),
-        limit: 2 * maxWindow,
-        claimedBy: "01a20000-0000-7000-8000-000000000000",
-        limitUnproven: 1000,
-        perEndpoint: 2 * maxWindow,
-        capacities: [],
-        queueStarts: []
-      })
+      const left = yield* claimDue(yield* now, { limit: 2 * maxWindow, perEndpoint: 2 * maxWindow })
       expect(left).toHaveLength(maxWindow)
       for (const { attempt, interruptions } of left) expect([attempt, interruptions]).toEqual([1, 0])
     }).pipe(Effect.provide(idle))
@@ -296,33 +287,6 @@ describe("crash rules", () => {
       expect(yield* attempts.make(claimed)).toBe(false)
       expect(yield* sentTo(hookUrl)).toHaveLength(0)
     }).pipe(Effect.provide(idle))
-  )
-
-  testEffect("a late holder's outcome overwrites nothing", () =>
-    Effect.gen(function* () {
-      const { asked, letGo } = yield* holding(hookUrl, [ok, ok])
-      const { tenant } = yield* newShop(yield* now)
-      // The endpoint has capacity for more than one.
-      for (const _ of [1, 2]) {
-        yield* settle(tenant, yield* now)
-        yield* settleDown
-      }
-      const { id } = yield* settle(tenant, yield* now)
-      yield* settleDown
-      yield* asked
-      // The process freezes here past its lease; another one delivers.
-      const repo = yield* WebhookRepo
-      yield* TestClock.setTime((yield* now).getTime() + 30_000)
-      yield* settleDown
-      expect((yield* deliveryOf(tenant, id)).status).toBe("delivered")
-      yield* letGo
-      yield* TestClock.adjust("1 hour")
-      expect(yield* sentTo(hookUrl)).toHaveLength(4)
-      expect((yield* repo.listDeliveries(tenant, 10)).find((one) => one.id === id)).toMatchObject({
-        status: "delivered",
-        attempts: [{ number: 1, responseStatus: 200 }]
-      })
-    }).pipe(Effect.provide(working))
   )
 
   testEffect("an outcome survives a database that is away for a while: the receiver is asked once", () =>
@@ -425,42 +389,6 @@ describe("a full process", () => {
   )
 })
 
-describe("the endpoint goes", () => {
-  testEffect("while a delivery waits: cancelled, nothing more is sent", () =>
-    Effect.gen(function* () {
-      const sender = yield* WebhookSenderMemory
-      const endpoints = yield* WebhookEndpoints
-      yield* sender.script(hookUrl, [refusal])
-      const { tenant } = yield* newShop(yield* now)
-      const { id } = yield* settle(tenant, yield* now)
-      yield* settleDown
-      yield* endpoints.remove(tenant)
-      expect((yield* deliveryOf(tenant, id)).status).toBe("cancelled")
-      yield* TestClock.adjust("1 hour")
-      expect(yield* sender.sent).toHaveLength(1)
-    }).pipe(Effect.provide(working))
-  )
-
-  testEffect("while a delivery is in flight: recorded and not tried again", () =>
-    Effect.gen(function* () {
-      const endpoints = yield* WebhookEndpoints
-      const { asked, letGo } = yield* holding()
-      const { tenant } = yield* newShop(yield* now)
-      const { id } = yield* settle(tenant, yield* now)
-      yield* settleDown
-      yield* asked
-      yield* endpoints.remove(tenant)
-      yield* letGo
-      yield* TestClock.adjust("1 hour")
-      expect(yield* deliveryOf(tenant, id)).toMatchObject({
-        status: "cancelled",
-        attempts: [{ failure: "status", responseStatus: 500 }]
-      })
-      expect(yield* sentTo(hookUrl)).toHaveLength(1)
-    }).pipe(Effect.provide(working))
-  )
-})
-
 describe("stop", () => {
   testEffect("claims no more, lets what runs finish, and records it", () =>
     Effect.gen(function* () {
@@ -499,17 +427,7 @@ describe("stop", () => {
       expect(closing.pollUnsafe()).toBeUndefined()
       yield* TestClock.adjust("200 millis")
       expect(closing.pollUnsafe()).toBeDefined()
-      const repo = yield* WebhookRepo
-      const claim = yield* newClaim(yield* now)
-      const [claimed] = yield* repo.claimDue({
-        ...claim,
-        limit: 1,
-        claimedBy: "01a20000-0000-7000-8000-000000000000",
-        limitUnproven: 1000,
-        perEndpoint: 1,
-        capacities: [],
-        queueStarts: []
-      })
+      const [claimed] = yield* claimDue(yield* now, { limit: 1 })
       expect(claimed).toMatchObject({ attempt: 1, interruptions: 0 })
     }).pipe(Effect.provide(idle))
   )

@@ -157,15 +157,8 @@ export const webhookRepoContract = (layer: Layer.Layer<DeliveryServices>): void 
       for (const told of [[sorted[0]], [sorted[1], sorted[2]], [sorted[3]], sorted]) {
         const repo = yield* WebhookRepo
         const endpoints = told.filter((id) => id !== undefined)
-        const claimed = yield* repo.claimDue({
-          ...(yield* newClaim(after(100))),
-          limit: 100,
-          claimedBy: "01a20000-0000-7000-8000-000000000000",
-          limitUnproven: 1000,
-          perEndpoint: 4,
-          capacities: [],
-          queueStarts: endpoints.map((endpointId) => ({ endpointId, from: after(1) }))
-        })
+        const queueStarts = endpoints.map((endpointId) => ({ endpointId, from: after(1) }))
+        const claimed = yield* claimDue(after(100), { queueStarts })
         for (const id of sorted) {
           const of = claimed.filter(({ target }) => target.endpointId === id)
           expect(
@@ -184,30 +177,11 @@ export const webhookRepoContract = (layer: Layer.Layer<DeliveryServices>): void 
       yield* Effect.forEach([...Array(12).keys()], (n) => settle(busy.tenant, after(n)))
       yield* settle(quiet.tenant, after(50))
       const capacities = [{ endpointId: busy.endpoint.id, capacity: 3, accepts: null }]
-      const claim = yield* newClaim(after(100))
-      const claimed = yield* repo.claimDue({
-        ...claim,
-        limit: 100,
-        claimedBy: "01a20000-0000-7000-8000-000000000000",
-        limitUnproven: 1000,
-        perEndpoint: 4,
-        capacities,
-        queueStarts: []
-      })
+      const claimed = yield* claimDue(after(100), { perEndpoint: 4, capacities })
       const of = (endpointId: string) => claimed.filter((one) => one.target.endpointId === endpointId)
       expect([of(busy.endpoint.id).length, of(quiet.endpoint.id).length]).toEqual([3, 1])
       const full = [{ endpointId: busy.endpoint.id, capacity: 0, accepts: null }]
-      expect(
-        yield* repo.claimDue({
-          ...(yield* newClaim(after(100))),
-          limit: 100,
-          claimedBy: "01a20000-0000-7000-8000-000000000000",
-          limitUnproven: 1000,
-          perEndpoint: 4,
-          capacities: full,
-          queueStarts: []
-        })
-      ).toEqual([])
+      expect(yield* claimDue(after(100), { capacities: full })).toEqual([])
       expect(yield* claimDue(after(100), { limit: 2 })).toHaveLength(2)
       expect(yield* claimDue(after(100), { perEndpoint: 4 })).toHaveLength(4)
       const oldest = yield* repo.listDeliveries(busy.tenant, 20)

@@ -102,17 +102,18 @@ export const newClaim = Effect.fnUntraced(function* (at: Date) {
 /** Claims what is due as a worker would, with ample capacity. */
 export const claimDue = Effect.fnUntraced(function* (
   at: Date,
-  options: { readonly limit?: number; readonly perEndpoint?: number } = {}
+  changes: Partial<Parameters<WebhookRepo["Service"]["claimDue"]>[0]> = {}
 ) {
   const repo = yield* WebhookRepo
   return yield* repo.claimDue({
     ...(yield* newClaim(at)),
-    limit: options.limit ?? 100,
+    limit: 100,
     claimedBy: "01a20000-0000-7000-8000-000000000000",
     limitUnproven: 1000,
-    perEndpoint: options.perEndpoint ?? 100,
+    perEndpoint: 100,
     capacities: [],
-    queueStarts: []
+    queueStarts: [],
+    ...changes
   })
 })
 

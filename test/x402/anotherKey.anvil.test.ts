@@ -1,18 +1,14 @@
 // A payment's x402 address names the key that it was made with, and a key may be rotated while a payer has not
 // come to an end: what was signed for the payment pays it all the same.
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { Address } from "../../src/domain/Chain.ts"
 import { KeyAuth } from "../../src/merchants/keys/KeyAuth.ts"
 import { openPayment, payPath, rowsOf } from "./payloads.ts"
-import { receiver, startX402World, type X402World } from "./x402World.ts"
+import { receiver, x402World } from "./x402World.ts"
 
 setDefaultTimeout(60_000)
-let world: X402World
-beforeAll(async () => {
-  world = await startX402World()
-}, 120_000)
-afterAll(() => world.close(), 120_000)
+const world = await x402World()
 
 const anotherKey = () =>
   Effect.runPromise(

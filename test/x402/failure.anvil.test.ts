@@ -1,10 +1,10 @@
 // A settlement has failed when the chain says so: while its authorization can still move, it is
 // undecided, whatever a caller was told meanwhile.
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import type { PrivateKeyAccount } from "viem/accounts"
 import { bodyV2, cancel, carries, type Payload, relayElsewhere, rowsOf, until } from "./payloads.ts"
-import { startX402World, type X402World } from "./x402World.ts"
+import { x402World } from "./x402World.ts"
 
 setDefaultTimeout(60_000)
 
@@ -12,14 +12,9 @@ const amount = 10_000_000n
 const funds = 1_000_000_000n
 const down = { raw: new Response("", { status: 503 }) }
 
-describe("what has failed", () => {
-  let world: X402World
-  beforeAll(async () => {
-    world = await startX402World()
-  }, 120_000)
-  afterAll(() => world.close(), 120_000)
-  afterEach(() => world.node.behave(() => undefined))
+const world = await x402World()
 
+describe("what has failed", () => {
   const settle = (payload: Payload) =>
     world.call("POST", "/x402/settle", world.keys.test.secret, bodyV2(payload, amount))
   const settlementOf = async (account: PrivateKeyAccount) => {

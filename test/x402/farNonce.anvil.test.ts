@@ -1,16 +1,12 @@
 // A settlement whose transaction lies behind nonces that no block will come to: it ends with its authorization's time,
 // and the payment is others' again.
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { headerV1, openPayment, payPath, rowsOf, until } from "./payloads.ts"
-import { startX402World, type X402World } from "./x402World.ts"
+import { x402World } from "./x402World.ts"
 
 setDefaultTimeout(90_000)
-let world: X402World
-beforeAll(async () => {
-  world = await startX402World()
-}, 120_000)
-afterAll(() => world.close(), 120_000)
+const world = await x402World()
 
 const price = 10_000_000n
 

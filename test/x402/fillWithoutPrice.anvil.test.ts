@@ -1,24 +1,21 @@
 // What is not wanted any more is filled also where a node fails to say the price at that moment.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { encodeFunctionData, erc20Abi, type Hex, keccak256 } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
 import { Address } from "../../src/domain/Chain.ts"
 import { networks } from "../../src/domain/networks.ts"
 import { headerV1, openPayment, payPath, report, rowsOf, until } from "./payloads.ts"
-import { receiver, startX402World, type X402World } from "./x402World.ts"
+import { receiver, x402World } from "./x402World.ts"
 
 setDefaultTimeout(120_000)
 
 const price = 10_000_000n
 const { chainId, usdc } = networks.test
 
+const world = await x402World({ TESTNET_CONFIRMATIONS: "1" })
+
 describe("an authorization whose payment another wallet has paid", () => {
-  let world: X402World
-  beforeAll(async () => {
-    world = await startX402World({ TESTNET_CONFIRMATIONS: "1" })
-  }, 120_000)
-  afterAll(() => world.close(), 120_000)
   const rpc = (method: string, ...params: ReadonlyArray<unknown>) =>
     Effect.runPromise(world.chain.rpc(method, [...params]))
   const mineAt = async (baseFee: bigint) => {

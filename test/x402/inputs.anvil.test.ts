@@ -1,6 +1,6 @@
 // What payers send: numbers out of range, long addresses, signatures of contract wallets in
 // whatever form their code wants.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { concat, encodeAbiParameters, type Hex, pad, parseSignature, toHex } from "viem"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
@@ -8,7 +8,7 @@ import { Address } from "../../src/domain/Chain.ts"
 import { networks } from "../../src/domain/networks.ts"
 import { assemble } from "../support/assembler.ts"
 import { bodyV1, bodyV2, headerV1, openPayment, payPath } from "./payloads.ts"
-import { receiver, startX402World, type X402World } from "./x402World.ts"
+import { receiver, x402World } from "./x402World.ts"
 
 setDefaultTimeout(60_000)
 
@@ -28,13 +28,9 @@ const particularWallet = (r: Hex, v: number): Hex =>
     0x00 0x00 REVERT
   `)
 
-describe("what payers send", () => {
-  let world: X402World
-  beforeAll(async () => {
-    world = await startX402World()
-  }, 120_000)
-  afterAll(() => world.close(), 120_000)
+const world = await x402World()
 
+describe("what payers send", () => {
   const ask = (endpoint: "settle" | "verify", body: unknown) =>
     world.call("POST", `/x402/${endpoint}`, world.keys.test.secret, body)
   const newest = async () =>

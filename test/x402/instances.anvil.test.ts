@@ -1,6 +1,7 @@
 // Two instances on one Postgres: whatever meets on a settlement, it is relayed once and its
 // success is given once.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Layer, Scope } from "effect"
 import { ChainReach } from "../../src/chain/ChainReach.ts"
 import { Address } from "../../src/domain/Chain.ts"
@@ -9,6 +10,7 @@ import { PaymentId } from "../../src/domain/Payment.ts"
 import { IncomingTransfers } from "../../src/payments/IncomingTransfers.ts"
 import { Payments } from "../../src/payments/Payments.ts"
 import { AppConfig } from "../../src/platform/AppConfig.ts"
+import { forFile } from "../support/forFile.ts"
 import { ownDatabase } from "../support/ownDatabase.ts"
 import { spawnService, untilReady } from "../support/process.ts"
 import { rpcProxy } from "../support/rpcProxy.ts"
@@ -25,31 +27,21 @@ import {
   until
 } from "./payloads.ts"
 import { payBySignature, signTerms } from "./relaying/signed.ts"
-import { mnemonic, receiver, startX402World, type X402World } from "./x402World.ts"
+import { mnemonic, receiver, x402World } from "./x402World.ts"
 
 setDefaultTimeout(60_000)
 
 const amount = 1_000_000n
 
-describe("two instances", () => {
-  const scope = Effect.runSync(Scope.make())
-  let world: X402World
-  let urls: ReadonlyArray<string> = []
-  let environment: Readonly<Record<string, string>> = {}
-  beforeAll(async () => {
-    environment = {
-      DATABASE_URL: await Effect.runPromise(Scope.provide(ownDatabase(), scope)),
-      INTENT_TOKEN_SECRETS: `test:${"s".repeat(40)}`,
-      ENCRYPTION_KEYS: `test:${Buffer.alloc(32, 7).toString("base64")}`
-    }
-    world = await startX402World(environment)
-    urls = [world.baseUrl, await world.another()]
-  }, 120_000)
-  afterAll(async () => {
-    await world.close()
-    await Effect.runPromise(Scope.close(scope, Exit.void))
-  }, 120_000)
+const environment = {
+  DATABASE_URL: await forFile(ownDatabase()),
+  INTENT_TOKEN_SECRETS: `test:${"s".repeat(40)}`,
+  ENCRYPTION_KEYS: `test:${Buffer.alloc(32, 7).toString("base64")}`
+}
+const world = await x402World(environment)
+const urls = [world.baseUrl, await world.another()]
 
+describe("two instances", () => {
   const at = (index: number) => urls[index % urls.length] ?? ""
   const settleAt = async (index: number, body: unknown) => {
     const response = await fetch(`${at(index)}/api/v1/x402/settle`, {

@@ -1,15 +1,11 @@
 // A nonce that one of three nodes invents is not the one that a wallet is asked to send with.
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { expect, setDefaultTimeout, test } from "bun:test"
 import { createDidToken } from "../../src/payments/buyers/createDidToken.ts"
 import { openPayment } from "./payloads.ts"
-import { startX402World, type X402World } from "./x402World.ts"
+import { x402World } from "./x402World.ts"
 
 setDefaultTimeout(90_000)
-let world: X402World
-beforeAll(async () => {
-  world = await startX402World({}, 3)
-}, 120_000)
-afterAll(() => world.close(), 120_000)
+const world = await x402World({}, 3)
 
 for (const tag of ["pending", "latest"])
   test(`a ${tag} nonce that one node of three invents is not the one that a wallet is asked to use`, async () => {

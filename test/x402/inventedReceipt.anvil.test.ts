@@ -1,16 +1,12 @@
 // A receipt of failure that one of three nodes invents fails nothing.
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { isHex, keccak256 } from "viem"
 import { bodyV2, rowsOf, until } from "./payloads.ts"
-import { startX402World, type X402World } from "./x402World.ts"
+import { x402World } from "./x402World.ts"
 
 setDefaultTimeout(90_000)
-let world: X402World
-beforeAll(async () => {
-  world = await startX402World({}, 3)
-}, 120_000)
-afterAll(() => world.close(), 120_000)
+const world = await x402World({}, 3)
 
 test("a receipt that one node of three invents fails no settlement: its payer is charged once", async () => {
   const amount = 10_000n

@@ -1,20 +1,16 @@
 // An authorization that somebody has brought onto the chain hours before it is handed in, while the reader of
 // the chain was behind.
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { toHex } from "viem"
 import { transferTopic } from "../../src/chain/ChainVerifier/TransferLog.ts"
 import { TransactionHash } from "../../src/domain/Chain.ts"
 import type { Behaviour } from "../support/rpcProxy.ts"
 import { openPayment, relayElsewhere, rowsOf } from "./payloads.ts"
-import { startX402World, type X402World } from "./x402World.ts"
+import { x402World } from "./x402World.ts"
 
 setDefaultTimeout(90_000)
-let world: X402World
-beforeAll(async () => {
-  world = await startX402World()
-}, 120_000)
-afterAll(() => world.close(), 120_000)
+const world = await x402World()
 
 /**
  * The chain's own blocks are eight hours old; as many have come since as two seconds each make. The node searches

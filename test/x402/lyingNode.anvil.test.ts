@@ -1,5 +1,5 @@
 // What one of three nodes says of gas, of code and of the relaying wallet keeps no payment from being made.
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { encodeAbiParameters, toHex } from "viem"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
@@ -9,15 +9,10 @@ import { typedDataOf } from "../../src/x402/Authorization.ts"
 import { create2Address, create2Call, create2Factory, erc1271Creation } from "../support/contracts.ts"
 import type { Behaviour } from "../support/rpcProxy.ts"
 import { bodyV2 } from "./payloads.ts"
-import { receiver, startX402World, type X402World } from "./x402World.ts"
+import { receiver, x402World } from "./x402World.ts"
 
 setDefaultTimeout(90_000)
-let world: X402World
-beforeAll(async () => {
-  world = await startX402World({}, 3)
-}, 120_000)
-afterAll(() => world.close(), 120_000)
-afterEach(() => world.node.behave(() => undefined))
+const world = await x402World({}, 3)
 
 const amount = 10_000n
 const tells =

@@ -1,5 +1,5 @@
 // Signed offers and receipts by the extension `offer-receipt`, read by the reference's own library.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { decodePaymentRequiredHeader } from "@x402/core/http"
 import { ExactEvmScheme } from "@x402/evm"
 import {
@@ -12,16 +12,13 @@ import {
 } from "@x402/extensions/offer-receipt"
 import { wrapFetchWithPaymentFromConfig } from "@x402/fetch"
 import { headerV1, openPayment, payPath } from "./payloads.ts"
-import { receiver, startX402World, type X402World } from "./x402World.ts"
+import { receiver, x402World } from "./x402World.ts"
 
 setDefaultTimeout(60_000)
 
+const world = await x402World()
+
 describe("offers and receipts", () => {
-  let world: X402World
-  beforeAll(async () => {
-    world = await startX402World()
-  }, 120_000)
-  afterAll(() => world.close(), 120_000)
   const addressOf = (id: string) => `${world.baseUrl}/api/v1${payPath(world, id)}`
 
   test("a 402 carries an offer whose key the service's DID document names", async () => {

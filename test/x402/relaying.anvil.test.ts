@@ -1,6 +1,6 @@
 // What the relaying wallet pays for: transactions that were tried exactly as they are sent, within
 // the budgets of their merchant and payer.
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Context, Effect } from "effect"
 import { encodeAbiParameters, type Hex, pad, toHex } from "viem"
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts"
@@ -22,7 +22,7 @@ import {
   rowsOf,
   transfer
 } from "./payloads.ts"
-import { receiver, startX402World, type X402World } from "./x402World.ts"
+import { receiver, startX402World, type X402World, x402World } from "./x402World.ts"
 
 setDefaultTimeout(60_000)
 
@@ -63,14 +63,9 @@ const walletPayload = async (
   }
 }
 
-describe("a transaction is tried as it is sent", () => {
-  let world: X402World
-  beforeAll(async () => {
-    world = await startX402World()
-  }, 120_000)
-  afterAll(() => world.close(), 120_000)
-  afterEach(() => world.node.behave(() => undefined))
+const world = await x402World()
 
+describe("a transaction is tried as it is sent", () => {
   for (const [name, trap] of [
     ["is given more gas than is paid for", "0x1e8480 GAS LT"],
     ["is asked by nobody's account", "ORIGIN"],
@@ -139,7 +134,7 @@ describe("a transaction is tried as it is sent", () => {
 })
 
 describe("budgets", () => {
-  let world: X402World
+  let world: Awaited<ReturnType<typeof startX402World>>
   afterEach(() => world.close(), 120_000)
   /** One that shares the receiver, as merchants of earlier releases may. */
   const anotherMerchant = async () => {

@@ -1,5 +1,5 @@
 // A settlement that is given up while its transaction is being stored is under way, and told as that.
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { expect, setDefaultTimeout, test } from "bun:test"
 import { Context, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { toHex } from "viem"
@@ -10,14 +10,10 @@ import { PaymentId } from "../../src/domain/Payment.ts"
 import { RelayerRepo } from "../../src/x402/Relayer/RelayerRepo.ts"
 import { SettlementRepo } from "../../src/x402/Settlements/SettlementRepo.ts"
 import { openPayment, rowsOf } from "./payloads.ts"
-import { receiver, startX402World, type X402World } from "./x402World.ts"
+import { receiver, x402World } from "./x402World.ts"
 
 setDefaultTimeout(60_000)
-let world: X402World
-beforeAll(async () => {
-  world = await startX402World()
-}, 120_000)
-afterAll(() => world.close(), 120_000)
+const world = await x402World()
 
 test("a settlement whose transaction has been stored reserves its payment and tells no refusal", async () => {
   const payment = PaymentId.make(await openPayment(world, "1"))

@@ -1,5 +1,5 @@
 // An authorization that the service could not send, and what its payer does instead.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import type { PrivateKeyAccount } from "viem/accounts"
 import { Address } from "../../src/domain/Chain.ts"
@@ -7,19 +7,15 @@ import { networks } from "../../src/domain/networks.ts"
 import { createDidToken } from "../../src/payments/buyers/createDidToken.ts"
 import { transferCall } from "../payments/moneyWorld.ts"
 import { bodyV2, headerV1, openPayment, payPath, transfer, until } from "./payloads.ts"
-import { receiver, startX402World, type X402World } from "./x402World.ts"
+import { receiver, x402World } from "./x402World.ts"
 
 setDefaultTimeout(60_000)
 
 const price = 10_000_000n
 
-describe("an authorization that could not be sent", () => {
-  let world: X402World
-  beforeAll(async () => {
-    world = await startX402World()
-  }, 120_000)
-  afterAll(() => world.close(), 120_000)
+const world = await x402World()
 
+describe("an authorization that could not be sent", () => {
   const announce = async (account: PrivateKeyAccount, id: string) =>
     world.call("POST", `/payments/${id}/attempts`, world.keys.test.publishable, {
       buyerDidToken: await createDidToken(account, {

@@ -1,6 +1,6 @@
 // What a wallet pays by itself beside its authorization, and what reorganisations take back: a buyer is
 // charged once.
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { encodeFunctionData, erc20Abi, type Hex, isHex, keccak256 } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
@@ -16,19 +16,16 @@ import {
   transfer,
   until
 } from "./payloads.ts"
-import { receiver, startX402World, type X402World } from "./x402World.ts"
+import { receiver, x402World } from "./x402World.ts"
 
 setDefaultTimeout(60_000)
 
 const price = 10_000_000n
 const { chainId, usdc } = networks.test
 
+const world = await x402World({ TESTNET_CONFIRMATIONS: "1" })
+
 describe("an authorization beside other transactions", () => {
-  let world: X402World
-  beforeAll(async () => {
-    world = await startX402World({ TESTNET_CONFIRMATIONS: "1" })
-  }, 120_000)
-  afterAll(() => world.close(), 120_000)
   const rpc = (method: string, ...params: ReadonlyArray<unknown>) =>
     Effect.runPromise(world.chain.rpc(method, [...params]))
   afterEach(async () => {

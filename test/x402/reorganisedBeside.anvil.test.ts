@@ -1,24 +1,21 @@
 // A revert that a reorganisation takes back, while another wallet's authorization is on its way for the payment.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { encodeFunctionData, erc20Abi, type Hex } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
 import { Address } from "../../src/domain/Chain.ts"
 import { networks } from "../../src/domain/networks.ts"
 import { headerV1, openPayment, payPath, rowsOf, until } from "./payloads.ts"
-import { startX402World, type X402World } from "./x402World.ts"
+import { x402World } from "./x402World.ts"
 
 setDefaultTimeout(90_000)
 
 const price = 10_000_000n
 const { chainId, usdc } = networks.test
 
+const world = await x402World({ TESTNET_CONFIRMATIONS: "1" })
+
 describe("an authorization beside another wallet's", () => {
-  let world: X402World
-  beforeAll(async () => {
-    world = await startX402World({ TESTNET_CONFIRMATIONS: "1" })
-  }, 120_000)
-  afterAll(() => world.close(), 120_000)
   const rpc = (method: string, ...params: ReadonlyArray<unknown>) =>
     Effect.runPromise(world.chain.rpc(method, [...params]))
   const mine = () => Effect.runPromise(world.chain.mine(1))

@@ -1,6 +1,6 @@
 // A signature's first transaction leaves the chain and a dearer one takes its place: what was noted of the first is
 // no transfer of the buyer's own, and the second still goes.
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Layer } from "effect"
 import { type Hex, keccak256 } from "viem"
 import { OutboxRepo } from "../../src/chain/wallets/OutboxRepo.ts"
@@ -9,14 +9,10 @@ import { RelayerRepo } from "../../src/x402/Relayer/RelayerRepo.ts"
 import { SettlementRepo } from "../../src/x402/Settlements/SettlementRepo.ts"
 import { openPayment, report, rowsOf, until } from "./payloads.ts"
 import { payBySignature, signTerms } from "./relaying/signed.ts"
-import { startX402World, type X402World } from "./x402World.ts"
+import { x402World } from "./x402World.ts"
 
 setDefaultTimeout(60_000)
-let world: X402World
-beforeAll(async () => {
-  world = await startX402World()
-}, 120_000)
-afterAll(() => world.close(), 120_000)
+const world = await x402World()
 
 const amount = 10_000_000n
 const repos = RelayerRepo.layer.pipe(Layer.provideMerge(OutboxRepo.layer), Layer.merge(SettlementRepo.layer))

@@ -1,24 +1,19 @@
 // A payment and an authorization for it: what one of them has settled the other never takes again.
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import type { Hex } from "viem"
 import { createDidToken } from "../../src/payments/buyers/createDidToken.ts"
 import { decodeHeader } from "../../src/x402/Wire.ts"
 import { broadcasts, headerV1, openPayment, payPath, report, rowsOf, transfer, until } from "./payloads.ts"
-import { receiver, startX402World, type X402World } from "./x402World.ts"
+import { receiver, x402World } from "./x402World.ts"
 
 setDefaultTimeout(60_000)
 
 const amount = 10_000_000n
 
-describe("a payment with an authorization", () => {
-  let world: X402World
-  beforeAll(async () => {
-    world = await startX402World()
-  }, 120_000)
-  afterAll(() => world.close(), 120_000)
-  afterEach(() => world.node.behave(() => undefined))
+const world = await x402World()
 
+describe("a payment with an authorization", () => {
   const pay = (id: string, headers: Readonly<Record<string, string>> = {}) =>
     world.call("GET", payPath(world, id), undefined, undefined, headers)
   const settlementOf = async (id: string) => {

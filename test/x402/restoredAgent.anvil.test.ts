@@ -1,6 +1,6 @@
 // An agent's authorization that is on the chain, and of which the service knows nothing, as after its database was
 // restored from before the settlement.
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { authorizationNonceOf } from "../../src/domain/authorizationNonce.ts"
 import { Address, TransactionHash } from "../../src/domain/Chain.ts"
@@ -14,14 +14,10 @@ import {
   rowsOf,
   until
 } from "./payloads.ts"
-import { startX402World, type X402World } from "./x402World.ts"
+import { x402World } from "./x402World.ts"
 
 setDefaultTimeout(90_000)
-let world: X402World
-beforeAll(async () => {
-  world = await startX402World()
-}, 120_000)
-afterAll(() => world.close(), 120_000)
+const world = await x402World()
 
 const price = 10_000_000n
 const nonceOf = (id: string, cancelled = 0) => TransactionHash.make(authorizationNonceOf(id, cancelled))

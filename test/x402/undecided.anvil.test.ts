@@ -1,5 +1,5 @@
 // What may still move, or has moved without the service: nobody is charged beside it, and it is found.
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { createWalletClient, erc20Abi, http } from "viem"
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
@@ -8,20 +8,15 @@ import { createDidToken } from "../../src/payments/buyers/createDidToken.ts"
 import { authorizationAbi } from "../../src/x402/Authorization.ts"
 import { signUp } from "../dashboard/person.ts"
 import { bodyV2, headerV1, openPayment, payPath, report, rowsOf, transfer, until } from "./payloads.ts"
-import { receiver, startX402World, type X402World } from "./x402World.ts"
+import { receiver, x402World } from "./x402World.ts"
 
 setDefaultTimeout(90_000)
 
 const amount = 10_000_000n
 
-describe("undecided", () => {
-  let world: X402World
-  beforeAll(async () => {
-    world = await startX402World()
-  }, 120_000)
-  afterAll(() => world.close(), 120_000)
-  afterEach(() => world.node.behave(() => undefined))
+const world = await x402World()
 
+describe("undecided", () => {
   const pay = (id: string, headers: Readonly<Record<string, string>> = {}) =>
     world.call("GET", payPath(world, id), undefined, undefined, headers)
   const rpc = (method: string, params: ReadonlyArray<unknown>) =>

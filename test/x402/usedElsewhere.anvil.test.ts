@@ -1,17 +1,13 @@
 // An authorization that had come to nothing here, and that somebody else brings onto the chain: handed in again, it
 // pays its payment.
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { Address } from "../../src/domain/Chain.ts"
 import { headerV1, openPayment, payPath, relayElsewhere, rowsOf, transfer, until } from "./payloads.ts"
-import { startX402World, type X402World } from "./x402World.ts"
+import { x402World } from "./x402World.ts"
 
 setDefaultTimeout(90_000)
-let world: X402World
-beforeAll(async () => {
-  world = await startX402World()
-}, 120_000)
-afterAll(() => world.close(), 120_000)
+const world = await x402World()
 
 const price = 10_000_000n
 

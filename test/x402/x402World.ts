@@ -1,5 +1,7 @@
 // The service as it runs, on a real socket, an embedded Postgres, anvil and the real USDC,
 // with one merchant and wallets that pay by x402.
+
+import { afterEach } from "bun:test"
 import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { type Hex, toHex } from "viem"
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
@@ -18,7 +20,9 @@ import { typedDataOf } from "../../src/x402/Authorization.ts"
 import { Agents } from "../../src/x402/agents/Agents.ts"
 import type { AnswerBody } from "../support/AnswerBody.ts"
 import { create2Factory } from "../support/contracts.ts"
+import { forFile } from "../support/forFile.ts"
 import { installMulticall } from "../support/installMulticall.ts"
+import { listening } from "../support/listening.ts"
 import { temporaryDirectory } from "../support/process.ts"
 import { type RpcProxy, rpcProxy } from "../support/rpcProxy.ts"
 
@@ -77,7 +81,6 @@ export interface X402World {
     readonly allowedPayees?: ReadonlyArray<Address>
     readonly usdc?: bigint
   }) => Promise<{ readonly agent: Agent; readonly key: string }>
-  readonly close: () => Promise<void>
 }
 
 export const requirementsV2 = (amount: bigint, changes: Readonly<Record<string, unknown>> = {}) => ({
@@ -113,19 +116,10 @@ const make = Effect.fnUntraced(function* (environment: Environment, nodes: numbe
   const port = yield* freePort(0)
   const baseUrl = `http://127.0.0.1:${port}`
   const delivered: Array<X402World["delivered"][number]> = []
-  const shop = yield* Effect.acquireRelease(
-    Effect.sync(() =>
-      Bun.serve({
-        port: 0,
-        hostname: "127.0.0.1",
-        fetch: async (request) => {
-          delivered.push((await request.json()) as X402World["delivered"][number])
-          return new Response(null, { status: 204 })
-        }
-      })
-    ),
-    (running) => Effect.promise(() => running.stop(true))
-  )
+  const shop = yield* listening(async (request) => {
+    delivered.push((await request.json()) as X402World["delivered"][number])
+    return new Response(null, { status: 204 })
+  })
   const instance = (listening: number) =>
     Layer.build(
       Layer.fresh(App.layer).pipe(
@@ -259,9 +253,16 @@ const make = Effect.fnUntraced(function* (environment: Environment, nodes: numbe
   }
 })
 
-/** Starts the world; `close` ends all of it. `environment` adds to the service's. `node` is one of `nodes`. */
-export const startX402World = async (environment: Environment = {}, nodes = 1): Promise<X402World> => {
-  const scope = Effect.runSync(Scope.make())
-  const world = await Effect.runPromise(Scope.provide(make(environment, nodes), scope))
+/** A world of one test's own; `close` ends all of it. */
+export const startX402World = async (environment: Environment = {}) => {
+  const scope = Scope.makeUnsafe()
+  const world: X402World = await Effect.runPromise(Scope.provide(make(environment, 1), scope))
   return { ...world, close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
+}
+
+/** The file's world. `environment` adds to the service's. `node` is one of `nodes`, and honest again after each test. */
+export const x402World = async (environment: Environment = {}, nodes = 1): Promise<X402World> => {
+  const world = await forFile(make(environment, nodes))
+  afterEach(() => world.node.behave(() => undefined))
+  return world
 }

@@ -1,8 +1,10 @@
 // `doctor` beside a running service, and where things are wrong.
+
 import { describe, expect } from "bun:test"
 import { SQL } from "bun"
 import { Effect } from "effect"
 import { freePort } from "../../../src/app/dev/freePort.ts"
+import { listening } from "../../support/listening.ts"
 import { ownDatabase, postgresUrl } from "../../support/ownDatabase.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../../support/process.ts"
 import { liveEffect } from "../../support/run.ts"
@@ -10,26 +12,17 @@ import { templateDatabase } from "../../support/testPostgres.ts"
 
 /** A node that says what it is told to. */
 const node = (chainId: number, ageSeconds: number) =>
-  Effect.acquireRelease(
-    Effect.sync(() =>
-      Bun.serve({
-        port: 0,
-        hostname: "127.0.0.1",
-        fetch: async (request) => {
-          const { method } = JSON.parse(await request.text())
-          const hex = (value: number) => `0x${value.toString(16)}`
-          const answers: Readonly<Record<string, unknown>> = {
-            eth_chainId: hex(chainId),
-            eth_getCode: "0x6001",
-            eth_getBalance: "0x0",
-            eth_getBlockByNumber: { timestamp: hex(Math.round(Date.now() / 1000) - ageSeconds) }
-          }
-          return Response.json({ jsonrpc: "2.0", id: 1, result: answers[method] })
-        }
-      })
-    ),
-    (server) => Effect.promise(() => server.stop(true))
-  )
+  listening(async (request) => {
+    const { method } = JSON.parse(await request.text())
+    const hex = (value: number) => `0x${value.toString(16)}`
+    const answers: Readonly<Record<string, unknown>> = {
+      eth_chainId: hex(chainId),
+      eth_getCode: "0x6001",
+      eth_getBalance: "0x0",
+      eth_getBlockByNumber: { timestamp: hex(Math.round(Date.now() / 1000) - ageSeconds) }
+    }
+    return Response.json({ jsonrpc: "2.0", id: 1, result: answers[method] })
+  })
 
 const findings = (output: string) =>
   JSON.parse(output.split("\n").find((line) => line.startsWith("{")) ?? "{}").findings.map(

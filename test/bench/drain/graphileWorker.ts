@@ -6,44 +6,28 @@ import { type DeliveryJob, makeRecorder, send } from "./deliver.ts"
 const isJob = (value: unknown): value is DeliveryJob =>
   typeof value === "object" && value !== null && "id" in value && "url" in value && "body" in value
 
-export interface GraphileSettings {
-  readonly concurrentJobs: number
-  readonly localQueueSize: number
-}
-
-export const candidates: ReadonlyArray<GraphileSettings> = [
-  { concurrentJobs: 16, localQueueSize: 100 },
-  { concurrentJobs: 32, localQueueSize: 500 },
-  { concurrentJobs: 64, localQueueSize: 500 },
-  { concurrentJobs: 128, localQueueSize: 1000 }
-]
-
-const start = async (settings: GraphileSettings) => {
-  const connectionString = process.env["DATABASE_URL"] ?? ""
-  const record = makeRecorder(connectionString)
-  await run({
-    noHandleSignals: true,
-    logger: new Logger(() => () => {}),
-    taskList: {
-      deliver: async (payload) => {
-        if (!isJob(payload)) throw new Error("not a delivery")
-        const outcome = await send(payload)
-        await record([outcome])
-        if (!outcome.ok) throw new Error("not accepted")
-      }
-    },
-    preset: {
-      worker: {
-        connectionString,
-        concurrentJobs: settings.concurrentJobs,
-        maxPoolSize: 10,
-        localQueue: { size: settings.localQueueSize },
-        completeJobBatchDelay: 0,
-        failJobBatchDelay: 0
-      }
+const connectionString = process.env["DATABASE_URL"] ?? ""
+const record = makeRecorder(connectionString)
+await run({
+  noHandleSignals: true,
+  logger: new Logger(() => () => {}),
+  taskList: {
+    deliver: async (payload) => {
+      if (!isJob(payload)) throw new Error("not a delivery")
+      const outcome = await send(payload)
+      await record([outcome])
+      if (!outcome.ok) throw new Error("not accepted")
     }
-  })
-  console.log("ready")
-}
-
-if (import.meta.main) await start(JSON.parse(process.argv[2] ?? ""))
+  },
+  preset: {
+    worker: {
+      connectionString,
+      concurrentJobs: 128,
+      maxPoolSize: 10,
+      localQueue: { size: 1000 },
+      completeJobBatchDelay: 0,
+      failJobBatchDelay: 0
+    }
+  }
+})
+console.log("ready")

@@ -3,77 +3,38 @@
 import { Effect } from "effect"
 import { watchMemory } from "../memory.ts"
 import { startPostgres } from "../postgres.ts"
-import { type Receiver, startReceiver } from "../receiving.ts"
+import { startReceiver } from "../receiver.ts"
 import { settings } from "../settings.ts"
-import { type Contender, type ContenderName, makeContenders } from "./contenders.ts"
+import { type ContenderName, makeContenders } from "./contenders.ts"
 import { drainOnce } from "./drainOnce.ts"
 
-export interface DrainResult {
-  readonly deliveries: number
-  /** By contender: what it ran with, and deliveries a second of each round. */
-  readonly contenders: ReadonlyArray<{
-    readonly name: ContenderName
-    readonly settings: object
-    readonly perSecond: ReadonlyArray<number>
-    readonly peakMegabytes: number
-  }>
-}
-
-const told = (name: string, what: string, perSecond: number) =>
-  console.log(`drain  ${what.padEnd(9)} ${name.padEnd(31)} ${perSecond.toFixed(0).padStart(6)}/s`)
-
-/** The candidate that drains fastest; each runs warm. */
-const choose = Effect.fnUntraced(function* (contender: Contender, to: Receiver) {
-  let best = { settings: contender.candidates[0] ?? {}, perSecond: 0 }
-  if (contender.candidates.length === 1) return best.settings
-  for (const candidate of contender.candidates) {
-    const perSecond = yield* Effect.scoped(
-      Effect.flatMap(contender.start(candidate), () =>
-        Effect.promise(async () => {
-          await drainOnce(contender, to)
-          return drainOnce(contender, to)
-        })
-      )
-    )
-    told(`${contender.name} ${JSON.stringify(candidate)}`, "tried", perSecond)
-    if (perSecond > best.perSecond) best = { settings: candidate, perSecond }
-  }
-  return best.settings
-})
+/** By contender: deliveries a second of each round, and the most that it held. */
+export type DrainResult = Readonly<
+  Record<ContenderName, { readonly perSecond: Array<number>; peakMegabytes: number }>
+>
 
 export const measureDrain = Effect.gen(function* () {
-  const { url } = yield* startPostgres()
   const to = yield* startReceiver
-  const contenders = yield* makeContenders(url, to)
-  const chosen = new Map<Contender, object>()
-  for (const contender of contenders) chosen.set(contender, yield* choose(contender, to))
-  const running = yield* Effect.forEach(contenders, (contender) =>
-    Effect.map(contender.start(chosen.get(contender) ?? {}), ({ pid }) => ({ contender, pid, peak: 0 }))
-  )
-  const perSecond = new Map<ContenderName, Array<number>>()
-  const peaks = new Map<ContenderName, number>()
+  const contenders = yield* makeContenders(yield* startPostgres(), to)
+  const result: DrainResult = {
+    service: { perSecond: [], peakMegabytes: 0 },
+    "graphile-worker": { perSecond: [], peakMegabytes: 0 },
+    "pg-boss": { perSecond: [], peakMegabytes: 0 }
+  }
   yield* Effect.promise(async () => {
     for (let round = 0; round <= settings.rounds; round++) {
-      for (let turn = 0; turn < running.length; turn++) {
-        const one = running[(turn + round) % running.length]
-        if (one === undefined) continue
-        const { name } = one.contender
-        const memory = watchMemory(one.pid)
-        const rate = await drainOnce(one.contender, to)
-        peaks.set(name, Math.max(peaks.get(name) ?? 0, memory.stop()))
-        told(name, round === 0 ? "warm-up" : `round ${round}`, rate)
-        if (round > 0) perSecond.set(name, [...(perSecond.get(name) ?? []), rate])
+      for (const turn of contenders.keys()) {
+        const contender = contenders[(turn + round) % contenders.length]
+        if (contender === undefined) continue
+        const own = result[contender.name]
+        const stopWatching = watchMemory(contender.pid)
+        const rate = await drainOnce(contender, to)
+        own.peakMegabytes = Math.max(own.peakMegabytes, stopWatching())
+        // The first warms up.
+        if (round > 0) own.perSecond.push(rate)
+        console.log(`drain  round ${round} ${contender.name}: ${rate.toFixed(0)}/s`)
       }
     }
   })
-  const result: DrainResult = {
-    deliveries: settings.drain,
-    contenders: contenders.map((contender) => ({
-      name: contender.name,
-      settings: chosen.get(contender) ?? {},
-      perSecond: perSecond.get(contender.name) ?? [],
-      peakMegabytes: peaks.get(contender.name) ?? Number.NaN
-    }))
-  }
   return result
 })

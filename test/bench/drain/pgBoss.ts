@@ -6,19 +6,7 @@ import { type DeliveryJob, makeRecorder, send } from "./deliver.ts"
 
 export const queue = "deliver"
 
-export interface PgBossSettings {
-  readonly batchSize: number
-  readonly localConcurrency: number
-}
-
-export const candidates: ReadonlyArray<PgBossSettings> = [
-  { batchSize: 32, localConcurrency: 2 },
-  { batchSize: 64, localConcurrency: 2 },
-  { batchSize: 100, localConcurrency: 4 },
-  { batchSize: 250, localConcurrency: 2 }
-]
-
-const start = async (settings: PgBossSettings) => {
+const start = async () => {
   const connectionString = process.env["DATABASE_URL"] ?? ""
   const record = makeRecorder(connectionString)
   const boss = new PgBoss({ connectionString, max: 10 })
@@ -27,7 +15,13 @@ const start = async (settings: PgBossSettings) => {
   await boss.createQueue(queue)
   await boss.work<DeliveryJob>(
     queue,
-    { ...settings, pollingIntervalSeconds: 0.5, burstWhenBatchFull: true, perJobResults: true },
+    {
+      batchSize: 250,
+      localConcurrency: 2,
+      pollingIntervalSeconds: 0.5,
+      burstWhenBatchFull: true,
+      perJobResults: true
+    },
     async (jobs): Promise<Array<JobResult>> => {
       const outcomes = await Promise.all(jobs.map(({ data }) => send(data)))
       await record(outcomes)
@@ -40,4 +34,4 @@ const start = async (settings: PgBossSettings) => {
   console.log("ready")
 }
 
-if (import.meta.main) await start(JSON.parse(process.argv[2] ?? ""))
+if (import.meta.main) await start()

@@ -1,56 +1,46 @@
 // The books over the merchants' API on Postgres: what a period holds, in whose days, and whether the chain
 // says the same.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { Effect, Exit, Scope } from "effect"
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Quittance } from "../../../src/packages/client/Quittance.ts"
 import { buyer, makeShop, type Shop, stranger } from "../../platform/http/shop.ts"
-import { testDatabase } from "../../support/database.ts"
+import { serviceForFile } from "../../support/forFile.ts"
 import { freshAddress } from "../../support/freshAddress.ts"
-import { startService, type TestService } from "../../support/service.ts"
 import { withoutMoves } from "../../support/withoutMoves.ts"
 
 setDefaultTimeout(120_000)
 
+const service = await serviceForFile()
+const sql = (run: (sql: SqlClient.SqlClient) => Effect.Effect<unknown, unknown>) =>
+  Effect.runPromise(
+    Effect.flatMap(SqlClient.SqlClient, run).pipe(Effect.provideContext(service.context), Effect.orDie)
+  )
+const today = () => new Date().toISOString().slice(0, 10)
+const yesterday = () => new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
+const tomorrow = () => new Date(Date.now() + 86_400_000).toISOString().slice(0, 10)
+const textOf = async (stream: ReadableStream<Uint8Array>) => new Response(stream).text()
+/** Rows by their columns. */
+const csv = async (kind: "payments" | "refunds" | "transfers", more: object = {}) => {
+  const text = await textOf(await client.books.export(kind, { from: yesterday(), to: tomorrow(), ...more }))
+  const [head = "", ...lines] = text.trimEnd().split("\r\n")
+  return lines.map((line) =>
+    Object.fromEntries(head.split(",").map((name, index) => [name, line.split(",")[index] ?? ""]))
+  )
+}
+const until = async <A>(ask: () => Promise<A>, holds: (value: A) => boolean): Promise<A> => {
+  for (let tries = 0; tries < 150; tries++) {
+    const value = await ask()
+    if (holds(value)) return value
+    await Bun.sleep(100)
+  }
+  return ask()
+}
+const shop = await makeShop(service)
+const client = new Quittance({ key: shop.keys.readOnly, baseUrl: service.baseUrl })
+
 describe("Books on Postgres", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-  let shop: Shop
-  let client: Quittance
-
-  const sql = (run: (sql: SqlClient.SqlClient) => Effect.Effect<unknown, unknown>) =>
-    Effect.runPromise(
-      Effect.flatMap(SqlClient.SqlClient, run).pipe(Effect.provideContext(service.context), Effect.orDie)
-    )
-  const today = () => new Date().toISOString().slice(0, 10)
-  const yesterday = () => new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
-  const tomorrow = () => new Date(Date.now() + 86_400_000).toISOString().slice(0, 10)
-  const textOf = async (stream: ReadableStream<Uint8Array>) => new Response(stream).text()
-  /** Rows by their columns. */
-  const csv = async (kind: "payments" | "refunds" | "transfers", more: object = {}) => {
-    const text = await textOf(await client.books.export(kind, { from: yesterday(), to: tomorrow(), ...more }))
-    const [head = "", ...lines] = text.trimEnd().split("\r\n")
-    return lines.map((line) =>
-      Object.fromEntries(head.split(",").map((name, index) => [name, line.split(",")[index] ?? ""]))
-    )
-  }
-  const until = async <A>(ask: () => Promise<A>, holds: (value: A) => boolean): Promise<A> => {
-    for (let tries = 0; tries < 150; tries++) {
-      const value = await ask()
-      if (holds(value)) return value
-      await Bun.sleep(100)
-    }
-    return ask()
-  }
-
-  beforeAll(async () => {
-    service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
-    shop = await makeShop(service, await Effect.runPromise(service.newMerchant))
-    client = new Quittance({ key: shop.keys.readOnly, baseUrl: service.baseUrl })
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
-
   test("payments, refunds and transfers of a period, with what explains each; the statement balances", async () => {
     const { payment, transactionId } = await shop.settle("10.00", 10_000_000n)
     await shop.transfer(2_500_000n, { from: stranger })
@@ -114,7 +104,7 @@ describe("Books on Postgres", () => {
   })
 
   test("a payment whose transfer the chain has lost is in no export, as in no statement", async () => {
-    const one = await makeShop(service, await Effect.runPromise(service.newMerchant))
+    const one = await makeShop(service)
     const { books } = new Quittance({ key: one.keys.readOnly, baseUrl: service.baseUrl })
     const [from, to] = [yesterday(), tomorrow()]
     const received = async () => {
@@ -181,7 +171,7 @@ describe("Books on Postgres", () => {
   })
 
   test("another merchant's books are others", async () => {
-    const rival = await makeShop(service, await Effect.runPromise(service.newMerchant))
+    const rival = await makeShop(service)
     const other = new Quittance({ key: rival.keys.readOnly, baseUrl: service.baseUrl })
     const text = await textOf(
       await other.books.export("payments", { from: yesterday(), to: tomorrow(), format: "json" })
@@ -190,10 +180,7 @@ describe("Books on Postgres", () => {
   })
 
   test("an address that becomes another merchant's leaves both merchants' books in balance with the chain", async () => {
-    const [one, other] = [
-      await makeShop(service, await Effect.runPromise(service.newMerchant)),
-      await makeShop(service, await Effect.runPromise(service.newMerchant))
-    ]
+    const [one, other] = [await makeShop(service), await makeShop(service)]
     const address = one.merchant.receiver
     const statementOf = (of: Shop) =>
       new Quittance({ key: of.keys.readOnly, baseUrl: service.baseUrl }).books.statement({
@@ -236,10 +223,7 @@ describe("Books on Postgres", () => {
   })
 
   test("a refund that is proven before its transfer is read is its merchant's, though the address is another's by then", async () => {
-    const [one, other] = [
-      await makeShop(service, await Effect.runPromise(service.newMerchant)),
-      await makeShop(service, await Effect.runPromise(service.newMerchant))
-    ]
+    const [one, other] = [await makeShop(service), await makeShop(service)]
     const address = one.merchant.receiver
     const statementOf = async (of: Shop) => {
       const { books } = new Quittance({ key: of.keys.readOnly, baseUrl: service.baseUrl })
@@ -282,7 +266,7 @@ describe("Books on Postgres", () => {
   })
 
   test("a wallet that becomes another receiving address brings what it moved before into no difference", async () => {
-    const one = await makeShop(service, await Effect.runPromise(service.newMerchant))
+    const one = await makeShop(service)
     const wallet = freshAddress()
     const statementWhere = (change: string) =>
       until(
@@ -317,7 +301,7 @@ describe("Books on Postgres", () => {
 
   const rows = Number(process.env["EXPORT_ROWS"] ?? 20_000)
   test(`${rows} payments stream in order, each once, in bounded memory`, async () => {
-    const rich = await makeShop(service, await Effect.runPromise(service.newMerchant))
+    const rich = await makeShop(service)
     const at = new Date("2026-06-15T12:00:00.000Z")
     for (let from = 0; from < rows; from += 10_000)
       await sql((run) =>

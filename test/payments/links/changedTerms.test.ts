@@ -1,26 +1,19 @@
 // A link that is paid once gives one payment's id to all who open it: where its terms have changed before anybody
 // opened the payment, tokens of both terms are about, and a wallet sends to whom its own names.
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import { Effect, Exit, Scope } from "effect"
+
+import { expect, setDefaultTimeout, test } from "bun:test"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { decodeJwt } from "jose"
 import { toBytes } from "../../../src/chain/ChainBytes.ts"
-import { makeShop, type Shop } from "../../platform/http/shop.ts"
-import { testDatabase } from "../../support/database.ts"
+import { makeShop } from "../../platform/http/shop.ts"
+import { serviceForFile } from "../../support/forFile.ts"
 import { freshAddress } from "../../support/freshAddress.ts"
-import { startService, type TestService } from "../../support/service.ts"
 
 setDefaultTimeout(60_000)
 
-const scope = Effect.runSync(Scope.make())
-let service: TestService
-let shop: Shop
-
-beforeAll(async () => {
-  service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
-  shop = await makeShop(service, await Effect.runPromise(service.newMerchant))
-}, 120_000)
-afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
+const service = await serviceForFile()
+const shop = await makeShop(service)
 
 const newLink = async (amounts: object) => {
   const made = await shop.call({

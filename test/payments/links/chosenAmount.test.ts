@@ -1,25 +1,18 @@
 // A link that is paid once, and whose buyer says how much: another amount is another payment, as long as nobody has
 // begun to pay the one that there is.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { Effect, Exit, Scope } from "effect"
+
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { buyer, makeShop, type Shop } from "../../platform/http/shop.ts"
-import { testDatabase } from "../../support/database.ts"
-import { startService, type TestService } from "../../support/service.ts"
+import { buyer, makeShop } from "../../platform/http/shop.ts"
+import { serviceForFile } from "../../support/forFile.ts"
 
 setDefaultTimeout(60_000)
 
+const service = await serviceForFile()
+const shop = await makeShop(service)
+
 describe("a link that is paid once, of an amount that the buyer chooses", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-  let shop: Shop
-
-  beforeAll(async () => {
-    service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
-    shop = await makeShop(service, await Effect.runPromise(service.newMerchant))
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
-
   const newLink = async () => {
     const made = await shop.call({
       method: "POST",

@@ -7,7 +7,8 @@ import { checkoutSuite } from "../../checkout/browserWorld.ts"
 import { press, toReview, untilState } from "../../checkout/checkoutWorld.ts"
 import { expectNoAxeViolations, screenshot } from "../../support/browser.ts"
 
-const { browserTest, world } = checkoutSuite()
+const { browserTest, world } = await checkoutSuite()
+const { automine, baseUrl, context, keys, mine, runIn, transfers, wallet } = world
 
 interface Made {
   readonly id: string
@@ -16,8 +17,8 @@ interface Made {
   readonly state: string
 }
 
-const ask = async (method: string, path: string, body?: object, key = world().keys.test.secret) =>
-  fetch(`${world().baseUrl}/api/v1${path}`, {
+const ask = async (method: string, path: string, body?: object, key = world.keys.test.secret) =>
+  fetch(`${world.baseUrl}/api/v1${path}`, {
     method,
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
     ...(body === undefined ? {} : { body: JSON.stringify(body) })
@@ -49,7 +50,6 @@ const payOn = async (page: Page, amount: string) => {
 
 describe("Payment links", () => {
   browserTest("paid once: everybody is led to one payment, and then it is paid", async () => {
-    const { context, transfers, wallet } = world()
     const link = await newLink({ amount: "10.00", once: true })
     const [one, other] = [await wallet(), await wallet()]
     const browsers = [await context([one]), await context([other])]
@@ -72,7 +72,7 @@ describe("Payment links", () => {
     for (const page of pages) expect(await page.getByLabel("Amount in USD").isVisible()).toBeFalse()
     await looks(second, "link-paid")
     expect((await transfers(one)) + (await transfers(other))).toBe(1)
-    const again = await fetch(`${world().baseUrl}/api/v1/links/${link.id}`, {
+    const again = await fetch(`${world.baseUrl}/api/v1/links/${link.id}`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: "{}"
@@ -83,7 +83,6 @@ describe("Payment links", () => {
   })
 
   browserTest("the buyer chooses an amount within bounds; a reload shows the same payment", async () => {
-    const { context, wallet } = world()
     const link = await newLink({ minAmount: "2", maxAmount: "20" })
     const browser = await context([await wallet()])
     const page = await browser.newPage()
@@ -101,13 +100,11 @@ describe("Payment links", () => {
     await page.getByRole("button", { name: "Test Wallet" }).waitFor()
     expect(await reference()).toBe(before)
     await payOn(page, "$7.50")
-    await browser.close()
   })
 
   browserTest(
     "an amount that was mistyped is corrected; one that may be read in two ways is refused",
     async () => {
-      const { context, wallet } = world()
       const link = await newLink({ minAmount: "2", maxAmount: "1000" })
       const browser = await context([await wallet()])
       const page = await browser.newPage()
@@ -131,12 +128,10 @@ describe("Payment links", () => {
       await press(page, "Done")
       await page.getByText("You may close this page.").waitFor()
       await page.getByRole("heading", { name: "Payment complete" }).waitFor()
-      await browser.close()
     }
   )
 
   browserTest("a link is paid by keyboard alone", async () => {
-    const { context, wallet } = world()
     const link = await newLink({ minAmount: "2", maxAmount: "20" })
     const browser = await context([await wallet()])
     const page = await browser.newPage()
@@ -160,11 +155,9 @@ describe("Payment links", () => {
     await page.getByRole("button", { name: /^Pay/ }).waitFor()
     await reach("Pay $7.50")
     await untilState(page, "settled")
-    await browser.close()
   })
 
   browserTest("closed and expired links open nothing; a poster prints the code", async () => {
-    const { baseUrl, context, keys } = world()
     const link = await newLink({ amount: "3.00" })
     const browser = await context([])
     const poster = await browser.newPage()
@@ -197,13 +190,11 @@ describe("Payment links", () => {
     expect((await ask("GET", `/payment-links?startingAfter=${"a".repeat(24)}`)).status).toBe(400)
     await page.goto(`${baseUrl}/link/${"a".repeat(24)}`)
     await page.getByText("There is no payment link at this address.").waitFor()
-    await browser.close()
   })
 
   browserTest(
     "another sale's code in the same tab shows that sale, and another counter that one",
     async () => {
-      const { baseUrl, context } = world()
       const link = await newLink({ minAmount: "1", maxAmount: "20" })
       const browser = await context([])
       const page = await browser.newPage()
@@ -222,12 +213,10 @@ describe("Payment links", () => {
         await page.goto(`${baseUrl}/counter#link=${id}`)
         await asked
       }
-      await browser.close()
     }
   )
 
   browserTest("a payment goes on where the shop's key was rotated since it was opened", async () => {
-    const { context, keys, wallet } = world()
     const link = await newLink({ amount: "3.00" })
     const browser = await context([await wallet()])
     const page = await browser.newPage()
@@ -243,11 +232,9 @@ describe("Payment links", () => {
     await page.reload()
     await payOn(page, "$3.00")
     expect(await reference()).toBe(before)
-    await browser.close()
   })
 
   browserTest("a payment that is over leads to another one", async () => {
-    const { context, wallet } = world()
     const link = await newLink({ amount: "3.00" })
     const browser = await context([await wallet()])
     const page = await browser.newPage()
@@ -261,11 +248,9 @@ describe("Payment links", () => {
     await press(page, "Done")
     await page.getByRole("button", { name: "Test Wallet" }).waitFor()
     expect(await reference()).not.toBe(before)
-    await browser.close()
   })
 
   browserTest("closed while it is being paid: a reload goes on with the payment", async () => {
-    const { automine, context, mine, wallet } = world()
     const link = await newLink({ amount: "3.00" })
     const browser = await context([await wallet()])
     const page = await browser.newPage()
@@ -284,11 +269,9 @@ describe("Payment links", () => {
     await press(page, "Done")
     await page.reload()
     await page.getByText("This payment link is closed.").waitFor()
-    await browser.close()
   })
 
   browserTest("who has paid is asked for nothing more by a reload", async () => {
-    const { context, transfers, wallet } = world()
     const link = await newLink({ amount: "3.00" })
     const buyer = await wallet()
     const browser = await context([buyer])
@@ -306,13 +289,11 @@ describe("Payment links", () => {
     await untilState(page, "review")
     expect(await reference()).not.toBe(before)
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest(
     "closed while it is paid: the link opened again shows the payment that is under way",
     async () => {
-      const { automine, context, mine, transfers, wallet } = world()
       const link = await newLink({ amount: "3.00" })
       const buyer = await wallet()
       const browser = await context([buyer])
@@ -333,7 +314,6 @@ describe("Payment links", () => {
       await next.goto(link.url)
       await untilState(next, "review")
       expect(await transfers(buyer)).toBe(1)
-      await browser.close()
     }
   )
 
@@ -341,7 +321,6 @@ describe("Payment links", () => {
     browserTest(
       `sent from an exchange and closed, ${"amount" in asked ? "of one amount" : "of a chosen amount"}: the link opened again shows the same payment`,
       async () => {
-        const { context, runIn } = world()
         const link = await newLink(asked)
         const browser = await context([])
         const openIn = async (one = browser) => {
@@ -393,12 +372,10 @@ describe("Payment links", () => {
         await choose(next)
         await next.getByRole("button", { name: "Pay from an exchange or another app" }).waitFor()
         expect(await referenceOn(next)).not.toBe(reference)
-        await browser.close()
       }
     )
 
   browserTest("declined and closed: the link opened again asks anew", async () => {
-    const { context, wallet } = world()
     const link = await newLink({ minAmount: "2", maxAmount: "20" })
     const buyer = await wallet()
     const browser = await context([buyer])
@@ -414,11 +391,9 @@ describe("Payment links", () => {
     const again = await browser.newPage()
     await again.goto(link.url)
     await again.getByLabel("Amount in USD").waitFor()
-    await browser.close()
   })
 
   browserTest("cancelled, gone on with and sent: a reload shows the payment that was sent", async () => {
-    const { automine, context, mine, transfers, wallet } = world()
     const link = await newLink({ minAmount: "2", maxAmount: "20" })
     const buyer = await wallet()
     const browser = await context([buyer])
@@ -438,13 +413,11 @@ describe("Payment links", () => {
     await mine()
     await untilState(page, "settled")
     expect(await transfers(buyer)).toBe(1)
-    await browser.close()
   })
 
   browserTest(
     "tried again once the service is reached, and sent: a reload shows the same payment",
     async () => {
-      const { automine, context, mine, transfers, wallet } = world()
       const link = await newLink({ amount: "3.00" })
       const buyer = await wallet()
       const browser = await context([buyer])
@@ -463,12 +436,10 @@ describe("Payment links", () => {
       await mine()
       await untilState(page, "settled")
       expect(await transfers(buyer)).toBe(1)
-      await browser.close()
     }
   )
 
   browserTest("a poster is printed, and shared by the device or the clipboard", async () => {
-    const { context } = world()
     const link = await newLink({ amount: "3.00", description: "Chess lesson" })
     for (const hasShareSheet of [true, false]) {
       const browser = await context([])
@@ -498,7 +469,6 @@ describe("Payment links", () => {
 
 describe("In the reader's language", () => {
   browserTest("an amount is typed in the digits that the page shows", async () => {
-    const { context } = world()
     const link = await newLink({ minAmount: "2", maxAmount: "20" })
     const browser = await context([], { locale: "ar-EG" })
     const page = await browser.newPage()
@@ -507,11 +477,9 @@ describe("In the reader's language", () => {
     await page.locator("#amount").fill("٧٫٥")
     await page.keyboard.press("Enter")
     await page.locator("quittance-checkout").getByText("٧٫٥٠").first().waitFor()
-    await browser.close()
   })
 
   browserTest("a link, its poster and the counter speak German, and Arabic from the right", async () => {
-    const { baseUrl, context } = world()
     const link = await newLink({ minAmount: "2", maxAmount: "20" })
     for (const [locale, direction, words] of [
       ["de-AT", "ltr", ["Weiter", "Drucken", "Kassieren"]],
@@ -543,14 +511,13 @@ test("the page of a link that never was is 404, a link's is 200", async () => {
     ["/link/nowhere", 404],
     ["/link/nowhere/poster", 404]
   ] as const)
-    expect((await fetch(`${world().baseUrl}${path}`)).status).toBe(status)
+    expect((await fetch(`${world.baseUrl}${path}`)).status).toBe(status)
 })
 
 describe("The counter", () => {
   browserTest(
     "an amount by touch, a code, the customer pays, a tick, the day's total, also after a reload",
     async () => {
-      const { baseUrl, context, wallet } = world()
       const link = await newLink({ description: "Counter", minAmount: "0.01", maxAmount: "1000" })
       const shop = await context([], { width: 820, height: 1180 })
       const tablet = await shop.newPage()
@@ -594,7 +561,6 @@ describe("The counter", () => {
   browserTest(
     "by keyboard alone, from sale to sale; a sale that is paid after its end counts, and is said",
     async () => {
-      const { baseUrl, context, wallet } = world()
       const link = await newLink({ description: "Counter", minAmount: "0.01", maxAmount: "1000" })
       const shop = await context([], { width: 820, height: 1180 })
       const tablet = await shop.newPage()
@@ -636,13 +602,11 @@ describe("The counter", () => {
       await tablet.getByText("Today on this device: $6.50 (2)").waitFor()
       await tablet.reload()
       await tablet.getByText("Today on this device: $6.50 (2)").waitFor()
-      await shop.close()
     }
   )
   browserTest(
     "a link that is paid once: what somebody has begun to pay is due, whatever is typed, and counts once",
     async () => {
-      const { baseUrl, context, keys, wallet } = world()
       const link = await newLink({ description: "Chair", minAmount: "1", maxAmount: "1000", once: true })
       const shop = await context([], { width: 820, height: 1180 })
       const tablet = await shop.newPage()
@@ -673,7 +637,6 @@ describe("The counter", () => {
     }
   )
   browserTest("touch and keys mix, an amount is read in one way, a day ends, silence is said", async () => {
-    const { baseUrl, context } = world()
     const link = await newLink({ description: "Counter", minAmount: "0.01", maxAmount: "1000" })
     const shop = await context([], { width: 820, height: 1180 })
     const tablet = await shop.newPage()
@@ -723,6 +686,5 @@ describe("The counter", () => {
     await tablet.clock.fastForward("13:00:00")
     await tablet.clock.runFor(5_000)
     await tablet.getByText("Today on this device: $0.00 (0)").waitFor()
-    await shop.close()
   })
 })

@@ -1,18 +1,14 @@
 // A link that is paid once asks nobody again whose buyer was shown the address.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { rowsOf, transfer, until } from "../../x402/payloads.ts"
-import { startX402World, type X402World } from "../../x402/x402World.ts"
+import { x402World } from "../../x402/x402World.ts"
 
 setDefaultTimeout(60_000)
 
-describe("a link that is paid once", () => {
-  let world: X402World
-  beforeAll(async () => {
-    world = await startX402World()
-  }, 120_000)
-  afterAll(() => world.close(), 120_000)
+const world = await x402World()
 
+describe("a link that is paid once", () => {
   test("asks nobody for its money again whose payment has failed after its buyer was shown the address", async () => {
     const made = await world.call("POST", "/payment-links", world.keys.test.secret, {
       description: "Chess lesson",

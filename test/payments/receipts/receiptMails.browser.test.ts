@@ -1,39 +1,24 @@
 // A buyer leaves an address on the receipt's page and gets the receipt by mail, from a real SMTP server: once,
 // in their language; without a mail server nothing is asked.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { Effect, Exit, Option, Redacted, Scope } from "effect"
+
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { makeShop, type Shop } from "../../platform/http/shop.ts"
+import { makeShop } from "../../platform/http/shop.ts"
 import { smtpServer } from "../../platform/mail/smtpServer.ts"
 import { browserSuite, expectNoAxeViolations, newContext, screenshot } from "../../support/browser.ts"
-import { testDatabase } from "../../support/database.ts"
-import { startService, type TestService } from "../../support/service.ts"
+import { forFile, serviceForFile } from "../../support/forFile.ts"
 
 setDefaultTimeout(60_000)
 
 const browserTest = browserSuite()
 
+const { port, taken } = await forFile(smtpServer(() => undefined))
+const smtp = Option.some({ url: Redacted.make(`smtp://127.0.0.1:${port}`), from: "pay@example.com" })
+const service = await serviceForFile({ smtp })
+const shop = await makeShop(service)
+
 describe("Receipts by mail", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-  let shop: Shop
-  let taken: Effect.Success<ReturnType<typeof smtpServer>>["taken"]
-
-  beforeAll(async () => {
-    const server = await Effect.runPromise(
-      Scope.provide(
-        smtpServer(() => undefined),
-        scope
-      )
-    )
-    taken = server.taken
-    const url = Redacted.make(`smtp://127.0.0.1:${server.port}`)
-    const smtp = Option.some({ url, from: "pay@example.com" })
-    service = await Effect.runPromise(Scope.provide(startService(testDatabase, { smtp }), scope))
-    shop = await makeShop(service, await Effect.runPromise(service.newMerchant))
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
-
   const receiptId = async () => {
     const { payment } = await shop.settle()
     const answer = await shop.call({
@@ -106,6 +91,5 @@ describe("Receipts by mail", () => {
       await page.goto(`${service.baseUrl}/receipt/${"A".repeat(24)}`)
       await page.locator("#verified.bad").waitFor()
       expect(await page.locator("#email").isVisible()).toBeFalse()
-      await context.close()
     })
 })

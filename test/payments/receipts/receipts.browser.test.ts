@@ -11,11 +11,11 @@ import { checkoutSuite } from "../../checkout/browserWorld.ts"
 import { press, toReview, untilState } from "../../checkout/checkoutWorld.ts"
 import { expectNoAxeViolations, newContext, screenshot } from "../../support/browser.ts"
 
-const { browserTest, world } = checkoutSuite()
+const { browserTest, world } = await checkoutSuite()
+const { baseUrl, context, createIntent, keys, open, payment, runIn, wallet } = world
 
 describe("Receipts", () => {
   browserTest("the verifier is saved, works without a network, and asks for a newer key alone", async () => {
-    const { baseUrl, context, createIntent, keys, open, wallet } = world()
     const browser = await context([await wallet()], { width: 1280 })
     const directory = await mkdtemp(join(tmpdir(), "verifier-"))
     const save = async (from: Page, name: string): Promise<string> => {
@@ -73,7 +73,6 @@ describe("Receipts", () => {
   browserTest(
     "one whose transfer a reorganisation has dropped says so, and which one pays in its place",
     async () => {
-      const { baseUrl, context, createIntent, keys, open, runIn, wallet } = world()
       const browser = await context([await wallet()], { width: 320 })
       const { token, id } = await createIntent("10.00")
       const page = await open(browser, token)
@@ -118,12 +117,10 @@ describe("Receipts", () => {
       for (const hash of [receipt.transactionId, other])
         await shown.getByText(hash, { exact: true }).waitFor()
       await expectNoAxeViolations(shown)
-      await browser.close()
     }
   )
 
   browserTest("the checkout leads to one that prints, verifies, and tells a forgery", async () => {
-    const { baseUrl, context, createIntent, keys, open, payment, wallet } = world()
     const buyer = await wallet()
     const browser = await context([buyer], { width: 1280 })
     const { token, id } = await createIntent("10.00")
@@ -218,6 +215,5 @@ describe("Receipts", () => {
     await verifier.getByRole("button", { name: "Verify" }).click()
     await verifier.getByText("Not a receipt of this service, or it was changed.").waitFor()
     await expectNoAxeViolations(verifier)
-    await browser.close()
   })
 })

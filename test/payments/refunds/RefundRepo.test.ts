@@ -663,26 +663,6 @@ describe("RefundRepo on Postgres", () => {
     })
   )
 
-  onPostgres("whichever of its refunds ends last gives a transfer back", () =>
-    Effect.gen(function* () {
-      const refundRepo = yield* RefundRepo
-      const transferRepo = yield* TransferRepo
-      const of = yield* paid
-      const transfer = { transactionId: newHash(), payer: of.payer, receiver: of.receiver }
-      const transferId = yield* read(of.tenant, "transfers", transfer)
-      const part = { of: { transferId }, amount: usdc(2_000_000n) }
-      const [first, second] = [yield* created(of, part), yield* created(of, part)]
-      yield* refundRepo.endRefund(first.id, { status: "cancelled" }, after(30))
-      yield* refundRepo.endRefund(second.id, { status: "cancelled" }, after(31))
-      const open = yield* transferRepo.listTransfers(of.tenant, {
-        status: "open",
-        limit: 10,
-        startingAfter: undefined
-      })
-      expect(open.map(({ id }) => id)).toContain(transferId)
-    })
-  )
-
   onPostgres("does not fail for a transaction that is no longer the one that was named", () =>
     Effect.gen(function* () {
       const refundRepo = yield* RefundRepo

@@ -1,6 +1,6 @@
 // Refunds with the real USDC on anvil, by the client library: found after a stop of the service, taken away by a
 // reorganisation and back again, of a transfer that nobody explained.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import type { PrivateKeyAccount } from "viem/accounts"
 import { Address } from "../../../src/domain/Chain.ts"
@@ -8,19 +8,14 @@ import { formatUsd } from "../../../src/domain/Money.ts"
 import { networks } from "../../../src/domain/networks.ts"
 import { Quittance } from "../../../src/packages/client/Quittance.ts"
 import type { Refund } from "../../../src/packages/client/resources.ts"
-import { type MoneyWorld, startMoneyWorld, transferCall } from "../moneyWorld.ts"
+import { moneyWorld, transferCall } from "../moneyWorld.ts"
 
 setDefaultTimeout(60_000)
 
-let world: MoneyWorld
-let client: Quittance
-beforeAll(async () => {
-  world = await startMoneyWorld()
-  client = new Quittance({ key: world.merchant.keys.test.secret, baseUrl: world.baseUrl })
-  await Effect.runPromise(world.chain.rpc("anvil_impersonateAccount", [world.merchant.receiver]))
-  await Effect.runPromise(world.chain.setEth(world.merchant.receiver, 10n ** 18n))
-}, 120_000)
-afterAll(() => world.close())
+const world = await moneyWorld()
+const client = new Quittance({ key: world.merchant.keys.test.secret, baseUrl: world.baseUrl })
+await Effect.runPromise(world.chain.rpc("anvil_impersonateAccount", [world.merchant.receiver]))
+await Effect.runPromise(world.chain.setEth(world.merchant.receiver, 10n ** 18n))
 
 const paid = async (amount: string, atomic: bigint) => {
   const buyer = await world.buyer()

@@ -1,33 +1,22 @@
 // Refunds over the merchants' API on Postgres: proven by the chain alone, each log once, whoever races.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { Effect, Exit, Layer, Scope } from "effect"
+
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { toBytes } from "../../../src/chain/ChainBytes.ts"
-import { Address, type TransactionHash } from "../../../src/domain/Chain.ts"
-import { buyer, makeShop, type Shop, stranger, tokenChangesOf } from "../../platform/http/shop.ts"
+import { Address } from "../../../src/domain/Chain.ts"
+import { buyer, makeShop, stranger, tokenChangesOf } from "../../platform/http/shop.ts"
 import type { Answer } from "../../support/contractCheck.ts"
-import { testDatabase } from "../../support/database.ts"
+import { serviceForFile } from "../../support/forFile.ts"
 import { freshAddress } from "../../support/freshAddress.ts"
-import { startService, type TestService } from "../../support/service.ts"
 
 setDefaultTimeout(60_000)
 
+const service = await serviceForFile()
+const newShop = () => makeShop(service)
+const shop = await newShop()
+
 describe("Refunds on Postgres", () => {
-  const scope = Effect.runSync(Scope.make())
-  let database: (typeof testDatabase)["layer"]
-  let service: TestService
-  let shop: Shop
-
-  const newShop = async () => makeShop(service, await Effect.runPromise(service.newMerchant))
-  beforeAll(async () => {
-    database = Layer.succeedContext(
-      await Effect.runPromise(Scope.provide(Layer.build(testDatabase.layer), scope))
-    )
-    service = await Effect.runPromise(Scope.provide(startService({ layer: database }), scope))
-    shop = await newShop()
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
-
   const ask = (method: string, path: string, body?: unknown, from = shop) =>
     from.call({
       method,
@@ -132,7 +121,7 @@ describe("Refunds on Postgres", () => {
         (sql) => sql`
           INSERT INTO merchant_receivers (env, address, merchant_id, since, watched_since)
           VALUES ('test', ${toBytes(recipient)}, ${shop.merchant.id}, now(), now())`
-      ).pipe(Effect.orDie, Effect.provide(database))
+      ).pipe(Effect.orDie, Effect.provideContext(service.context))
     )
     const transactionId = await sent(3_270_000n, { to: recipient })
     expect(await until(body.refund.id, "proven")).toMatchObject({ transactionId, recipient })
@@ -172,7 +161,7 @@ describe("Refunds on Postgres", () => {
             block_number, block_hash, block_time)
           VALUES (84532, decode(${hash}, 'hex'), decode(${hex(shop.merchant.receiver)}, 'hex'),
             decode(${hex(buyer)}, 'hex'), 3230000, 0, ${shop.merchant.id}, 'test', -1000, decode(${block}, 'hex'), now())`
-      }).pipe(Effect.provide(database))
+      }).pipe(Effect.provideContext(service.context))
     )
     const { body } = await create({ paymentId: payment.id })
     // Announced while the height was not known: what lies far below it is looked at too.
@@ -180,7 +169,7 @@ describe("Refunds on Postgres", () => {
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         yield* sql`UPDATE refunds SET created_block = NULL WHERE id = ${body.refund.id}`
-      }).pipe(Effect.provide(database))
+      }).pipe(Effect.provideContext(service.context))
     )
     const transactionId = await sent(3_230_000n)
     expect(await until(body.refund.id, "proven")).toMatchObject({ transactionId })
@@ -200,32 +189,8 @@ describe("Refunds on Postgres", () => {
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         yield* sql`UPDATE refunds SET named_at = named_at - interval '1 minute' WHERE id = ${body.refund.id}`
-      }).pipe(Effect.provide(database))
+      }).pipe(Effect.provideContext(service.context))
     )
-    expect(await until(body.refund.id, "proven")).toMatchObject({ transactionId })
-  })
-
-  test("a refund that is refused for an older transaction is not kept, and its id is still good", async () => {
-    const older = await sent(2_500_000n)
-    await Effect.runPromise(service.chain.mine(40))
-    const { payment } = await shop.settle()
-    const of = { id: crypto.randomUUID(), paymentId: payment.id, amount: "2.5" }
-    expect(code(await create({ ...of, transactionId: older }))).toBe("422 REFUND_NOT_PROVEN too_old")
-    expect((await ask("GET", `?paymentId=${payment.id}`)).body.refunds).toEqual([])
-    const again = await create({ ...of, transactionId: await sent(2_500_000n) })
-    expect([again.status, again.body.refund.status]).toEqual([201, "proven"])
-  })
-
-  test("a refund that was announced while the clock was ahead of the chain's is found all the same", async () => {
-    const { payment } = await shop.settle("3.27", 3_270_000n)
-    const { body } = await create({ paymentId: payment.id })
-    await Effect.runPromise(
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        yield* sql`UPDATE refunds SET created_at = created_at + interval '2 minutes' WHERE id = ${body.refund.id}`
-      }).pipe(Effect.provide(database))
-    )
-    const transactionId = await sent(3_270_000n)
     expect(await until(body.refund.id, "proven")).toMatchObject({ transactionId })
   })
 
@@ -277,66 +242,13 @@ describe("Refunds on Postgres", () => {
     expect((await create({ ...of, amount: "1", beyondPaid: true })).body.refund.beyondPaid).toBeTrue()
   })
 
-  test("one log refunds one payment, however many ask at once", async () => {
-    const payments = await Promise.all(
-      Array.from({ length: 6 }, async () => (await shop.settle("2.00", 2_000_000n)).payment)
-    )
-    const transactionId = await sent(2_000_000n)
-    const answers = await Promise.all(
-      payments.flatMap(({ id }) => {
-        const body = { paymentId: id, amount: "2", transactionId }
-        return [create(body), create(body)]
-      })
-    )
-    const proven = answers.filter(({ body }) => body.refund?.status === "proven")
-    expect(new Set(proven.map(({ body }) => body.refund.id)).size).toBe(1)
-    // Asked for twice, it is answered twice.
-    expect(proven).toHaveLength(2)
-    const late = await create({ paymentId: payments[0]?.id, amount: "2", transactionId })
-    const last = await create({ paymentId: payments[5]?.id, amount: "2", transactionId })
-    const codes = [late, last].filter(({ body }) => body.error !== undefined).map(code)
-    expect(codes).toContain("422 REFUND_NOT_PROVEN already_used")
-    const lists = await Promise.all(payments.map(({ id }) => ask("GET", `?paymentId=${id}`)))
-    // Of those that lost it nothing is kept.
-    expect(lists.flatMap(({ body }) => body.refunds.map(({ status }) => status))).toEqual(["proven"])
-  })
-
-  test("two equal transfers of one transaction refund two payments", async () => {
-    const [one, other] = [(await shop.settle()).payment, (await shop.settle()).payment]
-    await Effect.runPromise(service.chain.fund(shop.merchant.receiver, { usdcAtomic: 10_000_000n }))
-    const transfer = { from: shop.merchant.receiver, to: buyer, amount: 5_000_000n }
-    const transactionId = await Effect.runPromise(service.chain.batch([transfer, transfer]))
-    await Effect.runPromise(service.chain.mine(2))
-    for (const { id } of [one, other]) {
-      const { body } = await create({ paymentId: id, amount: "5", transactionId })
-      expect(body.refund.status).toBe("proven")
-    }
-  })
-
-  test("two equal transfers of one transaction refund one payment twice, by an id each", async () => {
-    const { payment } = await shop.settle()
-    await Effect.runPromise(service.chain.fund(shop.merchant.receiver, { usdcAtomic: 6_000_000n }))
-    const transfer = { from: shop.merchant.receiver, to: buyer, amount: 3_000_000n }
-    const transactionId = await Effect.runPromise(service.chain.batch([transfer, transfer]))
-    await Effect.runPromise(service.chain.mine(2))
-    for (const id of [crypto.randomUUID(), crypto.randomUUID()]) {
-      const body = { id, paymentId: payment.id, amount: "3", transactionId }
-      const made = await create(body)
-      expect([made.status, made.body.refund.id, made.body.refund.status]).toEqual([201, id, "proven"])
-      expect([(await create(body)).status, (await read(id)).status]).toEqual([200, "proven"])
-    }
-    const third = { id: crypto.randomUUID(), paymentId: payment.id, amount: "3", transactionId }
-    expect(code(await create(third))).toBe("422 REFUND_NOT_PROVEN already_used")
-    expect((await create({ paymentId: payment.id })).body.refund.amount).toBe("4.00")
-  })
-
   test("what was minted to the receiver goes back to a named recipient alone: nobody can send to its payer", async () => {
     const minted = await shop.transfer(3_000_000n, { from: Address.make(`0x${"0".repeat(40)}`) })
     const find = Effect.flatMap(
       SqlClient.SqlClient,
       (sql) => sql<{ readonly id: string }>`
         SELECT id FROM incoming_transfers WHERE transaction_id = ${toBytes(minted)}`
-    ).pipe(Effect.provide(database), Effect.orDie)
+    ).pipe(Effect.provideContext(service.context), Effect.orDie)
     let incomingTransferId: string | undefined
     while (incomingTransferId === undefined) {
       await Bun.sleep(100)
@@ -379,7 +291,7 @@ describe("Refunds on Postgres", () => {
     const later = Array.from({ length: 12 }, freshAddress)
     const change = (write: (sql: SqlClient.SqlClient) => Effect.Effect<unknown, unknown>) =>
       Effect.runPromise(
-        Effect.flatMap(SqlClient.SqlClient, write).pipe(Effect.orDie, Effect.provide(database))
+        Effect.flatMap(SqlClient.SqlClient, write).pipe(Effect.orDie, Effect.provideContext(service.context))
       )
     for (const [index, address] of later.entries())
       await change(
@@ -399,36 +311,6 @@ describe("Refunds on Postgres", () => {
       const { body } = await create({ paymentId: payments[index]?.payment.id, transactionId }, many)
       expect(body).toMatchObject({ refund: { status: "proven", sender: from } })
     }
-  })
-
-  test("an address that has become another merchant's: what left it before is the former one's refund, later the new one's", async () => {
-    const [former, next] = [await newShop(), await newShop()]
-    const [{ payment }, { payment: late }] = [await former.settle(), await former.settle()]
-    const theirs = [(await next.settle()).payment, (await next.settle()).payment]
-    const from = former.merchant.receiver
-    const run = <A>(statement: (sql: SqlClient.SqlClient) => Effect.Effect<A, unknown>) =>
-      Effect.runPromise(
-        Effect.flatMap(SqlClient.SqlClient, statement).pipe(Effect.orDie, Effect.provide(database))
-      )
-    const sentBefore = await sent(10_000_000n, { from })
-    const isRead = (id: TransactionHash) =>
-      run((sql) => sql`SELECT 1 FROM outgoing_transfers WHERE transaction_id = ${toBytes(id)}`)
-    while ((await isRead(sentBefore)).length === 0) await Bun.sleep(100)
-    await run(
-      (sql) => sql`
-        UPDATE merchant_receivers SET merchant_id = ${next.merchant.id}, since = now()
-        WHERE address = ${toBytes(from)} AND env = 'test'`
-    )
-    const named = (one: { readonly id: string } | undefined, transactionId: TransactionHash, by: Shop) =>
-      create({ paymentId: one?.id, transactionId }, by)
-    expect(code(await named(theirs[0], sentBefore, next))).toBe("422 REFUND_NOT_PROVEN payer")
-    expect((await named(payment, sentBefore, former)).body).toMatchObject({
-      refund: { status: "proven", sender: from }
-    })
-    const sentAfter = await sent(10_000_000n, { from })
-    while ((await isRead(sentAfter)).length === 0) await Bun.sleep(100)
-    expect(code(await named(late, sentAfter, former))).toBe("422 REFUND_NOT_PROVEN payer")
-    expect((await named(theirs[1], sentAfter, next)).body.refund.status).toBe("proven")
   })
 
   test("asked for again after a hundred others of its payment, it is the same", async () => {

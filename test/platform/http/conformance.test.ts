@@ -1,10 +1,10 @@
 // The contract as a table, over real HTTP, on every database. Each
 // case names its section; each response is also held against the OpenAPI document.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { Effect, Exit, Scope } from "effect"
+
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { networks } from "../../../src/domain/networks.ts"
-import { testDatabase } from "../../support/database.ts"
-import { receiver, startService, type TestMerchant, type TestService } from "../../support/service.ts"
+import { serviceForFile } from "../../support/forFile.ts"
+import { receiver } from "../../support/service.ts"
 import { authenticationCases } from "./conformance/authentication.cases.ts"
 import { checkoutCases } from "./conformance/checkout.cases.ts"
 import { eventsCases } from "./conformance/events.cases.ts"
@@ -16,7 +16,7 @@ import { readingCases } from "./conformance/reading.cases.ts"
 import { reportingCases } from "./conformance/reporting.cases.ts"
 import { rulesCases } from "./conformance/rules.cases.ts"
 import { webhookEndpointCases } from "./conformance/webhookEndpoint.cases.ts"
-import { makeShop, type Shop } from "./shop.ts"
+import { makeShop } from "./shop.ts"
 
 setDefaultTimeout(60_000)
 
@@ -34,25 +34,12 @@ const cases = [
   ...rulesCases
 ]
 
+const service = await serviceForFile()
+const newShop = () => makeShop(service)
+const shop = await newShop()
+const other = await newShop()
+
 describe("Conformance on Postgres", () => {
-  const database = testDatabase
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-  let shop: Shop
-  let other: Shop
-  let newShop: () => Promise<Shop>
-
-  beforeAll(async () => {
-    service = await Effect.runPromise(Scope.provide(startService(database), scope))
-    newShop = async (): Promise<Shop> => {
-      const merchant: TestMerchant = await Effect.runPromise(service.newMerchant)
-      return makeShop(service, merchant)
-    }
-    shop = await newShop()
-    other = await newShop()
-  })
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
-
   const sections = [...new Set(cases.map((one) => one.section))]
   for (const section of sections) {
     describe(`section ${section}`, () => {

@@ -1,10 +1,10 @@
 // A stranger with the shop's publishable key: what it is refused, other buyers are not.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { Effect, Exit, Scope } from "effect"
+
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect } from "effect"
 import { Address } from "../../../src/domain/Chain.ts"
 import { password, request, signUp } from "../../dashboard/person.ts"
-import { testDatabase } from "../../support/database.ts"
-import { startService, type TestMerchant, type TestService } from "../../support/service.ts"
+import { serviceForFile } from "../../support/forFile.ts"
 
 setDefaultTimeout(60_000)
 
@@ -12,19 +12,10 @@ const perAddress = 20
 /** Ten addresses of a site of IPv6 may ask to the full. */
 const perSite = 10 * perAddress
 
+const service = await serviceForFile({ rateLimitPerKey: perAddress, trustedProxyHops: 1 })
+const merchant = await Effect.runPromise(service.newMerchant)
+
 describe("Floods", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-  let merchant: TestMerchant
-
-  beforeAll(async () => {
-    const database = testDatabase
-    const config = { rateLimitPerKey: perAddress, trustedProxyHops: 1 }
-    service = await Effect.runPromise(Scope.provide(startService(database, config), scope))
-    merchant = await Effect.runPromise(service.newMerchant)
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
-
   /** Of 600 requests of an address or a site, no more than its limit admits in the time that they took. */
   const expectLimited = async (
     rate: number,

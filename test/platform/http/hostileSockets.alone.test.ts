@@ -1,30 +1,20 @@
 // Clients that misbehave below HTTP: slow heads, slow bodies, slow readers, idle
 // crowds, headers without end. Others must not notice.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { connect, type Socket } from "node:net"
-import { Effect, Exit, Scope } from "effect"
 import { send } from "../../support/contractCheck.ts"
-import { testDatabase } from "../../support/database.ts"
-import { startService, type TestService } from "../../support/service.ts"
-import { buyer, makeShop, type Shop, tokenChangesOf } from "./shop.ts"
+import { serviceForFile } from "../../support/forFile.ts"
+import { buyer, makeShop, tokenChangesOf } from "./shop.ts"
 
 setDefaultTimeout(60_000)
 
+const service = await serviceForFile()
+const shop = await makeShop(service)
+for (let count = 0; count < 50; count++) await shop.open()
+const port = Number(new URL(service.baseUrl).port)
+
 describe("Hostile sockets", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-  let shop: Shop
-  let port = 0
-
-  beforeAll(async () => {
-    const database = testDatabase
-    service = await Effect.runPromise(Scope.provide(startService(database), scope))
-    shop = await makeShop(service, await Effect.runPromise(service.newMerchant))
-    for (let count = 0; count < 50; count++) await shop.open()
-    port = Number(new URL(service.baseUrl).port)
-  })
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
-
   const dial = () =>
     new Promise<Socket>((resolve) => {
       const socket = connect(port, "127.0.0.1", () => resolve(socket))
@@ -140,22 +130,6 @@ describe("Hostile sockets", () => {
       status: 400
     },
     {
-      name: "a length beside chunks",
-      bytes:
-        "POST /api/v1/payment-intents HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
-      status: 400
-    },
-    {
-      name: "two lengths",
-      bytes: "POST /api/v1/payments HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab",
-      status: 400
-    },
-    {
-      name: "a length that is no number",
-      bytes: "POST /api/v1/payments HTTP/1.1\r\nhost: x\r\ncontent-length: zz\r\n\r\n",
-      status: 400
-    },
-    {
       name: "HTTP/9.9",
       bytes: "GET /healthz HTTP/9.9\r\nhost: x\r\n\r\n",
       status: 505
@@ -164,11 +138,6 @@ describe("Hostile sockets", () => {
     {
       name: "a header without a colon",
       bytes: "GET /healthz HTTP/1.1\r\nhost: x\r\nfoo bar\r\n\r\n",
-      status: 400
-    },
-    {
-      name: "a NUL in a header",
-      bytes: "GET /healthz HTTP/1.1\r\nhost: x\r\nx: a\u0000b\r\n\r\n",
       status: 400
     },
     {
@@ -193,17 +162,6 @@ describe("Hostile sockets", () => {
         expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} [^\r]+\r\n(connection: close\r\n)?\r\n$`, "i"))
     })
   }
-
-  test("chunks that break off in the body of a known key are 400 without a body", async () => {
-    const answer = await converse(
-      `${request(
-        "POST /api/v1/payment-intents",
-        "content-type: application/json\r\ntransfer-encoding: chunked\r\n"
-      )}zz\r\n\r\n`
-    )
-    expect(answer).toMatch(/^HTTP\/1.1 400 /)
-    expect((answer ?? "").match(/HTTP\/1.1/g)).toHaveLength(1)
-  })
 
   test("malformed bytes after a request end its connection with 400", async () => {
     const answer = await converse("GET /healthz HTTP/1.1\r\nhost: x\r\n\r\nno request\r\n\r\n")

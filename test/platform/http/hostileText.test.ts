@@ -1,15 +1,14 @@
 // Text that Postgres cannot hold, at every endpoint that takes a body, and in every target:
 // 400 with the place, never 500.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { Effect, Exit, Scope } from "effect"
+
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { HttpApi } from "effect/http-api"
 import { Api } from "../../../src/app/Api.ts"
 import { DashboardApi } from "../../../src/dashboard/api/Api.ts"
 import { endpointsOf } from "../../../src/platform/http/Routing/pathTable.ts"
-import { agentForm, type Person, password, signUp } from "../../dashboard/person.ts"
-import { testDatabase } from "../../support/database.ts"
-import { startService, type TestService } from "../../support/service.ts"
-import { makeShop, type Shop, tokenChangesOf } from "./shop.ts"
+import { agentForm, password, signUp } from "../../dashboard/person.ts"
+import { serviceForFile } from "../../support/forFile.ts"
+import { makeShop, tokenChangesOf } from "./shop.ts"
 
 setDefaultTimeout(60_000)
 
@@ -37,20 +36,11 @@ for (const contract of [Api, DashboardApi]) {
 const advice = "Send text without U+0000 and without unpaired surrogates."
 const id = "01a1fc34-7205-710e-9410-874fee9a4996"
 
+const service = await serviceForFile()
+const person = await signUp(service.baseUrl)
+const shop = await makeShop(service, { ...person, id: person.merchantId })
+
 describe("Text that Postgres cannot hold", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-  let shop: Shop
-  let person: Person
-
-  beforeAll(async () => {
-    const database = testDatabase
-    service = await Effect.runPromise(Scope.provide(startService(database), scope))
-    person = await signUp(service.baseUrl)
-    shop = await makeShop(service, { ...person, id: person.merchantId })
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
-
   const keyOf = (name: string) => {
     const access = endpointsOf(Api).find((one) => one.name === name)?.access
     const kind = access?.by === "key" ? access.kinds[0] : undefined
@@ -184,17 +174,6 @@ describe("Text that Postgres cannot hold", () => {
 })
 
 describe("Every 401", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-  let shop: Shop
-
-  beforeAll(async () => {
-    const database = testDatabase
-    service = await Effect.runPromise(Scope.provide(startService(database), scope))
-    shop = await makeShop(service, await Effect.runPromise(service.newMerchant))
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
-
   test("says how to authenticate: keys, buyers' tokens, people", async () => {
     const opened = await shop.open()
     const { payment } = opened.body

@@ -1,21 +1,16 @@
 // Every page and document of the service: its policies, and that the API reference asks nobody else.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { Effect, Exit, Scope } from "effect"
+
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { browserSuite, newPage } from "../../support/browser.ts"
-import { testDatabase } from "../../support/database.ts"
-import { startService, type TestService } from "../../support/service.ts"
+import { serviceForFile } from "../../support/forFile.ts"
 
 setDefaultTimeout(60_000)
 const inBrowser = browserSuite()
 
-describe("pages", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-  beforeAll(async () => {
-    service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
-  })
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+const service = await serviceForFile()
+const secure = await serviceForFile({ baseUrl: "https://pay.example.com" })
 
+describe("pages", () => {
   for (const path of [
     "/",
     "/docs",
@@ -45,9 +40,6 @@ describe("pages", () => {
   }
 
   test("every answer forbids guessing its type, and under https browsers keep to it", async () => {
-    const secure = await Effect.runPromise(
-      Scope.provide(startService(testDatabase, { baseUrl: "https://pay.example.com" }), scope)
-    )
     for (const path of ["/api/v1/payments", "/openapi.json", "/healthz", "/checkout-pages.css", "/nothing"]) {
       const { headers } = await fetch(`${secure.baseUrl}${path}`)
       expect([path, headers.get("x-content-type-options")]).toEqual([path, "nosniff"])

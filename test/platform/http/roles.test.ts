@@ -1,13 +1,13 @@
 // Key roles by route, walked in full: every kind of key, every route, own and other
 // merchants' objects. The expectation is written out here, apart from the contract.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { Effect, Exit, Scope } from "effect"
+
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Api } from "../../../src/app/Api.ts"
 import { generateKey } from "../../../src/merchants/keys/KeyAuth/KeyFormat.ts"
 import { endpointsOf } from "../../../src/platform/http/Routing/pathTable.ts"
-import { testDatabase } from "../../support/database.ts"
-import { startService, type TestService } from "../../support/service.ts"
+import { serviceForFile } from "../../support/forFile.ts"
 import { buyer, intentUrl, makeShop, type Shop, tokenChangesOf } from "./shop.ts"
 
 setDefaultTimeout(60_000)
@@ -278,45 +278,37 @@ const shut = (key: KeyName, name: string): { readonly status: number; readonly c
           : { status: 403, code: "KEY_KIND_NOT_ALLOWED" }
         : { status: 403, code: "KEY_KIND_NOT_ALLOWED" }
 
+const service = await serviceForFile()
+const ids: Record<string, string> = {}
+const keys = new Map<KeyName, string | undefined>()
+const shop = await makeShop(service)
+const other = await makeShop(service)
+ids["own test"] = (await shop.open()).body.payment.id
+ids["own live"] = (await shop.open("1", "live")).body.payment.id
+ids["other's test"] = (await other.open()).body.payment.id
+ids["other's live"] = (await other.open("1", "live")).body.payment.id
+for (const [name, key] of Object.entries(shop.keys)) keys.set(name as KeyName, key)
+const doomed = await Effect.runPromise(
+  Effect.gen(function* () {
+    const principal = yield* service.auth.authenticate(shop.keys.full)
+    const issued = yield* service.auth.createKey(principal.merchant.id, {
+      kind: "secret",
+      env: "test",
+      permission: "manage"
+    })
+    yield* service.auth.revokeKey(principal.merchant.id, issued.id)
+    return issued.key
+  })
+)
+keys.set("revoked", doomed)
+keys.set("malformed", `${shop.keys.full.slice(0, -1)}_`)
+keys.set(
+  "unknown",
+  await Effect.runPromise(generateKey("secret", "test").pipe(Effect.provide(SecureRandom.layerWebCrypto)))
+)
+keys.set("none", undefined)
+
 describe("Key roles by route", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-  let shop: Shop
-  const ids: Record<string, string> = {}
-  const keys = new Map<KeyName, string | undefined>()
-
-  beforeAll(async () => {
-    const database = testDatabase
-    service = await Effect.runPromise(Scope.provide(startService(database), scope))
-    shop = await makeShop(service, await Effect.runPromise(service.newMerchant))
-    const other = await makeShop(service, await Effect.runPromise(service.newMerchant))
-    ids["own test"] = (await shop.open()).body.payment.id
-    ids["own live"] = (await shop.open("1", "live")).body.payment.id
-    ids["other's test"] = (await other.open()).body.payment.id
-    ids["other's live"] = (await other.open("1", "live")).body.payment.id
-    for (const [name, key] of Object.entries(shop.keys)) keys.set(name as KeyName, key)
-    const doomed = await Effect.runPromise(
-      Effect.gen(function* () {
-        const principal = yield* service.auth.authenticate(shop.keys.full)
-        const issued = yield* service.auth.createKey(principal.merchant.id, {
-          kind: "secret",
-          env: "test",
-          permission: "manage"
-        })
-        yield* service.auth.revokeKey(principal.merchant.id, issued.id)
-        return issued.key
-      })
-    )
-    keys.set("revoked", doomed)
-    keys.set("malformed", `${shop.keys.full.slice(0, -1)}_`)
-    keys.set(
-      "unknown",
-      await Effect.runPromise(generateKey("secret", "test").pipe(Effect.provide(SecureRandom.layerWebCrypto)))
-    )
-    keys.set("none", undefined)
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
-
   test("every endpoint that a key calls is walked, and the others are known", () => {
     const calledBy = (by: string) =>
       endpointsOf(Api)

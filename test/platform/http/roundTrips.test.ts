@@ -1,27 +1,21 @@
 // One database round trip a request beside the key's.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { Effect, Exit, Scope } from "effect"
+
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { countingDatabase } from "../../support/database.ts"
-import { startService, type TestService } from "../../support/service.ts"
-import { makeShop, type Shop } from "./shop.ts"
+import { forFile } from "../../support/forFile.ts"
+import { startService } from "../../support/service.ts"
+import { makeShop } from "./shop.ts"
 
 setDefaultTimeout(60_000)
 
+let roundTrips = 0
+const database = countingDatabase(() => {
+  roundTrips++
+})
+const service = await forFile(startService(database))
+const shop = await makeShop(service)
+
 describe("Round trips", () => {
-  const scope = Effect.runSync(Scope.make())
-  let service: TestService
-  let shop: Shop
-  let roundTrips = 0
-
-  beforeAll(async () => {
-    const database = countingDatabase(() => {
-      roundTrips++
-    })
-    service = await Effect.runPromise(Scope.provide(startService(database), scope))
-    shop = await makeShop(service, await Effect.runPromise(service.newMerchant))
-  }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
-
   /** Round trips of one request; workers that poll between are waited out by taking the least of several. */
   const cost = async (request: () => Promise<unknown>) => {
     const counts: Array<number> = []

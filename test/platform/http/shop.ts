@@ -54,7 +54,9 @@ export const tokenChangesOf = (amountAtomic: bigint, env: Env = "test", to: Addr
   }
 ]
 
-export const makeShop = async (service: TestService, merchant: TestMerchant): Promise<Shop> => {
+/** Of a new merchant, where none is named. */
+export const makeShop = async (service: TestService, of?: TestMerchant): Promise<Shop> => {
+  const merchant = of ?? (await Effect.runPromise(service.newMerchant))
   const newKey = (kind: "secret" | "agent", env: Env, permission: "manage" | "read") =>
     Effect.runPromise(service.newKey(merchant, kind, env, permission))
   const keys = {

@@ -1,22 +1,15 @@
 // Messages whose end, grammar or host two readers may see differently. A plain request follows each on
 // the same connection: no request hidden in a body is ever answered.
-import { afterAll, beforeAll, expect, test } from "bun:test"
+
+import { expect, test } from "bun:test"
 import { connect } from "node:net"
-import { Effect, Exit, Scope } from "effect"
-import { testDatabase } from "../../support/database.ts"
-import { startService } from "../../support/service.ts"
+import { Effect } from "effect"
+import { serviceForFile } from "../../support/forFile.ts"
 
-const scope = Effect.runSync(Scope.make())
-let port = 0
-let key = ""
-
-beforeAll(async () => {
-  const service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
-  const merchant = await Effect.runPromise(service.newMerchant)
-  key = merchant.keys.test.publishable
-  port = Number(new URL(service.baseUrl).port)
-}, 60_000)
-afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+const service = await serviceForFile()
+const merchant = await Effect.runPromise(service.newMerchant)
+const key = merchant.keys.test.publishable
+const port = Number(new URL(service.baseUrl).port)
 
 const hidden = "GET /hidden HTTP/1.1\r\nHost: localhost\r\n\r\n"
 const plain = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"

@@ -149,9 +149,8 @@ export class Ledger {
   relayer: Address | undefined
   /** Somebody waits until the chain is as high. */
   awaitedHeight = 0
-  #price = 1_000_000n
-  /** The highest that blocks have asked. */
-  highestPrice = this.#price
+  /** Wei that the next block asks for each gas. */
+  price = 1_000_000n
   #pool: Array<Transaction> = []
   readonly #draw: Draw
 
@@ -171,16 +170,6 @@ export class Ledger {
 
   fund(address: Address, amount: bigint): void {
     this.balances.set(address, this.balance(address) + amount)
-  }
-
-  /** Wei that the next block asks for each gas. */
-  get price(): bigint {
-    return this.#price
-  }
-
-  set price(price: bigint) {
-    this.#price = price
-    if (price > this.highestPrice) this.highestPrice = price
   }
 
   get pool(): ReadonlyArray<Transaction> {

@@ -97,7 +97,6 @@ export interface Look {
   /** Payments for which the service itself has reported the transaction that used an authorization. */
   readonly reported: ReadonlySet<string>
   /** Gas that may be paid for a merchant in a day. */
-  readonly gasPerMerchant: bigint
   readonly board: FaultBoard
   /** How long a payment waits for its buyer. */
   readonly expiryMillis: number

@@ -50,7 +50,7 @@ export class Oracle {
   /** Undefined while somebody is in a transaction. */
   #look(): Look | undefined {
     const { board, ledger, plan, receivers, world } = this.#nature
-    const { cluster, database, gasPerMerchant, people, refundDesk, shop, signers, thief } = this.#parts
+    const { cluster, database, people, refundDesk, shop, signers, thief } = this.#parts
     const rows = database.rows(shop)
     if (rows === undefined) return undefined
     return {
@@ -67,7 +67,6 @@ export class Oracle {
       confirmations: plan.confirmations,
       openTransactions: board.calm ? database.openTransactions() : 0,
       reported: new Set(board.calm ? database.reported() : []),
-      gasPerMerchant,
       receiver: shop.receiver,
       board,
       expiryMillis: plan.expirySeconds * 1_000,

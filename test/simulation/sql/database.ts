@@ -28,8 +28,6 @@ import { Alerts } from "../../../src/platform/alerts/Alerts.ts"
 import { migrate } from "../../../src/platform/database/migrate.ts"
 import { migrations } from "../../../src/platform/database/migrations.ts"
 import { WebhookRepo } from "../../../src/webhooks/WebhookRepo.ts"
-import * as AgentReconciler from "../../../src/x402/agents/AgentReconciler.ts"
-import { Agents } from "../../../src/x402/agents/Agents.ts"
 import { Releases } from "../../../src/x402/agents/Releases.ts"
 import { Facilitator } from "../../../src/x402/Facilitator.ts"
 import { testConfig } from "../../support/memory.ts"
@@ -254,9 +252,9 @@ export interface Database {
     never,
     SecureRandom.SecureRandom
   >
-  /** Agents, x402 and the relayer. */
+  /** Signatures and the relayer. */
   readonly signing: Layer.Layer<
-    Facilitator | Releases | Agents,
+    Facilitator | Releases,
     never,
     AppConfig | RpcPool | ContractSignatures | PaymentRepo | Payments | Alerts | SecureRandom.SecureRandom
   >
@@ -292,9 +290,7 @@ export const databaseOf = (world: World, board: FaultBoard): Database => {
       Alerts.layer,
       LinkRepo.layer
     ).pipe(Layer.provide(client)),
-    signing: Layer.mergeAll(Facilitator.layer, Releases.layer, Agents.layer, AgentReconciler.layer).pipe(
-      Layer.provide(client)
-    ),
+    signing: Layer.merge(Facilitator.layer, Releases.layer).pipe(Layer.provide(client)),
     rows: (shop) => (session.isIdle ? rowsOf(session, shop) : undefined),
     openTransactions: () =>
       Number(session.run("SELECT count(*) FROM wallet_transactions WHERE ended_at IS NULL")[0]),

@@ -1,25 +1,21 @@
 // Agents over HTTP, against anvil and the real USDC: what they may sign, how their caps hold,
 // and how reservations end by what the chain shows.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Context, Effect } from "effect"
 import { Address } from "../../../src/domain/Chain.ts"
 import { Agents } from "../../../src/x402/agents/Agents.ts"
 import { decodeHeader } from "../../../src/x402/Wire.ts"
-import { receiver, requirementsV1, requirementsV2, startX402World, type X402World } from "../x402World.ts"
+import { receiver, requirementsV1, requirementsV2, x402World } from "../x402World.ts"
 
 setDefaultTimeout(60_000)
 
 const resource = "https://api.example.com/weather"
 const usd = (amount: number) => BigInt(Math.round(amount * 1_000_000))
 
-describe("agents", () => {
-  let world: X402World
-  let counter = 0
-  beforeAll(async () => {
-    world = await startX402World()
-  }, 120_000)
-  afterAll(() => world.close(), 120_000)
+const world = await x402World()
 
+describe("agents", () => {
+  let counter = 0
   const request = (accepts: ReadonlyArray<unknown>, changes: object = {}) => ({
     requestId: `request-${counter++}`,
     resource,

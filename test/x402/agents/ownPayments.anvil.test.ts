@@ -1,22 +1,18 @@
 // Agents that pay payments of this service: one authorization for each payment, whose nonce the
 // token itself lets through once.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { authorizationNonceOf } from "../../../src/domain/authorizationNonce.ts"
 import { decodeHeader } from "../../../src/x402/Wire.ts"
 import { openPayment, payPath, relayElsewhere, rowsOf, until } from "../payloads.ts"
-import { receiver, startX402World, type X402World } from "../x402World.ts"
+import { receiver, x402World } from "../x402World.ts"
 
 setDefaultTimeout(60_000)
 
-describe("an agent and a payment of this service", () => {
-  let world: X402World
-  let counter = 0
-  beforeAll(async () => {
-    world = await startX402World()
-  }, 120_000)
-  afterAll(() => world.close(), 120_000)
+const world = await x402World()
 
+describe("an agent and a payment of this service", () => {
+  let counter = 0
   const required = (id: string) => world.call("GET", payPath(world, id), undefined)
   const sign = async (key: string, id: string, requestId = `own-${counter++}`) => {
     const { body } = await required(id)
@@ -120,11 +116,6 @@ describe("an agent and a payment of this service", () => {
 })
 
 describe("allowed hosts", () => {
-  let world: X402World
-  beforeAll(async () => {
-    world = await startX402World()
-  }, 120_000)
-  afterAll(() => world.close(), 120_000)
   const other = "0x90F79bf6EB2c4f870365E785982E1f101E93b906"
   const sign = (key: string, resource: string, payTo: string, amount = "1") =>
     world.call("POST", "/agent/x402/payments", key, {

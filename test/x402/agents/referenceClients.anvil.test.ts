@@ -18,7 +18,7 @@ import { Hono } from "hono"
 import { createWalletClient, http, publicActions } from "viem"
 import { makePayingFetch, type PayingFetch } from "../../../src/packages/agent-proxy/PayingFetch.ts"
 import { startProxy } from "../../../src/packages/agent-proxy/Proxy.ts"
-import { receiver, requirementsV1, startX402World, type X402World } from "../x402World.ts"
+import { receiver, requirementsV1, x402World } from "../x402World.ts"
 
 setDefaultTimeout(60_000)
 
@@ -34,8 +34,9 @@ const routes = {
   }
 }
 
+const world = await x402World()
+
 describe("the field's own x402 packages", () => {
-  let world: X402World
   const stops: Array<() => void> = []
   let honoUrl = ""
   let expressUrl = ""
@@ -91,7 +92,6 @@ describe("the field's own x402 packages", () => {
   }
 
   beforeAll(async () => {
-    world = await startX402World()
     honoUrl = honoApp(ours())
     referenceUrl = honoApp(reference())
     const app = express()
@@ -105,10 +105,9 @@ describe("the field's own x402 packages", () => {
     expressUrl = `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`
     stops.push(() => void server.close())
   }, 120_000)
-  afterAll(async () => {
+  afterAll(() => {
     for (const stop of stops) stop()
-    await world.close()
-  }, 120_000)
+  })
 
   const payingAs = (key: string): PayingFetch =>
     makePayingFetch({ serviceUrl: world.baseUrl, agentKey: Redacted.make(key), log: () => {} })

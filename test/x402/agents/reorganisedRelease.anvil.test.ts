@@ -1,5 +1,5 @@
 // A cancellation gives an agent its cap back once no reorganisation takes it back any more.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { encodeFunctionData } from "viem"
 import { Address } from "../../../src/domain/Chain.ts"
@@ -7,19 +7,16 @@ import { networks } from "../../../src/domain/networks.ts"
 import { authorizationAbi } from "../../../src/x402/Authorization.ts"
 import { decodeHeader } from "../../../src/x402/Wire.ts"
 import { until } from "../payloads.ts"
-import { requirementsV2, startX402World, type X402World } from "../x402World.ts"
+import { requirementsV2, x402World } from "../x402World.ts"
 
 setDefaultTimeout(120_000)
 
 const price = 10_000_000n
 const confirmations = 3
 
+const world = await x402World({ TESTNET_CONFIRMATIONS: String(confirmations) })
+
 describe("a released authorization", () => {
-  let world: X402World
-  beforeAll(async () => {
-    world = await startX402World({ TESTNET_CONFIRMATIONS: String(confirmations) })
-  }, 120_000)
-  afterAll(() => world.close(), 120_000)
   const rpc = (method: string, ...params: ReadonlyArray<unknown>) =>
     Effect.runPromise(world.chain.rpc(method, [...params]))
   const mine = () => Effect.runPromise(world.chain.mine(1))

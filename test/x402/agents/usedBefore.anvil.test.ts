@@ -1,16 +1,12 @@
 // An authorization that was used hours before it was reserved, as after the database was restored from before its
 // reservation: its nonce follows from the payment, and is reserved anew.
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { openPayment, payPath, rowsOf, until } from "../payloads.ts"
-import { startX402World, type X402World } from "../x402World.ts"
+import { x402World } from "../x402World.ts"
 
 setDefaultTimeout(90_000)
-let world: X402World
-beforeAll(async () => {
-  world = await startX402World()
-}, 120_000)
-afterAll(() => world.close(), 120_000)
+const world = await x402World()
 
 test("a reservation ends by a use that is hours older, and counts against the cap no more than its day", async () => {
   const id = await openPayment(world, "1")

@@ -1,18 +1,14 @@
 // A wallet that has sent its money is not asked for it again, also while the chain's time is behind ours.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { openPayment, rowsOf, transfer, until } from "../payloads.ts"
-import { startX402World, type X402World } from "../x402World.ts"
+import { x402World } from "../x402World.ts"
 import { payBySignature, signTerms } from "./signed.ts"
 
 setDefaultTimeout(60_000)
 
-describe("a wallet that has sent its money, and signs", () => {
-  let world: X402World
-  beforeAll(async () => {
-    world = await startX402World({ RELAY_GAS_PER_MERCHANT: "1000000000" })
-  }, 120_000)
-  afterAll(() => world.close(), 120_000)
+const world = await x402World({ RELAY_GAS_PER_MERCHANT: "1000000000" })
 
+describe("a wallet that has sent its money, and signs", () => {
   for (const minutes of [0, 2])
     test(`pays once, on a chain whose time is ${minutes} minutes behind`, async () => {
       // The service has read a height of the chain.

@@ -1,22 +1,18 @@
 // What is signed for one payment and reported for an equal one pays the first.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { TransactionHash } from "../../../src/domain/Chain.ts"
 import { createDidToken } from "../../../src/payments/buyers/createDidToken.ts"
 import { openPayment, relayElsewhere, report, rowsOf, transfer, until } from "../payloads.ts"
-import { startX402World, type X402World } from "../x402World.ts"
+import { x402World } from "../x402World.ts"
 import { payBySignature, signTerms } from "./signed.ts"
 
 setDefaultTimeout(90_000)
 const price = 1_000_000n
 
-describe("a transfer by a signature that was asked for one payment", () => {
-  let world: X402World
-  beforeAll(async () => {
-    world = await startX402World({ TESTNET_CONFIRMATIONS: "1" })
-  }, 120_000)
-  afterAll(() => world.close(), 120_000)
+const world = await x402World({ TESTNET_CONFIRMATIONS: "1" })
 
+describe("a transfer by a signature that was asked for one payment", () => {
   const statusOf = async (id: string) =>
     (await world.call("GET", `/payments/${id}`, world.keys.test.secret)).body.payment.status
   test("brought onto the chain by others and reported for an equal payment does not settle that one", async () => {

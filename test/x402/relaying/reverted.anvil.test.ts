@@ -1,23 +1,18 @@
 // What the buyer is told where a signature was sent and reverted, and where the wallet that sends has nothing.
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { Address } from "../../../src/domain/Chain.ts"
 import { carries, openPayment, transfer } from "../payloads.ts"
-import { startX402World, type X402World } from "../x402World.ts"
+import { x402World } from "../x402World.ts"
 import { payBySignature, signTerms } from "./signed.ts"
 
 setDefaultTimeout(60_000)
 
 const amount = 10_000_000n
 
-describe("a signature that came to nothing", () => {
-  let world: X402World
-  beforeAll(async () => {
-    world = await startX402World()
-  }, 120_000)
-  afterAll(() => world.close(), 120_000)
-  afterEach(() => world.node.behave(() => undefined))
+const world = await x402World()
 
+describe("a signature that came to nothing", () => {
   test("sent, and reverted on the chain: refused as reverting, not as an empty wallet of the service", async () => {
     const id = await openPayment(world, "10")
     const buyer = await world.payer(amount)

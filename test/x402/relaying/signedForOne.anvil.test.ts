@@ -1,20 +1,16 @@
 // What a wallet has signed for one payment pays that one, whatever else the wallet is about to pay.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import type { PrivateKeyAccount } from "viem/accounts"
 import { createDidToken } from "../../../src/payments/buyers/createDidToken.ts"
 import { openPayment, relayElsewhere, rowsOf, transfer, until } from "../payloads.ts"
-import { startX402World, type X402World } from "../x402World.ts"
+import { x402World } from "../x402World.ts"
 import { payBySignature, signTerms } from "./signed.ts"
 
 setDefaultTimeout(60_000)
 
-describe("what a wallet has signed for one payment", () => {
-  let world: X402World
-  beforeAll(async () => {
-    world = await startX402World({ RELAY_GAS_PER_MERCHANT: "1000000000" })
-  }, 120_000)
-  afterAll(() => world.close(), 120_000)
+const world = await x402World({ RELAY_GAS_PER_MERCHANT: "1000000000" })
 
+describe("what a wallet has signed for one payment", () => {
   const statusesOf = (...ids: ReadonlyArray<string>) =>
     Promise.all(
       ids.map(

@@ -1,9 +1,6 @@
 // Of signatures that pay, of those who sign them, and of the wallet that sends them.
 import { type Invariants, type Look, type PaymentOf, stillIn, unexplained } from "../Look.ts"
 
-/** A transaction offers twice the price; a replacement that, or a quarter more than what the price has overtaken. */
-const mostOffered = 3n
-
 /** Why what was never sent ends: its payment has come to something else, or is another's. */
 const endsUnsent: ReadonlySet<string | null> = new Set([
   "payment_already_settled",
@@ -86,51 +83,6 @@ export const authorizations: Invariants = {
       if (pending !== undefined && before.settlements.some((one) => one.id === pending.id))
         return `${id} has expired while ${pending.nonce} was pending`
     }
-    return undefined
-  },
-
-  "agents' caps hold": ({ signers }) => {
-    const byAgent = Map.groupBy(signers.agents.signatures.values(), ({ agent }) => agent.id)
-    for (const signatures of byAgent.values())
-      for (const { agent, amount, at } of signatures) {
-        if (amount > agent.capPerPayment) return `agent ${agent.id} has signed ${amount} at once`
-        const day = signatures.filter((one) => one.at <= at && one.at > at - 86_400_000)
-        const sum = day.reduce((total, one) => total + one.amount, 0n)
-        if (sum > agent.capPerDay) return `agent ${agent.id} has signed ${sum} in a day`
-      }
-    return undefined
-  },
-
-  "an authorization serves one request, which it has paid": ({ ledger, signers }) => {
-    const served = new Set<string>()
-    for (const { nonce, paid, price, request } of signers.agents.served) {
-      if (paid < price) return `${request} costs ${price} and was served for ${paid}`
-      if (served.has(nonce)) return `${request} was served for ${nonce}, as another one was`
-      served.add(nonce)
-      if (![...ledger.everMined].some((hash) => ledger.transactions.get(hash)?.spending?.nonce === nonce))
-        return `${request} was served for ${nonce}, which has moved nothing`
-    }
-    return undefined
-  },
-
-  "no more gas is paid for a merchant than its day's": ({ gasPerMerchant, ledger, receiver }) => {
-    const at = new Map<number, bigint>()
-    for (const { mined, time } of ledger.fork.blocks)
-      for (const { succeeded, transaction } of mined)
-        if (succeeded && transaction.sender === ledger.relayer && transaction.moves[0]?.to === receiver)
-          at.set(time, (at.get(time) ?? 0n) + (transaction.gas?.limit ?? 0n))
-    for (const time of at.keys()) {
-      const day = [...at].filter(([one]) => one <= time && one > time - 86_000)
-      const sum = day.reduce((total, [, gas]) => total + gas, 0n)
-      if (sum > gasPerMerchant) return `${sum} gas was paid in a day`
-    }
-    return undefined
-  },
-
-  "the wallet offers what the chain asks": ({ ledger }) => {
-    for (const { gas, hash, sender } of ledger.pool)
-      if (sender === ledger.relayer && gas !== undefined && gas.maxFee > mostOffered * ledger.highestPrice)
-        return `${hash} offers ${gas.maxFee} wei, where no block has asked more than ${ledger.highestPrice}`
     return undefined
   }
 }
