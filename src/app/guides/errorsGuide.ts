@@ -8,10 +8,15 @@ const shape = Object.entries(Envelope.fields.error.fields)
   .map(([name, { ast }]) => `"${name}"${SchemaAST.isOptional(ast) ? "?" : ""}`)
   .join(", ")
 
+interface Entry {
+  readonly status: number
+  readonly retryable: boolean
+}
+
 interface Group {
   readonly title: string
   readonly advice: string
-  readonly has: (status: number) => boolean
+  readonly has: (code: Entry) => boolean
 }
 
 const groups: ReadonlyArray<Group> = [
@@ -19,32 +24,38 @@ const groups: ReadonlyArray<Group> = [
     title: "Not decided yet",
     advice:
       "The answer is 202 and carries the payment beside the error. Wait; the service looks again by itself.",
-    has: (status) => status < 300
+    has: ({ status }) => status < 300
   },
   {
     title: "The request is wrong",
-    advice: "Sending it again does not help. `details` names each place; fix the code that made the request.",
-    has: (status) => [400, 402, 405, 413, 415].includes(status)
+    advice: "The same request fails again. `details` names each place; fix the code that made the request.",
+    has: ({ status }) => [400, 402, 405, 413, 415].includes(status)
   },
   {
     title: "Who is asking",
-    advice: "The key is wrong, or may not do this. Do not try again with the same key.",
-    has: (status) => status === 401 || status === 403
+    advice: "The caller may not do this as things are. Each code says what has to change.",
+    has: ({ status }) => status === 401 || status === 403
   },
   {
     title: "Nothing there",
     advice: "It does not exist, or belongs to another merchant or environment: the answer is the same.",
-    has: (status) => status === 404 || status === 410
+    has: ({ status }) => status === 404 || status === 410
   },
   {
     title: "The state does not allow it",
     advice: "Read the object again and decide by its present state.",
-    has: (status) => status === 409 || status === 422
+    has: ({ status }) => status === 409 || status === 422
   },
   {
     title: "Not now",
-    advice: "Send the same request again after `retry-after` seconds. The client library does so by itself.",
-    has: (status) => status === 408 || status === 429 || status >= 500
+    advice:
+      "Send the same request again, where there is a `retry-after` after so many seconds. The client library does so by itself.",
+    has: ({ retryable, status }) => retryable && (status === 408 || status === 429 || status >= 500)
+  },
+  {
+    title: "Not set up",
+    advice: "The operator of the service has to act first.",
+    has: ({ retryable, status }) => !retryable && status >= 500
   }
 ]
 
@@ -72,7 +83,7 @@ ${groups
   .map(
     ({ title, advice, has }) =>
       `## ${title}\n\n${advice}\n\n${Object.entries(errorCodes)
-        .filter(([, { status }]) => has(status))
+        .filter(([, entry]) => has(entry))
         .map(
           ([code, { status, retryable, summary }]) =>
             `### ${code}\n\nHTTP ${status}${retryable ? ", may succeed when sent again" : ""}. ${summary}`
@@ -84,5 +95,5 @@ ${groups
 
 /** Codes that no group has. */
 export const ungrouped = Object.entries(errorCodes)
-  .filter(([, { status }]) => !groups.some(({ has }) => has(status)))
+  .filter(([, entry]) => !groups.some(({ has }) => has(entry)))
   .map(([code]) => code)
