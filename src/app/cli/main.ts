@@ -2,7 +2,7 @@
 // service runs. Exit codes: 0 done, 1 it could not be done, 2 not a
 // command, 130 interrupted.
 import { BunRuntime, BunServices } from "@effect/platform-bun"
-import { Cause, Console, Effect, Layer, Logger } from "effect"
+import { Cause, Effect, Layer, Logger } from "effect"
 import { CliError, Command } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
 import { AppConfig } from "../../platform/AppConfig.ts"
@@ -20,6 +20,7 @@ import { key } from "./key.ts"
 import { layerBooks } from "./layerBooks.ts"
 import { link } from "./link.ts"
 import { merchant } from "./merchant.ts"
+import * as presentation from "./presentation.ts"
 import { user } from "./user.ts"
 import { webhook } from "./webhook.ts"
 
@@ -72,12 +73,15 @@ const end = (code: number) => Effect.sync(() => process.exit(code))
 
 const program: Effect.Effect<void> = Command.run(root, { version: "0.1.0" }).pipe(
   Effect.provide(platform),
+  Effect.provide(presentation.layer),
   Effect.provide(logs),
   Effect.catchCause((cause) => {
     if (Cause.hasInterruptsOnly(cause)) return end(130)
     const error = Cause.squash(cause)
     // The parser has said already what is wrong with the command line.
-    return CliError.isCliError(error) ? end(2) : Effect.andThen(Console.error(sentence(error)), end(1))
+    return CliError.isCliError(error)
+      ? end(2)
+      : Effect.andThen(presentation.sayWrong(sentence(error)), end(1))
   })
 )
 

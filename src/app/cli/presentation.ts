@@ -1,0 +1,57 @@
+// What the command line says of itself and of a command that it does not understand. Standard output is the answer's
+// alone: with --json that is one document, also for an error.
+import { Console, Effect, type Layer } from "effect"
+import { type CliError, CliOutput, type HelpDoc } from "effect/cli"
+
+const asksForJson = process.argv.includes("--json")
+
+const inOneLine = (text: string) =>
+  text
+    .replaceAll("Schema validation failed: ", "")
+    .replace(/\s+/g, " ")
+    .replace(/Did you mean this\? (\S+)$/, ". Did you mean $1?")
+    .replace(" . Did", ". Did")
+
+/** What is wrong, and what may be typed instead. */
+export const sayWrong = (message: string, hint?: string): Effect.Effect<void> =>
+  asksForJson
+    ? Console.log(JSON.stringify({ error: { message, ...(hint === undefined ? {} : { hint }) } }))
+    : Console.error(hint === undefined ? message : `${message}\n${hint}`)
+
+const hintOf = ({ examples = [], subcommands = [], usage }: HelpDoc.HelpDoc) => {
+  const [example] = examples
+  if (example !== undefined) return `For example: ${example.command}`
+  const names = subcommands.flatMap(({ commands }) => commands.map(({ name }) => name))
+  return names.length > 0 ? `There are: ${names.join(", ")}` : `Usage: ${usage}`
+}
+
+/** Of a command that there is not, its flags say nothing. */
+const told = (errors: ReadonlyArray<CliError.NonShowHelpErrors>) => {
+  const unknown = errors.find(({ _tag }) => _tag === "UnknownSubcommand")
+  return unknown === undefined ? errors : [unknown]
+}
+
+/** What every command takes comes last, in a line. */
+const helpOf = (formatter: CliOutput.Formatter, doc: HelpDoc.HelpDoc) => {
+  const everywhere = (doc.globalFlags ?? []).map(({ name }) => `--${name}`)
+  return `${formatter.formatHelpDoc({ ...doc, globalFlags: [] })}\n\nEverywhere: ${everywhere.join(", ")}`
+}
+
+export const layer: Layer.Layer<never> = CliOutput.layerPresenter({
+  present: Effect.fnUntraced(function* (event) {
+    const formatter = CliOutput.defaultFormatter({ colors: process.stdout.isTTY })
+    switch (event._tag) {
+      case "Help":
+        return yield* Console.log(helpOf(formatter, event.helpDoc))
+      case "InvalidInvocation":
+        return yield* sayWrong(
+          told(event.errors)
+            .map(({ message }) => inOneLine(message))
+            .join("; "),
+          hintOf(event.helpDoc)
+        )
+      case "Version":
+        return yield* Console.log(formatter.formatVersion(event.name, event.version))
+    }
+  })
+})

@@ -1,0 +1,52 @@
+// What a command line that is not understood is told, apart from help: two lines, or one document.
+import { expect, setDefaultTimeout, test } from "bun:test"
+import { join } from "node:path"
+import { programOf } from "../../support/process.ts"
+
+setDefaultTimeout(60_000)
+
+const root = join(import.meta.dir, "../../..")
+
+const typed = (...words: ReadonlyArray<string>) => {
+  const { exitCode, stderr, stdout } = Bun.spawnSync(
+    [process.execPath, programOf("src/app/cli/main.ts"), ...words],
+    // Without the secrets that production wants.
+    { cwd: root, env: { PATH: process.env["PATH"], ENVIRONMENT: "production" } }
+  )
+  return { exitCode, out: stdout.toString().trim(), lines: stderr.toString().trim().split("\n") }
+}
+
+test("a wrong value is two lines on standard error: what is wrong, an example", () => {
+  const wrong = typed("merchant", "create", "--name", "Shop", "--receiver", "0xYourAddress")
+  expect([wrong.exitCode, wrong.out]).toEqual([2, ""])
+  expect(wrong.lines).toEqual([
+    'Invalid value for flag --receiver: "0xYourAddress". Expected: an address: 0x and 40 hex digits, with the right EIP-55 checksum where letters are mixed',
+    "For example: bun run cli merchant create --name 'Demo Books' --receiver 0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045"
+  ])
+})
+
+test("with --json it is one document on standard output", () => {
+  const wrong = typed("merchant", "create", "--json")
+  expect([wrong.exitCode, wrong.lines]).toEqual([2, [""]])
+  expect(JSON.parse(wrong.out)).toEqual({
+    error: { message: "Missing required flag: --name", hint: expect.stringContaining("For example: ") }
+  })
+  const failed = typed("agent", "list", "--json", "--merchant", crypto.randomUUID(), "--env", "test")
+  expect([failed.exitCode, JSON.parse(failed.out)]).toEqual([1, { error: { message: expect.any(String) } }])
+})
+
+test("a near-miss is offered; what is far from every command is told which there are", () => {
+  expect(typed("doctr").lines[0]).toBe('Unknown subcommand "doctr" for "quittance". Did you mean doctor?')
+  expect(typed("merchant", "change").lines).toEqual([
+    'Unknown subcommand "change" for "quittance merchant"',
+    "There are: create, list, update"
+  ])
+})
+
+test("help has usage, flags and examples before what every command takes", () => {
+  const { exitCode, out } = typed("merchant", "create", "--help")
+  expect(exitCode).toBe(0)
+  const places = ["USAGE", "FLAGS", "EXAMPLES", "Everywhere: --help"].map((part) => out.indexOf(part))
+  expect(places).toEqual(places.toSorted((one, other) => one - other))
+  expect(places[0]).toBeGreaterThan(-1)
+})
