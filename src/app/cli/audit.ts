@@ -83,7 +83,7 @@ const verify = Command.make(
     if (!guarded)
       return yield* new CommandFailed({
         message:
-          "Nothing keeps the audit log from being changed: the trigger audit_entries_stay is missing, altered or not enabled ALWAYS. Find out who did that, then make both again as migrations/0011_money_levers.ts does, and: ALTER TABLE audit_entries ENABLE ALWAYS TRIGGER audit_entries_stay"
+          "Nothing keeps the audit log from being changed: the trigger audit_entries_stay is missing, altered or not enabled ALWAYS. Find out who did that, then make both again as migrations/0001_initial.ts does, and: ALTER TABLE audit_entries ENABLE ALWAYS TRIGGER audit_entries_stay"
       })
     if (strangers.length > 0)
       return yield* new CommandFailed({

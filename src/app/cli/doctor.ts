@@ -1,6 +1,6 @@
 // `doctor`: looks at what a deployment stands on, and says what to do about what is wrong.
 
-import { Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Console, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { Command } from "effect/cli"
 import { toHex } from "viem"
 import { Bytes, Quantity } from "../../chain/RpcSchemas.ts"
@@ -185,14 +185,16 @@ export const doctor = Command.make(
           warning("nodes", `Fewer than three: with three, one may fail or lie. Add to ${setting}.`)
         )
     }
-    yield* print(
-      input.json,
-      { findings },
-      findings.map(({ about, level, message }) => `${signs[level].padEnd(3)} ${about.padEnd(14)} ${message}`)
-    )
     const failures = findings.filter(({ level }) => level === "failure").length
-    if (failures > 0)
-      return yield* new CommandFailed({ message: `${failures} of ${findings.length} would stop payments.` })
+    const lines = findings.map(
+      ({ about, level, message }) => `${signs[level].padEnd(3)} ${about.padEnd(14)} ${message}`
+    )
+    if (failures === 0) return yield* print(input.json, { findings }, lines)
+    if (!input.json) yield* Console.log(lines.join("\n"))
+    return yield* new CommandFailed({
+      message: `${failures} of ${findings.length} would stop payments.`,
+      found: { findings }
+    })
   }, Effect.provide(DerivedWallets.layer))
 ).pipe(
   Command.withDescription(

@@ -81,7 +81,14 @@ const program: Effect.Effect<void> = Command.run(root, { version: "0.1.0" }).pip
     // The parser has said already what is wrong with the command line.
     return CliError.isCliError(error)
       ? end(2)
-      : Effect.andThen(presentation.sayWrong(sentence(error)), end(1))
+      : Effect.andThen(
+          presentation.sayWrong(
+            sentence(error),
+            undefined,
+            error instanceof CommandFailed ? error.found : {}
+          ),
+          end(1)
+        )
   })
 )
 

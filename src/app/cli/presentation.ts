@@ -9,13 +9,15 @@ const inOneLine = (text: string) =>
   text
     .replaceAll("Schema validation failed: ", "")
     .replace(/\s+/g, " ")
-    .replace(/Did you mean this\? (\S+)$/, ". Did you mean $1?")
-    .replace(" . Did", ". Did")
+    .replace(
+      / Did you mean this\? (.+)$/,
+      (_, names: string) => `. Did you mean ${names.replaceAll(" ", " or ")}?`
+    )
 
-/** What is wrong, and what may be typed instead. */
-export const sayWrong = (message: string, hint?: string): Effect.Effect<void> =>
+/** What is wrong, and what may be typed instead. `found`: what the document has beside the error. */
+export const sayWrong = (message: string, hint?: string, found: object = {}): Effect.Effect<void> =>
   asksForJson
-    ? Console.log(JSON.stringify({ error: { message, ...(hint === undefined ? {} : { hint }) } }))
+    ? Console.log(JSON.stringify({ ...found, error: { message, hint } }))
     : Console.error(hint === undefined ? message : `${message}\n${hint}`)
 
 const hintOf = ({ examples = [], subcommands = [], usage }: HelpDoc.HelpDoc) => {

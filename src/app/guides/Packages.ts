@@ -6,6 +6,7 @@ import { mkdir, rename, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { Effect, type Layer, Schema } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
+import { version } from "../../../package.json"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { wheelName } from "../packages/wheelName.ts"
 
@@ -13,8 +14,8 @@ interface Archive {
   readonly what: string
   /** As `bun run packages` takes it. */
   readonly source: string
-  /** Of its file, which has a version in its name. */
-  readonly pattern: string
+  /** Its file. */
+  readonly file: string
   readonly contentType: string
 }
 
@@ -26,7 +27,7 @@ const archives: Readonly<Record<string, Archive>> = {
       {
         what: `@quittance/${name}`,
         source: name,
-        pattern: `quittance-${name}-[0-9]*.tgz`,
+        file: `quittance-${name}-${version}.tgz`,
         contentType: "application/gzip"
       }
     ])
@@ -35,7 +36,7 @@ const archives: Readonly<Record<string, Archive>> = {
   ...Object.fromEntries(
     [wheelName, "php.zip", "woocommerce.zip"].map((name) => [
       name,
-      { what: name, source: name, pattern: name, contentType: "application/zip" }
+      { what: name, source: name, file: name, contentType: "application/zip" }
     ])
   )
 }
@@ -55,13 +56,8 @@ const builtHere = join(sources, "../dist/packages")
 
 const contentOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex").slice(0, 32)
 
-const fileIn = (room: string, { pattern }: Archive): string | undefined => {
-  const [file] = existsSync(room) ? new Bun.Glob(pattern).scanSync(room) : []
-  return file === undefined ? undefined : join(room, file)
-}
-
 let sourcesChangedAt: number | undefined
-const isPresent = (file: string): boolean => {
+const isUpToDate = (file: string): boolean => {
   sourcesChangedAt ??= Math.max(
     ...[...new Bun.Glob("**/*").scanSync({ cwd: sources, absolute: true })].map(
       (one) => statSync(one).mtimeMs
@@ -70,23 +66,23 @@ const isPresent = (file: string): boolean => {
   return statSync(file).mtimeMs >= sourcesChangedAt
 }
 
-const building = new Map<string, Promise<void>>()
-const build = ({ source }: Archive): Promise<void> => {
+const building = new Map<string, Promise<boolean>>()
+/** Whether it could be built; what is asked for meanwhile waits for the same build. */
+const build = ({ source }: Archive): Promise<boolean> => {
   const begun = building.get(source)
   if (begun !== undefined) return begun
   const ended = Bun.spawn([process.execPath, builder, source], { stdout: "ignore", stderr: "inherit" })
-    .exited.then(() => {})
+    .exited.then((code) => code === 0)
     .finally(() => building.delete(source))
   building.set(source, ended)
   return ended
 }
 
 const fileOf = async (archive: Archive): Promise<string | undefined> => {
-  if (!existsSync(builder)) return fileIn(builtIn, archive)
-  const file = fileIn(builtHere, archive)
-  if (file !== undefined && isPresent(file)) return file
-  await build(archive)
-  return fileIn(builtHere, archive)
+  const fromSources = existsSync(builder)
+  const file = join(fromSources ? builtHere : builtIn, archive.file)
+  const isThere = existsSync(file) && (!fromSources || isUpToDate(file))
+  return isThere || (fromSources && (await build(archive))) ? file : undefined
 }
 
 const bytesOf = async (name: string): Promise<Uint8Array | undefined> => {

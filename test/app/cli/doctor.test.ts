@@ -99,6 +99,8 @@ describe("cli doctor", () => {
         TESTNET_CONFIRMATION: "1"
       })
       expect(yield* ill.exited).toBe(1)
+      // One document, for programs that read it whole.
+      expect(JSON.parse(ill.output()).error).toEqual({ message: "4 of 11 would stop payments." })
       expect(findings(ill.output())).toEqual([
         "configuration ok",
         "configuration warning",

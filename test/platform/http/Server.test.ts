@@ -1,6 +1,6 @@
 import { expect } from "bun:test"
 import { BunHttpServer } from "@effect/platform-bun"
-import { Deferred, Effect, Layer } from "effect"
+import { Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import * as Server from "../../../src/platform/http/Server.ts"
 import { liveEffect } from "../../support/run.ts"
@@ -40,5 +40,35 @@ liveEffect("what a request has begun is done though its client goes away", () =>
       }),
       server
     )
+  })
+)
+
+liveEffect("a stop waits for what a request has begun", () =>
+  Effect.gen(function* () {
+    const begun = yield* Deferred.make<void>()
+    const goOn = yield* Deferred.make<void>()
+    const request = Deferred.succeed(begun, undefined).pipe(
+      Effect.andThen(Deferred.await(goOn)),
+      Effect.as(HttpServerResponse.text("done"))
+    )
+    const served = Effect.gen(function* () {
+      const handler = yield* HttpRouter.toHttpEffect(HttpRouter.add("GET", "/", request))
+      return HttpServer.serve(yield* Server.runToEnd(handler)).pipe(
+        Layer.provideMerge(Server.layerOf({ port: 0, hostname: "127.0.0.1" }))
+      )
+    })
+    const scope = yield* Scope.make()
+    const server = yield* Layer.buildWithScope(
+      Layer.unwrap(served).pipe(Layer.provide(BunHttpServer.layerHttpServices)),
+      scope
+    )
+    const { address } = yield* Effect.provideContext(HttpServer.HttpServer, server)
+    const answer = fetch(HttpServer.formatAddress(address)).then((a) => a.text(), String)
+    yield* Deferred.await(begun)
+    const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+    yield* Effect.sleep("300 millis")
+    yield* Deferred.succeed(goOn, undefined)
+    expect(yield* Effect.promise(() => answer)).toBe("done")
+    yield* Fiber.join(closing)
   })
 )
