@@ -77,11 +77,24 @@ const Created = ({ created, onClose }: { readonly created: CreatedAgent; readonl
   )
 }
 
+const NoAgents = () => {
+  const { place } = useSession()
+  const command = useProxyCommand(`ak_${place.env}_…`)
+  return (
+    <Empty icon="agents" title={`No ${place.env} agents`}>
+      <p>
+        An agent is a program that pays x402 APIs from a wallet of its own, never beyond the caps that you
+        set. Create one, then run its proxy where it works:
+      </p>
+      <p class="mono break command">{command}</p>
+    </Empty>
+  )
+}
+
 export const Agents = () => {
   const { api, place } = useSession()
   const page = useMerchantPage<AgentsPage>("/agents", { everyMillis: 5_000 })
   const [open, setOpen] = useState<"create" | CreatedAgent>()
-  const command = useProxyCommand(`ak_${place.env}_…`)
   const close = () => setOpen(undefined)
   const create = useAction(async (fields: AgentFields) => {
     setOpen(await call<CreatedAgent>("POST", `${api}/agents`, fields))
@@ -112,19 +125,7 @@ export const Agents = () => {
               </p>
             )}
             {isOpen(place.env) ? null : <p class="notice">{mainnetGated}</p>}
-            <Card flush>
-              {agents.length === 0 ? (
-                <Empty icon="agents" title={`No ${place.env} agents`}>
-                  <p>
-                    An agent is a program that pays x402 APIs from a wallet of its own, never beyond the caps
-                    that you set. Create one, then run its proxy where it works:
-                  </p>
-                  <p class="mono break command">{command}</p>
-                </Empty>
-              ) : (
-                <AgentTable agents={agents} />
-              )}
-            </Card>
+            <Card flush>{agents.length === 0 ? <NoAgents /> : <AgentTable agents={agents} />}</Card>
           </div>
         )}
       </Loaded>
