@@ -15,7 +15,7 @@ COPY LICENSE ./
 COPY docs/guides ./docs/guides
 COPY migrations ./migrations
 COPY src ./src
-RUN bun src/platform/pages/build.ts && bun src/app/packages/build.ts
+RUN bun src/platform/pages/build.ts && bun src/app/packages/build.ts && bun src/app/guides/build.ts
 
 FROM oven/bun:1.4.5-slim
 WORKDIR /app
@@ -43,6 +43,7 @@ ENV BUN_JSC_forceRAMSize=1073741824 BUN_JSC_smallHeapGrowthFactor=2 BUN_JSC_thre
 ENV MIMALLOC_PURGE_HOLES=0 MIMALLOC_PURGE_DELAY=1000
 # 8787 is the service; 9464 the metrics, where METRICS_PORT asks for them.
 EXPOSE 8787 9464
+# Alive, also while it migrates the database: a container that is ended for that begins anew. Ready is /readyz.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
-  CMD ["bun", "-e", "process.exit((await fetch('http://127.0.0.1:' + process.env.PORT + '/readyz')).ok ? 0 : 1)"]
+  CMD ["bun", "-e", "process.exit((await fetch('http://127.0.0.1:' + process.env.PORT + '/healthz')).ok ? 0 : 1)"]
 CMD ["bun", "dist/main.js"]

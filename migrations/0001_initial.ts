@@ -2,7 +2,6 @@
 // times timestamptz given by the application's clock.
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { moveTriggers } from "../src/platform/database/moveTriggers.ts"
 
 export const up = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -895,5 +894,375 @@ export const up = Effect.gen(function* () {
       PRIMARY KEY (receipt_id, address_hash)
     )`
 
-  yield* Effect.forEach(moveTriggers, (statement) => sql.unsafe(statement), { discard: true })
+  // The moves of money that 0.1.0 knew.
+  yield* sql`
+    CREATE FUNCTION payments_move_refused() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      RAISE EXCEPTION '%: no move leads from % to %', TG_TABLE_NAME,
+        CASE TG_OP WHEN 'INSERT' THEN 'none' ELSE OLD.status END,
+        CASE TG_OP WHEN 'DELETE' THEN 'none' ELSE NEW.status END
+        USING ERRCODE = 'QT001', TABLE = TG_TABLE_NAME;
+    END $$`
+  yield* sql`
+    CREATE TRIGGER payments_created AFTER INSERT ON payments
+    FOR EACH ROW WHEN (NOT ((NEW.status = 'pending'))) EXECUTE FUNCTION payments_move_refused()`
+  yield* sql`
+    CREATE TRIGGER payments_moved AFTER UPDATE ON payments
+    FOR EACH ROW WHEN (NOT ((OLD.status = NEW.status)
+      OR (OLD.status = 'pending' AND NEW.status = 'settled')
+      OR (OLD.status = 'pending' AND NEW.status = 'failed')
+      OR (OLD.status = 'pending' AND NEW.status = 'failed')
+      OR (OLD.status = 'pending' AND NEW.status = 'failed')
+      OR (OLD.status = 'failed' AND NEW.status = 'settled'))) EXECUTE FUNCTION payments_move_refused()`
+  yield* sql`
+    CREATE TRIGGER payments_deleted AFTER DELETE ON payments
+    FOR EACH ROW WHEN (NOT (false)) EXECUTE FUNCTION payments_move_refused()`
+  yield* sql`
+    CREATE FUNCTION claimed_transfers_move_refused() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      RAISE EXCEPTION '%: no move leads from % to %', TG_TABLE_NAME,
+        CASE TG_OP WHEN 'INSERT' THEN 'none' ELSE CASE WHEN OLD.dropped_at IS NULL THEN 'held' ELSE 'dropped' END END,
+        CASE TG_OP WHEN 'DELETE' THEN 'none' ELSE CASE WHEN NEW.dropped_at IS NULL THEN 'held' ELSE 'dropped' END END
+        USING ERRCODE = 'QT001', TABLE = TG_TABLE_NAME;
+    END $$`
+  yield* sql`
+    CREATE TRIGGER claimed_transfers_created AFTER INSERT ON claimed_transfers
+    FOR EACH ROW WHEN (NOT ((CASE WHEN NEW.dropped_at IS NULL THEN 'held' ELSE 'dropped' END = 'held' AND NEW.payment_id IS NOT NULL)
+      OR (CASE WHEN NEW.dropped_at IS NULL THEN 'held' ELSE 'dropped' END = 'held' AND NEW.refund_id IS NOT NULL))) EXECUTE FUNCTION claimed_transfers_move_refused()`
+  yield* sql`
+    CREATE TRIGGER claimed_transfers_moved AFTER UPDATE ON claimed_transfers
+    FOR EACH ROW WHEN (NOT ((CASE WHEN OLD.dropped_at IS NULL THEN 'held' ELSE 'dropped' END = CASE WHEN NEW.dropped_at IS NULL THEN 'held' ELSE 'dropped' END AND CASE WHEN OLD.dropped_at IS NULL THEN 'held' ELSE 'dropped' END <> 'held' AND CASE WHEN OLD.dropped_at IS NULL THEN 'held' ELSE 'dropped' END <> 'dropped')
+      OR (CASE WHEN OLD.dropped_at IS NULL THEN 'held' ELSE 'dropped' END = 'held' AND CASE WHEN NEW.dropped_at IS NULL THEN 'held' ELSE 'dropped' END = 'held' AND (OLD.chain_id, OLD.transaction_id, OLD.payer, OLD.receiver, OLD.amount, OLD.ordinal) = (NEW.chain_id, NEW.transaction_id, NEW.payer, NEW.receiver, NEW.amount, NEW.ordinal))
+      OR (CASE WHEN OLD.dropped_at IS NULL THEN 'held' ELSE 'dropped' END = 'held' AND CASE WHEN NEW.dropped_at IS NULL THEN 'held' ELSE 'dropped' END = 'dropped' AND (OLD.watch_at IS NOT NULL OR OLD.refund_id IS NOT NULL) AND (OLD.chain_id, OLD.transaction_id, OLD.payer, OLD.receiver, OLD.amount, OLD.ordinal) = (NEW.chain_id, NEW.transaction_id, NEW.payer, NEW.receiver, NEW.amount, NEW.ordinal))
+      OR (CASE WHEN OLD.dropped_at IS NULL THEN 'held' ELSE 'dropped' END = 'dropped' AND CASE WHEN NEW.dropped_at IS NULL THEN 'held' ELSE 'dropped' END = 'dropped' AND (OLD.chain_id, OLD.transaction_id, OLD.payer, OLD.receiver, OLD.amount, OLD.ordinal) = (NEW.chain_id, NEW.transaction_id, NEW.payer, NEW.receiver, NEW.amount, NEW.ordinal))
+      OR (CASE WHEN OLD.dropped_at IS NULL THEN 'held' ELSE 'dropped' END = 'dropped' AND CASE WHEN NEW.dropped_at IS NULL THEN 'held' ELSE 'dropped' END = 'held' AND (OLD.chain_id, OLD.transaction_id, OLD.payer, OLD.receiver, OLD.amount, OLD.ordinal) = (NEW.chain_id, NEW.transaction_id, NEW.payer, NEW.receiver, NEW.amount, NEW.ordinal))
+      OR (CASE WHEN OLD.dropped_at IS NULL THEN 'held' ELSE 'dropped' END = 'dropped' AND CASE WHEN NEW.dropped_at IS NULL THEN 'held' ELSE 'dropped' END = 'held' AND (OLD.chain_id, OLD.transaction_id, OLD.payer, OLD.receiver, OLD.amount, OLD.ordinal) <> (NEW.chain_id, NEW.transaction_id, NEW.payer, NEW.receiver, NEW.amount, NEW.ordinal)))) EXECUTE FUNCTION claimed_transfers_move_refused()`
+  yield* sql`
+    CREATE TRIGGER claimed_transfers_deleted AFTER DELETE ON claimed_transfers
+    FOR EACH ROW WHEN (NOT ((CASE WHEN OLD.dropped_at IS NULL THEN 'held' ELSE 'dropped' END = 'dropped' AND OLD.refund_id IS NOT NULL))) EXECUTE FUNCTION claimed_transfers_move_refused()`
+  yield* sql`
+    CREATE FUNCTION incoming_transfers_move_refused() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      RAISE EXCEPTION '%: no move leads from % to %', TG_TABLE_NAME,
+        CASE TG_OP WHEN 'INSERT' THEN 'none' ELSE CASE
+      WHEN OLD.dropped_at IS NOT NULL THEN 'dropped'
+      WHEN OLD.payment_id IS NOT NULL THEN 'paid'
+      WHEN OLD.attached_to IS NOT NULL THEN 'attaching'
+      WHEN OLD.handled_at IS NOT NULL THEN 'handled'
+      ELSE 'open' END END,
+        CASE TG_OP WHEN 'DELETE' THEN 'none' ELSE CASE
+      WHEN NEW.dropped_at IS NOT NULL THEN 'dropped'
+      WHEN NEW.payment_id IS NOT NULL THEN 'paid'
+      WHEN NEW.attached_to IS NOT NULL THEN 'attaching'
+      WHEN NEW.handled_at IS NOT NULL THEN 'handled'
+      ELSE 'open' END END
+        USING ERRCODE = 'QT001', TABLE = TG_TABLE_NAME;
+    END $$`
+  yield* sql`
+    CREATE TRIGGER incoming_transfers_created AFTER INSERT ON incoming_transfers
+    FOR EACH ROW WHEN (NOT ((CASE
+      WHEN NEW.dropped_at IS NOT NULL THEN 'dropped'
+      WHEN NEW.payment_id IS NOT NULL THEN 'paid'
+      WHEN NEW.attached_to IS NOT NULL THEN 'attaching'
+      WHEN NEW.handled_at IS NOT NULL THEN 'handled'
+      ELSE 'open' END = 'open')
+      OR (CASE
+      WHEN NEW.dropped_at IS NOT NULL THEN 'dropped'
+      WHEN NEW.payment_id IS NOT NULL THEN 'paid'
+      WHEN NEW.attached_to IS NOT NULL THEN 'attaching'
+      WHEN NEW.handled_at IS NOT NULL THEN 'handled'
+      ELSE 'open' END = 'paid'))) EXECUTE FUNCTION incoming_transfers_move_refused()`
+  yield* sql`
+    CREATE TRIGGER incoming_transfers_moved AFTER UPDATE ON incoming_transfers
+    FOR EACH ROW WHEN (NOT ((CASE
+      WHEN OLD.dropped_at IS NOT NULL THEN 'dropped'
+      WHEN OLD.payment_id IS NOT NULL THEN 'paid'
+      WHEN OLD.attached_to IS NOT NULL THEN 'attaching'
+      WHEN OLD.handled_at IS NOT NULL THEN 'handled'
+      ELSE 'open' END = CASE
+      WHEN NEW.dropped_at IS NOT NULL THEN 'dropped'
+      WHEN NEW.payment_id IS NOT NULL THEN 'paid'
+      WHEN NEW.attached_to IS NOT NULL THEN 'attaching'
+      WHEN NEW.handled_at IS NOT NULL THEN 'handled'
+      ELSE 'open' END)
+      OR (CASE
+      WHEN OLD.dropped_at IS NOT NULL THEN 'dropped'
+      WHEN OLD.payment_id IS NOT NULL THEN 'paid'
+      WHEN OLD.attached_to IS NOT NULL THEN 'attaching'
+      WHEN OLD.handled_at IS NOT NULL THEN 'handled'
+      ELSE 'open' END = 'open' AND CASE
+      WHEN NEW.dropped_at IS NOT NULL THEN 'dropped'
+      WHEN NEW.payment_id IS NOT NULL THEN 'paid'
+      WHEN NEW.attached_to IS NOT NULL THEN 'attaching'
+      WHEN NEW.handled_at IS NOT NULL THEN 'handled'
+      ELSE 'open' END = 'paid')
+      OR (CASE
+      WHEN OLD.dropped_at IS NOT NULL THEN 'dropped'
+      WHEN OLD.payment_id IS NOT NULL THEN 'paid'
+      WHEN OLD.attached_to IS NOT NULL THEN 'attaching'
+      WHEN OLD.handled_at IS NOT NULL THEN 'handled'
+      ELSE 'open' END = 'open' AND CASE
+      WHEN NEW.dropped_at IS NOT NULL THEN 'dropped'
+      WHEN NEW.payment_id IS NOT NULL THEN 'paid'
+      WHEN NEW.attached_to IS NOT NULL THEN 'attaching'
+      WHEN NEW.handled_at IS NOT NULL THEN 'handled'
+      ELSE 'open' END = 'attaching')
+      OR (CASE
+      WHEN OLD.dropped_at IS NOT NULL THEN 'dropped'
+      WHEN OLD.payment_id IS NOT NULL THEN 'paid'
+      WHEN OLD.attached_to IS NOT NULL THEN 'attaching'
+      WHEN OLD.handled_at IS NOT NULL THEN 'handled'
+      ELSE 'open' END = 'attaching' AND CASE
+      WHEN NEW.dropped_at IS NOT NULL THEN 'dropped'
+      WHEN NEW.payment_id IS NOT NULL THEN 'paid'
+      WHEN NEW.attached_to IS NOT NULL THEN 'attaching'
+      WHEN NEW.handled_at IS NOT NULL THEN 'handled'
+      ELSE 'open' END = 'paid')
+      OR (CASE
+      WHEN OLD.dropped_at IS NOT NULL THEN 'dropped'
+      WHEN OLD.payment_id IS NOT NULL THEN 'paid'
+      WHEN OLD.attached_to IS NOT NULL THEN 'attaching'
+      WHEN OLD.handled_at IS NOT NULL THEN 'handled'
+      ELSE 'open' END = 'attaching' AND CASE
+      WHEN NEW.dropped_at IS NOT NULL THEN 'dropped'
+      WHEN NEW.payment_id IS NOT NULL THEN 'paid'
+      WHEN NEW.attached_to IS NOT NULL THEN 'attaching'
+      WHEN NEW.handled_at IS NOT NULL THEN 'handled'
+      ELSE 'open' END = 'open')
+      OR (CASE
+      WHEN OLD.dropped_at IS NOT NULL THEN 'dropped'
+      WHEN OLD.payment_id IS NOT NULL THEN 'paid'
+      WHEN OLD.attached_to IS NOT NULL THEN 'attaching'
+      WHEN OLD.handled_at IS NOT NULL THEN 'handled'
+      ELSE 'open' END = 'open' AND CASE
+      WHEN NEW.dropped_at IS NOT NULL THEN 'dropped'
+      WHEN NEW.payment_id IS NOT NULL THEN 'paid'
+      WHEN NEW.attached_to IS NOT NULL THEN 'attaching'
+      WHEN NEW.handled_at IS NOT NULL THEN 'handled'
+      ELSE 'open' END = 'handled')
+      OR (CASE
+      WHEN OLD.dropped_at IS NOT NULL THEN 'dropped'
+      WHEN OLD.payment_id IS NOT NULL THEN 'paid'
+      WHEN OLD.attached_to IS NOT NULL THEN 'attaching'
+      WHEN OLD.handled_at IS NOT NULL THEN 'handled'
+      ELSE 'open' END = 'attaching' AND CASE
+      WHEN NEW.dropped_at IS NOT NULL THEN 'dropped'
+      WHEN NEW.payment_id IS NOT NULL THEN 'paid'
+      WHEN NEW.attached_to IS NOT NULL THEN 'attaching'
+      WHEN NEW.handled_at IS NOT NULL THEN 'handled'
+      ELSE 'open' END = 'handled')
+      OR (CASE
+      WHEN OLD.dropped_at IS NOT NULL THEN 'dropped'
+      WHEN OLD.payment_id IS NOT NULL THEN 'paid'
+      WHEN OLD.attached_to IS NOT NULL THEN 'attaching'
+      WHEN OLD.handled_at IS NOT NULL THEN 'handled'
+      ELSE 'open' END = 'handled' AND CASE
+      WHEN NEW.dropped_at IS NOT NULL THEN 'dropped'
+      WHEN NEW.payment_id IS NOT NULL THEN 'paid'
+      WHEN NEW.attached_to IS NOT NULL THEN 'attaching'
+      WHEN NEW.handled_at IS NOT NULL THEN 'handled'
+      ELSE 'open' END = 'open')
+      OR (CASE
+      WHEN OLD.dropped_at IS NOT NULL THEN 'dropped'
+      WHEN OLD.payment_id IS NOT NULL THEN 'paid'
+      WHEN OLD.attached_to IS NOT NULL THEN 'attaching'
+      WHEN OLD.handled_at IS NOT NULL THEN 'handled'
+      ELSE 'open' END = 'open' AND CASE
+      WHEN NEW.dropped_at IS NOT NULL THEN 'dropped'
+      WHEN NEW.payment_id IS NOT NULL THEN 'paid'
+      WHEN NEW.attached_to IS NOT NULL THEN 'attaching'
+      WHEN NEW.handled_at IS NOT NULL THEN 'handled'
+      ELSE 'open' END = 'dropped')
+      OR (CASE
+      WHEN OLD.dropped_at IS NOT NULL THEN 'dropped'
+      WHEN OLD.payment_id IS NOT NULL THEN 'paid'
+      WHEN OLD.attached_to IS NOT NULL THEN 'attaching'
+      WHEN OLD.handled_at IS NOT NULL THEN 'handled'
+      ELSE 'open' END = 'dropped' AND CASE
+      WHEN NEW.dropped_at IS NOT NULL THEN 'dropped'
+      WHEN NEW.payment_id IS NOT NULL THEN 'paid'
+      WHEN NEW.attached_to IS NOT NULL THEN 'attaching'
+      WHEN NEW.handled_at IS NOT NULL THEN 'handled'
+      ELSE 'open' END = 'open')
+      OR (CASE
+      WHEN OLD.dropped_at IS NOT NULL THEN 'dropped'
+      WHEN OLD.payment_id IS NOT NULL THEN 'paid'
+      WHEN OLD.attached_to IS NOT NULL THEN 'attaching'
+      WHEN OLD.handled_at IS NOT NULL THEN 'handled'
+      ELSE 'open' END = 'paid' AND CASE
+      WHEN NEW.dropped_at IS NOT NULL THEN 'dropped'
+      WHEN NEW.payment_id IS NOT NULL THEN 'paid'
+      WHEN NEW.attached_to IS NOT NULL THEN 'attaching'
+      WHEN NEW.handled_at IS NOT NULL THEN 'handled'
+      ELSE 'open' END = 'dropped')
+      OR (CASE
+      WHEN OLD.dropped_at IS NOT NULL THEN 'dropped'
+      WHEN OLD.payment_id IS NOT NULL THEN 'paid'
+      WHEN OLD.attached_to IS NOT NULL THEN 'attaching'
+      WHEN OLD.handled_at IS NOT NULL THEN 'handled'
+      ELSE 'open' END = 'dropped' AND CASE
+      WHEN NEW.dropped_at IS NOT NULL THEN 'dropped'
+      WHEN NEW.payment_id IS NOT NULL THEN 'paid'
+      WHEN NEW.attached_to IS NOT NULL THEN 'attaching'
+      WHEN NEW.handled_at IS NOT NULL THEN 'handled'
+      ELSE 'open' END = 'paid')
+      OR (CASE
+      WHEN OLD.dropped_at IS NOT NULL THEN 'dropped'
+      WHEN OLD.payment_id IS NOT NULL THEN 'paid'
+      WHEN OLD.attached_to IS NOT NULL THEN 'attaching'
+      WHEN OLD.handled_at IS NOT NULL THEN 'handled'
+      ELSE 'open' END = 'attaching' AND CASE
+      WHEN NEW.dropped_at IS NOT NULL THEN 'dropped'
+      WHEN NEW.payment_id IS NOT NULL THEN 'paid'
+      WHEN NEW.attached_to IS NOT NULL THEN 'attaching'
+      WHEN NEW.handled_at IS NOT NULL THEN 'handled'
+      ELSE 'open' END = 'dropped')
+      OR (CASE
+      WHEN OLD.dropped_at IS NOT NULL THEN 'dropped'
+      WHEN OLD.payment_id IS NOT NULL THEN 'paid'
+      WHEN OLD.attached_to IS NOT NULL THEN 'attaching'
+      WHEN OLD.handled_at IS NOT NULL THEN 'handled'
+      ELSE 'open' END = 'dropped' AND CASE
+      WHEN NEW.dropped_at IS NOT NULL THEN 'dropped'
+      WHEN NEW.payment_id IS NOT NULL THEN 'paid'
+      WHEN NEW.attached_to IS NOT NULL THEN 'attaching'
+      WHEN NEW.handled_at IS NOT NULL THEN 'handled'
+      ELSE 'open' END = 'attaching')
+      OR (CASE
+      WHEN OLD.dropped_at IS NOT NULL THEN 'dropped'
+      WHEN OLD.payment_id IS NOT NULL THEN 'paid'
+      WHEN OLD.attached_to IS NOT NULL THEN 'attaching'
+      WHEN OLD.handled_at IS NOT NULL THEN 'handled'
+      ELSE 'open' END = 'handled' AND CASE
+      WHEN NEW.dropped_at IS NOT NULL THEN 'dropped'
+      WHEN NEW.payment_id IS NOT NULL THEN 'paid'
+      WHEN NEW.attached_to IS NOT NULL THEN 'attaching'
+      WHEN NEW.handled_at IS NOT NULL THEN 'handled'
+      ELSE 'open' END = 'dropped')
+      OR (CASE
+      WHEN OLD.dropped_at IS NOT NULL THEN 'dropped'
+      WHEN OLD.payment_id IS NOT NULL THEN 'paid'
+      WHEN OLD.attached_to IS NOT NULL THEN 'attaching'
+      WHEN OLD.handled_at IS NOT NULL THEN 'handled'
+      ELSE 'open' END = 'dropped' AND CASE
+      WHEN NEW.dropped_at IS NOT NULL THEN 'dropped'
+      WHEN NEW.payment_id IS NOT NULL THEN 'paid'
+      WHEN NEW.attached_to IS NOT NULL THEN 'attaching'
+      WHEN NEW.handled_at IS NOT NULL THEN 'handled'
+      ELSE 'open' END = 'handled'))) EXECUTE FUNCTION incoming_transfers_move_refused()`
+  yield* sql`
+    CREATE TRIGGER incoming_transfers_deleted AFTER DELETE ON incoming_transfers
+    FOR EACH ROW WHEN (NOT (false)) EXECUTE FUNCTION incoming_transfers_move_refused()`
+  yield* sql`
+    CREATE FUNCTION refunds_move_refused() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      RAISE EXCEPTION '%: no move leads from % to %', TG_TABLE_NAME,
+        CASE TG_OP WHEN 'INSERT' THEN 'none' ELSE CASE WHEN OLD.status = 'proven' AND OLD.dropped_at IS NOT NULL THEN 'dropped' ELSE OLD.status END END,
+        CASE TG_OP WHEN 'DELETE' THEN 'none' ELSE CASE WHEN NEW.status = 'proven' AND NEW.dropped_at IS NOT NULL THEN 'dropped' ELSE NEW.status END END
+        USING ERRCODE = 'QT001', TABLE = TG_TABLE_NAME;
+    END $$`
+  yield* sql`
+    CREATE TRIGGER refunds_created AFTER INSERT ON refunds
+    FOR EACH ROW WHEN (NOT ((CASE WHEN NEW.status = 'proven' AND NEW.dropped_at IS NOT NULL THEN 'dropped' ELSE NEW.status END = 'pending'))) EXECUTE FUNCTION refunds_move_refused()`
+  yield* sql`
+    CREATE TRIGGER refunds_moved AFTER UPDATE ON refunds
+    FOR EACH ROW WHEN (NOT ((CASE WHEN OLD.status = 'proven' AND OLD.dropped_at IS NOT NULL THEN 'dropped' ELSE OLD.status END = CASE WHEN NEW.status = 'proven' AND NEW.dropped_at IS NOT NULL THEN 'dropped' ELSE NEW.status END)
+      OR (CASE WHEN OLD.status = 'proven' AND OLD.dropped_at IS NOT NULL THEN 'dropped' ELSE OLD.status END = 'pending' AND CASE WHEN NEW.status = 'proven' AND NEW.dropped_at IS NOT NULL THEN 'dropped' ELSE NEW.status END = 'proven')
+      OR (CASE WHEN OLD.status = 'proven' AND OLD.dropped_at IS NOT NULL THEN 'dropped' ELSE OLD.status END = 'pending' AND CASE WHEN NEW.status = 'proven' AND NEW.dropped_at IS NOT NULL THEN 'dropped' ELSE NEW.status END = 'failed')
+      OR (CASE WHEN OLD.status = 'proven' AND OLD.dropped_at IS NOT NULL THEN 'dropped' ELSE OLD.status END = 'pending' AND CASE WHEN NEW.status = 'proven' AND NEW.dropped_at IS NOT NULL THEN 'dropped' ELSE NEW.status END = 'cancelled')
+      OR (CASE WHEN OLD.status = 'proven' AND OLD.dropped_at IS NOT NULL THEN 'dropped' ELSE OLD.status END = 'proven' AND CASE WHEN NEW.status = 'proven' AND NEW.dropped_at IS NOT NULL THEN 'dropped' ELSE NEW.status END = 'dropped')
+      OR (CASE WHEN OLD.status = 'proven' AND OLD.dropped_at IS NOT NULL THEN 'dropped' ELSE OLD.status END = 'dropped' AND CASE WHEN NEW.status = 'proven' AND NEW.dropped_at IS NOT NULL THEN 'dropped' ELSE NEW.status END = 'proven')
+      OR (CASE WHEN OLD.status = 'proven' AND OLD.dropped_at IS NOT NULL THEN 'dropped' ELSE OLD.status END = 'dropped' AND CASE WHEN NEW.status = 'proven' AND NEW.dropped_at IS NOT NULL THEN 'dropped' ELSE NEW.status END = 'failed')
+      OR (CASE WHEN OLD.status = 'proven' AND OLD.dropped_at IS NOT NULL THEN 'dropped' ELSE OLD.status END = 'dropped' AND CASE WHEN NEW.status = 'proven' AND NEW.dropped_at IS NOT NULL THEN 'dropped' ELSE NEW.status END = 'cancelled'))) EXECUTE FUNCTION refunds_move_refused()`
+  yield* sql`
+    CREATE TRIGGER refunds_deleted AFTER DELETE ON refunds
+    FOR EACH ROW WHEN (NOT (false)) EXECUTE FUNCTION refunds_move_refused()`
+  yield* sql`
+    CREATE FUNCTION x402_settlements_move_refused() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      RAISE EXCEPTION '%: no move leads from % to %', TG_TABLE_NAME,
+        CASE TG_OP WHEN 'INSERT' THEN 'none' ELSE CASE
+      WHEN OLD.status = 'pending' THEN CASE WHEN OLD.reserves THEN 'reserved' ELSE 'released' END
+      WHEN OLD.status = 'settled' AND OLD.answered_at IS NOT NULL THEN 'delivered'
+      ELSE OLD.status END END,
+        CASE TG_OP WHEN 'DELETE' THEN 'none' ELSE CASE
+      WHEN NEW.status = 'pending' THEN CASE WHEN NEW.reserves THEN 'reserved' ELSE 'released' END
+      WHEN NEW.status = 'settled' AND NEW.answered_at IS NOT NULL THEN 'delivered'
+      ELSE NEW.status END END
+        USING ERRCODE = 'QT001', TABLE = TG_TABLE_NAME;
+    END $$`
+  yield* sql`
+    CREATE TRIGGER x402_settlements_created AFTER INSERT ON x402_settlements
+    FOR EACH ROW WHEN (NOT ((CASE
+      WHEN NEW.status = 'pending' THEN CASE WHEN NEW.reserves THEN 'reserved' ELSE 'released' END
+      WHEN NEW.status = 'settled' AND NEW.answered_at IS NOT NULL THEN 'delivered'
+      ELSE NEW.status END = 'reserved'))) EXECUTE FUNCTION x402_settlements_move_refused()`
+  yield* sql`
+    CREATE TRIGGER x402_settlements_moved AFTER UPDATE ON x402_settlements
+    FOR EACH ROW WHEN (NOT ((CASE
+      WHEN OLD.status = 'pending' THEN CASE WHEN OLD.reserves THEN 'reserved' ELSE 'released' END
+      WHEN OLD.status = 'settled' AND OLD.answered_at IS NOT NULL THEN 'delivered'
+      ELSE OLD.status END = CASE
+      WHEN NEW.status = 'pending' THEN CASE WHEN NEW.reserves THEN 'reserved' ELSE 'released' END
+      WHEN NEW.status = 'settled' AND NEW.answered_at IS NOT NULL THEN 'delivered'
+      ELSE NEW.status END)
+      OR (CASE
+      WHEN OLD.status = 'pending' THEN CASE WHEN OLD.reserves THEN 'reserved' ELSE 'released' END
+      WHEN OLD.status = 'settled' AND OLD.answered_at IS NOT NULL THEN 'delivered'
+      ELSE OLD.status END = 'reserved' AND CASE
+      WHEN NEW.status = 'pending' THEN CASE WHEN NEW.reserves THEN 'reserved' ELSE 'released' END
+      WHEN NEW.status = 'settled' AND NEW.answered_at IS NOT NULL THEN 'delivered'
+      ELSE NEW.status END = 'released')
+      OR (CASE
+      WHEN OLD.status = 'pending' THEN CASE WHEN OLD.reserves THEN 'reserved' ELSE 'released' END
+      WHEN OLD.status = 'settled' AND OLD.answered_at IS NOT NULL THEN 'delivered'
+      ELSE OLD.status END = 'released' AND CASE
+      WHEN NEW.status = 'pending' THEN CASE WHEN NEW.reserves THEN 'reserved' ELSE 'released' END
+      WHEN NEW.status = 'settled' AND NEW.answered_at IS NOT NULL THEN 'delivered'
+      ELSE NEW.status END = 'reserved')
+      OR (CASE
+      WHEN OLD.status = 'pending' THEN CASE WHEN OLD.reserves THEN 'reserved' ELSE 'released' END
+      WHEN OLD.status = 'settled' AND OLD.answered_at IS NOT NULL THEN 'delivered'
+      ELSE OLD.status END = 'reserved' AND CASE
+      WHEN NEW.status = 'pending' THEN CASE WHEN NEW.reserves THEN 'reserved' ELSE 'released' END
+      WHEN NEW.status = 'settled' AND NEW.answered_at IS NOT NULL THEN 'delivered'
+      ELSE NEW.status END = 'settled')
+      OR (CASE
+      WHEN OLD.status = 'pending' THEN CASE WHEN OLD.reserves THEN 'reserved' ELSE 'released' END
+      WHEN OLD.status = 'settled' AND OLD.answered_at IS NOT NULL THEN 'delivered'
+      ELSE OLD.status END = 'released' AND CASE
+      WHEN NEW.status = 'pending' THEN CASE WHEN NEW.reserves THEN 'reserved' ELSE 'released' END
+      WHEN NEW.status = 'settled' AND NEW.answered_at IS NOT NULL THEN 'delivered'
+      ELSE NEW.status END = 'settled')
+      OR (CASE
+      WHEN OLD.status = 'pending' THEN CASE WHEN OLD.reserves THEN 'reserved' ELSE 'released' END
+      WHEN OLD.status = 'settled' AND OLD.answered_at IS NOT NULL THEN 'delivered'
+      ELSE OLD.status END = 'reserved' AND CASE
+      WHEN NEW.status = 'pending' THEN CASE WHEN NEW.reserves THEN 'reserved' ELSE 'released' END
+      WHEN NEW.status = 'settled' AND NEW.answered_at IS NOT NULL THEN 'delivered'
+      ELSE NEW.status END = 'failed')
+      OR (CASE
+      WHEN OLD.status = 'pending' THEN CASE WHEN OLD.reserves THEN 'reserved' ELSE 'released' END
+      WHEN OLD.status = 'settled' AND OLD.answered_at IS NOT NULL THEN 'delivered'
+      ELSE OLD.status END = 'released' AND CASE
+      WHEN NEW.status = 'pending' THEN CASE WHEN NEW.reserves THEN 'reserved' ELSE 'released' END
+      WHEN NEW.status = 'settled' AND NEW.answered_at IS NOT NULL THEN 'delivered'
+      ELSE NEW.status END = 'failed')
+      OR (CASE
+      WHEN OLD.status = 'pending' THEN CASE WHEN OLD.reserves THEN 'reserved' ELSE 'released' END
+      WHEN OLD.status = 'settled' AND OLD.answered_at IS NOT NULL THEN 'delivered'
+      ELSE OLD.status END = 'failed' AND CASE
+      WHEN NEW.status = 'pending' THEN CASE WHEN NEW.reserves THEN 'reserved' ELSE 'released' END
+      WHEN NEW.status = 'settled' AND NEW.answered_at IS NOT NULL THEN 'delivered'
+      ELSE NEW.status END = 'reserved')
+      OR (CASE
+      WHEN OLD.status = 'pending' THEN CASE WHEN OLD.reserves THEN 'reserved' ELSE 'released' END
+      WHEN OLD.status = 'settled' AND OLD.answered_at IS NOT NULL THEN 'delivered'
+      ELSE OLD.status END = 'settled' AND CASE
+      WHEN NEW.status = 'pending' THEN CASE WHEN NEW.reserves THEN 'reserved' ELSE 'released' END
+      WHEN NEW.status = 'settled' AND NEW.answered_at IS NOT NULL THEN 'delivered'
+      ELSE NEW.status END = 'delivered'))) EXECUTE FUNCTION x402_settlements_move_refused()`
+  yield* sql`
+    CREATE TRIGGER x402_settlements_deleted AFTER DELETE ON x402_settlements
+    FOR EACH ROW WHEN (NOT (false)) EXECUTE FUNCTION x402_settlements_move_refused()`
 })

@@ -83,13 +83,22 @@ const run = async (which: ReadonlyArray<string>, ...flags: ReadonlyArray<string>
   report.ended(await child.exited)
 }
 
+const runBuilder = (builder: string) => {
+  if (Bun.spawnSync([process.execPath, builder], { stderr: "inherit" }).exitCode !== 0)
+    throw new Error(`${builder} fails.`)
+}
+// Tests of a whole suite share the site and the packages; a site that is newer than its sources is not built again.
+if (given.length === 0) {
+  report.say("Building the pages of /docs and the packages")
+  runBuilder("src/app/guides/build.ts")
+  runBuilder("src/app/packages/build.ts")
+}
+
 /** The service and its commands as the image has them: hundreds of tests start one, in less than half the time. */
 const built = "dist-test"
 if (isRestAsked && given.length === 0) {
-  report.say("Building the service and the packages")
+  report.say("Building the service")
   await buildPrograms(join(root, built), ["service.ts", "cli/main.ts"])
-  const packages = Bun.spawnSync([process.execPath, "src/app/packages/build.ts"], { stderr: "inherit" })
-  if (packages.exitCode !== 0) throw new Error("The packages cannot be built.")
   process.env["TEST_BUILT"] = built
   process.env["TEST_PACKAGES"] = "built"
 }

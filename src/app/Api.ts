@@ -1,4 +1,4 @@
-// The whole HTTP contract, group by group. Handlers live in each room's Http.ts.
+// The whole HTTP contract, group by group. Handlers live in the Http.ts of each group's folder.
 import { HttpApi, OpenApi } from "effect/http-api"
 import { CheckoutApi, PlaygroundApi, TestRailApi } from "../checkout/Api.ts"
 import { PaymentsApi } from "../payments/Api.ts"

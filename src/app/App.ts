@@ -17,6 +17,7 @@ import { Branding } from "../merchants/Branding.ts"
 import { KeyAuth } from "../merchants/keys/KeyAuth.ts"
 import { MerchantRepo } from "../merchants/MerchantRepo.ts"
 import * as ReceiverChangeWorker from "../merchants/ReceiverChangeWorker.ts"
+import * as ReceiverStanding from "../merchants/ReceiverStanding.ts"
 import { Receivers } from "../merchants/Receivers.ts"
 import * as NotificationWorker from "../notifications/NotificationWorker.ts"
 import { AttemptRepo } from "../payments/AttemptRepo.ts"
@@ -43,12 +44,15 @@ import type { AppConfig } from "../platform/AppConfig.ts"
 import { Alerts } from "../platform/alerts/Alerts.ts"
 import * as Database from "../platform/Database.ts"
 import * as DatabaseClock from "../platform/database/DatabaseClock.ts"
+import * as LongReads from "../platform/database/LongReads.ts"
 import * as Replica from "../platform/database/Replica.ts"
 import { EgressPolicy } from "../platform/egress/EgressPolicy.ts"
 import { Resolver } from "../platform/egress/Resolver.ts"
 import * as Server from "../platform/http/Server.ts"
+import * as Starting from "../platform/http/Starting.ts"
 import { RateLimiter } from "../platform/limits/RateLimiter.ts"
 import * as MailWorker from "../platform/mail/MailWorker.ts"
+import * as Networks from "../platform/Networks.ts"
 import * as Membership from "../platform/processes/Membership.ts"
 import { SecretBox } from "../platform/SecretBox.ts"
 import * as DueWorkSql from "../platform/workers/DueWorkSql.ts"
@@ -57,6 +61,7 @@ import { DeliveryWake } from "../webhooks/DeliveryWake.ts"
 import * as AttemptPruning from "../webhooks/DeliveryWorker/AttemptPruning.ts"
 import { Attempts } from "../webhooks/DeliveryWorker/Attempts.ts"
 import * as DeliveryWorker from "../webhooks/DeliveryWorker.ts"
+import * as UnsentWatch from "../webhooks/UnsentWatch.ts"
 import { WebhookEndpoints } from "../webhooks/WebhookEndpoints.ts"
 import * as WebhookOperator from "../webhooks/WebhookOperator.ts"
 import { WebhookRepo } from "../webhooks/WebhookRepo.ts"
@@ -65,16 +70,19 @@ import * as AgentReconciler from "../x402/agents/AgentReconciler.ts"
 import { Agents } from "../x402/agents/Agents.ts"
 import { Releases } from "../x402/agents/Releases.ts"
 import { Facilitator } from "../x402/Facilitator.ts"
+import * as Retention from "./Retention.ts"
 import * as Routes from "./Routes.ts"
+import { layerFittingSecrets } from "./secrets/layerFittingSecrets.ts"
 import * as Telemetry from "./telemetry/Telemetry.ts"
 
-const database = Layer.merge(AuditLog.layer, SecretBox.layer).pipe(
+const database = Layer.provideMerge(layerFittingSecrets, Networks.layerConfig).pipe(
+  Layer.provideMerge(Layer.merge(AuditLog.layer, SecretBox.layer)),
   Layer.provideMerge(Database.layer),
   Layer.provideMerge(SecureRandom.layerWebCrypto)
 )
 
 /** Kept there for the service and for the operator's commands. */
-const kept = Layer.mergeAll(KeyAuth.layer, layerPaymentRepos, WebhookRepo.layer, LinkRepo.layer)
+const repositories = Layer.mergeAll(KeyAuth.layer, layerPaymentRepos, WebhookRepo.layer, LinkRepo.layer)
 
 /** Everything real: the database, the chains' nodes, the network. */
 const real = Layer.mergeAll(
@@ -92,8 +100,8 @@ const real = Layer.mergeAll(
   Layer.provideMerge(Layer.mergeAll(ContractSignatures.layer, SignatureRecovery.layer, ReportTurns.layer)),
   Layer.provideMerge(RpcPool.layerConfig),
   Layer.provide(layerChainAlerts),
-  Layer.provideMerge(Layer.mergeAll(kept, Alerts.layer, EgressPolicy.layer)),
-  Layer.provideMerge(Layer.mergeAll(DueWorkSql.layer, Replica.layer)),
+  Layer.provideMerge(Layer.mergeAll(repositories, Alerts.layer, EgressPolicy.layer)),
+  Layer.provideMerge(Layer.mergeAll(DueWorkSql.layer, Replica.layer, LongReads.layer)),
   Layer.provideMerge(DatabaseClock.layer),
   Layer.provideMerge(database)
 )
@@ -106,12 +114,14 @@ const services = Layer.mergeAll(Links.layer, WebhookEndpoints.layer, IncomingTra
   Layer.provideMerge(SecretBox.layer)
 )
 
-/** What goes on without a request, on the swappable services. */
+/** Background work without requests, on the swappable services. */
 const workers = Layer.merge(Reconciler.layer, DeliveryWorker.layer)
 /** Finds payments and refunds among the transfers that the chain shows. */
 const watches = Layer.merge(TransferWatch.layer, RefundWatch.layer)
 const housekeeping = Layer.mergeAll(
   AttemptPruning.layer,
+  Retention.layer,
+  UnsentWatch.layer,
   ReceiverChangeWorker.layer,
   MailWorker.layer,
   NotificationWorker.layer
@@ -136,8 +146,11 @@ export const layer: Layer.Layer<Layer.Success<typeof real>, Refused, AppConfig> 
   Server.layer
 ).pipe(
   Layer.provide(Layer.provide(x402, services)),
-  Layer.merge(Layer.merge(Telemetry.layer, layerRetiredNodes)),
-  Layer.provideMerge(real)
+  Layer.merge(
+    Layer.mergeAll(Telemetry.layer, layerRetiredNodes, ReceiverStanding.layer, Database.layerIndexes)
+  ),
+  Layer.provideMerge(real),
+  Layer.provide(Starting.layer)
 )
 
 /** Services and workers on what the caller has chosen, without the network. */
@@ -172,9 +185,13 @@ export const layerOperator = Layer.mergeAll(
   WebhookOperator.layer,
   AuditRepo.layer,
   Links.layer.pipe(Layer.provide(PaymentIntents.layer))
-).pipe(Layer.provideMerge(kept), Layer.provideMerge(DatabaseClock.layer), Layer.provideMerge(database))
+).pipe(
+  Layer.provideMerge(repositories),
+  Layer.provideMerge(DatabaseClock.layer),
+  Layer.provideMerge(database)
+)
 
-/** As `layerOperator`, with agents and what funds them. */
+/** Like `layerOperator`, with agents and what funds them. */
 export const layerFaucetOperator = Layer.merge(Agents.layer, Faucet.layer).pipe(
   Layer.provide(RpcPool.layerConfig),
   Layer.provide(layerChainAlerts),

@@ -60,11 +60,11 @@ const served = Layer.mergeAll(
   LinkPages.layer
 )
 
-/** What takes no query: machines and developers read it. */
+/** Documents for machines and developers, which take no query. */
 const documents = [
   ...System.systemPaths,
   ...Documents.documentPaths,
-  ...Guides.guidePaths,
+  ...Guides.guidePatterns,
   ...Packages.packagePaths
 ]
 const paths = [...documents, ...CheckoutPages.pagePaths, ...ReceiptPages.receiptPaths, ...LinkPages.linkPaths]

@@ -47,7 +47,7 @@ const numbered = (env: Readonly<Record<string, string | undefined>>) => {
   return Effect.annotateLogs(sibling === undefined ? {} : { process: sibling.number })
 }
 
-/** What stopped the start, as a sentence that names the setting to change. */
+/** The reason why the start failed, as a sentence with the setting to change. */
 const refusalOf = (error: unknown): string => {
   const message =
     error instanceof Error && error.message !== "" ? error.message : `The start failed: ${String(error)}`

@@ -15,10 +15,7 @@ const oneCase = /^0x(?:[0-9a-f]{40}|[0-9A-F]{40})$/
 export const parseAddress = (text: string): Address | undefined =>
   hexForm.test(text) ? Address.make(getAddress(text.toLowerCase())) : undefined
 
-/**
- * As `parseAddress`, but mixed case must carry the right EIP-55 checksum: what
- * is typed by hand is rejected when one letter is wrong.
- */
+/** Like `parseAddress`, but mixed case must have a valid EIP-55 checksum, so that one mistyped letter is rejected. */
 export const parseChecksummedAddress = (text: string): Address | undefined => {
   const address = parseAddress(text)
   return address !== undefined && (text === address || oneCase.test(text)) ? address : undefined
@@ -31,6 +28,6 @@ export const addressFromBytes = (bytes: Uint8Array): Address | undefined =>
 /** The 20 bytes of an address. */
 export const addressToBytes = (address: Address): Uint8Array => hexToBytes(address)
 
-/** Whether two spellings name the same address. */
+/** True if two spellings name the same address. */
 export const sameAddress = (one: Address, other: Address): boolean =>
   one.toLowerCase() === other.toLowerCase()

@@ -1,5 +1,4 @@
-// What an operator must hear about the nodes. A node is named by its host alone:
-// its URL may hold an access key.
+// Alerts about nodes, for operators. An alert names a node only by its host, because its URL may contain an access key.
 import { Context, Effect } from "effect"
 import type { Env } from "../domain/Chain.ts"
 
@@ -12,6 +11,8 @@ export type ChainAlertKind =
   | "malformed_answer"
   /** The node does not answer. */
   | "unreachable"
+  /** The node answers with errors that say nothing of the chain, such as a limit of requests. */
+  | "refusing"
 
 export interface ChainAlert {
   readonly kind: ChainAlertKind

@@ -3,7 +3,8 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { encodeFunctionData, getAddress, parseAbi } from "viem"
 import { Address, type Env } from "../domain/Chain.ts"
-import { byEnv, networks } from "../domain/networks.ts"
+import { finalityFor, type SettlementLevels } from "../domain/Finality.ts"
+import { byEnv, networks, settlementLevelsOf } from "../domain/networks.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { statusOf, verificationOf } from "./ChainVerifier/Agreement.ts"
 import { aboutRange, readingOf } from "./ChainVerifier/aboutRange.ts"
@@ -16,6 +17,7 @@ import { makeObservations, type ObservationOptions } from "./ChainVerifier/Obser
 import { usedNonces } from "./ChainVerifier/usedNonces.ts"
 import type { Verifier } from "./ChainVerifier/Verifier.ts"
 import { MemoryChain } from "./MemoryChain.ts"
+import { everyTransfer } from "./ReceiverFilter.ts"
 import { RpcPool } from "./RpcPool.ts"
 import { Account, Bytes, Quantity, Receipt, Word } from "./RpcSchemas.ts"
 import { BlockStatus } from "./Verification.ts"
@@ -23,8 +25,10 @@ import { BlockStatus } from "./Verification.ts"
 export interface ChainVerifierOptions extends ObservationOptions {
   /** Blocks that must lie on top of a transfer's block, 0 to 64. Default 1. */
   readonly confirmations?: { readonly [E in Env]?: number }
-  /** Blocks after which a settled transfer counts as final. Default 64. */
-  readonly finalityDepth?: number
+  /** Blocks after which a settled transfer counts as final. Default: the network's rule. */
+  readonly finalityDepth?: { readonly [E in Env]?: number }
+  /** The levels at which transfers settle. Default: the network's. */
+  readonly settlementLevels?: { readonly [E in Env]?: SettlementLevels }
 }
 
 const Sent = Schema.NullOr(Schema.Struct({ from: Account, nonce: Quantity }))
@@ -33,21 +37,26 @@ const balanceOf = parseAbi(["function balanceOf(address) view returns (uint256)"
 
 const make = Effect.fnUntraced(function* (options: ChainVerifierOptions) {
   const pool = yield* RpcPool
-  const finalityDepth = options.finalityDepth ?? 64
+  const watchedFor = byEnv((env) => {
+    const blocks = options.finalityDepth?.[env]
+    return blocks === undefined ? networks[env].watchedFor : { blocks }
+  })
   const required = byEnv((env) => options.confirmations?.[env] ?? networks[env].confirmations)
+  const levels = byEnv((env) => options.settlementLevels?.[env] ?? settlementLevelsOf(networks[env]))
 
   const observations = yield* makeObservations(pool, options)
 
   return ChainVerifier.of({
     verify: Effect.fn("ChainVerifier.verify")(function* (expectation) {
-      const { env, transactionId } = expectation
+      const { amount, env, transactionId } = expectation
+      const finality = finalityFor(amount, levels[env])
       return yield* observations.verification(env, transactionId, (agreement) =>
-        verificationOf(agreement, expectation, required[env])
+        verificationOf(agreement, expectation, { finality, confirmations: required[env] })
       )
     }),
     blockStatus: Effect.fn("ChainVerifier.blockStatus")(function* (env, settled) {
       const agreement = yield* observations.fresh(env, settled.transactionId)
-      const status = statusOf(env, agreement, settled, finalityDepth)
+      const status = statusOf(env, agreement, settled, watchedFor[env])
       if (status._tag !== "Dropped" || status.reason !== "not_included") return status
       // A node that has forgotten the transaction but still shows its block proves no reorganisation, nor does one that
       // shows no block there, as where another machine answers at its address.
@@ -150,8 +159,13 @@ const make = Effect.fnUntraced(function* (options: ChainVerifierOptions) {
       })
       return agreed?.[0] === true
     }),
-    readTransfers: Effect.fn("ChainVerifier.readTransfers")(function* (env, from, to) {
-      return readingOf(yield* pool.poll(env, aboutRange(env, from, to)))
+    readTransfers: Effect.fn("ChainVerifier.readTransfers")(function* (
+      env,
+      from,
+      to,
+      filter = everyTransfer
+    ) {
+      return readingOf(yield* pool.poll(env, aboutRange(env, from, to, filter)))
     }),
     headBlock: Effect.fn("ChainVerifier.headBlock")(function* (env) {
       const block = yield* pool.head(env)
@@ -169,10 +183,10 @@ export class ChainVerifier extends Context.Service<ChainVerifier, Verifier>()(
   static readonly layer = (options: ChainVerifierOptions = {}): Layer.Layer<ChainVerifier, never, RpcPool> =>
     Layer.effect(ChainVerifier, make(options))
 
-  /** With TESTNET_CONFIRMATIONS and FINALITY_DEPTH. */
+  /** With TESTNET_CONFIRMATIONS, FINALITY_DEPTH, LIVE_FAST_LIMIT and LIVE_SAFE_LIMIT. */
   static readonly layerConfig: Layer.Layer<ChainVerifier, never, RpcPool | AppConfig> = Layer.unwrap(
-    Effect.map(AppConfig, ({ confirmations, finalityDepth }) =>
-      ChainVerifier.layer({ confirmations, finalityDepth })
+    Effect.map(AppConfig, ({ confirmations, finalityDepth, settlementLevels }) =>
+      ChainVerifier.layer({ confirmations, finalityDepth, settlementLevels })
     )
   )
 

@@ -15,7 +15,7 @@ import type { RpcUnavailable } from "./Verification.ts"
 export class ContractSignatures extends Context.Service<
   ContractSignatures,
   {
-    /** Whether the wallet at `address` accepts `signature` for the 32-byte `hash`. */
+    /** True if the wallet at `address` accepts `signature` for the 32-byte `hash`. */
     readonly verify: (
       env: Env,
       address: Address,

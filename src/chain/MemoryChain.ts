@@ -2,14 +2,14 @@
 // and the faults of nodes. `ChainVerifier.layerMemory` judges what happens on it.
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Address, Env, TransactionHash } from "../domain/Chain.ts"
-import { byEnv, networks, walletNetwork } from "../domain/networks.ts"
+import { byEnv, faucetNetwork, networks } from "../domain/networks.ts"
 import type { Agreement } from "./ChainVerifier/Agreement.ts"
 import { transfersOf } from "./ChainVerifier/aboutRange.ts"
 import type { RawLog } from "./ChainVerifier/TransferLog.ts"
 import { MemoryLedger, type MemoryTransfer } from "./MemoryChain/MemoryLedger.ts"
 import { type Balance, RangeReading } from "./Verification.ts"
 
-/** What the nodes do to the service: be silent, contradict each other, or nothing. */
+/** A fault of the simulated nodes: they are silent, contradict each other, or behave. */
 export type MemoryFault = "none" | "fail" | "lie"
 
 interface Chain {
@@ -38,7 +38,7 @@ const blockTime = Effect.map(Clock.currentTimeMillis, (millis) => BigInt(Math.fl
 const make = Effect.sync((): typeof MemoryChain.Service => {
   const chains = byEnv(newChain)
   const on = <A>(env: Env | undefined, run: (chain: Chain, time: bigint) => A): Effect.Effect<A> =>
-    Effect.map(blockTime, (time) => run(chains[env ?? walletNetwork.env], time))
+    Effect.map(blockTime, (time) => run(chains[env ?? faucetNetwork.env], time))
   const submit = (env: Env | undefined, transaction: Parameters<MemoryLedger["submit"]>[0]) =>
     on(env, ({ automine, ledger }, time) => {
       const hash = ledger.submit(transaction)
@@ -79,7 +79,7 @@ const make = Effect.sync((): typeof MemoryChain.Service => {
       }),
     reading: (env, from, to) =>
       on(env, (chain) => {
-        if (chain.fault !== "none") return RangeReading.Unread()
+        if (chain.fault !== "none") return RangeReading.Unread({ refused: false })
         const blocks = Array.from({ length: Number(to - from) + 1 }, (_, index) =>
           chain.ledger.block(from + BigInt(index))
         ).flatMap((block) => block ?? [])
@@ -120,7 +120,7 @@ export class MemoryChain extends Context.Service<
   {
     /** Gives atomic USDC and wei out of nothing, without a transaction. */
     readonly fund: (address: Address, balance: Partial<Balance>, env?: Env) => Effect.Effect<void>
-    /** One transfer in a transaction of its own; reverts when it is not covered. */
+    /** Sends one transfer in its own transaction, which reverts if the balance is too low. */
     readonly transfer: (transfer: MemoryTransfer, env?: Env) => Effect.Effect<TransactionHash>
     /** Several transfers in one transaction, all or nothing. */
     readonly batch: (transfers: ReadonlyArray<MemoryTransfer>, env?: Env) => Effect.Effect<TransactionHash>
@@ -130,7 +130,7 @@ export class MemoryChain extends Context.Service<
     readonly emit: (logs: ReadonlyArray<RawLog>, env?: Env) => Effect.Effect<TransactionHash>
     /** Seals blocks; the first takes the waiting transactions. The time is the Clock's. */
     readonly mine: (blocks?: number, env?: Env) => Effect.Effect<void>
-    /** Whether each transaction is mined at once (the default) or waits for `mine`. */
+    /** True if each transaction is mined at once (the default) or waits for `mine`. */
     readonly automine: (on: boolean, env?: Env) => Effect.Effect<void>
     /** Replaces the last blocks, dropping their transactions or including them again. */
     readonly reorganise: (depth: number, transactions: "drop" | "keep", env?: Env) => Effect.Effect<void>
@@ -140,7 +140,7 @@ export class MemoryChain extends Context.Service<
     readonly fault: (fault: MemoryFault, env?: Env) => Effect.Effect<void>
     readonly head: (env?: Env) => Effect.Effect<bigint>
     readonly balance: (address: Address, env?: Env) => Effect.Effect<Balance>
-    /** What the nodes together say about a transaction, faults included. */
+    /** The nodes' agreement about a transaction, faults included. */
     readonly agreement: (env: Env, transactionId: TransactionHash) => Effect.Effect<Agreement>
     /** USDC transfers in a range of blocks, faults included. */
     readonly reading: (env: Env, from: bigint, to: bigint) => Effect.Effect<RangeReading>

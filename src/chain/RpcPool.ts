@@ -34,11 +34,12 @@ export interface Ballot<A> {
 export interface Poll<A> {
   /** At least a majority of equal answers; undefined when there is none. */
   readonly agreed: readonly [A, ...ReadonlyArray<A>] | undefined
-  /** How many of all configured nodes make a majority. */
+  /** The number of configured nodes, and how many of them make a majority. */
+  readonly nodes: number
   readonly majority: number
   /** Answers that arrived until it was decided. */
   readonly ballots: ReadonlyArray<Ballot<A>>
-  /** Whether two of them contradict each other. */
+  /** True if two nodes contradict each other. */
   readonly contradiction: boolean
 }
 
@@ -46,11 +47,13 @@ export interface Question<A> {
   readonly ask: (node: RpcNode) => Effect.Effect<A, NodeFailure>
   /** Equal answers have equal keys. */
   readonly key: (answer: A) => string
-  /** Whether two different answers cannot both be honest. */
+  /** True if two different answers cannot both be honest. */
   readonly contradicts: (one: A, other: A) => boolean
+  /** True if the minority is waited for, for a moment. */
+  readonly hearsAll?: boolean
 }
 
-/** How long a minority is waited for once a majority has answered. */
+/** The time to wait for a minority after a majority has answered. */
 const lateMillis = 500
 /** Blocks by which a node may lie behind or before the others. */
 const toleratedBlocks = 30n
@@ -84,7 +87,13 @@ const make = Effect.fnUntraced(function* (nodesOn: Nodes): Effect.fn.Return<Shap
     let contradiction = false
 
     const settle = (agreed: Poll<A>["agreed"]) =>
-      Deferred.succeed(decided, { agreed, majority, ballots: [...ballots], contradiction })
+      Deferred.succeed(decided, {
+        agreed,
+        nodes: nodes.length,
+        majority,
+        ballots: [...ballots],
+        contradiction
+      })
 
     const count = Effect.fnUntraced(function* (node: RpcNode, answer: Result.Result<A, NodeFailure>) {
       ballots.push({ node, answer })
@@ -101,14 +110,23 @@ const make = Effect.fnUntraced(function* (nodesOn: Nodes): Effect.fn.Return<Shap
         if (opposed) contradiction = true
         const winner = [...groups.values()].find((members) => members.length >= majority)
         if (winner !== undefined) {
-          yield* settle([...winner])
+          if (question.hearsAll !== true || ballots.length === nodes.length) yield* settle([...winner])
+          else if (winner.length === majority)
+            yield* Effect.forkIn(
+              Effect.delay(
+                Effect.suspend(() => settle([...winner])),
+                lateMillis
+              ),
+              scope
+            )
           if (winner === groups.get(key)) yield* answered("disagreement", env, node.host)
         }
         yield* answeredWell(env, node)
       }
       if (ballots.length === nodes.length) {
         if (contradiction) yield* alertDissent(env, nodes, groups, ballots, question)
-        yield* settle(undefined)
+        // A majority waits no longer, whatever came last.
+        yield* settle([...groups.values()].find((members) => members.length >= majority))
       }
     })
 
@@ -256,7 +274,18 @@ const make = Effect.fnUntraced(function* (nodesOn: Nodes): Effect.fn.Return<Shap
     return yield* unavailable(result.contradiction ? "disagreement" : "rpc_unavailable", env)
   })
 
-  return { nodes: (env) => nodesOn[env], poll, gather, reached, head, first, agreedCall, alert, answered }
+  return {
+    nodes: (env) => nodesOn[env],
+    poll,
+    gather,
+    reached,
+    head,
+    first,
+    agreedCall,
+    alert,
+    failed: alertFailure,
+    answered
+  }
 })
 
 export class RpcPool extends Context.Service<
@@ -267,8 +296,8 @@ export class RpcPool extends Context.Service<
     /** Asks every node at once; answers as soon as a majority agrees, or all have answered. */
     readonly poll: <A>(env: Env, question: Question<A>) => Effect.Effect<Poll<A>>
     /**
-     * What the nodes answer: until `isEnough`, until all have, or for a moment longer than a majority takes.
-     * Fails where fewer than a majority answer.
+     * Collects answers until `isEnough`, until all nodes have answered, or for a moment after a majority has. Fails
+     * if fewer than a majority answer.
      */
     readonly gather: <A>(
       env: Env,
@@ -297,6 +326,8 @@ export class RpcPool extends Context.Service<
       transaction: { readonly to?: string; readonly data: string }
     ) => Effect.Effect<`0x${string}` | "reverted", RpcUnavailable>
     readonly alert: (kind: ChainAlertKind, env: Env, host: string, message: string) => Effect.Effect<void>
+    /** The node has given no usable answer to a question that was asked of it alone. */
+    readonly failed: (env: Env, node: RpcNode, cause: NodeFailure) => Effect.Effect<void>
     /** The node has answered as it should. */
     readonly answered: (kind: ChainAlertKind, env: Env, host: string) => Effect.Effect<void>
   }

@@ -1,6 +1,6 @@
 // The JSON-RPC answers that are read. Nodes are not trusted: whatever has not
 // exactly this form is no answer at all. All hex comes out in lower case.
-import { Schema, SchemaGetter } from "effect"
+import { Predicate, Schema, SchemaGetter } from "effect"
 
 const lowerHex = (pattern: RegExp) =>
   Schema.String.check(Schema.isPattern(pattern)).pipe(
@@ -31,15 +31,26 @@ export const ReceiptLog = Schema.Struct({
   removed: Schema.optionalKey(Schema.Literal(false))
 })
 
-/** Null while the transaction is in no block that the node knows. */
-export const Receipt = Schema.NullOr(
-  Schema.Struct({
-    transactionHash: Word,
-    blockHash: Word,
-    blockNumber: Quantity,
-    status: Schema.Literals(["0x0", "0x1"]),
-    logs: Schema.Array(ReceiptLog)
-  })
+const isPending = (receipt: unknown): boolean =>
+  Predicate.hasProperty(receipt, "blockHash") && receipt.blockHash === null
+
+/** Null while the transaction is in no block that the node knows: some nodes give it a receipt without a block. */
+export const Receipt = Schema.Unknown.pipe(
+  Schema.decode({
+    decode: SchemaGetter.transform((receipt) => (isPending(receipt) ? null : receipt)),
+    encode: SchemaGetter.transform((receipt) => receipt)
+  }),
+  Schema.decodeTo(
+    Schema.NullOr(
+      Schema.Struct({
+        transactionHash: Word,
+        blockHash: Word,
+        blockNumber: Quantity,
+        status: Schema.Literals(["0x0", "0x1"]),
+        logs: Schema.Array(ReceiptLog)
+      })
+    )
+  )
 )
 
 export const Block = Schema.NullOr(
@@ -57,17 +68,26 @@ export type Head = typeof Head.Type
 
 /** A block by which the next one is recognised. */
 export const BlockHeader = Schema.NullOr(
-  Schema.Struct({ number: Quantity, hash: Word, parentHash: Word, timestamp: Quantity })
+  Schema.Struct({
+    number: Quantity,
+    hash: Word,
+    parentHash: Word,
+    timestamp: Quantity,
+    logsBloom: Schema.optionalKey(lowerHex(/^0x[0-9a-fA-F]{512}$/))
+  })
 )
 
 /** A log as `eth_getLogs` gives it. */
 export const RangeLog = Schema.Struct({ ...ReceiptLog.fields, blockNumber: Quantity })
 
-/** The frame of every answer; `result` is decoded by the schema of its method. */
+/**
+ * The frame of every answer; `result` is decoded by the schema of its method. Providers fill it freely: an error
+ * without an id, with a code in quotes, or as a string; `"error": null` beside a result.
+ */
 export const RpcAnswer = Schema.fromJsonString(
   Schema.Struct({
-    id: Schema.Int,
+    id: Schema.optionalKey(Schema.Unknown),
     result: Schema.optionalKey(Schema.Unknown),
-    error: Schema.optionalKey(Schema.Struct({ code: Schema.Int, message: Schema.String }))
+    error: Schema.optionalKey(Schema.Unknown)
   })
 )

@@ -1,5 +1,5 @@
-// How the service recovers signers: once for a signature that comes again, in short turns of the event loop, and
-// in a thread beside it while many come. A flood of reports holds up little else.
+// Recovers signers without blocking requests: it caches repeated signatures, works in short turns of the event loop,
+// and uses a separate thread under load.
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Hex } from "viem"
 import { BoundedMap } from "../domain/BoundedMap.ts"
@@ -11,14 +11,14 @@ import type { Recoverable } from "./SignatureRecovery/secp256k1.ts"
 
 type Recover = (hash: Hex, signature: Hex) => Effect.Effect<Address | undefined>
 
-/** As `recoverAddress`, which it is where nobody says otherwise. */
+/** Recovers a signer's address. The default is `recoverAddress`. */
 export const SignatureRecovery = Context.Reference<Recover>("quittance/chain/SignatureRecovery", {
   defaultValue: () => recoverAddress
 })
 
 /** Signatures whose signer is kept: a checkout sends its buyer's token with every look at a transfer. */
 const kept = 5_000
-/** As many that wait for a turn start the thread. */
+/** This many recoveries waiting for a turn start the thread. */
 const many = 16
 /** A thread that has been asked for nothing for so long is ended: it holds some 30 MB. */
 const idle = "30 seconds"
@@ -32,7 +32,7 @@ export const make = (program?: string) =>
     const context = yield* Effect.context()
     let thread: RecoveryThread | undefined
     let ready: RecoveryThread | undefined
-    /** Of a thread that could not go on: not before then again. */
+    /** After a thread failed, no thread starts before this time. */
     let notBefore = 0
 
     const endWhenIdle = (one: RecoveryThread): Effect.Effect<void> =>

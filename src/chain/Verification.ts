@@ -1,4 +1,4 @@
-// What the chain is asked about a payment, and the answers it can give.
+// The questions about a payment that the chain can answer, and their answers.
 
 import { Data, Schema } from "effect"
 import type { Hex } from "viem"
@@ -8,7 +8,7 @@ import type { ChainId } from "../domain/networks.ts"
 import type { TokenChange } from "../domain/TokenChange.ts"
 import type { MismatchReason, PendingReason } from "../domain/VerdictReason.ts"
 
-/** What must have happened for a payment to be settled. */
+/** The transfer that must have happened for a payment to settle. */
 export interface Expectation {
   readonly env: Env
   readonly transactionId: TransactionHash
@@ -24,7 +24,7 @@ export interface Expectation {
    * `notBefore`: a chain's heights need no clock of ours.
    */
   readonly sinceBlock?: bigint
-  /** As declared by the client: compared, never trusted. */
+  /** The client's declaration: compared, never trusted. */
   readonly tokenChanges: ReadonlyArray<TokenChange>
   /** Ordinals, among the transaction's equal transfers, that other payments have claimed. */
   readonly excludeOrdinals?: ReadonlyArray<number>
@@ -59,7 +59,7 @@ export type Verification = Data.TaggedEnum<{
     readonly reason: MismatchReason
     readonly expected?: string
     readonly actual?: string
-    /** Whether the block has the required confirmations; until then a reorganisation can still change it. */
+    /** True if the block is as certain as required; until then a reorganisation can still change it. */
     readonly confirmed: boolean
   }
 }>
@@ -80,15 +80,15 @@ export interface SettledTransfer {
   }
 }
 
-/** What has become of a settled transfer's block. */
+/** The state of a settled transfer's block. */
 export type BlockStatus = Data.TaggedEnum<{
-  /** Where it was, `confirmations` blocks deep; `final` once that reaches the finality depth. */
+  /** Still in place, `confirmations` blocks deep; `final` once it is watched no longer. */
   Canonical: { readonly confirmations: number; readonly final: boolean }
   /** Reorganised into another block, the transfer intact. */
   Moved: {
     readonly blockNumber: bigint
     readonly blockHash: TransactionHash
-    /** Where the transfer now is among the transaction's logs; absent when `transfer` was not given. */
+    /** The transfer's present position among the transaction's logs; absent if `transfer` was not specified. */
     readonly logPosition?: number
     readonly confirmations: number
   }
@@ -99,7 +99,14 @@ export type BlockStatus = Data.TaggedEnum<{
 }>
 export const BlockStatus = Data.taggedEnum<BlockStatus>()
 
-export type NodeStatus = "ok" | "unconfigured" | "wrong_chain" | "no_token" | "wrong_domain" | "unavailable"
+export type NodeStatus =
+  | "ok"
+  | "unconfigured"
+  | "wrong_chain"
+  | "no_token"
+  | "wrong_domain"
+  | "no_tags"
+  | "unavailable"
 
 /** The start-up check of a chain: `message` says what to change. */
 export interface NetworkCheck {
@@ -134,21 +141,23 @@ export interface ChainTransfer {
   readonly blockHash: TransactionHash
 }
 
-/** What the nodes say of a range of blocks. */
+/** The nodes' answer about a range of blocks. */
 export type RangeReading = Data.TaggedEnum<{
-  /** Every USDC transfer of the range, in the order of the chain. */
+  /** Every USDC transfer of the range that the filter has, in the order of the chain. */
   Read: {
     /** Hash of the block before the first. */
     readonly parentHash: TransactionHash
-    /** Of the last block; the time in Unix seconds. */
+    /** The last block's hash; its time is in Unix seconds. */
     readonly blockHash: TransactionHash
     readonly blockTime: bigint
     readonly transfers: ReadonlyArray<ChainTransfer>
   }
   /** A majority has not reached the last block. */
   Behind: Record<never, never>
-  /** No majority: silence, refusals or contradictions. A shorter range may be answered. */
-  Unread: Record<never, never>
+  /** Later blocks are there, and too few nodes have these for a majority. */
+  Lacking: Record<never, never>
+  /** No majority: silence, contradictions, or, where `refused`, errors: a shorter range may be answered. */
+  Unread: { readonly refused: boolean }
 }>
 export const RangeReading = Data.taggedEnum<RangeReading>()
 

@@ -8,7 +8,8 @@ export const alertKindOf: { readonly [K in ChainAlertKind]: AlertKind } = {
   disagreement: "rpc_disagreement",
   wrong_chain: "wrong_chain",
   malformed_answer: "rpc_malformed",
-  unreachable: "rpc_unreachable"
+  unreachable: "rpc_unreachable",
+  refusing: "rpc_refusing"
 }
 
 /** Longer than a node's trouble goes unsaid. An instance that does not know the node closes what others say of it. */

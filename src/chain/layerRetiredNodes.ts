@@ -19,10 +19,10 @@ export const layerRetiredNodes: Layer.Layer<never, never, RpcPool | SqlClient.Sq
       const close = Effect.gen(function* () {
         const at = yield* DateTime.nowAsDate
         for (const subject of yield* repo.closeOthers(Object.values(alertKindOf), configured, at))
-          yield* Effect.logInfo("Alert resolved: its node is configured no more").pipe(
+          yield* Effect.logInfo("Alert resolved: its node is no longer configured").pipe(
             Effect.annotateLogs({ subject })
           )
       })
-      yield* periodic("Closing alerts of nodes that are configured no more", pause, close)
+      yield* periodic("Closing alerts of nodes that are no longer configured", pause, close)
     })
   ).pipe(Layer.provide(AlertRepo.layer))

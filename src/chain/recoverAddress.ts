@@ -24,7 +24,7 @@ export const recoverableOf = (hash: Hex, signature: Hex): Recoverable | undefine
   return { compact: hexToBytes(`0x${signature.slice(2, 130)}`), parity, hash: hexToBytes(hash) }
 }
 
-/** Of an uncompressed public key. */
+/** The address of an uncompressed public key. */
 export const addressOfKey = (key: Uint8Array): Address | undefined =>
   addressFromBytes(keccak256(key.subarray(1), "bytes").subarray(12))
 

@@ -42,30 +42,41 @@ export class CheckoutApi extends endpointGroup("checkout")(
           name: Schema.String,
           logoUrl: Schema.optionalKey(
             Schema.String.annotate({
-              description: "A `data:` URL of what was uploaded, or the merchant's own address."
+              description: "A `data:` URL of the uploaded logo, or the merchant's URL."
             })
           ),
           accentColor: Schema.optionalKey(Schema.String.annotate({ examples: ["#3730d4"] })),
           support: Schema.optionalKey(
-            Schema.String.annotate({ description: "Whom buyers ask: an e-mail address, a URL, or a text." })
+            Schema.String.annotate({
+              description: "The merchant's support contact: an e-mail address, a URL or text."
+            })
           )
         }),
         env: Env,
         livemode: Schema.Boolean,
+        open: Schema.Boolean.annotate({
+          description: "False while the network takes no payments."
+        }),
+        settlement: Schema.Array(
+          Schema.Struct({
+            upTo: Schema.optionalKey(Schema.String.annotate({ examples: ["100000000"] })),
+            seconds: Schema.Finite
+          })
+        ).annotate({ description: "About how long settling takes, by the atomic amount." }),
         now: Schema.String.annotate({ description: "The service's time, ISO 8601." }),
         paymentExpirySeconds: Schema.Int.annotate({
-          description: "How long an open payment waits for its money."
+          description: "How long a payment stays open without a transfer."
         }),
-        audience: Schema.String.annotate({ description: "What a buyer's token carries as `aud`." }),
+        audience: Schema.String.annotate({ description: "The `aud` of a buyer's token." }),
         tokenLifetimeSeconds: Schema.Int.annotate({
-          description: "How long a buyer's token may live, from `iat` and `nbf` to `ext`."
+          description: "The longest lifetime of a buyer's token, from `iat` and `nbf` to `ext`."
         }),
         chain: Schema.Struct({
           id: Schema.Int,
           name: Schema.String,
           explorerUrl: Schema.optionalKey(
             Schema.String.annotate({
-              description: "Absent where the chain runs on the service's own machine."
+              description: "Absent if the chain runs on the service's own machine."
             })
           ),
           rpcUrl: Schema.optionalKey(Schema.String)
@@ -79,16 +90,18 @@ export class CheckoutApi extends endpointGroup("checkout")(
         receiver: Address,
         faucet: Schema.Struct({
           enabled: Schema.Boolean,
-          usdcAtomic: Digits.annotate({ description: "What one grant pays." })
+          usdcAtomic: Digits.annotate({ description: "The amounts of one grant." })
         }),
         onrampUrl: Schema.optionalKey(
-          Schema.String.annotate({ description: "Where to buy USDC, with {address} and {amount} in it." })
+          Schema.String.annotate({
+            description: "A page to buy USDC, with the placeholders {address} and {amount}."
+          })
         ),
         walletConnect: Schema.optionalKey(
           Schema.Struct({
-            projectId: Schema.String.annotate({ description: "The operator's project." }),
+            projectId: Schema.String.annotate({ description: "The operator's WalletConnect project." }),
             relayUrl: Schema.String
-          }).annotate({ description: "Present where `/walletconnect.js` is served." })
+          }).annotate({ description: "Present if the service serves `/walletconnect.js`." })
         ),
         playgroundAmounts: Schema.Array(Schema.String)
       })
@@ -105,7 +118,7 @@ export class CheckoutApi extends endpointGroup("checkout")(
   .annotateMerge(
     OpenApi.annotations({
       title: "Checkout",
-      description: "What the checkout component calls in the browser."
+      description: "The endpoints that the checkout calls from the browser."
     })
   ) {}
 
@@ -131,16 +144,16 @@ export class TestRailApi extends endpointGroup("testRail")(
         delivery: Schema.NullOr(
           Schema.Struct({
             ...DeliveryView.fields,
-            payload: Schema.String.annotate({ description: "The body that is sent, as it is signed." })
+            payload: Schema.String.annotate({ description: "The signed body of the delivery." })
           })
-        ).annotate({ description: "Null until the payment has settled with an endpoint registered." })
+        ).annotate({ description: "Null until the payment settles with a registered endpoint." })
       }),
       error: [errorResponse(PaymentNotFound), errorResponse(NotFound)]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Read a payment's webhook, in development",
         description:
-          "What the playground shows: the delivery of one payment, without the merchant's url or secret. A service in production answers 404 NOT_FOUND."
+          "The delivery of one payment, without the merchant's URL or secret, for the playground. In production the response is 404 NOT_FOUND."
       })
     )
   ),
@@ -202,7 +215,7 @@ export class PlaygroundApi extends endpointGroup("playground")(
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Mint a playground intent",
-        description: "A capped, Testnet-only intent from a publishable key alone, for trying the checkout."
+        description: "A capped, Testnet-only intent that needs only a publishable key, to try the checkout."
       })
     )
   )

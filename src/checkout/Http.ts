@@ -19,7 +19,7 @@ import {
   RateLimited
 } from "../domain/Errors.ts"
 import { UsdAmount } from "../domain/Money.ts"
-import { hasFaucet, isTest, networks, walletNetwork } from "../domain/networks.ts"
+import { faucetNetwork, hasFaucet, isTest, networks } from "../domain/networks.ts"
 import { PaymentId } from "../domain/Payment.ts"
 import { Branding, logoUrlOf } from "../merchants/Branding.ts"
 import { KeyAuth } from "../merchants/keys/KeyAuth.ts"
@@ -34,6 +34,7 @@ import { jsonAnswer } from "../platform/http/jsonAnswer.ts"
 import { clientAddressOf } from "../platform/http/RequestContext.ts"
 import { RateLimiter } from "../platform/limits/RateLimiter.ts"
 import type { Limit } from "../platform/limits/RequestLimits.ts"
+import { Networks } from "../platform/Networks.ts"
 import { deliveryView } from "../webhooks/Http.ts"
 import { WebhookRepo } from "../webhooks/WebhookRepo.ts"
 import { playgroundAmounts } from "./Api.ts"
@@ -50,17 +51,18 @@ const context = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const faucet = yield* Faucet
     const config = yield* AppConfig
+    const { executes } = yield* Networks
     const { baseUrl } = config
     const node = browserNode(config)
 
-    const faces = yield* Branding
+    const brandings = yield* Branding
 
     return handlers.handle(
       "context",
       Effect.fnUntraced(function* () {
         const { merchant, env } = yield* CurrentPrincipal
-        const face = yield* faces.find(merchant.id)
-        const logoUrl = logoUrlOf(face) ?? merchant.logoUrl
+        const branding = yield* brandings.find(merchant.id)
+        const logoUrl = logoUrlOf(branding) ?? merchant.logoUrl
         const { chainId, name, usdc } = networks[env]
         const explorerUrl = config.explorerUrls[env]
         const [audience = baseUrl] = audiencesOf(merchant, baseUrl)
@@ -68,11 +70,16 @@ const context = HttpApiBuilder.group(
           merchant: {
             name: merchant.name,
             ...(logoUrl === null ? {} : { logoUrl }),
-            ...(face.accentColor === null ? {} : { accentColor: face.accentColor }),
-            ...(face.support === null ? {} : { support: face.support })
+            ...(branding.accentColor === null ? {} : { accentColor: branding.accentColor }),
+            ...(branding.support === null ? {} : { support: branding.support })
           },
           env,
           livemode: !isTest(env),
+          open: executes(env),
+          settlement: config.settlementLevels[env].map(({ seconds, upTo }) => ({
+            ...(upTo === null ? {} : { upTo: upTo.toString() }),
+            seconds
+          })),
           now: (yield* DateTime.nowAsDate).toISOString(),
           paymentExpirySeconds: Math.floor(Duration.toSeconds(config.paymentExpiry)),
           audience,
@@ -116,7 +123,7 @@ const testRail = HttpApiBuilder.group(
     const { baseUrl, trustedProxyHops, environment } = yield* AppConfig
 
     const readBalance = (address: Address) =>
-      chain.readBalance(walletNetwork.env, address).pipe(orChainUnavailable)
+      chain.readBalance(faucetNetwork.env, address).pipe(orChainUnavailable)
 
     return handlers.handleAll({
       balance: ({ query }) =>
@@ -149,14 +156,14 @@ const testRail = HttpApiBuilder.group(
         const { address, tokenId } = yield* buyers
           .verify(payload.buyerDidToken, {
             audiences: audiencesOf(merchant, baseUrl),
-            env: walletNetwork.env,
+            env: faucetNetwork.env,
             longestSeconds: merchant.tokenLifetimeSeconds
           })
           .pipe(Effect.mapError(refusalOf))
-        // A token for a payment is good at its own shop alone.
+        // A token for a payment is valid only at its own shop.
         const bound = paymentIdIn(tokenId?.toLowerCase())
         if (Option.isSome(bound)) {
-          const own = yield* payments.find({ merchantId: merchant.id, env: walletNetwork.env }, bound.value)
+          const own = yield* payments.find({ merchantId: merchant.id, env: faucetNetwork.env }, bound.value)
           if (Option.isNone(own) && (yield* payments.exists(bound.value)))
             return yield* BuyerTokenRefused.because("payment").pipe(Effect.mapError(refusalOf))
         }
@@ -201,10 +208,12 @@ const playground = HttpApiBuilder.group(
         if (principal.kind !== "publishable") return yield* new KeyKindNotAllowed()
         if (!isTest(principal.env)) return yield* new PlaygroundTestnetOnly()
         return jsonAnswer(
-          yield* intents.create(principal, {
-            amount: decodeAmount(query.amount),
-            intentUrl: `${baseUrl}/playground`
-          })
+          yield* intents
+            .create(principal, {
+              amount: decodeAmount(query.amount),
+              intentUrl: `${baseUrl}/playground`
+            })
+            .pipe(Effect.catchTag("LiveModeGated", () => new PlaygroundTestnetOnly()))
         )
       })
     )

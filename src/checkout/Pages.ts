@@ -1,9 +1,9 @@
-// What browsers load: the component's script and the hosted pages, under a strict
-// policy and in no frame.
+// The component's script and the hosted pages, under a strict policy and outside frames.
 import { Effect, type Layer, Option } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { browserBundle, bundleAnswer } from "../platform/pages/BrowserBundle.ts"
+import tokens from "../platform/pages/browser/tokens.css" with { type: "text" }
 import { pageHeaders, policyOf } from "../platform/pages/pageHeaders.ts"
 import { browserNode } from "./browserNode.ts"
 import styles from "./pages/pages.css" with { type: "text" }
@@ -27,7 +27,7 @@ const originOf = (url: string): ReadonlyArray<string> => {
   return parsed === null ? [] : [parsed.origin]
 }
 
-/** Scripts and styles of the service alone, requests to the service (and, in development, its node). */
+/** Allows only the service's scripts and styles, and requests to the service (in development also to its node). */
 const contentSecurityPolicy = (connect: ReadonlyArray<string>): string =>
   policyOf({
     "script-src": "'self'",
@@ -58,7 +58,7 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig>
         ...constants,
         QUITTANCE_WALLETCONNECT_INTEGRITY: integrity
       })
-    // Who pins the component's script pins the one that it loads.
+    // Pinning the component's script also pins the script that it loads.
     const checkout = Option.isNone(config.walletConnect)
       ? checkoutWith("")
       : yield* Effect.cached(Effect.flatMap(walletConnect, ({ integrity }) => checkoutWith(integrity)))
@@ -76,7 +76,7 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig>
     yield* router.add(
       "GET",
       "/checkout-pages.css",
-      Effect.succeed(HttpServerResponse.text(styles, { contentType: "text/css; charset=utf-8" }))
+      Effect.succeed(HttpServerResponse.text(tokens + styles, { contentType: "text/css; charset=utf-8" }))
     )
     yield* router.add(
       "GET",

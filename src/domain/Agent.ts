@@ -78,7 +78,7 @@ export const AgentPayment = Schema.Struct({
 })
 export type AgentPayment = typeof AgentPayment.Type
 
-/** What an agent's payments of the last 24 hours leave of its cap. Atomic USDC. */
+/** The part of an agent's cap that the payments of the last 24 hours leave. Atomic USDC. */
 export interface Allowance {
   readonly spent: bigint
   readonly remaining: bigint

@@ -1,7 +1,8 @@
 import { Schema } from "effect"
 
-/** What the audit log tells of: changes of where money goes, and of who may change it. */
+/** Changes that the audit log records: to receiving addresses, keys, agents and members. */
 export const AuditAction = Schema.Literals([
+  "merchant.created",
   "receiver.changed",
   "receiver.change_requested",
   "receiver.change_withdrawn",
@@ -15,6 +16,11 @@ export const AuditAction = Schema.Literals([
   "member.removed",
   "member.left",
   "member.role_changed",
+  "member.reset_link_created",
+  "member.authenticator_removed",
+  "agent.created",
+  "agent.changed",
+  "agent.revoked",
   "alert_hook.added",
   "alert_hook.removed",
   "operator.granted"

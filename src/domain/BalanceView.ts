@@ -3,7 +3,7 @@ import { Schema } from "effect"
 /** A whole number of the smallest units, as digits. */
 export const Digits = Schema.String.check(Schema.isPattern(/^[0-9]+$/u))
 
-/** What an address holds: atomic USDC, and wei for fees. */
+/** An address's balance: atomic USDC, and wei for fees. */
 export const BalanceView = Schema.Struct({
   usdcAtomic: Digits.annotate({
     description: "USDC in its smallest units (6 decimals).",

@@ -4,7 +4,7 @@ import { Data } from "effect"
 import { type ErrorCode, errorCodes } from "./ErrorCode.ts"
 
 export interface ErrorDetail {
-  /** Where: `body.amount`, `query.limit`, or a field of the payment. */
+  /** The location: `body.amount`, `query.limit`, or a field of the payment. */
   readonly path: string
   readonly message: string
   readonly expected?: string
@@ -20,7 +20,7 @@ export interface ErrorFields {
   readonly retryAfter?: number
 }
 
-/** What the HTTP layer needs of any expected failure. */
+/** The fields of an expected failure that the HTTP layer needs. */
 export interface CodedError extends ErrorFields {
   readonly _tag: string
   readonly code: ErrorCode
@@ -119,6 +119,7 @@ export class UnsupportedMediaType extends coded("UNSUPPORTED_MEDIA_TYPE") {}
 export class AuthorizationRefused extends coded("AUTHORIZATION_REFUSED") {}
 export class RelayUnavailable extends coded("RELAY_UNAVAILABLE") {}
 export class TestSettlementMismatch extends coded("TEST_SETTLEMENT_MISMATCH") {}
+export class SettlementMismatch extends coded("SETTLEMENT_MISMATCH") {}
 export class RateLimited extends coded("RATE_LIMITED") {}
 export class FaucetLimitReached extends coded("FAUCET_LIMIT_REACHED") {}
 export class InternalError extends coded("INTERNAL_ERROR") {}

@@ -1,8 +1,8 @@
 import { Schema, Struct } from "effect"
 
 /**
- * What the fields that a person edits were when they began: nothing is saved where one is something else by now. Absent
- * fields are not compared.
+ * Expected previous values, for optimistic concurrency (like HTTP's `If-Match`): if a field has a different value by
+ * now, nothing is saved. Absent fields are not compared.
  */
 export const IfUnchanged = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
   Schema.optionalKey(Schema.Struct(fields).mapFields(Struct.map(Schema.optionalKey)))

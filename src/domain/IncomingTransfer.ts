@@ -10,9 +10,9 @@ export const TransferKind = Schema.Literals(["late", "short", "over", "second", 
 export type TransferKind = typeof TransferKind.Type
 
 /**
- * What connects a transfer with a payment: a report names it, its payer announced to pay, its buyer was
- * shown the address and the amount is the same, its payer has paid this merchant before, or the amount
- * alone is the same. The likeliest first.
+ * Reasons why a transfer may belong to a payment, most likely first: a report contains its transaction, its payer
+ * announced the payment, the buyer saw the address and the amount matches, its payer has paid this merchant before,
+ * or only the amount matches.
  */
 export const LikelyReason = Schema.Literals(["reported", "announced", "address", "paid_before", "amount"])
 export type LikelyReason = typeof LikelyReason.Type

@@ -19,20 +19,20 @@ export const Merchant = Schema.Struct({
   id: MerchantId,
   name: Schema.String,
   logoUrl: Schema.NullOr(Schema.String),
-  /** Where buyers' USDC goes, one address for each environment. */
+  /** The receiving address of each environment. */
   receivers: Schema.Struct({ test: Address, live: Address }),
   /** Environments whose address has become another merchant's. */
   movedReceivers: Schema.optionalKey(Schema.Array(Env)),
   /** The only `aud` that buyer tokens for this merchant may carry; null is the service's origin. */
   identityAudience: Schema.NullOr(Schema.String),
-  /** Whether a buyer's token must name the payment in `tid`. */
+  /** True if a buyer's token must name the payment in `tid`. */
   boundTokensOnly: Schema.Boolean,
   /** The longest life of a buyer's token, in seconds. */
   tokenLifetimeSeconds: TokenLifetime
 })
 export type Merchant = typeof Merchant.Type
 
-/** One environment of one merchant: what rows belong to and keys open. */
+/** One environment of one merchant: the owner of rows and the scope of keys. */
 export interface Tenant {
   readonly merchantId: MerchantId
   readonly env: Env

@@ -1,9 +1,9 @@
-// What a browser answers to a challenge for a passkey (WebAuthn), each part in base64url.
+// A browser's response to a passkey challenge (WebAuthn), with each part in base64url.
 import { Schema } from "effect"
 
 const Encoded = Schema.String.check(Schema.isMaxLength(16_384), Schema.isPattern(/^[A-Za-z0-9_-]+$/u))
 
-/** Of a new passkey. */
+/** The response for a new passkey. */
 export const PasskeyRegistration = Schema.Struct({
   id: Encoded,
   clientDataJSON: Encoded,
@@ -12,7 +12,7 @@ export const PasskeyRegistration = Schema.Struct({
 })
 export type PasskeyRegistration = typeof PasskeyRegistration.Type
 
-/** Of a passkey that is known. */
+/** The response for a known passkey. */
 export const PasskeyAssertion = Schema.Struct({
   id: Encoded,
   clientDataJSON: Encoded,

@@ -62,7 +62,7 @@ export const sameEvidence = (left: Evidence, right: Evidence): boolean =>
   left.payer === right.payer &&
   sameTokenChanges(left.tokenChanges, right.tokenChanges)
 
-/** What a report means for a payment, before any chain is asked. */
+/** The meaning of a report for a payment, before the chain is queried. */
 export type ReportCase = "verify" | "replay" | "record" | "conflict"
 
 /**

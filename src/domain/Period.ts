@@ -6,27 +6,42 @@ const isZone = (name: string) =>
   Option.isSome(DateTime.zoneMakeNamed(name)) && Option.isSome(DateTime.zoneFromString(name))
 const zoneWanted = "a time zone's name, such as Europe/Berlin"
 
+/** The names that this runtime lists, by their areas. */
+const zonePattern = () => {
+  const names = Object.groupBy(["UTC", ...Intl.supportedValuesOf("timeZone")], (name) =>
+    name.slice(0, name.indexOf("/") + 1)
+  )
+  const areas = Object.entries(names).map(
+    ([area, all = []]) =>
+      `${area}(${[...new Set(all)].map((name) => name.slice(area.length).replaceAll("+", "\\+")).join("|")})`
+  )
+  return `^(${areas.join("|")})$`
+}
+
 /** A name of the IANA's time zones. */
 export const TimeZone = Schema.String.check(
-  Schema.makeFilter((name) => isZone(name) || zoneWanted),
-  Schema.isMaxLength(64)
+  Schema.isMaxLength(64),
+  Schema.makeFilter((name) => isZone(name) || zoneWanted, {
+    toJsonSchema: () => ({ pattern: zonePattern() })
+  })
 ).annotate({ description: "A name of the IANA's time zones.", examples: ["Europe/Berlin"] })
 
-/** As it is kept, for Postgres to read as well: an offset such as `+02:00` means the opposite there. */
+/** The time zone as stored. Postgres reads it too: there, an offset such as `+02:00` would mean the opposite. */
 export const KeptTimeZone = TimeZone.check(
   Schema.makeFilter((name) => !/^(GMT)?[+-]/i.test(name) || zoneWanted)
 )
 
+const dayForm = /^\d{4}-\d{2}-\d{2}$/u
 const isDay = (text: string) =>
-  /^\d{4}-\d{2}-\d{2}$/u.test(text) &&
+  dayForm.test(text) &&
   !Number.isNaN(Date.parse(`${text}T00:00:00Z`)) &&
   new Date(`${text}T00:00:00Z`).toISOString().startsWith(text)
 
 /** A day of the calendar, `2026-01-31`. */
 export const Day = Schema.String.check(
-  Schema.makeFilter((text) => isDay(text) || "a day that exists, such as 2026-01-31"),
-  // Last: what documents the schema has to stand in JSON Schema.
-  Schema.isMaxLength(10)
+  Schema.makeFilter((text) => isDay(text) || "a day that exists, such as 2026-01-31", {
+    toJsonSchema: () => ({ format: "date", pattern: dayForm.source })
+  })
 ).annotate({ examples: ["2026-01-31"] })
 
 /** Whole days, both included. */
@@ -42,7 +57,7 @@ export interface Period {
 const dayAfter = (day: string) =>
   new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10)
 
-/** When a day begins: at midnight, or where the clocks leave midnight out, right after it. */
+/** The start of a day: midnight, or the first moment after it if the clocks skip midnight. */
 const startOf = (day: string, timeZone: string): Option.Option<Date> =>
   Option.map(
     DateTime.makeZoned(`${day}T00:00:00Z`, {
@@ -60,6 +75,26 @@ export const periodOf = (from: string, to: string, timeZone: string): Option.Opt
     : Option.all({ start: startOf(from, timeZone), end: startOf(dayAfter(to), timeZone) }).pipe(
         Option.map(({ end, start }) => ({ from, to, timeZone, start, end }))
       )
+
+/** A day's instants: the first, and the first after it. */
+export interface Day {
+  readonly start: Date
+  readonly end: Date
+}
+
+/** The days of a period, the oldest first. */
+export const daysOf = ({
+  from,
+  timeZone,
+  to
+}: Pick<Period, "from" | "timeZone" | "to">): ReadonlyArray<Day & { readonly day: string }> => {
+  const days: Array<string> = []
+  for (let at = Date.parse(from); at <= Date.parse(to); at += 86_400_000)
+    days.push(new Date(at).toISOString().slice(0, 10))
+  return days.flatMap((day) =>
+    Option.toArray(periodOf(day, day, timeZone)).map(({ end, start }) => ({ day, start, end }))
+  )
+}
 
 /** The day that it is, and the first of its month. */
 export const todayIn = (now: Date, timeZone: string): { readonly today: string; readonly first: string } => {

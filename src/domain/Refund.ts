@@ -9,6 +9,9 @@ import { MismatchReason } from "./VerdictReason.ts"
 export const RefundStatus = Schema.Literals(["pending", "proven", "failed", "cancelled"])
 export type RefundStatus = typeof RefundStatus.Type
 
-/** Why a refund failed: what differs on the chain, no node shows the transaction, or none came in time. */
+/**
+ * Reasons why a refund failed: the chain shows something else, no node shows the transaction, or none arrived in
+ * time.
+ */
 export const RefundFailure = Schema.Literals([...MismatchReason.literals, "not_found", "expired"])
 export type RefundFailure = typeof RefundFailure.Type

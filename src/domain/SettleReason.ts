@@ -1,7 +1,7 @@
 // Why a facilitator does not settle: the codes of x402 (scheme `exact` on EVM), and those of this service.
 import { Schema, SchemaGetter } from "effect"
 
-/** What is wrong with a payment before anything of it is sent. */
+/** Reasons why a payment is invalid before anything is sent. */
 export const InvalidReason = Schema.Literals([
   "invalid_exact_evm_scheme",
   "invalid_exact_evm_missing_eip712_domain",
@@ -42,7 +42,7 @@ export type SettleReason = typeof SettleReason.Type
 
 const isKnown = Schema.is(SettleReason)
 
-/** As stored. A later release, sharing the database, may have reasons that this one does not know. */
+/** The stored reason. A later release that shares the database may write reasons unknown to this release. */
 export const StoredSettleReason = Schema.String.pipe(
   Schema.decodeTo(SettleReason, {
     decode: SchemaGetter.transform(

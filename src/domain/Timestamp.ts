@@ -1,4 +1,4 @@
-// How instants are written in answers.
+// The format of times in responses.
 import { Schema } from "effect"
 
 export const Timestamp = Schema.String.annotate({

@@ -25,11 +25,11 @@ export type TokenChange = typeof TokenChange.Type
 const canonical = (change: TokenChange) =>
   `${change.chainId} ${change.tokenAddress.toLowerCase()} ${change.receiver.toLowerCase()} ${change.amountAtomic}`
 
-/** One text for lists that name the same movements, whatever their order and letter case. */
+/** A canonical text: equal for lists of the same movements, in any order and letter case. */
 export const canonicalTokenChanges = (changes: ReadonlyArray<TokenChange>): string =>
   changes.map(canonical).sort().join("\n")
 
-/** Whether two lists name the same movements, whatever their order and letter case. */
+/** True if two lists contain the same movements, in any order and letter case. */
 export const sameTokenChanges = (
   left: ReadonlyArray<TokenChange>,
   right: ReadonlyArray<TokenChange>

@@ -1,7 +1,7 @@
 // Why a reported transaction does not settle its payment, yet or at all.
 import { Schema } from "effect"
 
-/** Why a transaction is neither a match nor a mismatch yet. */
+/** Reasons why a transaction is neither a match nor a mismatch yet. */
 export const PendingReason = Schema.Literals([
   /** A majority of the nodes shows the transaction in no block. */
   "not_found",
@@ -9,6 +9,10 @@ export const PendingReason = Schema.Literals([
   "spreading",
   /** In a block, but not deep enough. */
   "confirmations",
+  /** In a block that is not `safe` yet. */
+  "safe",
+  /** In a block that is not `finalized` yet. */
+  "finalized",
   /** The block that held it is not canonical (any more). */
   "reorganised",
   /** Nodes contradict each other. */
@@ -20,7 +24,7 @@ export const PendingReason = Schema.Literals([
 ])
 export type PendingReason = typeof PendingReason.Type
 
-/** What a transaction that does not pay the payment differs in. */
+/** The differences of a transaction that does not pay the payment. */
 export const MismatchReason = Schema.Literals([
   "receiver",
   "amount",

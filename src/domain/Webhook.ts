@@ -19,11 +19,11 @@ const TestEvent = Schema.Struct({
   livemode: Schema.Boolean
 }).annotate({ identifier: "TestEvent" })
 
-/** What there is to tell. The feed of events and the OpenAPI document are made from this table. */
+/** All event types. The events feed and the OpenAPI document are generated from this table. */
 export const events = {
   "payment.settled": {
     body: SettledEvent,
-    /** Whether the delivery's headers name a payment and its order. */
+    /** True if the delivery's headers contain a payment and its order. */
     isOfPayment: true,
     summary: "A payment has settled",
     description: "Ship on this event, once for each `<type>:<id>`: it comes again where an answer is lost."
@@ -55,7 +55,7 @@ export const Endpoint = Schema.Struct({
   env: Env,
   url: Schema.String,
   health: EndpointHealth,
-  /** Whether the url answered the latest attempt at all. */
+  /** True if the URL responded to the latest attempt. */
   listening: Schema.Boolean,
   secretLastFour: Schema.String,
   lastDeliveredAt: Schema.NullOr(Schema.Date),
@@ -66,9 +66,9 @@ export const Endpoint = Schema.Struct({
 export type Endpoint = typeof Endpoint.Type
 
 /**
- * Why an attempt was not accepted: no address (`dns`), an address or url that is not sent to (`blocked`), no
- * connection (`connect`), no trusted handshake (`tls`), out of time (`timeout`), an answer that is not HTTP
- * (`response`), an answer that is not 2xx (`status`), or the service died too often (`interrupted`).
+ * Reasons why an attempt failed: no DNS result (`dns`), a forbidden address or URL (`blocked`), no connection
+ * (`connect`), no trusted TLS handshake (`tls`), a timeout (`timeout`), a response that is not HTTP (`response`), a
+ * status other than 2xx (`status`), or the service stopped too often (`interrupted`).
  */
 export const AttemptFailure = Schema.Literals([
   "dns",
@@ -84,7 +84,7 @@ export type AttemptFailure = typeof AttemptFailure.Type
 
 export const DeliveryAttempt = Schema.Struct({
   number: Schema.Int,
-  /** Whether a person asked for it. */
+  /** True if a person requested the attempt. */
   manual: Schema.Boolean,
   startedAt: Schema.Date,
   /** Null while it runs, and where a crash interrupted it. */

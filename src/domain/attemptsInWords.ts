@@ -11,7 +11,7 @@ const durationInWords = (seconds: number) => {
   return `${count} ${unit}${count === 1 ? "" : "s"}`
 }
 
-/** How often and when a delivery is attempted, from the delays (seconds) before each retry. */
+/** Describes the number and times of a delivery's attempts, from the delays (seconds) before each retry. */
 export const attemptsInWords = (delays: ReadonlyArray<number>): string => {
   if (delays.length === 0) return "1 attempt, at once"
   const after = delays.map((delay) => `after ${durationInWords(delay)}`)

@@ -19,7 +19,7 @@ export const authorizationNonceOf = (paymentId: string, cancelled = 0): `0x${str
 /** More authorizations for one payment than any wallet has cancelled. */
 const mostCancelled = 32
 
-/** Whether an authorization with the nonce is for the payment alone, whoever hands it in. */
+/** True if an authorization with this nonce can pay only this payment, whoever submits it. */
 export const isAuthorizationNonceOf = (nonce: string, paymentId: string): boolean => {
   for (let cancelled = 0; cancelled <= mostCancelled; cancelled++)
     if (authorizationNonceOf(paymentId, cancelled) === nonce.toLowerCase()) return true

@@ -1,4 +1,4 @@
-// What a schema finds wrong, as the details of an error: the place, and what belongs there. The input is not echoed.
+// Turns a schema's issues into the details of an error: the path and the expected value. The input is not echoed.
 import { Predicate, SchemaIssue } from "effect"
 import type { ErrorDetail } from "./Errors.ts"
 

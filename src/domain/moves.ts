@@ -11,11 +11,12 @@ export const entities = [
 ] as const
 export type Entity = (typeof entities)[number]
 
-/** What a move needs besides its state. */
+/** A condition of a state change besides the state itself. */
 export type Requirement =
   | "it is of a payment"
   | "it is of a refund"
   | "it is watched"
+  | "its money stays"
   | "its transfer stays"
   | "its transfer is another"
 
@@ -27,7 +28,7 @@ export interface Move {
   /** null: the row is deleted. */
   readonly to: string | null
   readonly requires?: Requirement
-  /** What the caller is told; for the table of the contract. */
+  /** The caller's response, for the contract's table. */
   readonly answer?: string
 }
 
@@ -64,6 +65,7 @@ export const moves: ReadonlyArray<Move> = [
   payment("pending", "24 hours after its last report, none of which was proven", "failed"),
   payment("pending", "its payment link opens another payment in its place", "failed"),
   payment("failed", "its exact transfer, proven late", "settled", { answer: settles }),
+  payment("settled", "another of its columns changes", "settled", { requires: "its money stays" }),
 
   claim(null, "a payment settles", "held", { requires: "it is of a payment" }),
   claim(null, "a refund is proven", "held", { requires: "it is of a refund" }),
@@ -94,8 +96,10 @@ export const moves: ReadonlyArray<Move> = [
   refund("pending", "its transfer is proven", "proven"),
   refund("pending", "nobody sends it, or its transaction does not prove it", "failed"),
   refund("pending", "the merchant cancels it", "cancelled"),
-  refund("proven", "the chain no longer shows its transfer", "dropped"),
-  refund("dropped", "its transfer returns", "proven"),
+  refund("proven", "its block is looked at", "proven", { requires: "its money stays" }),
+  refund("proven", "the chain no longer shows its transfer", "dropped", { requires: "its money stays" }),
+  refund("dropped", "its block is looked at", "dropped", { requires: "its money stays" }),
+  refund("dropped", "its transfer returns", "proven", { requires: "its money stays" }),
   refund("dropped", "its transfer does not return", "failed"),
   refund("dropped", "the merchant cancels it", "cancelled"),
 
@@ -146,7 +150,7 @@ export const paymentTable = (): string =>
   [
     "| From | By | To | Answer |",
     "|---|---|---|---|",
-    ...[...movesOf("payments"), ...unchanged]
+    ...[...movesOf("payments").filter(({ from, to }) => from !== to), ...unchanged]
       .toSorted((left, right) => order.indexOf(left.from) - order.indexOf(right.from))
       .map(({ answer = "", event, from, to }) =>
         `| ${shown(from)} | ${event} | ${shown(to)} | ${answer} |`.replace("|  |", "| |")

@@ -4,12 +4,13 @@
 //
 // To add a network, add its word to `Env` (Chain.ts). `tsc` then names what is missing:
 // - here: its row of `networks`, its line of `byEnv`, its `ChainId`;
-// - its nodes and confirmations in `loadAppConfig` (src/platform/AppConfig.ts);
-// - the receivers of merchants: `Merchant`, and whoever reads `receivers[env]`;
+// - its nodes, wallets' mnemonic, confirmations and finality in `loadAppConfig` (src/platform/AppConfig.ts);
+// - the receivers and first keys of merchants: `Merchant`, `KeyAuth`, and whoever reads `receivers[env]`;
 // - the client library's types, by their test.
-// It does not name the first keys of a merchant (KeyAuth), the options of `cli merchant`, the columns `receiver_…` of
-// `merchants` and the columns' CHECKs of the migration.
+// `test/platform/database/networks.test.ts` then names the columns and CHECKs that a migration has to change. Neither
+// names the option of `cli merchant update` for the receiver (src/app/cli/merchant.ts).
 import type { Address, Env } from "./Chain.ts"
+import type { Finality, SettlementLevels } from "./Finality.ts"
 
 export type ChainId = 84532 | 42161
 
@@ -30,17 +31,47 @@ export interface Network {
   }
   /** The variable that names its nodes, and the public node used without it. */
   readonly nodes: { readonly setting: string; readonly default: ReadonlyArray<string> }
+  /**
+   * The variable that holds the mnemonic of the service's own wallets there: its relayer and its agents. No two
+   * networks share one, because a wallet's nonces are stored by its address.
+   */
+  readonly wallets: { readonly setting: "AGENT_WALLET_MNEMONIC" | "LIVE_WALLET_MNEMONIC" }
   /** Blocks on top of a transfer's block before it counts, unless the operator sets others. */
   readonly confirmations: number
-  /** Blocks for which a settled transfer is watched, unless the operator sets others. */
-  readonly finalityDepth: number
+  /**
+   * The levels at which transfers settle, ascending: a level takes amounts up to its limit, in whole USDC unless the
+   * operator sets another, and the last takes all others. `seconds` is about how long a block takes to reach it.
+   */
+  readonly settlesAt: ReadonlyArray<{
+    readonly finality: Finality
+    readonly limit?: { readonly setting: string; readonly default: number }
+    readonly seconds: number
+  }>
+  /** A settled transfer is watched for so many blocks, unless the operator sets others; or until its block is final. */
+  readonly watchedFor: { readonly blocks: number } | "finalized"
   readonly blockMillis: number
+  /** Milliseconds between two looks at the head, while a payment is expected and while none is. */
+  readonly pollMillis: { readonly awaited: number; readonly idle: number }
+  /** True if blocks near the head are read one by one, by their hashes. A fast chain's are read in ranges. */
+  readonly readsSingly: boolean
   /** Blocks of one `eth_getLogs`; halved while nodes refuse it. */
   readonly logRange: bigint
-  /** Whether its money is worthless: what pages say, and how they look. `livemode` is the opposite. */
+  /**
+   * Gas on top of every limit, if a transaction's gas includes its posting on the chain below. What is unused is not
+   * paid.
+   */
+  readonly postingGas: bigint
+  /**
+   * True if the network's money is worthless, which changes the pages' texts and colours. The opposite of `livemode`.
+   */
   readonly isTest: boolean
-  /** Whether the service gives test funds on it. */
+  /** True if the service gives test funds on it. */
   readonly faucet: boolean
+  /** The codes of a report that the chain has not decided about, and of one that does not match. */
+  readonly reportCodes: {
+    readonly pending: "TEST_SETTLEMENT_PENDING" | "SETTLEMENT_PENDING"
+    readonly mismatch: "TEST_SETTLEMENT_MISMATCH" | "SETTLEMENT_MISMATCH"
+  }
   /** `open`, or the operator's setting that opens it; closed without it. A closed network records reports only. */
   readonly execution: "open" | "MAINNET"
 }
@@ -67,12 +98,18 @@ export const networks: { readonly [E in Env]: Network } = {
       domainVersion: "2"
     },
     nodes: { setting: "BASE_SEPOLIA_RPC_URLS", default: ["https://sepolia.base.org"] },
+    wallets: { setting: "AGENT_WALLET_MNEMONIC" },
     confirmations: 1,
-    finalityDepth: 64,
+    settlesAt: [{ finality: "confirmed", seconds: 4 }],
+    watchedFor: { blocks: 64 },
     blockMillis: 2_000,
+    pollMillis: { awaited: 1_000, idle: 5_000 },
+    readsSingly: true,
     logRange: 1_000n,
+    postingGas: 0n,
     isTest: true,
     faucet: true,
+    reportCodes: { pending: "TEST_SETTLEMENT_PENDING", mismatch: "TEST_SETTLEMENT_MISMATCH" },
     execution: "open"
   },
   live: {
@@ -89,12 +126,22 @@ export const networks: { readonly [E in Env]: Network } = {
       domainVersion: "2"
     },
     nodes: { setting: "ARBITRUM_RPC_URLS", default: ["https://arb1.arbitrum.io/rpc"] },
+    wallets: { setting: "LIVE_WALLET_MNEMONIC" },
     confirmations: 1,
-    finalityDepth: 64,
+    settlesAt: [
+      { finality: "included", limit: { setting: "LIVE_FAST_LIMIT", default: 100 }, seconds: 2 },
+      { finality: "safe", limit: { setting: "LIVE_SAFE_LIMIT", default: 10_000 }, seconds: 600 },
+      { finality: "finalized", seconds: 1_200 }
+    ],
+    watchedFor: "finalized",
     blockMillis: 250,
+    pollMillis: { awaited: 2_500, idle: 17_500 },
+    readsSingly: false,
     logRange: 1_000n,
+    postingGas: 500_000n,
     isTest: false,
     faucet: false,
+    reportCodes: { pending: "SETTLEMENT_PENDING", mismatch: "SETTLEMENT_MISMATCH" },
     execution: "MAINNET"
   }
 }
@@ -109,10 +156,22 @@ export const byEnv = <A>(of: (env: Env) => A): { readonly [E in Env]: A } => ({
   live: of("live")
 })
 
+/** The levels with the operator's limits in whole USDC, or the table's. */
+export const settlementLevelsOf = (
+  { settlesAt }: Network,
+  limitOf: (setting: string) => number | undefined = () => undefined
+): SettlementLevels =>
+  settlesAt.map(({ finality, limit, seconds }) => ({
+    finality,
+    seconds,
+    upTo: limit === undefined ? null : BigInt(limitOf(limit.setting) ?? limit.default) * 1_000_000n
+  }))
+
+/** True if nodes name blocks as `safe` and `finalized`, and that decides. */
+export const hasTags = ({ watchedFor }: Network): boolean => watchedFor === "finalized"
+
 export const isTest = (env: Env): boolean => networks[env].isTest
-/** Executes unless the operator closes it; what browser code knows of `executes` (src/platform/Networks.ts). */
-export const isOpen = (env: Env): boolean => networks[env].execution === "open"
 export const hasFaucet = (env: Env): boolean => networks[env].faucet
 
-/** Where the service's own wallets send: the faucet, relayed authorizations and agents. Nowhere else, whatever executes. */
-export const walletNetwork = networks.test
+/** The network on which the service gives test funds; development and the public test pages stay on it. */
+export const faucetNetwork = networks.test

@@ -5,9 +5,9 @@ import type { Role } from "./Role.ts"
 export const everyRole: ReadonlyArray<Role> = ["owner", "developer", "support", "read_only"]
 /** Daily work that moves no money and opens nothing: alerts, resending, payment links. */
 export const handlers: ReadonlyArray<Role> = ["owner", "developer", "support"]
-/** What happens with a buyer's money: refunds and unexplained transfers. */
+/** Roles that handle buyers' money: refunds and unexplained transfers. */
 export const supporters: ReadonlyArray<Role> = ["owner", "support"]
 /** The integration: webhooks, test keys, agents on test. */
 export const developers: ReadonlyArray<Role> = ["owner", "developer"]
-/** Where money goes, live keys, and who belongs to the merchant. */
+/** Roles that change receiving addresses, live keys and members. */
 export const owners: ReadonlyArray<Role> = ["owner"]

@@ -1,4 +1,4 @@
-// What buyers see of a merchant beside its name. A logo is decoded and re-encoded before it is kept.
+// A merchant's branding for buyers. A logo is decoded and re-encoded before it is stored.
 import { Context, Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import { InvalidRequest } from "../domain/Errors.ts"
@@ -31,7 +31,7 @@ const make = Effect.gen(function* () {
         { ...text, ...(image === undefined ? {} : { logo: image }) },
         was
       )
-      return { face: yield* repo.find(merchantId), changed }
+      return { branding: yield* repo.find(merchantId), changed }
     })
   })
 })
@@ -41,14 +41,14 @@ export class Branding extends Context.Service<
   {
     readonly find: (merchantId: MerchantId) => Effect.Effect<MerchantBranding>
     /**
-     * What is left out stays; `logo` is a PNG in base64, null removes it. Nothing is changed where something is no
-     * longer as it `was`. The face as it stands then.
+     * Changes the branding and returns it. Omitted fields stay; `logo` is a PNG in base64, and null removes it.
+     * Nothing changes if a field no longer has its expected value `was`.
      */
     readonly change: (
       merchantId: MerchantId,
       change: Partial<BrandingText> & { readonly logo?: string | null },
       was?: Partial<BrandingText>
-    ) => Effect.Effect<{ readonly face: MerchantBranding; readonly changed: boolean }, InvalidRequest>
+    ) => Effect.Effect<{ readonly branding: MerchantBranding; readonly changed: boolean }, InvalidRequest>
   }
 >()("quittance/merchants/Branding") {
   static readonly layer: Layer.Layer<Branding, never, SqlClient.SqlClient> = Layer.effect(
@@ -59,6 +59,6 @@ export class Branding extends Context.Service<
   /** Knows nothing of any merchant, and changes nothing. */
   static readonly layerNone: Layer.Layer<Branding> = Layer.succeed(Branding, {
     find: () => Effect.succeed(noBranding),
-    change: () => Effect.succeed({ face: noBranding, changed: false })
+    change: () => Effect.succeed({ branding: noBranding, changed: false })
   })
 }

@@ -11,13 +11,13 @@ export type Profile = Pick<
   "name" | "logoUrl" | "identityAudience" | "boundTokensOnly" | "tokenLifetimeSeconds"
 >
 
-/** What a merchant asks of its buyers' tokens. What is left out stays as it is. */
+/** A merchant's rules for its buyers' tokens. Omitted rules stay. */
 export type TokenRules = Partial<Pick<Merchant, "boundTokensOnly" | "tokenLifetimeSeconds">>
 
 export interface ReceiverChange {
   readonly before: Address
   readonly after: Address
-  /** When it takes effect; none where it has. */
+  /** The time at which the change takes effect; none if it already has. */
   readonly dueAt: Option.Option<Date>
   /** The address of a waiting change that ends because the present address was given again. */
   readonly withdrawn: Option.Option<Address>
@@ -31,7 +31,7 @@ export interface Wait {
   readonly dueAt: Date
 }
 
-/** What became of a change. Taken: the address is another merchant's. */
+/** The outcome of a change. Taken: the address belongs to another merchant. */
 export type ReceiverOutcome =
   | { readonly _tag: "Changed"; readonly change: ReceiverChange }
   | { readonly _tag: "Taken"; readonly holder: ReceiverHolder }
@@ -180,8 +180,8 @@ export class MerchantRepo extends Context.Service<
   MerchantRepo,
   {
     /**
-     * What is left out stays. Nothing is updated where something is no longer as it `was`. The profile as it stands
-     * then; none where there is no such merchant.
+     * Updates the profile and returns it; none if the merchant does not exist. Omitted fields stay. Nothing is
+     * updated if a field no longer has its expected value `was`.
      */
     readonly updateProfile: (
       id: MerchantId,

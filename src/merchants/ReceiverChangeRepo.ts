@@ -108,8 +108,8 @@ export class ReceiverChangeRepo extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<Pick<WaitingChange, "merchantId" | "env" | "address">>>
     readonly due: (at: Date, limit: number) => Effect.Effect<ReadonlyArray<WaitingChange>>
     /**
-     * What became of a change whose time has come. Gone: withdrawn, replaced or applied before. Lost: the
-     * address has become another merchant's since.
+     * The outcome of a due change. Gone: withdrawn, replaced or already applied. Lost: the address now belongs to
+     * another merchant.
      */
     readonly apply: (
       change: WaitingChange,

@@ -44,7 +44,7 @@ export const makeReceiverRepo = Effect.gen(function* () {
       return holder.merchantId === merchantId ? Option.none() : Option.some<ReceiverHolder>(holder)
     }),
 
-    /** Whether the address was still the holder's, and is the merchant's from this moment. */
+    /** True if the address was still the holder's, and is the merchant's from this moment. */
     take: Effect.fnUntraced(function* ({ merchantId, env, address }: ReceiverPlace, holder: ReceiverHolder) {
       const at = yield* DateTime.nowAsDate
       const rows = yield* sql`

@@ -9,6 +9,8 @@ const PostRow = Schema.Struct({
   hook_id: Uuid,
   alert_id: Uuid,
   attempts: Schema.Int,
+  /** The number of alerts in the post; the newest of them is its alert. */
+  alerts: Schema.Int,
   shape: Schema.Literals(["slack", "plain"]),
   secret_kid: Schema.String,
   secret_ciphertext: Schema.Uint8Array,
@@ -57,9 +59,9 @@ const make = Effect.gen(function* () {
             WHERE (hook_id, alert_id) IN (
               SELECT hook_id, alert_id FROM alert_posts WHERE due_at <= ${at}
               ORDER BY due_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
-            RETURNING hook_id, alert_id, attempts
+            RETURNING hook_id, alert_id, attempts, alerts
           )
-          SELECT t.hook_id, t.alert_id, t.attempts, h.shape, h.secret_kid, h.secret_ciphertext, h.merchant_id,
+          SELECT t.hook_id, t.alert_id, t.attempts, t.alerts, h.shape, h.secret_kid, h.secret_ciphertext, h.merchant_id,
             m.name AS merchant, h.env, a.kind, a.subject, a.message, a.created_at
           FROM taken t JOIN alert_hooks h ON h.id = t.hook_id JOIN alerts a ON a.id = t.alert_id
           JOIN merchants m ON m.id = h.merchant_id`

@@ -1,4 +1,4 @@
-// Where a merchant's alerts are posted to: a chat's hook, or an address of its own that checks a signature.
+// A merchant's alert webhooks: a chat's hook, or a URL that checks a signature.
 import { Context, DateTime, Effect, Layer, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
@@ -12,7 +12,7 @@ import { WebhookUrlRefused } from "../webhooks/WebhookUrlRefused.ts"
 import { AlertHookRepo, type HookRow } from "./AlertHookRepo.ts"
 import { hookContext } from "./HookTarget.ts"
 
-/** Of one merchant in one environment. */
+/** The most hooks of one merchant and environment. */
 const mostHooks = 5
 
 export class AlertHooks extends Context.Service<

@@ -1,7 +1,7 @@
-// Where alerts are posted to, as it is sealed: the address of a chat's hook is a secret itself.
+// The encrypted target of an alert webhook: a chat hook's URL is itself a secret.
 import { Schema } from "effect"
 
 export const HookTarget = Schema.Struct({ url: Schema.String, secret: Schema.String })
 
-/** What a target is sealed for. */
+/** The encryption context of a hook's target. */
 export const hookContext = (hookId: string): string => `alert hook ${hookId}`

@@ -4,15 +4,20 @@ import { SqlClient } from "effect/sql"
 import { Env } from "../domain/Chain.ts"
 import { Locale } from "../domain/Locale.ts"
 import { MerchantId, Uuid } from "../domain/Merchant.ts"
+import { envs, isTest } from "../domain/networks.ts"
 import { isReceived } from "../payments/isReceivedSql.ts"
 
+const GroupRow = Schema.Struct({
+  merchant_id: Schema.NullOr(MerchantId),
+  env: Schema.NullOr(Env),
+  kind: Schema.String
+})
+const decodeGroups = Schema.decodeUnknownEffect(Schema.Array(GroupRow))
+const decodeNotified = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ waits_until: Schema.Date })))
 const AlertRow = Schema.Struct({
   id: Uuid,
-  merchant_id: Schema.NullOr(MerchantId),
   merchant: Schema.NullOr(Schema.String),
-  env: Schema.NullOr(Env),
-  message: Schema.String,
-  personal: Schema.Boolean
+  message: Schema.String
 })
 const decodeAlerts = Schema.decodeUnknownEffect(Schema.Array(AlertRow))
 
@@ -48,18 +53,23 @@ const ChoiceRow = Schema.Struct({
   notified_weekly: Schema.Boolean
 })
 const decodeChoices = Schema.decodeUnknownEffect(Schema.Array(ChoiceRow))
-interface PendingAlert {
+/** Alerts of one kind, of one merchant and environment or of the whole service. */
+interface PendingAlerts {
   readonly merchantId: MerchantId | null
   readonly merchant: string | null
   readonly env: Env | null
-  readonly message: string
+  /** The newest first. */
+  readonly messages: readonly [string, ...ReadonlyArray<string>]
   readonly readers: ReadonlyArray<Reader>
 }
+
+/** After a notification, what else of its kind is raised waits so long and is told together. */
+const gatheredFor = "1 hour"
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  /** Those of a merchant who chose alerts of this environment; of the whole service, its operators. */
+  /** Members of a merchant who chose alerts of this environment; for service-wide alerts, the operators. */
   const readersOf = Effect.fnUntraced(function* (merchantId: MerchantId | null, env: Env | null) {
     return yield* decodeReaders(
       merchantId === null
@@ -67,47 +77,74 @@ const make = Effect.gen(function* () {
         : yield* sql`
             SELECT u.email, u.locale FROM merchant_members m JOIN users u ON u.id = m.user_id
             WHERE m.merchant_id = ${merchantId}
-              AND (m.notified_alerts = 'all' OR (m.notified_alerts = 'live' AND ${env ?? "live"}::text = 'live'))
+              AND m.notified_alerts = ANY (${env !== null && isTest(env) ? ["all"] : ["all", "live"]}::text[])
             ORDER BY u.id`
     )
+  })
+
+  const tellGroup = Effect.fnUntraced(function* <R>(
+    { env, kind, merchant_id }: typeof GroupRow.Type,
+    at: Date,
+    each: (alerts: PendingAlerts) => Effect.Effect<void, never, R>
+  ) {
+    const name = [merchant_id ?? "service", env ?? "all", kind].join("/")
+    yield* sql`
+      INSERT INTO notified_groups (name, notified_at) VALUES (${name}, '-infinity') ON CONFLICT DO NOTHING`
+    // Its row is held to the end, so that two instances never tell of one group at a time.
+    const [group] = yield* decodeNotified(
+      yield* sql`
+        SELECT greatest(notified_at, '1970-01-01') + ${gatheredFor}::interval AS waits_until FROM notified_groups
+        WHERE name = ${name} FOR UPDATE SKIP LOCKED`
+    )
+    if (group === undefined) return
+    const isDue = sql`kind = ${kind} AND merchant_id IS NOT DISTINCT FROM ${merchant_id}::uuid
+      AND env IS NOT DISTINCT FROM ${env}::text AND notify_at <= ${at} AND user_id IS NULL`
+    if (group.waits_until > at) {
+      yield* sql`UPDATE alerts SET notify_at = ${group.waits_until} WHERE ${isDue}`
+      return
+    }
+    const alerts = yield* decodeAlerts(
+      yield* sql`
+        WITH told AS (
+          UPDATE alerts SET notify_at = NULL WHERE ${isDue} RETURNING id, merchant_id, message, created_at
+        )
+        SELECT t.id, m.name AS merchant, t.message FROM told t LEFT JOIN merchants m ON m.id = t.merchant_id
+        ORDER BY t.created_at DESC, t.id DESC`
+    )
+    const [newest, ...others] = alerts
+    if (newest === undefined) return
+    yield* each({
+      merchantId: merchant_id,
+      merchant: newest.merchant,
+      env,
+      messages: [newest.message, ...others.map(({ message }) => message)],
+      readers: yield* readersOf(merchant_id, env)
+    })
+    yield* sql`
+      INSERT INTO alert_posts (hook_id, alert_id, due_at, alerts)
+      SELECT id, ${newest.id}, ${at}, ${alerts.length}
+      FROM alert_hooks WHERE merchant_id = ${merchant_id}::uuid AND env = ${env}
+      ON CONFLICT DO NOTHING`
+    yield* sql`UPDATE notified_groups SET notified_at = ${at} WHERE name = ${name}`
   })
 
   return {
     tellAlerts: <R>(
       at: Date,
       limit: number,
-      each: (alert: PendingAlert) => Effect.Effect<void, never, R>
+      each: (alerts: PendingAlerts) => Effect.Effect<void, never, R>
     ): Effect.Effect<boolean, never, R> =>
-      sql
-        .withTransaction(
-          Effect.gen(function* () {
-            const rows = yield* decodeAlerts(
-              yield* sql`
-                SELECT a.id, a.merchant_id, m.name AS merchant, a.env, a.message, a.user_id IS NOT NULL AS personal
-                FROM alerts a LEFT JOIN merchants m ON m.id = a.merchant_id
-                WHERE a.notify_at <= ${at} ORDER BY a.notify_at LIMIT ${limit} FOR UPDATE OF a SKIP LOCKED`
-            )
-            for (const { env, id, merchant, merchant_id, message, personal } of rows) {
-              // The audit log has mailed what concerns one person.
-              if (!personal) {
-                yield* each({
-                  merchantId: merchant_id,
-                  merchant,
-                  env,
-                  message,
-                  readers: yield* readersOf(merchant_id, env)
-                })
-                yield* sql`
-                  INSERT INTO alert_posts (hook_id, alert_id, due_at)
-                  SELECT id, ${id}, ${at} FROM alert_hooks WHERE merchant_id = ${merchant_id}::uuid AND env = ${env}
-                  ON CONFLICT DO NOTHING`
-              }
-              yield* sql`UPDATE alerts SET notify_at = NULL WHERE id = ${id}`
-            }
-            return rows.length === limit
-          })
+      Effect.gen(function* () {
+        // The audit log has mailed what concerns one person.
+        yield* sql`UPDATE alerts SET notify_at = NULL WHERE notify_at <= ${at} AND user_id IS NOT NULL`
+        const groups = yield* decodeGroups(
+          yield* sql`
+            SELECT merchant_id, env, kind FROM alerts WHERE notify_at <= ${at}
+            GROUP BY merchant_id, env, kind ORDER BY min(notify_at) LIMIT ${limit}`
         )
-        .pipe(Effect.orDie),
+        for (const group of groups) yield* sql.withTransaction(tellGroup(group, at, each))
+        return groups.length === limit
+      }).pipe(Effect.orDie),
 
     tellWeeks: <R>(
       at: Date,
@@ -153,7 +190,7 @@ const make = Effect.gen(function* () {
                         + (SELECT count(*)::int FROM incoming_transfers t
                           WHERE t.merchant_id = ${merchant_id} AND t.env = e.env AND t.payment_id IS NULL
                             AND t.dropped_at IS NULL AND t.handled_at IS NULL AND t.kind IS NOT NULL) AS alerts
-                    FROM (VALUES ('live'), ('test')) e (env)
+                    FROM unnest(${envs.toReversed()}::text[]) e (env)
                     LEFT JOIN LATERAL (
                       SELECT sum(amount) AS volume, count(*) AS count FROM payments p
                       WHERE merchant_id = ${merchant_id} AND env = e.env AND status = 'settled'
@@ -211,15 +248,16 @@ export class NotificationRepo extends Context.Service<
   NotificationRepo,
   {
     /**
-     * Hands out alerts that were not told yet, and notes in the same transaction that they are: what `each`
-     * queues is there exactly once. True where more may wait.
+     * Hands out alerts that nobody was notified of, gathered: the first of a kind at once, then all that were
+     * raised since, at most once an hour. Notes that in the same transaction: what `each` queues is there exactly
+     * once. True where more may wait.
      */
     readonly tellAlerts: <R>(
       at: Date,
       limit: number,
-      each: (alert: PendingAlert) => Effect.Effect<void, never, R>
+      each: (alerts: PendingAlerts) => Effect.Effect<void, never, R>
     ) => Effect.Effect<boolean, never, R>
-    /** As `tellAlerts`, of what has passed since the week that was told last, on the merchant's Mondays at eight. */
+    /** Like `tellAlerts`, of what has passed since the week that was told last, on the merchant's Mondays at eight. */
     readonly tellWeeks: <R>(
       at: Date,
       limit: number,

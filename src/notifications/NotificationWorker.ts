@@ -19,15 +19,17 @@ import { AlertHookRepo, type AlertPost } from "./AlertHookRepo.ts"
 import { HookTarget, hookContext } from "./HookTarget.ts"
 import { NotificationRepo } from "./NotificationRepo.ts"
 
-/** When a post that failed is attempted again. */
+/** The schedule of retries for a failed post. */
 export const PostRetryPolicy = Context.Reference<RetrySchedule>("quittance/notifications/PostRetryPolicy", {
   defaultValue: () => afterDelays("1 minute", "5 minutes", "30 minutes", "2 hours")
 })
 const batch = 20
+/** The most alerts listed in one mail; the page has all of them. */
+const mostMessages = 5
 
 const decodeTarget = Schema.decodeEffect(Schema.fromJsonString(HookTarget))
 
-/** What Slack would read as a mention or a link stays text. */
+/** Escapes text that Slack would read as a mention or a link. */
 const slackText = (text: string) =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
 
@@ -50,7 +52,7 @@ export const layer: Layer.Layer<
       `${baseUrl}/dashboard/${merchantId}/${env}/${page}`
 
     const tellAlerts = Effect.flatMap(DateTime.nowAsDate, (at) =>
-      repo.tellAlerts(at, batch, ({ env, merchant, merchantId, message, readers }) =>
+      repo.tellAlerts(at, batch, ({ env, merchant, merchantId, messages, readers }) =>
         Effect.forEach(
           readers,
           ({ email, locale }) => {
@@ -62,7 +64,16 @@ export const layer: Layer.Layer<
             return mails.queue({
               recipient: email,
               subject: filled(words.alertSubject, { merchant: name }),
-              body: [message, at, "", words.choose, settings].join("\n")
+              body: [
+                ...messages.slice(0, mostMessages),
+                ...(messages.length > mostMessages
+                  ? [filled(words.more, { count: String(messages.length - mostMessages) })]
+                  : []),
+                at,
+                "",
+                words.choose,
+                settings
+              ].join("\n")
             })
           },
           { discard: true }
@@ -114,7 +125,7 @@ export const layer: Layer.Layer<
       const body =
         post.shape === "slack"
           ? {
-              text: `*${slackText(post.merchant)}${isTest(post.env) ? " (test)" : ""}*: ${slackText(post.message)} <${url}>`
+              text: `*${slackText(post.merchant)}${isTest(post.env) ? " (test)" : ""}*: ${slackText(post.message)}${post.alerts > 1 ? ` (and ${post.alerts - 1} more)` : ""} <${url}>`
             }
           : {
               id: post.alert_id,
@@ -122,6 +133,7 @@ export const layer: Layer.Layer<
               env: post.env,
               subject: post.subject,
               message: post.message,
+              alerts: post.alerts,
               createdAt: post.created_at.toISOString(),
               url
             }

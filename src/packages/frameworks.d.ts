@@ -1,4 +1,4 @@
-// What the wrappers need of React, Vue and Medusa, which whoever installs the package brings along.
+// What the wrappers need of React and Medusa, which whoever installs the package brings along.
 declare module "react" {
   export interface ReactElement {
     readonly type: unknown
@@ -12,25 +12,6 @@ declare module "react" {
   export function useRef<T>(initial: T | null): Ref<T | null>
   export function useEffect(effect: () => (() => void) | undefined, inputs: ReadonlyArray<unknown>): void
   export function createElement(type: string, props: Readonly<Record<string, unknown>>): ReactElement
-}
-
-declare module "vue" {
-  interface Option<T> {
-    readonly type: () => T
-    readonly required?: true
-    readonly default?: T
-  }
-  /** A component, as `h` and templates take one. */
-  export interface DefineComponent<P> {
-    new (): { readonly $props: Partial<P> }
-  }
-  export function onMounted(run: () => void): void
-  export function h(type: string, props: Readonly<Record<string, unknown>>): unknown
-  export function defineComponent<P extends Readonly<Record<string, unknown>>>(component: {
-    readonly name: string
-    readonly props: { readonly [K in keyof P]: Option<P[K]> }
-    readonly setup: (props: P) => () => unknown
-  }): DefineComponent<P>
 }
 
 declare module "@medusajs/framework/types" {

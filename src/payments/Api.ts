@@ -14,117 +14,26 @@ import {
   PaymentNotFound,
   PaymentReportConflict,
   PaymentSettled,
+  SettlementMismatch,
   TestSettlementMismatch
 } from "../domain/Errors.ts"
 import { Uuid } from "../domain/Merchant.ts"
-import { UsdAmount } from "../domain/Money.ts"
-import { AttemptMethod, FailureReason, PayerType, PaymentId, PaymentStatus } from "../domain/Payment.ts"
-import { Timestamp } from "../domain/Timestamp.ts"
+import { AttemptMethod, PaymentId } from "../domain/Payment.ts"
 import { TokenChange } from "../domain/TokenChange.ts"
 import { allow, endpointGroup } from "../platform/http/Access.ts"
 import { ApiKeyAuth } from "../platform/http/ApiKeyAuth.ts"
-import { ErrorBody, errorResponse } from "../platform/http/Envelope.ts"
+import { errorResponse } from "../platform/http/Envelope.ts"
 import { BodyRules } from "../platform/http/RequestRules.ts"
-import { Token } from "./intents/Api.ts"
-
-/** The payment object (docs/contract.md 2.1). Absent fields are omitted. */
-export const PaymentView = Schema.Struct({
-  id: PaymentId.annotate({ description: "Equals the `jti` of the intent token." }),
-  amount: UsdAmount,
-  currency: Schema.Literal("USD"),
-  env: Env,
-  livemode: Schema.Boolean,
-  status: PaymentStatus,
-  refCode: Schema.String.annotate({
-    description: "Reference code for people.",
-    examples: ["PAY-7Q2M4XKD"]
-  }),
-  intentUrl: Schema.String,
-  createdAt: Timestamp,
-  payerType: PayerType,
-  payerAddress: Schema.optionalKey(Address),
-  reportedAt: Schema.optionalKey(Timestamp),
-  reportedTransactionId: Schema.optionalKey(TransactionHash),
-  settledAt: Schema.optionalKey(Timestamp),
-  failureReason: Schema.optionalKey(
-    Schema.NullOr(FailureReason).annotate({
-      description: "Null on a settled payment, absent on a pending one."
-    })
-  ),
-  token: Token
-}).annotate({ identifier: "Payment" })
-export type PaymentView = typeof PaymentView.Type
-
-export const PaymentAnswer = Schema.Struct({ payment: PaymentView })
-
-export const PaymentList = Schema.Struct({
-  payments: Schema.Array(PaymentView),
-  hasMore: Schema.Boolean.annotate({ description: "Whether older payments follow." })
-})
-
-/** 202: the envelope that says why the payment is still pending, and the payment beside it. */
-export const PendingAnswer = Schema.Struct({
-  error: ErrorBody(["TEST_SETTLEMENT_PENDING", "LIVE_SETTLEMENT_GATED"]),
-  payment: PaymentView
-})
-
-const AttemptView = Schema.Struct({
-  payer: Schema.String.annotate({
-    description: "The wallet, shortened.",
-    examples: ["0x1234…abcd"]
-  }),
-  method: AttemptMethod.annotate({
-    description: "`transfer`: a transaction of the wallet. `authorization`: a relayed signature (EIP-3009)."
-  }),
-  since: Timestamp,
-  transactionId: Schema.optionalKey(
-    TransactionHash.annotate({ description: "Present once a transaction was reported or seen." })
-  )
-}).annotate({ identifier: "PaymentAttempt" })
-
-/** What is known of a payment before anybody sends money for it. */
-export const AttemptsAnswer = Schema.Struct({
-  payment: PaymentView,
-  attempts: Schema.Array(AttemptView).annotate({ description: "Open attempts, 20 at most." })
-})
-
-export const AnnouncedAttempt = Schema.Struct({
-  attempt: Schema.Struct({
-    id: Uuid.annotate({ description: "Declines the attempt. Keep it to yourself." }),
-    method: AttemptMethod,
-    payer: Address,
-    since: Timestamp,
-    nonce: Schema.optionalKey(
-      Schema.Int.annotate({
-        description:
-          "The account nonce to send with. An earlier attempt of the wallet may fix it, so that the chain takes one of the two."
-      })
-    )
-  }),
-  ...AttemptsAnswer.fields
-})
-
-/** 409: nothing may be sent, and why. */
-export const AttemptRefused = Schema.Struct({
-  error: ErrorBody(["PAYMENT_ATTEMPT_OPEN", "PAYMENT_SETTLED", "PAYMENT_FAILED"]),
-  ...AttemptsAnswer.fields
-})
-
-/** For people who send from an exchange, or from an app that opens no page. */
-export const AddressAnswer = Schema.Struct({
-  payment: PaymentView,
-  address: Address.annotate({ description: "The payment's receiver." }),
-  amountAtomic: Schema.String.annotate({
-    description: "The exact amount in atomic USDC.",
-    examples: ["10000000"]
-  }),
-  uri: Schema.String.annotate({
-    description: "The transfer by EIP-681, for a QR code.",
-    examples: [
-      "ethereum:0x036CbD53842c5426634e7929541eC2318f3dCF7e@84532/transfer?address=0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045&uint256=10000000"
-    ]
-  })
-})
+import {
+  AddressAnswer,
+  AnnouncedAttempt,
+  AttemptRefused,
+  AttemptsAnswer,
+  OpenedPayment,
+  PaymentAnswer,
+  PaymentList,
+  PendingAnswer
+} from "./PaymentView.ts"
 
 /** A UUID in any letter case. */
 export const PaymentIdParam = Schema.String.check(
@@ -150,7 +59,6 @@ export const TransactionId = Schema.String.check(
     })
   )
 
-/** How many things a page has. */
 const QueryNonce = Schema.String.check(
   Schema.isPattern(/^(0|[1-9][0-9]{0,14})$/u, { message: "an account nonce" })
 ).pipe(
@@ -159,6 +67,9 @@ const QueryNonce = Schema.String.check(
     encode: SchemaGetter.transform(String)
   })
 )
+
+/** Rows of a page whose size is not asked for. */
+export const defaultPageLimit = 20
 
 export const PageLimit = Schema.String.check(
   Schema.isPattern(/^([1-9][0-9]?|100)$/u, { message: "an integer from 1 to 100" })
@@ -170,6 +81,35 @@ export const PageLimit = Schema.String.check(
       encode: SchemaGetter.transform(String)
     })
   )
+
+const reporting = {
+  params: { id: PaymentIdParam },
+  payload: Schema.Struct({
+    buyerDidToken: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(16384)).annotate({
+      description: "The buyer's own identity token. Its address must be the payer of the transfer."
+    }),
+    transactionId: TransactionId,
+    tokenChanges: Schema.Array(TokenChange)
+      .check(Schema.isMinLength(1), Schema.isMaxLength(16))
+      .annotate({ description: "What the transaction moved; compared with the chain, never trusted." })
+  }),
+  success: [PendingAnswer.pipe(HttpApiSchema.status(202)), PaymentAnswer],
+  error: [
+    errorResponse(PaymentNotFound),
+    errorResponse(InvalidBuyerToken),
+    errorResponse(PaymentReportConflict),
+    errorResponse(PaymentFailed),
+    errorResponse(TestSettlementMismatch),
+    errorResponse(SettlementMismatch),
+    errorResponse(ChainUnavailable)
+  ]
+}
+
+const declining = {
+  params: { id: PaymentIdParam, attemptId: Uuid },
+  success: HttpApiSchema.NoContent,
+  error: [errorResponse(PaymentNotFound)]
+}
 
 export class PaymentsApi extends endpointGroup("payments")(
   allow(
@@ -207,7 +147,7 @@ export class PaymentsApi extends endpointGroup("payments")(
           description: "The token of the payment intent."
         })
       }),
-      success: [PaymentAnswer.pipe(HttpApiSchema.status(201)), PaymentAnswer],
+      success: [OpenedPayment.pipe(HttpApiSchema.status(201)), OpenedPayment],
       error: [
         errorResponse(InvalidIntentToken),
         errorResponse(IntentTokenExpired),
@@ -222,6 +162,27 @@ export class PaymentsApi extends endpointGroup("payments")(
     )
   ),
   allow(
+    { by: "key", kinds: ["publishable"], crossOrigin: true },
+    HttpApiEndpoint.post("resume", "/payments/resume", {
+      payload: Schema.Struct({
+        resumeCode: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(64)).annotate({
+          description: "The code that came with the opened payment.",
+          examples: ["AaH8NHIFcQ6UEIdP7pqZlhIJmKxkq2hPm7E"]
+        })
+      }),
+      success: Schema.Struct({
+        intentToken: Schema.String.annotate({ description: "A token of the same payment and terms." })
+      }),
+      error: [errorResponse(PaymentNotFound), errorResponse(PaymentSettled), errorResponse(PaymentFailed)]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Resume a payment on another device",
+        description:
+          "Answers a token of the pending payment that the code stands for. The code ends with the payment: 409 once it has settled or failed."
+      })
+    )
+  ),
+  allow(
     { by: "key", kinds: ["secret"] },
     HttpApiEndpoint.get("retrieve", "/payments/:id", {
       params: { id: PaymentIdParam },
@@ -231,31 +192,20 @@ export class PaymentsApi extends endpointGroup("payments")(
   ),
   allow(
     { by: "key", kinds: ["publishable"], crossOrigin: true },
-    HttpApiEndpoint.patch("report", "/payments/:id", {
-      params: { id: PaymentIdParam },
-      payload: Schema.Struct({
-        buyerDidToken: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(16384)).annotate({
-          description: "The buyer's own identity token. Its address must be the payer of the transfer."
-        }),
-        transactionId: TransactionId,
-        tokenChanges: Schema.Array(TokenChange)
-          .check(Schema.isMinLength(1), Schema.isMaxLength(16))
-          .annotate({ description: "What the transaction moved; compared with the chain, never trusted." })
-      }),
-      success: [PendingAnswer.pipe(HttpApiSchema.status(202)), PaymentAnswer],
-      error: [
-        errorResponse(PaymentNotFound),
-        errorResponse(InvalidBuyerToken),
-        errorResponse(PaymentReportConflict),
-        errorResponse(PaymentFailed),
-        errorResponse(TestSettlementMismatch),
-        errorResponse(ChainUnavailable)
-      ]
-    }).annotateMerge(
+    HttpApiEndpoint.patch("report", "/payments/:id", reporting).annotateMerge(
       OpenApi.annotations({
         summary: "Report a settlement",
         description:
           "Testnet: the transfer is verified on the chain; 200 settled, 202 while it is not indexed or confirmed, 422 where it does not match. Mainnet: recorded, 202, stays pending. The first verified report stands."
+      })
+    )
+  ),
+  allow(
+    { by: "key", kinds: ["publishable"], crossOrigin: true },
+    HttpApiEndpoint.post("reportByPost", "/payments/:id/report", reporting).annotateMerge(
+      OpenApi.annotations({
+        summary: "Report a settlement by POST",
+        description: "The same as PATCH of the payment, for proxies that let GET and POST through alone."
       })
     )
   ),
@@ -322,7 +272,8 @@ export class PaymentsApi extends endpointGroup("payments")(
     }).annotateMerge(
       OpenApi.annotations({
         summary: "List open attempts",
-        description: "The present state of the payment, and who is paying it since when."
+        description:
+          "The payment's current status, with the wallets that are paying it and their start times."
       })
     )
   ),
@@ -341,20 +292,29 @@ export class PaymentsApi extends endpointGroup("payments")(
       OpenApi.annotations({
         summary: "Show the address to a buyer",
         description:
-          "Where to send the exact amount from an exchange or any other app. Such a transfer names no payment: it waits for the merchant, with this payment as its likeliest."
+          "The address for a transfer of the exact amount from an exchange or any other app. Such a transfer does not identify its payment: it waits for the merchant, and this payment is suggested first."
       })
     )
   ),
   allow(
     { by: "key", kinds: ["publishable"], crossOrigin: true },
-    HttpApiEndpoint.delete("declineAttempt", "/payments/:id/attempts/:attemptId", {
-      params: { id: PaymentIdParam, attemptId: Uuid },
-      success: HttpApiSchema.NoContent,
-      error: [errorResponse(PaymentNotFound)]
-    }).annotateMerge(
+    HttpApiEndpoint.delete("declineAttempt", "/payments/:id/attempts/:attemptId", declining).annotateMerge(
       OpenApi.annotations({
         summary: "Decline an attempt",
-        description: "Only where the wallet has said clearly that nothing was sent."
+        description: "Call this only if the wallet clearly reported that nothing was sent."
+      })
+    )
+  ),
+  allow(
+    { by: "key", kinds: ["publishable"], crossOrigin: true },
+    HttpApiEndpoint.post(
+      "declineAttemptByPost",
+      "/payments/:id/attempts/:attemptId/decline",
+      declining
+    ).annotateMerge(
+      OpenApi.annotations({
+        summary: "Decline an attempt by POST",
+        description: "The same as DELETE of the attempt, for proxies that allow only GET and POST."
       })
     )
   )

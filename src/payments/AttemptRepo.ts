@@ -49,7 +49,7 @@ const toAttempt = (row: typeof AttemptRow.Type): PaymentAttempt => ({
 
 const decodeTransfers = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ transaction_id: HashBytes })))
 
-/** How many attempts are listed. */
+/** The number of attempts listed. */
 const listed = 20
 
 const make = (sql: SqlClient.SqlClient): AttemptStore => {

@@ -16,20 +16,23 @@ import { errorBody } from "../platform/http/Envelope.ts"
 import { jsonAnswer } from "../platform/http/jsonAnswer.ts"
 import { narrowedGroup } from "../platform/http/narrowed.ts"
 import { clientAddressOf, RequestId } from "../platform/http/RequestContext.ts"
+import { defaultPageLimit } from "./Api.ts"
+import type { KnownAttempts, PaymentAttempt } from "./AttemptRepo/AttemptStore.ts"
+import { PaymentAttempts } from "./PaymentAttempts.ts"
+import { PaymentRepo } from "./PaymentRepo.ts"
+import { Payments } from "./Payments.ts"
 import type {
   AddressAnswer,
   AnnouncedAttempt,
   AttemptRefused,
   AttemptsAnswer,
+  OpenedPayment,
   PaymentAnswer,
   PaymentList,
   PaymentView,
-  PendingAnswer
-} from "./Api.ts"
-import type { KnownAttempts, PaymentAttempt } from "./AttemptRepo/AttemptStore.ts"
-import { PaymentAttempts } from "./PaymentAttempts.ts"
-import { PaymentRepo } from "./PaymentRepo.ts"
-import { Payments } from "./Payments.ts"
+  PendingAnswer,
+  PendingCode
+} from "./PaymentView.ts"
 
 const shortened = (address: string) => `${address.slice(0, 6)}…${address.slice(-4)}`
 
@@ -79,14 +82,12 @@ export const viewOf = (payment: PaymentSummary): typeof PaymentView.Encoded => {
   }
 }
 
-const defaultLimit = 20
-
 /**
  * Answers are built in their wire form, typed by the contract's encoded side, and sent as
  * they are: encoding them by schema once more would cost more than the rest of the request.
  * The suite holds every one of them against the OpenAPI document.
  */
-const answer = (body: typeof PaymentAnswer.Encoded, status: 200 | 201 = 200) => jsonAnswer(body, status)
+const answer = (body: typeof PaymentAnswer.Encoded) => jsonAnswer(body)
 const pendingAnswer = (body: typeof PendingAnswer.Encoded) => jsonAnswer(body, 202)
 const listAnswer = (body: typeof PaymentList.Encoded) => jsonAnswer(body)
 
@@ -102,7 +103,7 @@ export const layer = HttpApiBuilder.group(
       clientAddressOf(request, trustedProxyHops)
     )
 
-    const pending = (code: "TEST_SETTLEMENT_PENDING" | "LIVE_SETTLEMENT_GATED", payment: Payment) =>
+    const pending = (code: PendingCode, payment: Payment) =>
       Effect.map(RequestId, (requestId) =>
         pendingAnswer({
           error: errorBody({ code, message: errorCodes[code].summary }, requestId, baseUrl),
@@ -110,13 +111,41 @@ export const layer = HttpApiBuilder.group(
         })
       )
 
+    const report = Effect.fnUntraced(function* ({
+      params,
+      payload
+    }: {
+      readonly params: { readonly id: Payment["id"] }
+      readonly payload: Omit<Parameters<typeof payments.report>[2], "client">
+    }) {
+      const outcome = yield* payments.report(yield* CurrentPrincipal, params.id, {
+        ...payload,
+        client: yield* client
+      })
+      switch (outcome._tag) {
+        case "Settled":
+          return answer({ payment: viewOf(outcome.payment) })
+        case "Pending":
+          return yield* pending(networks[outcome.payment.env].reportCodes.pending, outcome.payment)
+        case "Gated":
+          return yield* pending("LIVE_SETTLEMENT_GATED", outcome.payment)
+      }
+    })
+    const declineAttempt = Effect.fnUntraced(function* ({
+      params
+    }: {
+      readonly params: { readonly id: Payment["id"]; readonly attemptId: string }
+    }) {
+      yield* attempts.decline(yield* CurrentPrincipal, params.id, params.attemptId)
+    })
+
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
         const { merchant, env } = yield* CurrentPrincipal
         if (query.env !== undefined && query.env !== env) return yield* new EnvironmentMismatch()
         const page = yield* repo.list(
           { merchantId: merchant.id, env },
-          { ...query, limit: query.limit ?? defaultLimit, startingAfter: query.startingAfter }
+          { ...query, limit: query.limit ?? defaultPageLimit, startingAfter: query.startingAfter }
         )
         if (Option.isNone(page)) {
           return yield* new InvalidRequest({
@@ -131,8 +160,15 @@ export const layer = HttpApiBuilder.group(
         return listAnswer({ payments: page.value.payments.map(viewOf), hasMore: page.value.hasMore })
       }),
       open: Effect.fnUntraced(function* ({ payload }) {
-        const { payment, created } = yield* payments.open(yield* CurrentPrincipal, payload.intentToken)
-        return answer({ payment: viewOf(payment) }, created ? 201 : 200)
+        const { created, payment, resumeCode } = yield* payments.open(
+          yield* CurrentPrincipal,
+          payload.intentToken
+        )
+        const body: typeof OpenedPayment.Encoded = { payment: viewOf(payment), resumeCode }
+        return jsonAnswer(body, created ? 201 : 200)
+      }),
+      resume: Effect.fnUntraced(function* ({ payload }) {
+        return { intentToken: yield* payments.resume(yield* CurrentPrincipal, payload.resumeCode) }
       }),
       retrieve: Effect.fnUntraced(function* ({ params }) {
         const { merchant, env } = yield* CurrentPrincipal
@@ -140,20 +176,8 @@ export const layer = HttpApiBuilder.group(
         if (Option.isNone(payment)) return yield* new PaymentNotFound()
         return answer({ payment: viewOf(payment.value) })
       }),
-      report: Effect.fnUntraced(function* ({ params, payload }) {
-        const outcome = yield* payments.report(yield* CurrentPrincipal, params.id, {
-          ...payload,
-          client: yield* client
-        })
-        switch (outcome._tag) {
-          case "Settled":
-            return answer({ payment: viewOf(outcome.payment) })
-          case "Pending":
-            return yield* pending("TEST_SETTLEMENT_PENDING", outcome.payment)
-          case "Gated":
-            return yield* pending("LIVE_SETTLEMENT_GATED", outcome.payment)
-        }
-      }),
+      report,
+      reportByPost: report,
       announceAttempt: Effect.fnUntraced(function* ({ params, payload: { nonce, ...payload } }) {
         const outcome = yield* attempts.announce(yield* CurrentPrincipal, params.id, {
           ...payload,
@@ -196,9 +220,8 @@ export const layer = HttpApiBuilder.group(
         }
         return jsonAnswer(body)
       }),
-      declineAttempt: Effect.fnUntraced(function* ({ params }) {
-        yield* attempts.decline(yield* CurrentPrincipal, params.id, params.attemptId)
-      })
+      declineAttempt,
+      declineAttemptByPost: declineAttempt
     })
   })
 ).pipe(narrowedGroup(Payments, PaymentAttempts, PaymentRepo, AppConfig))

@@ -19,7 +19,7 @@ import { Payments } from "./Payments.ts"
 import type { IncomingTransfer, LikelyPayment } from "./TransferRepo/TransferStore.ts"
 import { TransferRepo } from "./TransferRepo.ts"
 
-/** Who explains a transfer, and why. */
+/** The person who explained a transfer, and the reason. */
 export interface Explanation {
   readonly person: string
   readonly note: string | null
@@ -80,7 +80,7 @@ export class IncomingTransfers extends Context.Service<
         return Option.isSome(transfer) ? transfer.value : yield* new IncomingTransferNotFound()
       })
 
-      /** What keeps a transfer from settling a payment, before the chain is asked. */
+      /** The reason why a transfer cannot settle a payment, before the chain is queried. */
       const obstacle = (transfer: IncomingTransfer, payment: Payment) => {
         if (payment.status === "settled") return "settled"
         if (payment.amount !== transfer.amount) return "amount"

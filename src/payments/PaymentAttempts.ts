@@ -45,7 +45,7 @@ export interface Announce {
   readonly client: string
 }
 
-/** Why nothing may be sent, with what is known of the payment. */
+/** The reason why nothing may be sent, with the payment's state. */
 export interface AttemptRefused {
   readonly _tag: "AttemptRefused"
   readonly error: PaymentAttemptOpen | PaymentSettled | PaymentFailed
@@ -87,7 +87,7 @@ export class PaymentAttempts extends Context.Service<
       paymentId: PaymentId,
       announce: Announce
     ) => Effect.Effect<AttemptAnnounced | AttemptRefused, AttemptError>
-    /** What is known of a payment, of one wallet alone where `payer` is given. */
+    /** Reads a payment's state and attempts; if `payer` is set, only the attempts of that wallet. */
     readonly read: (
       principal: Principal,
       paymentId: PaymentId,

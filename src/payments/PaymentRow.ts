@@ -14,7 +14,10 @@ import {
 } from "../domain/Payment.ts"
 import { TokenChange } from "../domain/TokenChange.ts"
 
-/** As `Schema.NullOr` of a class. A union that tries its members costs four times as much, which shows in lists. */
+/**
+ * Like `Schema.NullOr` of a class. A union that tries its members costs four times as much, which is noticeable in
+ * lists.
+ */
 const nullable = <T>(type: abstract new (...args: never) => T) =>
   Schema.declare((value): value is T | null => value === null || value instanceof type)
 
@@ -47,10 +50,7 @@ export const PaymentRow = Schema.Struct({
   token_changes: Schema.NullOr(Schema.Array(TokenChange))
 })
 
-/**
- * What a row is read from, named: a statement that Postgres has planned with `*` fails once a later
- * release adds a column.
- */
+/** The columns of a row, listed by name: a prepared statement with `*` fails after a later release adds a column. */
 const columnsOf =
   (row: { readonly fields: Readonly<Record<string, unknown>> }) =>
   (prefix = ""): string =>

@@ -15,9 +15,11 @@ import {
   type InvalidIntentToken,
   PaymentFailed,
   PaymentNotFound,
+  PaymentSettled,
   RateLimited
 } from "../domain/Errors.ts"
 import type { Principal } from "../domain/Merchant.ts"
+import { networks } from "../domain/networks.ts"
 import type { Evidence, Payment, PaymentId } from "../domain/Payment.ts"
 import type { TokenChange } from "../domain/TokenChange.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
@@ -36,6 +38,7 @@ import {
   type ReportCheck,
   type ReportRefusal
 } from "./Payments/evidenceCheck.ts"
+import { isMismatchError } from "./Payments/mismatchError.ts"
 import { makeProvenPayer } from "./Payments/provenPayer.ts"
 import { verdictOf } from "./Payments/verdictOf.ts"
 import { ReportTurns } from "./ReportTurns.ts"
@@ -49,7 +52,7 @@ export interface SettlementReport {
   readonly client?: string
 }
 
-/** What became of a report that was not refused. */
+/** The outcome of a report that was not refused. */
 export type ReportOutcome =
   | { readonly _tag: "Settled"; readonly payment: Payment }
   | { readonly _tag: "Pending"; readonly payment: Payment }
@@ -60,9 +63,9 @@ export type ReportError = ReportRefusal | ChainUnavailable | InvalidBuyerToken |
 const otherTerms =
   "The payment was opened with other terms than this token names. Open its link again, or create a new payment intent."
 
-/** How long after a report the reconciler first checks it. */
+/** The delay between a report and the reconciler's first check. */
 const firstCheckMillis = 5_000
-/** How many evidences the process remembers the verdict of. */
+/** The number of verdicts that the process caches. */
 const notedVerdicts = 10_000
 /**
  * Reports of one payment from one address, so that hammering it costs the chain's nodes a bounded
@@ -78,9 +81,14 @@ export class Payments extends Context.Service<
       principal: Principal,
       intentToken: string
     ) => Effect.Effect<
-      { readonly payment: Payment; readonly created: boolean },
+      { readonly payment: Payment; readonly created: boolean; readonly resumeCode: string },
       InvalidIntentToken | IntentTokenExpired | IntentTokenKeyMismatch
     >
+    /** A token of the pending payment that a resume code stands for. */
+    readonly resume: (
+      principal: Principal,
+      resumeCode: string
+    ) => Effect.Effect<string, PaymentNotFound | PaymentSettled | PaymentFailed>
     readonly report: (
       principal: Principal,
       paymentId: PaymentId,
@@ -142,7 +150,28 @@ export class Payments extends Context.Service<
         const { amount, receiver } = opened.payment
         if (amount !== claims.amount || receiver !== claims.receiver)
           return yield* new IntentTokenExpired({ message: otherTerms })
-        return opened
+        return { ...opened, resumeCode: tokens.resumeCodeOf(opened.payment.id) }
+      })
+
+      const resume = Effect.fnUntraced(function* ({ env, merchant }: Principal, resumeCode: string) {
+        const id = tokens.readResumeCode(resumeCode)
+        const found = Option.isNone(id)
+          ? Option.none()
+          : yield* repo.find({ merchantId: merchant.id, env }, id.value)
+        if (Option.isNone(found)) return yield* new PaymentNotFound()
+        const payment = found.value
+        if (payment.status === "settled") return yield* new PaymentSettled()
+        if (payment.status === "failed") return yield* new PaymentFailed()
+        const { chainId, usdc } = networks[env]
+        return yield* tokens.sign({
+          jti: payment.id,
+          amount: payment.amount,
+          intentUrl: payment.intentUrl,
+          merchant: merchant.id,
+          env,
+          receiver: payment.receiver,
+          token: { address: usdc.address, chainId }
+        })
       })
 
       /** The last verdict that this process noted for an evidence: a page that polls writes it once. */
@@ -190,7 +219,7 @@ export class Payments extends Context.Service<
           (yield* check(payment, evidence, at, openedSince(payment, attemptBlock)))
         switch (outcome._tag) {
           case "Refused": {
-            if (outcome.error._tag === "TestSettlementMismatch") {
+            if (isMismatchError(outcome.error)) {
               const verdict = verdictOf(outcome, yield* DateTime.nowAsDate)
               if (outcome.final && verdict !== undefined) {
                 yield* repo.noteCheck(paymentId, evidence, verdict, {
@@ -213,7 +242,7 @@ export class Payments extends Context.Service<
         }
       })
 
-      return Payments.of({ open, report, check, follow })
+      return Payments.of({ open, resume, report, check, follow })
     })
   ).pipe(Layer.provide(IntentTokens.layer))
 }

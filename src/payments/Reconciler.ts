@@ -6,7 +6,7 @@ import { DateTime, Duration, Effect, Layer, Option, Schedule } from "effect"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import type { BlockStatus } from "../chain/Verification.ts"
 import type { Env } from "../domain/Chain.ts"
-import { byEnv } from "../domain/networks.ts"
+import { byEnv, networks } from "../domain/networks.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { Alerts } from "../platform/alerts/Alerts.ts"
 import { Networks } from "../platform/Networks.ts"
@@ -43,14 +43,15 @@ const delayOf = (checks: number) =>
 /** Longer than a batch takes against nodes that time out. */
 const leaseMillis = 90_000
 const batch = 64
-const concurrency = 16
+/** A check asks a node two things at once: a backlog takes half of its 32 slots, and readers have the rest. */
+const concurrency = 8
 const watchMillis = 60_000
 /** A dropped transfer that has not come back by then needs a person. */
 const forgetDroppedMillis = 7 * 24 * 3_600_000
 /** Evidence that never verified fails its payment this long after the last report. */
 const unverifiedMillis = 24 * 3_600_000
 const sweep = 500
-/** How long a report that verified nothing is kept after its payment has ended. */
+/** The time for which an unverified report is stored after its payment has ended. */
 const keptReportMillis = 30 * 24 * 3_600_000
 /** After a start buyers get this long to report what they have paid. */
 const readyGraceMillis = 15 * 60_000
@@ -74,7 +75,7 @@ const noteOf = ({ droppedAt: known }: WatchedTransfer, status: BlockStatus, now:
 
 const make = Effect.gen(function* () {
   const { paymentExpiry } = yield* AppConfig
-  const { executes } = yield* Networks
+  const { executes, executing } = yield* Networks
   const repo = yield* PaymentRepo
   const transferRepo = yield* TransferRepo
   const due = yield* DueWork
@@ -103,7 +104,7 @@ const make = Effect.gen(function* () {
     yield* repo.noteCheck(payment.id, evidence, verdict, { heldUntil, nextCheckAt })
   })
 
-  /** When to check a report next; null once the chain's answer is final, or conclusive past the deadline. */
+  /** The time of a report's next check; null once the chain's answer is final, or conclusive past the deadline. */
   const nextCheck = Effect.fnUntraced(function* (
     found: ReportCheck,
     checks: number,
@@ -137,11 +138,18 @@ const make = Effect.gen(function* () {
         tenant: Option.some(transfer),
         subject: transfer.paymentId,
         since: note.droppedAt,
-        message: `The chain no longer shows the transfer that settled payment ${transfer.paymentId} (${status.reason}). The payment stays settled; decide with the buyer.`
+        message: `The transfer that settled payment ${transfer.paymentId} is no longer on the chain (${status.reason}). The payment stays settled, but you may not have received the money. Agree with the buyer how to proceed.`
       })
     }
   })
 
+  for (const env of executing.filter((one) => networks[one].execution !== "open")) {
+    const due = yield* repo.checkRecorded(env, startedAt)
+    if (due > 0)
+      yield* Effect.logInfo(
+        `${due} reports on ${networks[env].name}, recorded while it was closed, are checked`
+      )
+  }
   yield* supervised(
     "The report sweep",
     due.next("reports", "1 second"),

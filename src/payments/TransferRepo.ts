@@ -3,6 +3,7 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AddressBytes, HashBytes } from "../chain/ChainBytes.ts"
 import { Env } from "../domain/Chain.ts"
+import { dustBelow } from "../domain/dustBelow.ts"
 import { TransferKind } from "../domain/IncomingTransfer.ts"
 import { MerchantId, type Tenant, Uuid } from "../domain/Merchant.ts"
 import { PaymentId } from "../domain/Payment.ts"
@@ -80,7 +81,7 @@ const make = (sql: SqlClient.SqlClient): TransferStore => {
   /** A claim that was being written while its transfer was stored has not seen it. */
   const isUnclaimed = sql`NOT EXISTS (SELECT 1 ${equalClaim})`
 
-  /** Whose the transfer `t` is: what a payment claims belongs to the payment's merchant. */
+  /** The merchant that owns the transfer `t`: if a payment claims it, the payment's merchant. */
   const ownerOf = sql`coalesce((SELECT p.merchant_id FROM payments p WHERE p.id = ${claimOf}), t.merchant_id)`
 
   return {
@@ -180,6 +181,7 @@ const make = (sql: SqlClient.SqlClient): TransferStore => {
         yield* sql`
           SELECT merchant_id, env, count(*)::int AS count FROM incoming_transfers
           WHERE ${isOpen} AND alerted_at IS NULL AND created_at < ${storedBefore}
+            AND amount >= ${dustBelow.toString()}::numeric
           GROUP BY merchant_id, env LIMIT 500`
       )
       return rows.map(({ merchant_id, env, count }) => ({ merchantId: merchant_id, env, count }))
@@ -206,6 +208,7 @@ export class TransferRepo extends Context.Service<TransferRepo, TransferStore>()
     startCursor: () => Effect.void,
     leaseCursor: () => Effect.succeedNone,
     releaseCursor: () => Effect.void,
+    receivers: () => Effect.succeed([]),
     receiversAmong: () => Effect.succeed(new Map()),
     recordRange: () => Effect.succeed(false),
     rewindCursor: () => Effect.succeed(false),

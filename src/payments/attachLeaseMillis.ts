@@ -1,2 +1,2 @@
-/** How long a transfer that a person attaches is out of others' sight. */
+/** The time for which a transfer is reserved while a person attaches it. */
 export const attachLeaseMillis = 60_000

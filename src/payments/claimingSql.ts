@@ -1,5 +1,5 @@
-// What settling a payment and moving its claim to another transfer have in common: the transfer under its lock, whether
-// it is free, and what it is explained by. Each is a part of a statement whose `held` is the payment.
+// SQL shared by settling a payment and moving its claim to another transfer: lock the transfer, check that it is free,
+// and record its explanation. Each is part of a statement whose `held` is the payment.
 import type { SqlClient, Statement } from "effect/sql"
 import { toBytes } from "../chain/ChainBytes.ts"
 import type { Address } from "../domain/Chain.ts"
@@ -23,7 +23,7 @@ export const arrivedTransfer = (sql: SqlClient.SqlClient, { paymentId, payer, tr
     AND t.payer = ${toBytes(payer)} AND t.ordinal = ${transfer.ordinal}
   FOR NO KEY UPDATE OF t`
 
-/** Whether no claim names another block for its transaction, and nobody has explained what `arrived` holds otherwise. */
+/** True if no claim names another block for the transaction, and nobody has explained `arrived` otherwise. */
 export const isFree = (sql: SqlClient.SqlClient, { at, paymentId, transfer }: Claiming) => sql`
   NOT EXISTS (
     SELECT 1 FROM claimed_transfers o

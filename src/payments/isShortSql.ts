@@ -3,9 +3,10 @@
 import type { SqlClient, Statement } from "effect/sql"
 
 /**
- * Whether the transfer `t` pays nothing of the payment because of that: by itself it pays none while its link is open
- * or once that is paid, and the one that asks for its rest not by a person's word either. That one it never pays by
- * itself: whoever has opened the link goes on where it was closed since. Its URL ends in the link's id.
+ * True if the transfer `t` cannot settle the payment because a link requests the outstanding amount. A partial
+ * transfer never settles a payment on its own while the link is open or after it is paid. For the payment that
+ * requests the outstanding amount, a person cannot attach it either: whoever opened the link continues after it was
+ * closed. The payment's URL ends in the link's id.
  */
 export const isShort = (
   sql: SqlClient.SqlClient,

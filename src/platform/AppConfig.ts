@@ -5,7 +5,8 @@ import { join } from "node:path"
 import { ConfigProvider, Context, Duration, Effect, Layer, Option, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Address, Env } from "../domain/Chain.ts"
-import { byEnv, networks } from "../domain/networks.ts"
+import type { SettlementLevels } from "../domain/Finality.ts"
+import { byEnv, networks, settlementLevelsOf } from "../domain/networks.ts"
 import { ConfigRefusal, type RefusedSetting } from "./AppConfig/ConfigRefusal.ts"
 import { headersOf, type KeyedSecret, toKeyedSecrets } from "./AppConfig/codecs.ts"
 import { developmentMnemonic, developmentSecrets } from "./AppConfig/developmentSecrets.ts"
@@ -19,6 +20,8 @@ import {
   settings,
   variables
 } from "./AppConfig/settings.ts"
+import { sharedMnemonics } from "./AppConfig/sharedMnemonics.ts"
+import { judgeParameters, parameterRules } from "./AppConfig/urlParameters.ts"
 import { withSecretFiles } from "./AppConfig/withSecretFiles.ts"
 import { whyNotEmbedded, whyNotWithin } from "./database/foreignCluster.ts"
 import { isLoopback } from "./http/isLoopback.ts"
@@ -38,10 +41,42 @@ type Settings = Effect.Success<ReturnType<typeof readSettings>>
 
 const machine = { cores: availableParallelism(), platform: process.platform }
 
+/** What `MAINNET=open` needs beside it. A rehearsal on this machine needs neither. */
+const whyNotOpen = ({ baseUrl, mainnet, mainnetNodes, port }: Settings): ReadonlyArray<ConfigRefusal> => {
+  if (mainnet !== "open") return []
+  const { name, nodes } = networks.live
+  const refused: Array<RefusedSetting> = []
+  const origin = new URL(Option.getOrElse(baseUrl, () => `http://localhost:${port}`))
+  if (origin.protocol !== "https:" && !isLoopback(origin.hostname))
+    refused.push({
+      variable: "BASE_URL",
+      message: "BASE_URL must be https with MAINNET=open: buyers pay real money there"
+    })
+  const own = mainnetNodes.filter((node) => !nodes.default.includes(node))
+  if (own.length < 2)
+    refused.push({
+      variable: nodes.setting,
+      message: `${nodes.setting} must name two nodes of ${name} or more with MAINNET=open, of two providers, beside the public one: a single node could report payments that nobody made`
+    })
+  return refused.length === 0 ? [] : [ConfigRefusal.of(refused)]
+}
+
+/** A level's limit above that of the next, stricter one. */
+const descendingLimits = ({ settlementLimits }: Settings): ReadonlyArray<ConfigRefusal> =>
+  Object.values(networks).flatMap(({ settlesAt }) => {
+    const names = settlesAt.flatMap(({ limit }) => limit?.setting ?? [])
+    return names.flatMap((name, index) => {
+      const next = names[index + 1]
+      return next === undefined || (settlementLimits[name] ?? 0) <= (settlementLimits[next] ?? 0)
+        ? []
+        : [ConfigRefusal.mustBe(name, `at most ${next}`)]
+    })
+  })
+
 /** An instance's to the replica. */
 const replicaConnections = 8
 
-/** What settings want of each other. */
+/** Contradictions between settings. */
 const contradictions = (read: Settings): ReadonlyArray<ConfigRefusal> => {
   const { databaseUrl, dataDir, encryptionKeys, intentTokenSecrets, replicaUrl, webhookAllowedHosts } = read
   const wanted: Array<ConfigRefusal> = []
@@ -71,6 +106,19 @@ const contradictions = (read: Settings): ReadonlyArray<ConfigRefusal> => {
         }
       ])
     )
+  wanted.push(...whyNotOpen(read))
+  wanted.push(...descendingLimits(read))
+  for (const [variable, url, rules] of [
+    ["DATABASE_URL", databaseUrl, parameterRules.postgres],
+    ["DATABASE_REPLICA_URL", replicaUrl, parameterRules.postgres],
+    ["REDIS_URL", read.redisUrl, parameterRules.redis],
+    ["SMTP_URL", read.smtpUrl, parameterRules.mail]
+  ] as const) {
+    if (Option.isNone(url)) continue
+    const { refused } = judgeParameters(variable, url.value, rules)
+    wanted.push(ConfigRefusal.of(refused.map((message) => ({ variable, message }))))
+  }
+  wanted.push(...sharedMnemonics({ test: read.testnetMnemonic, live: read.mainnetMnemonic }))
   const { connections, workers } = read
   const alone = workers === "auto" || workers === 1 ? undefined : whyAlone(machine)
   if (alone !== undefined) wanted.push(ConfigRefusal.of([{ variable: "WORKERS", message: alone }]))
@@ -107,20 +155,27 @@ export const loadAppConfig = Effect.fnUntraced(function* (
   )
   const wanted = contradictions(read)
   // Before anything is generated into DATA_DIR.
-  if (wanted.length > 0) return yield* ConfigRefusal.of(wanted.flatMap((one) => one.settings))
+  const stops = wanted.flatMap((one) => one.settings)
+  if (stops.length > 0) return yield* ConfigRefusal.of(stops)
 
-  const { dataDir, environment, intentTokenSecrets, encryptionKeys, agentWalletMnemonic, port } = read
+  const { dataDir, environment, intentTokenSecrets, encryptionKeys, testnetMnemonic, port } = read
   const production = environment === "production"
   const generated =
     Option.isSome(intentTokenSecrets) && Option.isSome(encryptionKeys)
       ? undefined
       : yield* developmentSecrets(dataDir)
-  const mnemonic =
-    Option.isSome(agentWalletMnemonic) || production
-      ? agentWalletMnemonic
-      : Option.some(yield* developmentMnemonic(dataDir))
+  const mnemonics = {
+    test:
+      Option.isSome(testnetMnemonic) || production
+        ? testnetMnemonic
+        : Option.some(yield* developmentMnemonic(dataDir)),
+    live: read.mainnetMnemonic
+  }
+  // The generated one may have been copied.
+  const [shared] = sharedMnemonics(mnemonics)
+  if (shared !== undefined) return yield* shared
   const sibling = Option.fromUndefinedOr(siblingIn(env))
-  /** What is one process's of what an instance may have. */
+  /** One process's share of an instance's connections. */
   const shareOf = (connections: number) =>
     Option.match(sibling, {
       onNone: () => connections,
@@ -144,9 +199,13 @@ export const loadAppConfig = Effect.fnUntraced(function* (
     replicaUrl: Option.map(read.replicaUrl, Redacted.make),
     dataDir,
     rpcUrls,
+    opened: read.mainnet === "open" ? ["live"] : [],
     explorerUrls: byEnv((network) => explorerUrlOf(network, rpcUrls[network])),
     confirmations: { test: read.testnetConfirmations, live: networks.live.confirmations },
-    finalityDepth: read.finalityDepth,
+    finalityDepth: Option.match(read.finalityDepth, { onNone: () => ({}), onSome: (test) => ({ test }) }),
+    settlementLevels: byEnv((network) =>
+      settlementLevelsOf(networks[network], (name) => read.settlementLimits[name])
+    ),
     faucet: {
       privateKey: Option.map(read.faucetKey, (key) => Redacted.make(key)),
       usdcAtomic: BigInt(read.faucetUsdc) * 1_000_000n,
@@ -158,7 +217,7 @@ export const loadAppConfig = Effect.fnUntraced(function* (
       gasPerPayer: BigInt(read.gasPerPayer),
       reserveWei: read.reserveWei
     },
-    agentWalletMnemonic: Option.map(mnemonic, (words) => Redacted.make(words)),
+    walletMnemonics: byEnv((network) => Option.map(mnemonics[network], (words) => Redacted.make(words))),
     intentTokenSecrets: toKeyedSecrets(
       Option.getOrElse(intentTokenSecrets, () => [generated?.intentTokenSecrets ?? ""])
     ),
@@ -202,34 +261,37 @@ export class AppConfig extends Context.Service<
     readonly replicaUrl: Option.Option<Redacted.Redacted<string>>
     readonly dataDir: string
     readonly rpcUrls: { readonly [E in Env]: ReadonlyArray<string> }
-    /** Where people look at transactions and addresses; null where the chain is a local one. */
+    /** The networks that the operator has opened, beside those that need no opening. */
+    readonly opened: ReadonlyArray<Env>
+    /** The explorers of transactions and addresses; null for a local chain. */
     readonly explorerUrls: { readonly [E in Env]: string | null }
     /** Blocks on top of the transfer's block before it counts, 0 to 64. */
     readonly confirmations: { readonly [E in Env]: number }
-    /** Blocks after which a settled transfer is no longer watched. */
-    readonly finalityDepth: number
+    /** Blocks after which a settled transfer is no longer watched; a network that is not named has its own rule. */
+    readonly finalityDepth: { readonly [E in Env]?: number }
+    readonly settlementLevels: { readonly [E in Env]: SettlementLevels }
     readonly faucet: {
       readonly privateKey: Option.Option<Redacted.Redacted<string>>
       /** Atomic USDC a grant pays. */
       readonly usdcAtomic: bigint
       readonly gasWei: bigint
     }
-    /** What the wallet that relays x402 payments does for whom. */
+    /** The budgets of the wallet that relays payments. */
     readonly relaying: {
       /** Contracts that may deploy a payer's wallet with its payment (ERC-6492). */
       readonly factories: ReadonlyArray<Address>
       /** Gas in any 24 hours. */
       readonly gasPerMerchant: bigint
       readonly gasPerPayer: bigint
-      /** What is kept for merchants that have relayed little, in wei. */
+      /** The balance reserved for merchants that have relayed little, in wei. */
       readonly reserveWei: bigint
     }
-    /** Agents' wallets are derived from it; without it there are no agents and no facilitator. */
-    readonly agentWalletMnemonic: Option.Option<Redacted.Redacted<string>>
+    /** A network's relayer and agents' wallets are derived from it; without it there are none on the network. */
+    readonly walletMnemonics: { readonly [E in Env]: Option.Option<Redacted.Redacted<string>> }
     readonly intentTokenSecrets: ReadonlyArray<KeyedSecret>
     /** Secrets are base64 of 32 bytes. */
     readonly encryptionKeys: ReadonlyArray<KeyedSecret>
-    /** Where buyers buy USDC: an address with {address} and {amount} in it. */
+    /** A page to buy USDC: a URL with the placeholders {address} and {amount}. */
     readonly onrampUrl: Option.Option<string>
     /** Lets buyers pay with a wallet at the other end of WalletConnect. */
     readonly walletConnect: Option.Option<{ readonly projectId: string; readonly relayUrl: string }>
@@ -237,23 +299,23 @@ export class AppConfig extends Context.Service<
     /** Exact `host:port` that may be http and private; development only. */
     readonly webhookAllowedHosts: ReadonlyArray<string>
     readonly paymentExpiry: Duration.Duration
-    /** How long webhook attempts and the answers kept with them stay; deliveries are never deleted. */
+    /** The time for which webhook attempts and their responses are stored; deliveries are never deleted. */
     readonly webhookAttemptRetention: Duration.Duration
     /** Requests a second that one key may sustain. */
     readonly rateLimitPerKey: number
     readonly redisUrl: Option.Option<Redacted.Redacted<string>>
-    /** Where Prometheus reads metrics: a listener of its own. */
+    /** The separate listener for Prometheus. */
     readonly metrics: Option.Option<{ readonly host: string; readonly port: number }>
     /** OTLP over HTTP: where traces, metrics and logs go. The headers may hold a key. */
     readonly otlp: Option.Option<{
       readonly url: string
       readonly headers: Readonly<Record<string, Redacted.Redacted<string>>>
     }>
-    /** How long `/readyz` refuses before the listener closes, so that balancers look elsewhere. */
+    /** The time for which `/readyz` answers 503 before the listener closes, so that load balancers switch away. */
     readonly shutdownDelay: Duration.Duration
-    /** Whether anybody may sign up in the dashboard. */
+    /** True if anybody may sign up in the dashboard. */
     readonly signUp: "open" | "closed"
-    /** How long a change of a live receiving address waits, so that it can be withdrawn. */
+    /** The delay of a change of a live receiving address, in which it can be withdrawn. */
     readonly liveReceiverDelay: Duration.Duration
     /** The SMTP server for outgoing mail; without it no mail is sent. The URL may hold a password. */
     readonly smtp: Option.Option<{ readonly url: Redacted.Redacted<string>; readonly from: string }>

@@ -3,7 +3,7 @@ import { Context, Effect, Layer, Redacted, Schedule } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { AppConfig } from "./AppConfig.ts"
 import { abandonedSessions } from "./database/abandonedSessions.ts"
-import { buildIndexes } from "./database/buildIndexes.ts"
+import { buildIndexes, reportedBuild } from "./database/buildIndexes.ts"
 import {
   acceptedBounds,
   askPrimary,
@@ -18,6 +18,7 @@ import {
 } from "./database/clients.ts"
 import { DatabaseRefusal } from "./database/DatabaseRefusal.ts"
 import { parseDatabaseUrl } from "./database/DatabaseUrl.ts"
+import { fullDisk } from "./database/fullDisk.ts"
 import { causeOf, migrate } from "./database/migrate.ts"
 import { Migrations, migrations, tables } from "./database/migrations.ts"
 import { sqlStateOf } from "./database/sqlStateOf.ts"
@@ -25,9 +26,10 @@ import { PathSilent, watched } from "./database/watched.ts"
 import { periodic } from "./workers/supervised.ts"
 
 /** Database and server, without the password. */
+const embedded = "in "
 export const whereOf = (database: (typeof AppConfig.Service)["database"]): string =>
   database._tag === "Embedded"
-    ? `in ${database.directory}`
+    ? `${embedded}${database.directory}`
     : (parseDatabaseUrl(Redacted.value(database.url))?.shown ?? "of DATABASE_URL")
 
 /** The server starts, stops or recovers. */
@@ -42,15 +44,24 @@ const askingAgain = ({ apart, times }: Connection["tries"]) =>
       (error.reason._tag === "ConnectionError" || sqlStateOf(error) === cannotConnectNow)
   })
 
-/** What to do about it. */
-const remedyOf = (cause: string, otherwise: string) =>
-  /certificate/i.test(cause)
-    ? "The server's certificate is checked: set NODE_EXTRA_CA_CERTS to the file of its authority's certificate, and name the server as the certificate does"
-    : otherwise
+/** The directory of the embedded database; none for a server. */
+const directoryOf = (where: string) => (where.startsWith(embedded) ? where.slice(embedded.length) : undefined)
+
+/** The remedy for a failure. */
+const remedyOf = (where: string, cause: string, otherwise: string) => {
+  const directory = directoryOf(where)
+  const full = directory === undefined ? undefined : fullDisk(directory)
+  if (full !== undefined) return full
+  if (/No space left on device/i.test(cause))
+    return "The disk of the database's server is full, as the server says: free space on it"
+  if (/certificate/i.test(cause))
+    return "The server's certificate is checked: set NODE_EXTRA_CA_CERTS to the file of its authority's certificate, and name the server as the certificate does"
+  return directory === undefined ? otherwise : `Read the end of ${directory}/postgres.log`
+}
 
 const unusable = (where: string) => (error: unknown) =>
   new DatabaseRefusal({
-    message: `The database ${where} cannot be used: ${causeOf(error)}. ${remedyOf(causeOf(error), "Check its address and password, and that it runs")}.`
+    message: `The database ${where} cannot be used: ${causeOf(error)}. ${remedyOf(where, causeOf(error), "Check its address and password, and that it runs")}.`
   })
 
 /** The client of one session, which the first server that takes one has begun. */
@@ -96,36 +107,29 @@ const refused = (where: string) => (error: unknown) => {
   const why =
     SqlError.isSqlError(error) && sqlStateOf(error) === readOnly
       ? "it is closed to writing, as `database move` leaves it. Set DATABASE_URL to where the shop was moved; to go on with this one instead, run: bun run cli database reopen"
-      : `${causeOf(error)}. ${remedyOf(causeOf(error), "Check DATABASE_URL")}.`
+      : `${causeOf(error)}. ${remedyOf(where, causeOf(error), "Check DATABASE_URL")}.`
   return new DatabaseRefusal({ message: `The database ${where} cannot be used: ${why}` })
 }
 
-/** How often migrations are begun on a path that goes silent. */
+/** An index that could not be built is tried again. */
+const indexesAgain = "10 minutes"
+
+/** The number of attempts to begin migrations on a path that goes silent. */
 const silentTries = 3
 
-/** Brings the database to this release. */
-const prepared = Effect.fnUntraced(function* (connection: Connection, where: string) {
-  const work = Effect.gen(function* () {
-    const wanted = yield* Migrations
-    yield* onPrimary(connection.connector)
-    yield* migrate(wanted, where)
-    const isWhole = Object.keys(migrations).every((name) => name in wanted)
-    const missing = isWhole ? yield* missingTables : []
-    if (missing.length > 0)
-      return yield* new DatabaseRefusal({
-        message: `The database ${where} cannot be used: its migrations have run, and these tables are missing: ${missing.join(", ")}. Restore a backup.`
-      })
-    yield* buildIndexes(wanted, where)
-  })
-  const watchedWork = watched(work, lockObserver(connection)).pipe(
+/** Work in a session of its own, begun again where its path goes silent or its server is not there yet. */
+const inItsSession = <A, E>(
+  connection: Connection,
+  where: string,
+  work: Effect.Effect<A, E, SqlClient.SqlClient>
+) =>
+  watched(work, lockObserver(connection)).pipe(
     Effect.provide(migrationClient(connection)),
     Effect.tapError((error) =>
       error instanceof PathSilent
         ? Effect.logWarning(`The database ${where} is silent while it is migrated: ${error.message}`)
         : Effect.void
-    )
-  )
-  yield* watchedWork.pipe(
+    ),
     Effect.retry({
       times: silentTries - 1,
       schedule: Schedule.spaced("1 second"),
@@ -140,12 +144,44 @@ const prepared = Effect.fnUntraced(function* (connection: Connection, where: str
         : refused(where)(error)
     )
   )
-})
+
+/** Brings the database's tables to this release. */
+const migrated = (connection: Connection, where: string) =>
+  inItsSession(
+    connection,
+    where,
+    Effect.gen(function* () {
+      const wanted = yield* Migrations
+      yield* onPrimary(connection.connector)
+      yield* migrate(wanted, where)
+      const isWhole = Object.keys(migrations).every((name) => name in wanted)
+      const missing = isWhole ? yield* missingTables : []
+      if (missing.length > 0)
+        return yield* new DatabaseRefusal({
+          message: `The database ${where} cannot be used: its migrations have run, and these tables are missing: ${missing.join(", ")}. Restore a backup.`
+        })
+    })
+  )
+
+const indexed = (connection: Connection, where: string) =>
+  inItsSession(
+    connection,
+    where,
+    Effect.gen(function* () {
+      yield* onPrimary(connection.connector)
+      const build = buildIndexes(yield* Migrations, where)
+      yield* Effect.raceFirst(build, Effect.provide(reportedBuild, lockObserver(connection)))
+    })
+  )
 
 /** Runs the migrations, and builds the indexes, that a copy has not brought. */
 export const prepare = (database: (typeof AppConfig.Service)["database"]) =>
   Effect.scoped(
-    Effect.flatMap(connectionOf(database), (connection) => prepared(connection, whereOf(database)))
+    Effect.gen(function* () {
+      const connection = yield* connectionOf(database)
+      yield* migrated(connection, whereOf(database))
+      yield* indexed(connection, whereOf(database))
+    })
   )
 
 /** Long work on the configured database: given up where its path is silent, and not for how long it takes. */
@@ -167,14 +203,14 @@ export const patiently = <A, E>(work: Effect.Effect<A, E, SqlClient.SqlClient>) 
     )
   }).pipe(Effect.scoped)
 
-/** Of a server elsewhere, for the pool's first session. */
+/** The attempts for the first session to a remote server. */
 const firstTries = { times: 4, apart: "500 millis" } as const
 
 const opened = Effect.gen(function* () {
   const { connections, database } = yield* AppConfig
   const where = whereOf(database)
   const connection = yield* connectionOf(database)
-  yield* prepared(connection, where)
+  yield* migrated(connection, where)
   const sessions = abandonedSessions(connection.connector, sweeper(connection))
   yield* sessions.swept
   const bounds = yield* acceptedBounds(connection, where)
@@ -200,3 +236,24 @@ const opened = Effect.gen(function* () {
 
 /** The configured database, migrated. */
 export const layer = Layer.unwrap(opened)
+
+/** Indexes only make reads faster: the service answers while they are built. */
+export const layerIndexes = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const wanted = yield* Migrations
+    if (Object.values(wanted).every(({ indexes }) => indexes === undefined)) return
+    const { database } = yield* AppConfig
+    const connection = yield* connectionOf(database)
+    let built = false
+    const build = Effect.tap(indexed(connection, whereOf(database)), () =>
+      Effect.sync(() => {
+        built = true
+      })
+    )
+    yield* periodic(
+      "Building indexes",
+      Effect.sleep(indexesAgain),
+      Effect.suspend(() => (built ? Effect.void : build))
+    )
+  })
+)

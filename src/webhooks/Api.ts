@@ -23,9 +23,9 @@ export const EndpointView = Schema.Struct({
   url: Schema.String,
   env: Env,
   health: EndpointHealth.annotate({
-    description: "`unverified`: no 2xx since the url was set; `failing`: the last attempt failed."
+    description: "`unverified`: no 2xx since the URL was set. `failing`: the last attempt failed."
   }),
-  listening: Schema.Boolean.annotate({ description: "Whether the url answered the latest attempt at all." }),
+  listening: Schema.Boolean.annotate({ description: "True if the URL responded to the latest attempt." }),
   secretLast4: Schema.String,
   lastDeliveredAt: Schema.NullOr(Timestamp),
   verifiedAt: Schema.NullOr(Timestamp),
@@ -45,7 +45,7 @@ export const DeliveryView = Schema.Struct({
       responseStatus: Schema.optionalKey(Schema.Int),
       failure: Schema.optionalKey(
         AttemptFailure.annotate({
-          description: "Why the attempt was not accepted; `status` is an answer that is not 2xx."
+          description: "The reason why the attempt failed; `status` is a response other than 2xx."
         })
       )
     })
@@ -55,7 +55,7 @@ export const DeliveryView = Schema.Struct({
 
 const Url = Schema.Struct({
   url: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(4096)).annotate({
-    description: "A public https address by name, at most 2048 characters.",
+    description: "A public https URL with a host name, at most 2048 characters.",
     examples: ["https://shop.example.com/webhooks/quittance"]
   })
 })
@@ -85,7 +85,7 @@ export const webhookEndpoints = <Params extends Schema.Struct.Fields>({ access }
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Create the webhook endpoint",
-        description: "One endpoint for each environment. The signing secret is shown once."
+        description: "Each environment has one endpoint. Only this response contains the signing secret."
       })
     )
   ),
@@ -97,8 +97,8 @@ export const webhookEndpoints = <Params extends Schema.Struct.Fields>({ access }
       error: [errorResponse(InvalidWebhookUrl), errorResponse(WebhookEndpointNotFound)]
     }).annotateMerge(
       OpenApi.annotations({
-        summary: "Change the url",
-        description: "Resets `verifiedAt`; waiting deliveries go to the new url."
+        summary: "Change the URL",
+        description: "Resets `verifiedAt`. Waiting deliveries go to the new URL."
       })
     )
   ),
@@ -110,7 +110,7 @@ export const webhookEndpoints = <Params extends Schema.Struct.Fields>({ access }
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Delete the webhook endpoint",
-        description: "Waiting deliveries are cancelled."
+        description: "Cancels waiting deliveries."
       })
     )
   ),
@@ -122,7 +122,8 @@ export const webhookEndpoints = <Params extends Schema.Struct.Fields>({ access }
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Send a test event",
-        description: "Sends a signed `test` event and answers after its first attempt. 10 a minute."
+        description:
+          "Sends a signed `test` event. The response follows its first attempt. At most 10 a minute."
       })
     )
   )
@@ -142,6 +143,6 @@ export class WebhookEndpointApi extends endpointGroup("webhookEndpoint")(
   .annotateMerge(
     OpenApi.annotations({
       title: "Webhook endpoint",
-      description: "Where settlement events are sent."
+      description: "The endpoint that receives settlement events."
     })
   ) {}

@@ -15,16 +15,18 @@ import { WebhookRepo } from "./WebhookRepo.ts"
 
 /** Attempts in flight in this process, whatever the endpoints. */
 const maxInFlight = 1024
-/** Of these, to endpoints that are not proven: however many hang, the rest is for those that accept. */
+/**
+ * The share of attempts for unproven endpoints. However many of them hang, the rest stays free for proven endpoints.
+ */
 const maxUnproven = 512
 /** From here on an endpoint gets no second one beside its first. */
 const crowded = 768
 /** With fewer than these unanswered there is room for what is claimed ahead. */
 const ample = 512
-/** What has waited for longer is given back: its lease runs, and its endpoint may have changed. */
+/** Deliveries that wait longer are released: their lease is running out, and their endpoint may have changed. */
 const mostAheadMillis = 2_000
 const batchSize = 256
-/** How long what runs may go on once the service stops; longer than any attempt. */
+/** The time that running attempts may take after the service stops; longer than any attempt. */
 const stopSeconds = 20
 
 const monotonicMillis = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos / 1_000_000n))
@@ -44,7 +46,7 @@ const make = Effect.gen(function* () {
   const { stopping } = yield* Readiness
   let stopped = false
 
-  /** What is not given back is sent once its lease is over. */
+  /** Releases claimed deliveries. Any that are not released are sent after their lease expires. */
   const release = Effect.fnUntraced(function* (held: ReadonlyArray<ClaimedDelivery>) {
     yield* repo.release(held, yield* DateTime.nowAsDate).pipe(Effect.timeout("5 seconds"), Effect.ignoreCause)
   })

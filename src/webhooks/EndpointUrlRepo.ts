@@ -1,4 +1,4 @@
-// Where webhooks go, for the operator.
+// The URLs of webhook endpoints, for the operator.
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 

@@ -1,4 +1,4 @@
-// The SQL of replaying permanently failed deliveries after their receiver was repaired.
+// The SQL of replaying deliveries that failed permanently, or that no endpoint was sent.
 
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -17,14 +17,20 @@ export class ReplayRepo extends Context.Service<
      * endpoint of today. Answers how many; 0 where there is no endpoint.
      */
     readonly replayFailed: (tenant: Tenant, since: Date, at: Date) => Effect.Effect<number>
+    /** Like `replayFailed`, for settled payments that were never sent. */
+    readonly replayUnsent: (tenant: Tenant, since: Date, at: Date) => Effect.Effect<number>
   }
 >()("quittance/webhooks/ReplayRepo") {
   static readonly layer: Layer.Layer<ReplayRepo, never, SqlClient.SqlClient> = Layer.effect(
     ReplayRepo,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      return ReplayRepo.of({
-        replayFailed: Effect.fn("ReplayRepo.replayFailed")(function* ({ merchantId, env }, since, at) {
+      const replay = (status: "failed" | "cancelled") =>
+        Effect.fn("ReplayRepo.replay")(function* ({ merchantId, env }: Tenant, since: Date, at: Date) {
+          const isReplayed =
+            status === "failed"
+              ? sql`d.status = 'failed'`
+              : sql`d.status = 'cancelled' AND d.payment_id IS NOT NULL`
           let count = 0
           let last: string | undefined
           while (true) {
@@ -35,17 +41,17 @@ export class ReplayRepo extends Context.Service<
                 : sql`AND (d.created_at, d.id) > (SELECT created_at, id FROM webhook_deliveries WHERE id = ${last})`
             const queued = yield* decodeQueued(
               yield* sql`
-                WITH failed AS (
+                WITH ended AS (
                   SELECT d.id, d.created_at, e.id AS endpoint_id FROM webhook_deliveries d
                   JOIN webhook_endpoints e ON e.merchant_id = d.merchant_id AND e.env = d.env AND e.deleted_at IS NULL
-                  WHERE d.merchant_id = ${merchantId} AND d.env = ${env} AND d.status = 'failed'
+                  WHERE d.merchant_id = ${merchantId} AND d.env = ${env} AND ${isReplayed}
                     AND d.created_at >= ${since} ${after}
                   ORDER BY d.created_at, d.id LIMIT ${batchSize} FOR UPDATE OF d
                 ), queued AS (
-                  UPDATE webhook_deliveries d SET status = 'pending', resent_from = 'failed',
-                    endpoint_id = failed.endpoint_id, due_at = ${at}, claim_id = NULL, interruptions = 0,
+                  UPDATE webhook_deliveries d SET status = 'pending', resent_from = ${status},
+                    endpoint_id = ended.endpoint_id, due_at = ${at}, claim_id = NULL, interruptions = 0,
                     finished_at = NULL
-                  FROM failed WHERE d.id = failed.id RETURNING d.id, d.created_at
+                  FROM ended WHERE d.id = ended.id RETURNING d.id, d.created_at
                 )
                 SELECT id FROM queued ORDER BY created_at, id`
             )
@@ -54,7 +60,7 @@ export class ReplayRepo extends Context.Service<
             if (queued.length < batchSize) return count
           }
         }, Effect.orDie)
-      })
+      return ReplayRepo.of({ replayFailed: replay("failed"), replayUnsent: replay("cancelled") })
     })
   )
 }

@@ -1,9 +1,9 @@
 // When a failed delivery is attempted again. Provide another Schedule to change it:
 // `Layer.succeed(RetryPolicy, Schedule.recurs(0))`. Documents, OpenAPI and dashboard read their figures from it.
-import { Context, Schedule } from "effect"
-import type { RetrySchedule } from "../platform/workers/RetrySchedule.ts"
+import { Context } from "effect"
+import { afterDelays, type RetrySchedule } from "../platform/workers/RetrySchedule.ts"
 
-/** By default three attempts (docs/contract.md 6.3): at once, 1 minute after the first has failed, 4 after the second. */
+/** The default is that of docs/contract.md 6.3: an attempt at once, and one after each delay. */
 export const RetryPolicy = Context.Reference<RetrySchedule>("quittance/webhooks/RetryPolicy", {
-  defaultValue: () => Schedule.upTo(Schedule.exponential("1 minute", 4), { times: 2 })
+  defaultValue: () => afterDelays("1 minute", "4 minutes")
 })

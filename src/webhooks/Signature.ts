@@ -24,7 +24,7 @@ export interface SignedOrder {
   readonly intentUrl: string
 }
 
-/** What is signed: one delivery at one moment. */
+/** The signed content: one delivery at one moment. */
 export interface Signable {
   /** The delivery's id, the same in every attempt. */
   readonly id: string

@@ -1,5 +1,4 @@
-// What merchants do with their webhook endpoint: register, change, delete, test,
-// resend, regenerate the secret.
+// A merchant's actions on its webhook endpoint: register, change, delete, test, resend, regenerate the secret.
 
 import { Context, DateTime, Effect, Fiber, Layer, Option, type Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"

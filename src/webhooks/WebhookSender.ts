@@ -22,7 +22,10 @@ export class WebhookSenderMemory extends Context.Service<
   {
     /** Everything sent so far, oldest first. */
     readonly sent: Effect.Effect<ReadonlyArray<SentRequest>>
-    /** What a url answers: each outcome once, the last one from then on. Unscripted urls answer 200. */
+    /**
+     * Scripts the responses of a URL: each outcome once, then the last outcome repeatedly. URLs without a script
+     * answer 200.
+     */
     readonly script: (
       url: string,
       outcomes: readonly [

@@ -5,14 +5,14 @@ import { EgressUrlReason } from "../platform/egress/EgressUrl.ts"
 const advice: { readonly [R in EgressUrlReason]: string } = {
   not_a_url:
     "Send one absolute URL such as https://shop.example.com/webhooks, without spaces or backslashes.",
-  scheme: "Use https: webhooks are only sent encrypted.",
+  scheme: "Use https: the service sends only encrypted webhooks.",
   credentials:
     "Remove the user name and password from the URL; check the signature header to know the sender.",
-  fragment: "Remove the # and what follows it: a fragment never reaches a server.",
+  fragment: "Remove the # and all after it: a fragment never reaches a server.",
   too_long: "Shorten the URL to at most 2048 characters.",
-  ip_address: "Use a host name in place of the IP address: the certificate is checked for the name.",
+  ip_address: "Use a host name instead of the IP address: the certificate is checked for the name.",
   port: "Use port 443, 8443 or a port from 1024 up.",
-  hostname: "Use the public host name of your receiver, such as shop.example.com.",
+  hostname: "Use the public host name of your endpoint, such as shop.example.com.",
   own_host: "Use your own server's host name: this one is the payment service itself."
 }
 

@@ -4,11 +4,12 @@ import { Effect } from "effect"
 import { authenticatorContext } from "../merchants/accounts/authenticatorContext.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { SecretBox } from "../platform/SecretBox.ts"
-import { type SealedSecret, SealedSecretRepo } from "./WebhookRepo/SealedSecretRepo.ts"
+import { type SealedSecret, SealedSecretRepo } from "./SealedSecretRepo.ts"
 
 const batchSize = 500
 
-const contextOf = ({ id, owner }: SealedSecret): string => {
+/** The context to which a secret's ciphertext is bound. */
+export const contextOf = ({ id, owner }: SealedSecret): string => {
   switch (owner) {
     case "endpoint":
       return id
@@ -21,7 +22,10 @@ const contextOf = ({ id, owner }: SealedSecret): string => {
   }
 }
 
-/** How many were re-encrypted, and what no key of ENCRYPTION_KEYS opens any more: keys of receipts, and what is used. */
+/**
+ * Returns the number of re-encrypted secrets, and those that no key of ENCRYPTION_KEYS decrypts: receipt keys, and
+ * secrets in use.
+ */
 export const reencryptSecrets = Effect.fn("reencryptSecrets")(function* () {
   const { encryptionKeys } = yield* AppConfig
   const box = yield* SecretBox

@@ -12,7 +12,8 @@ import {
   RateLimited
 } from "../domain/Errors.ts"
 import { SettleReason } from "../domain/SettleReason.ts"
-import { PaymentAnswer, PaymentIdParam } from "../payments/Api.ts"
+import { PaymentIdParam } from "../payments/Api.ts"
+import { PaymentAnswer } from "../payments/PaymentView.ts"
 import { allow, endpointGroup } from "../platform/http/Access.ts"
 import { ApiKeyAuth } from "../platform/http/ApiKeyAuth.ts"
 import { errorResponse } from "../platform/http/Envelope.ts"
@@ -20,8 +21,8 @@ import { BodyRules } from "../platform/http/RequestRules.ts"
 
 const FacilitatorRequest = Schema.Struct({
   x402Version: Schema.Literals([1, 2]),
-  paymentPayload: Schema.Unknown.annotate({ description: "The decoded payment header of the client." }),
-  paymentRequirements: Schema.Unknown.annotate({ description: "The requirements that the resource asks." })
+  paymentPayload: Schema.Unknown.annotate({ description: "The client's decoded payment header." }),
+  paymentRequirements: Schema.Unknown.annotate({ description: "The resource's payment requirements." })
 })
 
 const VerifyResponse = Schema.Struct({
@@ -38,7 +39,7 @@ export const SettleResponse = Schema.Struct({
   success: Schema.Boolean,
   errorReason: Schema.optionalKey(
     SettleReason.annotate({
-      description: "`settlement_pending`: sent and not yet proven; send the same payload again."
+      description: "`settlement_pending`: sent but not yet verified. Send the same payload again."
     })
   ),
   errorMessage: Schema.optionalKey(Schema.String),
@@ -60,8 +61,9 @@ export class X402Api extends endpointGroup("x402")(
       })
     }).annotateMerge(
       OpenApi.annotations({
-        summary: "Read what the facilitator takes",
-        description: "Kinds of payment, and the wallet that relays them. None while Mainnet is gated."
+        summary: "List supported payments",
+        description:
+          "The supported kinds of payment, and the wallet that relays them. None until Mainnet opens."
       })
     )
   ),
@@ -75,7 +77,7 @@ export class X402Api extends endpointGroup("x402")(
       OpenApi.annotations({
         summary: "Verify a payment",
         description:
-          "Whether the signed authorization pays the merchant what is required: it would, or it is being settled, or it has settled and its success has not been returned by settle yet."
+          "Verifies that the signed authorization pays the required amount to the merchant. It is also valid while it is being settled, and after settlement until `settle` has returned its success."
       })
     )
   ),
@@ -89,7 +91,7 @@ export class X402Api extends endpointGroup("x402")(
       OpenApi.annotations({
         summary: "Settle a payment",
         description:
-          "Brings the authorization onto the chain, once however often it is asked, and answers when its Transfer is proven. `success` is given once; later requests get `invalid_exact_evm_nonce_already_used`. So that a lost answer can be repeated, send the request header `quittance-idempotency-key` (1 to 128 of `A-Za-z0-9._-`, your own id of what you sell): for ten minutes the same key gets the same success. The value `payment-identifier` takes the payer's identifier from x402's extension of that name instead; choose it only where your server serves an identifier once. The payment appears among the merchant's with `payerType: agent`."
+          "Sends the authorization to the chain once and responds when its transfer is verified. Only the first caller gets `success`; later requests get `invalid_exact_evm_nonce_already_used`. To repeat a lost response, send the request header `quittance-idempotency-key` (1 to 128 of `A-Za-z0-9._-`, your own id of the sale): for ten minutes the same key gets the same success. The value `payment-identifier` uses the payer's identifier from x402's extension of that name and is safe only if your server fulfils each identifier once. The payment appears among the merchant's payments with `payerType: agent`."
       })
     )
   )
@@ -99,7 +101,7 @@ export class X402Api extends endpointGroup("x402")(
   .annotateMerge(
     OpenApi.annotations({
       title: "x402 facilitator",
-      description: "For a merchant's own paid APIs: point an x402 server middleware at `/api/v1/x402`."
+      description: "For paid APIs: point an x402 server middleware at `/api/v1/x402`."
     })
   ) {}
 
@@ -134,7 +136,7 @@ export class X402PaymentApi extends endpointGroup("x402Payment")(
       OpenApi.annotations({
         summary: "Pay by x402",
         description:
-          "Without a payment header: 402 with deterministic requirements, the header PAYMENT-REQUIRED in version 2 and the body in version 1. With PAYMENT-SIGNATURE or X-PAYMENT: settles the payment and answers it."
+          "Without a payment header, the response is 402 with deterministic requirements: in the header PAYMENT-REQUIRED (version 2) and the body (version 1). With PAYMENT-SIGNATURE or X-PAYMENT, it settles the payment and returns it."
       })
     )
   )

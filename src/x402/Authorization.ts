@@ -10,7 +10,7 @@ import {
 import { Address } from "../domain/Chain.ts"
 import type { Network } from "../domain/networks.ts"
 
-/** What the payer signs. `value` is atomic USDC, times are Unix seconds, the nonce 32 random bytes. */
+/** The message that the payer signs. `value` is atomic USDC, times are Unix seconds, the nonce is 32 random bytes. */
 export interface Authorization {
   readonly from: Address
   readonly to: Address
@@ -21,7 +21,7 @@ export interface Authorization {
 }
 
 export interface SignedAuthorization extends Authorization {
-  /** Of an account, of a contract wallet (ERC-1271), or of one still to be deployed (ERC-6492). */
+  /** The signature of an account, of a contract wallet (ERC-1271), or of a wallet still to be deployed (ERC-6492). */
   readonly signature: Hex
 }
 
@@ -115,7 +115,7 @@ export const factoryOf = (signature: Hex): Address | undefined => {
   return address === undefined ? undefined : Address.make(getAddress(address))
 }
 
-/** What puts the authorization on the chain. A wallet still to be deployed is deployed on the way. */
+/** The call that submits the authorization. It also deploys a wallet that is not yet deployed. */
 export const transferCall = (
   usdc: Address,
   multicall: Address,

@@ -1,6 +1,6 @@
-// What the test chain says of a signed authorization: whether its signature holds, whether and
-// at what gas the transfer would go through, whether its nonce is spent. Nothing is sent here.
-import { Context, Effect, Layer, Option } from "effect"
+// Reads from a chain whether an authorization's signature is valid, whether its transfer would succeed and for
+// how much gas, and whether its nonce was used. It sends nothing.
+import { Clock, Context, Effect, Layer, Option, Schedule } from "effect"
 import { decodeFunctionResult, encodeFunctionData, erc20Abi, type Hex, hashTypedData, toHex } from "viem"
 import { ContractSignatures } from "../chain/ContractSignatures.ts"
 import type { NodeFailure } from "../chain/RpcPool/NodeFailure.ts"
@@ -9,8 +9,8 @@ import { Bytes, Quantity } from "../chain/RpcSchemas.ts"
 import { SignatureRecovery } from "../chain/SignatureRecovery.ts"
 import type { RpcUnavailable } from "../chain/Verification.ts"
 import type { WalletState } from "../chain/wallets/HotWallet.ts"
-import { Address } from "../domain/Chain.ts"
-import { walletNetwork } from "../domain/networks.ts"
+import { Address, type Env } from "../domain/Chain.ts"
+import { networks } from "../domain/networks.ts"
 import type { InvalidReason } from "../domain/SettleReason.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { type Call, factoryOf, type SignedAuthorization, transferCall, typedDataOf } from "./Authorization.ts"
@@ -25,12 +25,10 @@ import {
 
 type Shape = typeof AuthorizationChain.Service
 
-const network = walletNetwork
-const usdc = network.usdc.address
 /** Multicall3's address on every chain that has it. */
 export const multicall = Address.make("0xcA11bde05977b3631167028862bE2a173976CA11")
 
-/** Who would send it, and what is offered for its gas where the wallet holds that. */
+/** The sending wallet, and its gas offer within its balance. */
 export interface RelayWallet {
   readonly from: Address
   readonly state: WalletState
@@ -46,9 +44,22 @@ const gasCeilings = { account: 160_000n, contract: 700_000n, deployment: 3_000_0
 /** Estimates are of the present state: a quarter more is sent, and what is unused is not paid. */
 const withMargin = (estimate: bigint) => (estimate * 5n) / 4n
 
-/** A node's own words for a call that its gas does not suffice for. */
-const isShortOfGas = ({ kind, said = "" }: NodeFailure) =>
-  kind === "reverted" || (kind === "refused" && /gas required exceeds|intrinsic gas/i.test(said))
+/** A reverted call, with the contract's or the node's message. */
+interface Reverts {
+  readonly words: string
+}
+const asReverts = <A>(call: Effect.Effect<A, NodeFailure>): Effect.Effect<A | Reverts, NodeFailure> =>
+  Effect.catchIf(
+    call,
+    ({ kind }) => kind === "reverted",
+    ({ words = "no reason given" }) => Effect.succeed({ words })
+  )
+
+const simulationFailed = "invalid_exact_evm_transaction_simulation_failed"
+
+/** A block whose time is past `validAfter` is waited for, while blocks come. */
+const aliveMillis = 15_000
+const blockWait = { every: "1 second", times: 5 } as const
 
 const make = Effect.gen(function* () {
   const { confirmations, relaying } = yield* AppConfig
@@ -56,34 +67,38 @@ const make = Effect.gen(function* () {
   const contracts = yield* ContractSignatures
   const recoverAddress = yield* SignatureRecovery
 
-  const hasCode: Shape["hasCode"] = Effect.fn("AuthorizationChain.hasCode")(function* (address) {
-    const { agreed } = yield* pool.poll(network.env, {
+  const hasCode: Shape["hasCode"] = Effect.fn("AuthorizationChain.hasCode")(function* (env, address) {
+    const { agreed } = yield* pool.poll(env, {
       ask: (node) =>
         Effect.map(node.call("eth_getCode", [address, "latest"], Bytes), (code) => code !== "0x"),
       key: String,
       // It may have been deployed in a block that the other has not seen.
       contradicts: () => false
     })
-    return agreed === undefined ? yield* unavailable("rpc_unavailable", network.env) : agreed[0]
+    return agreed === undefined ? yield* unavailable("rpc_unavailable", env) : agreed[0]
   })
 
   const isSigned: Shape["isSigned"] = Effect.fn("AuthorizationChain.isSigned")(function* (
+    env,
     authorization,
     { name, version }
   ) {
-    const typed = typedDataOf(network, authorization)
+    const typed = typedDataOf(networks[env], authorization)
     const hash = hashTypedData({ ...typed, domain: { ...typed.domain, name, version } })
     if ((yield* recoverAddress(hash, authorization.signature)) === authorization.from) return true
-    return yield* contracts.verify(network.env, authorization.from, hash, authorization.signature)
+    return yield* contracts.verify(env, authorization.from, hash, authorization.signature)
   })
 
-  const isUsed = (payer: Address, nonce: Hex) =>
-    Effect.map(pool.agreedCall(network.env, { to: usdc, data: stateData(payer, nonce) }), isTrue)
-
-  const balanceOf = (owner: Address) =>
+  const isUsed = (env: Env, payer: Address, nonce: Hex) =>
     Effect.map(
-      pool.agreedCall(network.env, {
-        to: usdc,
+      pool.agreedCall(env, { to: networks[env].usdc.address, data: stateData(payer, nonce) }),
+      isTrue
+    )
+
+  const balanceOf = (env: Env, owner: Address) =>
+    Effect.map(
+      pool.agreedCall(env, {
+        to: networks[env].usdc.address,
         data: encodeFunctionData({ abi: erc20Abi, functionName: "balanceOf", args: [owner] })
       }),
       (answer) =>
@@ -92,138 +107,171 @@ const make = Effect.gen(function* () {
           : decodeFunctionResult({ abi: erc20Abi, functionName: "balanceOf", data: answer })
     )
 
-  /** What the transfer would come to: the limit that it needs, or "reverted". */
+  /** The gas that the transfer needs, or the reason why it reverts. */
   const estimate = Effect.fnUntraced(function* (
+    env: Env,
     transaction: Readonly<Record<string, string>>,
     ceiling: bigint
-  ): Effect.fn.Return<bigint | "reverted", RpcUnavailable> {
-    const { agreed, contradiction } = yield* pool.poll<bigint | "reverted">(network.env, {
-      ask: (node) =>
-        node
-          .call("eth_estimateGas", [transaction], Quantity)
-          .pipe(Effect.catchIf(isShortOfGas, () => Effect.succeed("reverted" as const))),
+  ): Effect.fn.Return<bigint | Reverts, RpcUnavailable> {
+    const { agreed, contradiction } = yield* pool.poll<bigint | Reverts>(env, {
+      ask: (node) => asReverts(node.call("eth_estimateGas", [transaction], Quantity)),
       // Nodes differ by what they know of storage that is warm; they agree on whether it succeeds, and within
       // the ceiling.
       key: (answer) =>
-        answer === "reverted" ? answer : withMargin(answer) > ceiling ? "takes more" : "succeeds",
-      contradicts: (one, other) => one === "reverted" || other === "reverted"
+        typeof answer !== "bigint" ? "reverts" : withMargin(answer) > ceiling ? "takes more" : "succeeds",
+      contradicts: (one, other) => typeof one !== "bigint" || typeof other !== "bigint"
     })
     if (agreed === undefined)
-      return yield* unavailable(contradiction ? "disagreement" : "rpc_unavailable", network.env)
+      return yield* unavailable(contradiction ? "disagreement" : "rpc_unavailable", env)
     return agreed.reduce((most, one) =>
-      most === "reverted" || one === "reverted" || one < most ? most : one
+      typeof most !== "bigint" || typeof one !== "bigint" || one < most ? most : one
     )
   })
 
-  /** Whether a majority says that the transaction succeeds as it would be sent. */
-  const succeeds = Effect.fnUntraced(function* (transaction: Readonly<Record<string, string>>) {
-    const { agreed, contradiction } = yield* pool.poll(network.env, {
-      ask: (node) =>
-        node.call("eth_call", [transaction, "latest"], Bytes).pipe(
-          Effect.as(true),
-          Effect.catchIf(isShortOfGas, () => Effect.succeed(false))
-        ),
-      key: String,
+  /** Undefined where a majority says that the transaction succeeds as it would be sent. */
+  const reverts = Effect.fnUntraced(function* (env: Env, transaction: Readonly<Record<string, string>>) {
+    const { agreed, contradiction } = yield* pool.poll<Reverts | undefined>(env, {
+      ask: (node) => asReverts(Effect.as(node.call("eth_call", [transaction, "latest"], Bytes), undefined)),
+      key: (answer) => (answer === undefined ? "succeeds" : "reverts"),
       contradicts: () => true
     })
     if (agreed === undefined)
-      return yield* unavailable(contradiction ? "disagreement" : "rpc_unavailable", network.env)
+      return yield* unavailable(contradiction ? "disagreement" : "rpc_unavailable", env)
     return agreed[0]
   })
 
-  const plan: Shape["plan"] = Effect.fn("AuthorizationChain.plan")(
-    function* (authorization, sender): Effect.fn.Return<Plan, RpcUnavailable> {
-      const { from, nonce, signature, value } = authorization
-      const deployed = yield* hasCode(from)
-      const factory = deployed ? undefined : factoryOf(signature)
-      if (factory !== undefined && !relaying.factories.includes(factory)) {
-        return {
-          _tag: "Refused",
-          reason: "eip6492_factory_not_allowed",
-          message: `Wallets of the factory ${factory} are not deployed here. Deploy the wallet first, or have the operator list the factory in X402_FACTORIES.`
-        }
-      }
-      // A call to an address without code succeeds, and moves nothing.
-      if (factory !== undefined && !(yield* hasCode(multicall))) {
-        return {
-          _tag: "Refused",
-          reason: "eip6492_factory_not_allowed",
-          message: `This chain has no Multicall3 at ${multicall}, which deploys wallets. Deploy the wallet first.`
-        }
-      }
-      const hash = hashTypedData(typedDataOf(network, authorization))
-      const signer = yield* recoverAddress(hash, authorization.signature)
-      const kind = signer === authorization.from ? "account" : "contract"
-      const call = transferCall(usdc, multicall, authorization, kind, deployed)
-      const ceiling =
-        gasCeilings[
-          factory !== undefined ? "deployment" : kind === "account" && !deployed ? "account" : "contract"
-        ]
-      const affordable = sender !== undefined && sender.state.wei >= ceiling * sender.state.fees.maxFeePerGas
-      const sent = (gas: bigint) => ({
-        to: call.to,
-        data: call.data,
-        gas: toHex(gas),
-        ...(sender === undefined ? {} : { from: sender.from }),
-        ...(affordable
-          ? {
-              maxFeePerGas: toHex(sender.state.fees.maxFeePerGas),
-              maxPriorityFeePerGas: toHex(sender.state.fees.maxPriorityFeePerGas)
-            }
-          : {})
-      })
-      const estimated = yield* estimate(sent(ceiling), ceiling)
-      if (estimated !== "reverted") {
-        const gas = withMargin(estimated)
-        if (gas > ceiling) {
-          return {
-            _tag: "Refused",
-            reason: "invalid_exact_evm_transaction_simulation_failed",
-            message: `The transfer takes ${gas} gas; at most ${ceiling} is paid for it.`
-          }
-        }
-        if (yield* succeeds(sent(gas))) return { _tag: "Ready", call, gas }
-      }
-      if (yield* isUsed(from, nonce))
-        return { _tag: "Refused", reason: "invalid_exact_evm_nonce_already_used" }
-      if ((yield* balanceOf(from)) < value)
-        return { _tag: "Refused", reason: "invalid_exact_evm_insufficient_balance" }
+  const planNow = Effect.fnUntraced(function* (
+    env: Env,
+    authorization: SignedAuthorization,
+    sender: RelayWallet | undefined
+  ): Effect.fn.Return<Plan, RpcUnavailable> {
+    const network = networks[env]
+    const usdc = network.usdc.address
+    const { from, nonce, signature, value } = authorization
+    const deployed = yield* hasCode(env, from)
+    const factory = deployed ? undefined : factoryOf(signature)
+    if (factory !== undefined && !relaying.factories.includes(factory)) {
       return {
         _tag: "Refused",
-        reason: "invalid_exact_evm_transaction_simulation_failed",
-        message: `The transfer reverts, or takes more than the ${ceiling} gas that is paid for it.`
+        reason: "eip6492_factory_not_allowed",
+        message: `Wallets of the factory ${factory} are not deployed here. Deploy the wallet first, or have the operator list the factory in X402_FACTORIES.`
       }
     }
-  )
+    // A call to an address without code succeeds, and moves nothing.
+    if (factory !== undefined && !(yield* hasCode(env, multicall))) {
+      return {
+        _tag: "Refused",
+        reason: "eip6492_factory_not_allowed",
+        message: `This chain has no Multicall3 at ${multicall}, which deploys wallets. Deploy the wallet first.`
+      }
+    }
+    const hash = hashTypedData(typedDataOf(network, authorization))
+    const signer = yield* recoverAddress(hash, authorization.signature)
+    const kind = signer === authorization.from ? "account" : "contract"
+    const call = transferCall(usdc, multicall, authorization, kind, deployed)
+    const ceiling =
+      network.postingGas +
+      gasCeilings[
+        factory !== undefined ? "deployment" : kind === "account" && !deployed ? "account" : "contract"
+      ]
+    const affordable = sender !== undefined && sender.state.wei >= ceiling * sender.state.fees.maxFeePerGas
+    const sent = (gas: bigint) => ({
+      to: call.to,
+      data: call.data,
+      gas: toHex(gas),
+      ...(sender === undefined ? {} : { from: sender.from }),
+      ...(affordable
+        ? {
+            maxFeePerGas: toHex(sender.state.fees.maxFeePerGas),
+            maxPriorityFeePerGas: toHex(sender.state.fees.maxPriorityFeePerGas)
+          }
+        : {})
+    })
+    let words: string
+    const estimated = yield* estimate(env, sent(ceiling), ceiling)
+    if (typeof estimated === "bigint") {
+      const gas = withMargin(estimated)
+      if (gas > ceiling) {
+        return {
+          _tag: "Refused",
+          reason: simulationFailed,
+          message: `The transfer takes ${gas} gas; at most ${ceiling} is paid for it.`
+        }
+      }
+      const reverting = yield* reverts(env, sent(gas))
+      if (reverting === undefined) return { _tag: "Ready", call, gas }
+      words = reverting.words
+    } else words = estimated.words
+    if (yield* isUsed(env, from, nonce))
+      return { _tag: "Refused", reason: "invalid_exact_evm_nonce_already_used" }
+    if ((yield* balanceOf(env, from)) < value)
+      return { _tag: "Refused", reason: "invalid_exact_evm_insufficient_balance" }
+    return {
+      _tag: "Refused",
+      reason: simulationFailed,
+      message: /out of gas|gas required/i.test(words)
+        ? `The transfer takes more than the ${ceiling} gas that is paid for it: ${words}`
+        : `The transfer reverts: ${words}`
+    }
+  })
+
+  const plan: Shape["plan"] = Effect.fn("AuthorizationChain.plan")(function* (env, authorization, sender) {
+    const { validAfter } = authorization
+    let blocksCome = false
+    const early: Plan = {
+      _tag: "Refused",
+      reason: "invalid_exact_evm_payload_authorization_valid_after",
+      message: `No block has a time after its validAfter (${validAfter}) yet. Repeat the request in some seconds.`
+    }
+    return yield* Effect.gen(function* () {
+      const found = yield* planNow(env, authorization, sender)
+      if (found._tag === "Ready" || found.reason !== simulationFailed) return found
+      // The token compares with the time of a block, which may lie seconds before ours.
+      const { timestamp } = yield* pool.head(env)
+      blocksCome = (yield* Clock.currentTimeMillis) - Number(timestamp) * 1_000 < aliveMillis
+      return timestamp > validAfter ? found : early
+    }).pipe(
+      Effect.repeat({
+        schedule: Schedule.spaced(blockWait.every),
+        times: blockWait.times,
+        while: (found) => found === early && blocksCome
+      })
+    )
+  })
 
   const standing: Shape["standing"] = Effect.fn("AuthorizationChain.standing")(function* (
+    env,
     payer,
     nonce,
     validBefore,
     notBefore = 0n
   ) {
-    const { agreed } = yield* pool.poll(network.env, {
-      ask: (node) => standingBy(node, payer, nonce, validBefore, notBefore, confirmations[network.env]),
+    const usdc = networks[env].usdc.address
+    const { agreed } = yield* pool.poll(env, {
+      ask: (node) => standingBy(node, usdc, payer, nonce, validBefore, notBefore, confirmations[env]),
       key: (answer) => answer,
       contradicts: () => false
     })
     return agreed === undefined ? "unknown" : agreed[0]
   })
 
-  const findUse: Shape["findUse"] = Effect.fn("AuthorizationChain.findUse")(function* (payer, nonce, since) {
-    const { agreed } = yield* pool.poll<Option.Option<AuthorizationUse>>(network.env, {
-      ask: (node) => useBy(node, payer, nonce, since),
-      key: (use) => (Option.isNone(use) ? "none" : `${use.value.transactionId} ${use.value.cancelled}`),
-      contradicts: () => false
-    })
-    if (agreed === undefined) return Option.none()
-    // As few blocks as any of them has counted: no depth that one node alone claims.
-    return agreed.reduce((least, one) =>
-      Option.isSome(one) && Option.isSome(least) && one.value.blocksSince < least.value.blocksSince
-        ? one
-        : least
-    )
-  })
+  const findUse: Shape["findUse"] = Effect.fn("AuthorizationChain.findUse")(
+    function* (env, payer, nonce, since) {
+      const usdc = networks[env].usdc.address
+      const { agreed } = yield* pool.poll<Option.Option<AuthorizationUse>>(env, {
+        ask: (node) => useBy(node, usdc, payer, nonce, since),
+        key: (use) => (Option.isNone(use) ? "none" : `${use.value.transactionId} ${use.value.cancelled}`),
+        contradicts: () => false
+      })
+      if (agreed === undefined) return Option.none()
+      // As few blocks as any of them has counted: no depth that one node alone claims.
+      return agreed.reduce((least, one) =>
+        Option.isSome(one) && Option.isSome(least) && one.value.blocksSince < least.value.blocksSince
+          ? one
+          : least
+      )
+    }
+  )
 
   return { isSigned, hasCode, plan, standing, findUse }
 })
@@ -231,30 +279,34 @@ const make = Effect.gen(function* () {
 export class AuthorizationChain extends Context.Service<
   AuthorizationChain,
   {
-    /** Whether the payer signed it, under the token domain that the requirements name. */
+    /** True if the payer signed it, under the token domain that the requirements name. */
     readonly isSigned: (
+      env: Env,
       authorization: SignedAuthorization,
       domain: { readonly name: string; readonly version: string }
     ) => Effect.Effect<boolean, RpcUnavailable>
-    /** As a majority has it. */
-    readonly hasCode: (address: Address) => Effect.Effect<boolean, RpcUnavailable>
+    /** True if a majority shows code at the address. */
+    readonly hasCode: (env: Env, address: Address) => Effect.Effect<boolean, RpcUnavailable>
     /** Tries the transaction exactly as it would be sent, without sending it. */
     readonly plan: (
+      env: Env,
       authorization: SignedAuthorization,
       sender: RelayWallet | undefined
     ) => Effect.Effect<Plan, RpcUnavailable>
     /**
-     * Where it stands by a majority of the nodes, in a block at or after `notBefore`;
-     * `validBefore` in Unix seconds.
+     * The authorization's state by a majority of the nodes, in a block at or after `notBefore`; `validBefore` is in
+     * Unix seconds.
      */
     readonly standing: (
+      env: Env,
       payer: Address,
       nonce: Hex,
       validBefore: bigint,
       notBefore?: bigint
     ) => Effect.Effect<AuthorizationStanding>
-    /** What used it, says a majority, looked for from the newest block back to `since`. */
+    /** The transaction that used the authorization, by a majority, searched from the newest block back to `since`. */
     readonly findUse: (
+      env: Env,
       payer: Address,
       nonce: Hex,
       since: Date

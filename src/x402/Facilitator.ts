@@ -1,5 +1,5 @@
 // The x402 facilitator of a merchant (scheme `exact`, versions 1 and 2): says what it takes,
-// whether a payment is good, and settles it. Testnet only while Mainnet is gated.
+// whether a payment is good, and settles it, on every network that executes.
 
 import { Context, DateTime, Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -11,7 +11,7 @@ import { RpcUnavailable } from "../chain/Verification.ts"
 import { authorizationNonceOf } from "../domain/authorizationNonce.ts"
 import type { Address } from "../domain/Chain.ts"
 import type { Merchant, Principal } from "../domain/Merchant.ts"
-import { walletNetwork } from "../domain/networks.ts"
+import { faucetNetwork, networks } from "../domain/networks.ts"
 import type { Payment } from "../domain/Payment.ts"
 import type { SettleReason } from "../domain/SettleReason.ts"
 import type { PaymentRepo } from "../payments/PaymentRepo.ts"
@@ -25,10 +25,10 @@ import { type Account, makeJudgements } from "./Facilitator/judgements.ts"
 import { messageOf, type Obstacle, used } from "./Facilitator/obstacles.ts"
 import { makeSettling } from "./Facilitator/settling.ts"
 import { requirementsOf } from "./paymentRequirements.ts"
-import { Relayer, type RelayObstacle } from "./Relayer.ts"
+import { Relayer, type RelayObstacle, relayReasons } from "./Relayer.ts"
 import { SettlementRepo } from "./Settlements/SettlementRepo.ts"
 import { isDeliverable, type X402Settlement } from "./Settlements/X402Settlement.ts"
-import { relayReasons, Settlements } from "./Settlements.ts"
+import { Settlements } from "./Settlements.ts"
 import { type ExactPayment, networkNames, type Requirements } from "./Wire.ts"
 
 type Shape = typeof Facilitator.Service
@@ -86,12 +86,12 @@ const make = Effect.gen(function* () {
   const repo = yield* SettlementRepo
   const settlements = yield* Settlements
   const relayer = yield* Relayer
-  const { relays } = yield* Networks
+  const executing = yield* Networks
+  const { executes } = executing
   const random = yield* SecureRandom.SecureRandom
-  const judgements = makeJudgements({ baseUrl, chain, relayer, relays, repo })
+  const judgements = makeJudgements({ baseUrl, chain, executing, relayer, repo })
   const { judgeAgain, judgeNew } = judgements
   const settleFor = makeSettling({ baseUrl, chain, random, repo, settlements }, judgements)
-  const network = walletNetwork
 
   const verify: Shape["verify"] = Effect.fn("Facilitator.verify")(
     function* (principal, exact, requirements, identity) {
@@ -102,6 +102,7 @@ const make = Effect.gen(function* () {
         payment: undefined,
         payerType: "agent"
       } as const
+      const network = networks[principal.env]
       const at = yield* DateTime.nowAsDate
       const known = yield* repo.find(network.chainId, network.usdc.address, payer, nonce)
       // Served before it is settled, the resource would be given for nothing.
@@ -111,7 +112,7 @@ const make = Effect.gen(function* () {
       > {
         const wrong = yield* judgeNew(account, exact, requirements)
         if (wrong !== undefined) return wrong
-        const held = yield* relayer.obstacle(account.merchant.id, payer)
+        const held = yield* relayer.on(account.env).obstacle(account.merchant.id, payer)
         return held === undefined ? undefined : { reason: relayReasons[held] }
       })
       const judgeOne = Effect.fnUntraced(function* (one: X402Settlement) {
@@ -127,7 +128,7 @@ const make = Effect.gen(function* () {
         onSome: judgeOne
       })
       if (obstacle === undefined) return { isValid: true, payer }
-      const message = messageOf(obstacle)
+      const message = messageOf(obstacle, exact.network)
       return {
         isValid: false,
         invalidReason: obstacle.reason,
@@ -138,17 +139,21 @@ const make = Effect.gen(function* () {
   )
 
   const shape: Shape = {
-    supported: ({ env }) => ({
-      kinds:
-        relays(env) && relayer.address !== undefined
-          ? ([1, 2] as const).flatMap((x402Version) => {
-              const name = networkNames[env][x402Version]
-              return name === undefined ? [] : [{ x402Version, scheme: "exact" as const, network: name }]
-            })
-          : [],
-      extensions: [],
-      signers: { "eip155:*": relayer.address === undefined ? [] : [relayer.address] }
-    }),
+    supported: ({ env }) => {
+      // A key of a closed network is told who relays on the open one.
+      const { address } = relayer.on(executes(env) ? env : faucetNetwork.env)
+      return {
+        kinds:
+          executes(env) && address !== undefined
+            ? ([1, 2] as const).flatMap((x402Version) => {
+                const name = networkNames[env][x402Version]
+                return name === undefined ? [] : [{ x402Version, scheme: "exact" as const, network: name }]
+              })
+            : [],
+        extensions: [],
+        signers: { "eip155:*": address === undefined ? [] : [address] }
+      }
+    },
     verify,
     settle: ({ merchant, env }, exact, requirements, identity) =>
       settleFor({ merchant, env, payment: undefined, payerType: "agent" }, exact, requirements, identity),
@@ -165,7 +170,7 @@ const make = Effect.gen(function* () {
       const longest = now + signedFor
       yield* repo.noteNonce(payment.id, nonce, at)
       return {
-        typedData: typedDataOf(network, {
+        typedData: typedDataOf(networks[payment.env], {
           from: payer,
           to: payment.receiver,
           value: payment.amount,
@@ -173,7 +178,7 @@ const make = Effect.gen(function* () {
           validBefore: longest < deadline ? longest : deadline,
           nonce
         }),
-        obstacle: yield* relayer.obstacle(merchant.id, payer)
+        obstacle: yield* relayer.on(payment.env).obstacle(merchant.id, payer)
       }
     }),
     settleSigned: (merchant, payment, { payer, validAfter, validBefore, signature }) => {
@@ -227,7 +232,10 @@ export class Facilitator extends Context.Service<
       authorization: ExactPayment,
       requirements: Requirements
     ) => Effect.Effect<SettleAnswer, RpcUnavailable>
-    /** What a buyer's wallet signs to pay the payment, and why it would not be relayed now. */
+    /**
+     * Returns the terms that a buyer's wallet signs to pay the payment, and the reason why they would not be relayed
+     * now.
+     */
     readonly terms: (
       merchant: Merchant,
       payment: Payment,

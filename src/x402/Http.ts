@@ -118,7 +118,7 @@ const payments = HttpApiBuilder.group(
     const service = yield* Facilitator
     const keys = yield* KeyAuth
     const repo = yield* PaymentRepo
-    const { relays } = yield* Networks
+    const { executes } = yield* Networks
     const limiter = yield* RateLimiter
     const receipts = yield* Receipts
     const keyWaitOf = yield* makePublishableLimit
@@ -147,11 +147,8 @@ const payments = HttpApiBuilder.group(
     const paymentRequired = Effect.fnUntraced(function* (payment: Payment, resource: string, error: string) {
       const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
       const offer = yield* signed(offerOf(payment, resource, now), offersEntry)
-      return HttpServerResponse.jsonUnsafe(paymentRequiredV1(payment, resource, error), {
-        status: 402,
-        headers: {
-          "payment-required": encodeHeader({ ...paymentRequiredV2(payment, resource, error), ...offer })
-        }
+      return jsonAnswer(paymentRequiredV1(payment, resource, error), 402, {
+        "payment-required": encodeHeader({ ...paymentRequiredV2(payment, resource, error), ...offer })
       })
     })
 
@@ -211,7 +208,7 @@ const payments = HttpApiBuilder.group(
       Effect.fnUntraced(function* ({ params, query }) {
         const principal = yield* keys.authenticate(query.pk)
         if (principal.kind !== "publishable") return yield* new KeyKindNotAllowed()
-        if (!relays(principal.env)) return yield* new LiveModeGated()
+        if (!executes(principal.env)) return yield* new LiveModeGated()
         yield* within(keyWaitOf(principal.keyId))
         const request = yield* HttpServerRequest.HttpServerRequest
         const { headers } = request

@@ -1,5 +1,5 @@
-// The wallet that brings signed authorizations onto the test chain and pays their gas, within
-// the budgets of those it pays for.
+// The wallets that bring signed authorizations onto the chain and pay their gas, within the budgets of those they pay
+// for: one on each network that executes.
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import type { SqlClient } from "effect/sql"
 import { toHex } from "viem"
@@ -10,21 +10,22 @@ import { makeHotWallet, type WalletState } from "../chain/wallets/HotWallet.ts"
 import { makeEmptyAlert } from "../chain/wallets/makeEmptyAlert.ts"
 import { defaultOutboxTiming, makeOutbox, type TransactionStanding } from "../chain/wallets/Outbox.ts"
 import { idsOf, OutboxRepo, type OutgoingTransaction } from "../chain/wallets/OutboxRepo.ts"
-import type { Address } from "../domain/Chain.ts"
+import type { Address, Env } from "../domain/Chain.ts"
 import type { MerchantId } from "../domain/Merchant.ts"
+import { byEnv, networks } from "../domain/networks.ts"
+import type { SettleReason } from "../domain/SettleReason.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { Alerts } from "../platform/alerts/Alerts.ts"
+import { Networks } from "../platform/Networks.ts"
 import type { Call } from "./Authorization.ts"
 import { RelayerRepo, type RelayLimit } from "./Relayer/RelayerRepo.ts"
-
-type Shape = typeof Relayer.Service
 
 export interface Relay {
   readonly purpose: "settle" | "cancel"
   /** A settlement or an agent's payment. */
   readonly reference: string
   readonly merchantId: MerchantId
-  /** Whose authorization it is. */
+  /** The payer who signed the authorization. */
   readonly payer: Address
   readonly call: Call
   readonly gas: bigint
@@ -40,13 +41,52 @@ export type Relayed =
   | { readonly _tag: "Closed" }
   | { readonly _tag: "OverBudget"; readonly limit: RelayLimit }
 
-/** Why nothing of a payer would be relayed now: a budget, or the wallet itself. */
+/** The reason why nothing of a payer would be relayed now: a budget, or the wallet itself. */
 export type RelayObstacle = RelayLimit | "not_configured" | "empty"
 
-/** Gas that a payment of an account's signature takes at most, whose price the wallet must hold. */
-const usualGas = 160_000n
+export const budgetReasons: { readonly [L in RelayLimit]: SettleReason } = {
+  merchant: "relay_merchant_budget_exceeded",
+  payer: "relay_payer_budget_exceeded",
+  reverts: "relay_payer_reverts",
+  reserve: "relay_reserve_reached"
+}
 
-const off: Shape = {
+/** The reason why nothing is relayed, as callers are told. */
+export const relayReasons: { readonly [O in RelayObstacle]: SettleReason } = {
+  ...budgetReasons,
+  not_configured: "relay_not_configured",
+  empty: "relay_wallet_empty"
+}
+
+/** Gas that a payment of an account's signature takes at most, whose price the wallet must hold. */
+const accountGas = 160_000n
+
+/** The relaying wallet of one network. */
+export interface NetworkRelayer {
+  /** Undefined while no mnemonic is configured. */
+  readonly address: Address | undefined
+  /** The wallet's balance and gas offer. */
+  readonly state: Effect.Effect<WalletState, RpcUnavailable>
+  /** True if a usual payment of the payer would be relayed; nothing is held for it. */
+  readonly obstacle: (
+    merchantId: MerchantId,
+    payer: Address
+  ) => Effect.Effect<RelayObstacle | undefined, RpcUnavailable>
+  /** Stores and broadcasts, once for each reference that has nothing open. */
+  readonly send: (relay: Relay, state: WalletState) => Effect.Effect<Relayed, RpcUnavailable>
+  /** Rechecks a reference's newest transaction that was recorded as successful and is not. */
+  readonly reconsider: (reference: string, purpose: Relay["purpose"]) => Effect.Effect<void>
+  /** State of a reference's newest transaction; recorded once a block has passed it. */
+  readonly check: (
+    reference: string,
+    purpose: Relay["purpose"]
+  ) => Effect.Effect<
+    { readonly transaction: OutgoingTransaction; readonly standing: TransactionStanding } | undefined,
+    RpcUnavailable
+  >
+}
+
+const off: NetworkRelayer = {
   address: undefined,
   state: Effect.fail(
     new RpcUnavailable({ reason: "unconfigured", message: "no relaying wallet is configured" })
@@ -57,21 +97,23 @@ const off: Shape = {
   check: () => Effect.succeed(undefined)
 }
 
-const make = Effect.gen(function* () {
+const makeOn = Effect.fnUntraced(function* (env: Env) {
+  const network = networks[env]
+  const usualGas = accountGas + network.postingGas
   const { relaying } = yield* AppConfig
   const wallets = yield* DerivedWallets
   const pool = yield* RpcPool
   const repo = yield* RelayerRepo
   const stored = yield* OutboxRepo
   const alerts = yield* Alerts
-  const key = wallets.relayerKey
+  const key = wallets.relayerKey(env)
   if (Option.isNone(key)) return off
-  const wallet = makeHotWallet(() => toHex(key.value()), pool)
+  const wallet = makeHotWallet(network, () => toHex(key.value()), pool)
 
   const emptyAlert = makeEmptyAlert(alerts, "relayer_empty", wallet)
   const tellEmpty = Effect.suspend(() =>
     emptyAlert.tell(
-      `The relayer wallet ${wallet.address} is out of ETH for gas; payments by signature are not sent until it is funded. Send it ETH on Base Sepolia.`
+      `The relayer wallet ${wallet.address} is out of ETH for gas; payments by signature are not sent until it is funded. Send it ETH on ${network.name}.`
     )
   )
   const outbox = makeOutbox({
@@ -80,7 +122,7 @@ const make = Effect.gen(function* () {
     timing: defaultOutboxTiming,
     onEmpty: tellEmpty,
     onLost: Effect.logWarning(
-      "Something else sends transactions from the relaying wallet; give each deployment an AGENT_WALLET_MNEMONIC of its own"
+      `Something else sends transactions from the relaying wallet; give each deployment an ${network.wallets.setting} of its own`
     ),
     end: stored.end,
     isWanted: (transaction) =>
@@ -89,15 +131,17 @@ const make = Effect.gen(function* () {
         : Effect.succeed(true)
   })
 
-  const check: Shape["check"] = Effect.fn("Relayer.check")(function* (reference, purpose) {
+  const check: NetworkRelayer["check"] = Effect.fn("Relayer.check")(function* (reference, purpose) {
     const transaction = yield* stored.latest(wallet.address, reference, purpose)
     return transaction === undefined ? undefined : { transaction, standing: yield* outbox.check(transaction) }
   })
 
-  const reconsider: Shape["reconsider"] = Effect.fn("Relayer.reconsider")(function* (reference, purpose) {
-    const transaction = yield* stored.latest(wallet.address, reference, purpose)
-    if (transaction?.outcome === "moved") yield* outbox.reopen(transaction)
-  })
+  const reconsider: NetworkRelayer["reconsider"] = Effect.fn("Relayer.reconsider")(
+    function* (reference, purpose) {
+      const transaction = yield* stored.latest(wallet.address, reference, purpose)
+      if (transaction?.outcome === "moved") yield* outbox.reopen(transaction)
+    }
+  )
 
   const budgetsWith = (leftWei: bigint) => ({
     gasPerMerchant: relaying.gasPerMerchant,
@@ -106,7 +150,7 @@ const make = Effect.gen(function* () {
   })
   const refused: Relayed = { _tag: "Refused" }
 
-  const send: Shape["send"] = Effect.fn("Relayer.send")(function* (relay, state) {
+  const send: NetworkRelayer["send"] = Effect.fn("Relayer.send")(function* (relay, state) {
     const { call, gas } = relay
     const cost = gas * state.fees.maxFeePerGas
     if (state.wei < cost || !(yield* outbox.unblock())) {
@@ -132,7 +176,7 @@ const make = Effect.gen(function* () {
       case "Created": {
         const offered = yield* outbox.offer(taken.transaction)
         if (offered === "sent") yield* emptyAlert.paid
-        if (offered !== "refused") return { _tag: "Sent", transaction: taken.transaction }
+        if (offered !== "no_funds") return { _tag: "Sent", transaction: taken.transaction }
         yield* outbox.fill(taken.transaction)
         yield* tellEmpty
         return refused
@@ -144,11 +188,11 @@ const make = Effect.gen(function* () {
 
   // Asked for every buyer who looks at a checkout.
   const recentState = yield* Effect.cachedWithTTL(wallet.state, "2 seconds")
-  const obstacle: Shape["obstacle"] = Effect.fn("Relayer.obstacle")(function* (merchantId, payer) {
+  const obstacle: NetworkRelayer["obstacle"] = Effect.fn("Relayer.obstacle")(function* (merchantId, payer) {
     const { fees, wei } = yield* recentState
     const cost = usualGas * fees.maxFeePerGas
     if (wei < cost) return "empty"
-    return yield* repo.limitOf({
+    return yield* repo.limitOf(wallet.address, {
       merchantId,
       payer,
       gas: usualGas,
@@ -159,7 +203,7 @@ const make = Effect.gen(function* () {
 
   yield* outbox.worker
 
-  const shape: Shape = {
+  const relayer: NetworkRelayer = {
     get address() {
       return wallet.address
     },
@@ -169,33 +213,20 @@ const make = Effect.gen(function* () {
     check,
     reconsider
   }
-  return shape
+  return relayer
+})
+
+const make = Effect.gen(function* () {
+  const { executes } = yield* Networks
+  const relayers = yield* Effect.all(byEnv((env) => (executes(env) ? makeOn(env) : Effect.succeed(off))))
+  return Relayer.of({ on: (env) => relayers[env] })
 })
 
 export class Relayer extends Context.Service<
   Relayer,
   {
-    /** Undefined while no mnemonic is configured. */
-    readonly address: Address | undefined
-    /** What the wallet holds and offers for gas. */
-    readonly state: Effect.Effect<WalletState, RpcUnavailable>
-    /** Whether a usual payment of the payer would be relayed; nothing is held for it. */
-    readonly obstacle: (
-      merchantId: MerchantId,
-      payer: Address
-    ) => Effect.Effect<RelayObstacle | undefined, RpcUnavailable>
-    /** Stores and broadcasts, once for each reference that has nothing open. */
-    readonly send: (relay: Relay, state: WalletState) => Effect.Effect<Relayed, RpcUnavailable>
-    /** Rechecks a reference's newest transaction that was recorded as successful and is not. */
-    readonly reconsider: (reference: string, purpose: Relay["purpose"]) => Effect.Effect<void>
-    /** State of a reference's newest transaction; recorded once a block has passed it. */
-    readonly check: (
-      reference: string,
-      purpose: Relay["purpose"]
-    ) => Effect.Effect<
-      { readonly transaction: OutgoingTransaction; readonly standing: TransactionStanding } | undefined,
-      RpcUnavailable
-    >
+    /** The network's; off while it is closed or has no mnemonic. */
+    readonly on: (env: Env) => NetworkRelayer
   }
 >()("quittance/x402/Relayer") {
   static readonly layer: Layer.Layer<Relayer, never, AppConfig | RpcPool | SqlClient.SqlClient | Alerts> =

@@ -9,7 +9,7 @@ import type { RpcPool } from "../chain/RpcPool.ts"
 import type { RpcUnavailable } from "../chain/Verification.ts"
 import { idsOf } from "../chain/wallets/OutboxRepo.ts"
 import type { TransactionHash } from "../domain/Chain.ts"
-import { walletNetwork } from "../domain/networks.ts"
+import { networks } from "../domain/networks.ts"
 import type { Evidence, Payment } from "../domain/Payment.ts"
 import type { SettleReason } from "../domain/SettleReason.ts"
 import { PaymentRepo } from "../payments/PaymentRepo.ts"
@@ -21,41 +21,26 @@ import { leased } from "../platform/workers/leased.ts"
 import { supervised } from "../platform/workers/supervised.ts"
 import type { AuthorizationUse } from "./AuthorizationChain/nodeAuthorization.ts"
 import { AuthorizationChain } from "./AuthorizationChain.ts"
-import type { RelayLimit } from "./Relayer/RelayerRepo.ts"
-import { Relayer, type RelayObstacle } from "./Relayer.ts"
+import { budgetReasons, Relayer, relayReasons } from "./Relayer.ts"
 import { countX402Settlement } from "./Settlements/countX402Settlement.ts"
 import { SettlementRepo } from "./Settlements/SettlementRepo.ts"
 import { amountOf, type X402Settlement } from "./Settlements/X402Settlement.ts"
 
 type Shape = typeof Settlements.Service
 
-/** How long a caller waits; then the response is `settlement_pending` and the reconciler continues. */
+/** The time that a caller waits; then the response is `settlement_pending` and the reconciler continues. */
 const patience = Duration.seconds(10)
 const between = Duration.millis(150)
 const leaseMillis = 30_000
 
-/** When an undecided one is checked again: soon, and less often the longer nothing can be done. */
+/** The delay until an undecided settlement is checked again. It grows while nothing can be done. */
 const againMillis = ({ toldReason, createdAt }: X402Settlement, at: Date) =>
   toldReason === null ? 2_000 : Math.min(300_000, Math.max(2_000, (at.getTime() - createdAt.getTime()) / 10))
 
 const alreadySettled = "payment_already_settled"
 const alreadyUsed = "invalid_exact_evm_nonce_already_used"
-/** Blocks that must come after a cancellation before it is believed. */
-const cancelledBlocks = 10n
-
-export const budgetReasons: { readonly [L in RelayLimit]: SettleReason } = {
-  merchant: "relay_merchant_budget_exceeded",
-  payer: "relay_payer_budget_exceeded",
-  reverts: "relay_payer_reverts",
-  reserve: "relay_reserve_reached"
-}
-
-/** Why nothing is relayed, as callers are told. */
-export const relayReasons: { readonly [O in RelayObstacle]: SettleReason } = {
-  ...budgetReasons,
-  not_configured: "relay_not_configured",
-  empty: "relay_wallet_empty"
-}
+/** A cancellation is believed after the blocks of so long. */
+const cancelledMillis = 20_000
 
 const make = Effect.gen(function* () {
   const repo = yield* SettlementRepo
@@ -64,7 +49,6 @@ const make = Effect.gen(function* () {
   const payments = yield* Payments
   const chain = yield* AuthorizationChain
   const relayer = yield* Relayer
-  const { chainId, usdc } = walletNetwork
 
   const reread = (settlement: X402Settlement) =>
     Effect.map(
@@ -80,6 +64,10 @@ const make = Effect.gen(function* () {
     if (isOurs) yield* countX402Settlement(outcome.status)
     return yield* reread(settlement)
   })
+  const standingOf = (
+    { authorization: { from, nonce, validBefore }, env }: X402Settlement,
+    notBefore?: bigint
+  ) => chain.standing(env, from, nonce, validBefore, notBefore)
   const fail = (settlement: X402Settlement, errorReason: SettleReason) =>
     finish(settlement, { status: "failed", errorReason })
 
@@ -100,7 +88,7 @@ const make = Effect.gen(function* () {
     return Option.some(payment)
   })
 
-  /** What has used it: since its payment was opened, for a buyer may hand it in long after it was used. */
+  /** The transaction that used it, searched since the payment was opened: a buyer may submit it long after. */
   const findUse = Effect.fnUntraced(function* ({
     authorization: { from, nonce },
     createdAt,
@@ -110,7 +98,8 @@ const make = Effect.gen(function* () {
     paymentId
   }: X402Settlement) {
     const payment = opensPayment ? Option.none() : yield* paymentRepo.find({ merchantId, env }, paymentId)
-    return yield* chain.findUse(from, nonce, Option.isSome(payment) ? payment.value.createdAt : createdAt)
+    const since = Option.isSome(payment) ? payment.value.createdAt : createdAt
+    return yield* chain.findUse(env, from, nonce, since)
   })
 
   /** The payment's own rules decide: the same claim, the same webhook, the same reconciler. */
@@ -120,6 +109,7 @@ const make = Effect.gen(function* () {
   ): Effect.fn.Return<X402Settlement, RpcUnavailable> {
     const payment = yield* paymentOf(settlement)
     if (Option.isNone(payment)) return yield* fail(settlement, "invalid_exact_evm_transaction_failed")
+    const { chainId, usdc } = networks[settlement.env]
     const { from, to, value } = settlement.authorization
     const evidence: Evidence = {
       transactionId,
@@ -167,8 +157,7 @@ const make = Effect.gen(function* () {
    * authorization ends the settlement: a reorganisation may have given its use to another transaction.
    */
   const refute = Effect.fnUntraced(function* (settlement: X402Settlement, transactionId: TransactionHash) {
-    const { from, nonce, validBefore } = settlement.authorization
-    switch (yield* chain.standing(from, nonce, validBefore)) {
+    switch (yield* standingOf(settlement)) {
       case "used": {
         const use = yield* findUse(settlement)
         if (Option.isNone(use)) return settlement
@@ -179,7 +168,7 @@ const make = Effect.gen(function* () {
       case "expired":
         return yield* fail(settlement, "invalid_exact_evm_payload_authorization_valid_before")
       case "open":
-        yield* relayer.reconsider(settlement.id, "settle")
+        yield* relayer.on(settlement.env).reconsider(settlement.id, "settle")
         return settlement
       case "unknown":
         return settlement
@@ -195,25 +184,26 @@ const make = Effect.gen(function* () {
     return yield* reread(settlement)
   })
 
-  /** Whoever has used the authorization: what it was used for decides. */
+  /** Decides by the purpose for which the authorization was used, whoever used it. */
   const byUse = Effect.fnUntraced(function* (settlement: X402Settlement, use: AuthorizationUse) {
     if (!use.cancelled) return yield* prove(settlement, use.transactionId)
     // A cancellation that a reorganisation may still take back ends nothing yet.
-    return use.blocksSince >= cancelledBlocks
+    return Number(use.blocksSince) * networks[settlement.env].blockMillis >= cancelledMillis
       ? yield* fail(settlement, alreadyUsed)
       : yield* giveUp(settlement, alreadyUsed)
   })
 
   const send = Effect.fnUntraced(function* (settlement: X402Settlement) {
-    const { authorization, id, merchantId } = settlement
-    if (relayer.address === undefined) return yield* giveUp(settlement, relayReasons.not_configured)
-    const state = yield* relayer.state
-    const plan = yield* chain.plan(authorization, { from: relayer.address, state })
+    const { authorization, env, id, merchantId } = settlement
+    const { address: from, send: relay, state: stateNow } = relayer.on(env)
+    if (from === undefined) return yield* giveUp(settlement, relayReasons.not_configured)
+    const state = yield* stateNow
+    const plan = yield* chain.plan(env, authorization, { from, state })
     if (plan._tag === "Refused") {
       // A spent nonce is no failure yet: the next check finds what has spent it.
       return plan.reason === alreadyUsed ? settlement : yield* giveUp(settlement, plan.reason)
     }
-    const relayed = yield* relayer.send(
+    const relayed = yield* relay(
       {
         purpose: "settle",
         reference: id,
@@ -246,8 +236,7 @@ const make = Effect.gen(function* () {
       readonly reason: SettleReason
     } = { reason: "invalid_exact_evm_transaction_failed" }
   ) {
-    const { from, nonce, validBefore } = settlement.authorization
-    switch (yield* chain.standing(from, nonce, validBefore, ours.notBefore)) {
+    switch (yield* standingOf(settlement, ours.notBefore)) {
       case "used": {
         const use = yield* findUse(settlement)
         return Option.isNone(use) ? settlement : yield* byUse(settlement, use.value)
@@ -285,7 +274,7 @@ const make = Effect.gen(function* () {
   ): Effect.fn.Return<{ readonly settlement: X402Settlement; readonly open: boolean }, RpcUnavailable> {
     const settlement = yield* reread(given)
     if (settlement.status !== "pending") return { settlement, open: false }
-    const relayed = yield* relayer.check(settlement.id, "settle")
+    const relayed = yield* relayer.on(settlement.env).check(settlement.id, "settle")
     const ended = (next: X402Settlement) => ({ settlement: next, open: false })
     // A settlement reported as failed is retried only when the caller asks again.
     if (relayed === undefined)
@@ -298,8 +287,7 @@ const make = Effect.gen(function* () {
           yield* repo.noteTransaction(settlement.id, id)
           return { settlement: { ...settlement, transactionId: id }, open: true }
         }
-        const { from, nonce, validBefore } = settlement.authorization
-        const seen = asker === "reconciler" ? yield* chain.standing(from, nonce, validBefore) : "open"
+        const seen = asker === "reconciler" ? yield* standingOf(settlement) : "open"
         // Over, whatever becomes of the transaction: no block may ever come to its nonce.
         return seen === "used" || seen === "expired"
           ? ended(yield* recover(settlement, false))

@@ -35,7 +35,7 @@ const common = {
   network: Text,
   asset: AnyAddress,
   payTo: AnyAddress,
-  maxTimeoutSeconds: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 86_400 })),
+  maxTimeoutSeconds: Schema.Finite.check(Schema.isGreaterThan(0)),
   extra: Schema.optionalKey(Schema.NullOr(Extra))
 }
 const RequirementsV1 = Schema.Struct({
@@ -79,7 +79,7 @@ const decodeIdentifier = Schema.decodeUnknownOption(
   })
 )
 
-/** What a resource asks for, whichever version said it. */
+/** A resource's requirements, in either version. */
 export interface Requirements {
   readonly version: X402Version
   readonly scheme: string
@@ -102,7 +102,7 @@ export interface ExactPayment {
   readonly authorization: SignedAuthorization
   /** The payer's identifier of the payment, by x402's extension `payment-identifier`. */
   readonly identifier: string | undefined
-  /** Whether the payer asks for a signed receipt, by x402's extension `offer-receipt`. */
+  /** True if the payer asks for a signed receipt, by x402's extension `offer-receipt`. */
   readonly asksReceipt: boolean
 }
 
@@ -165,7 +165,7 @@ const decodeRequirementsV2 = Schema.decodeUnknownEffect(RequirementsV2, lenient)
 const decodePayloadV1 = Schema.decodeUnknownEffect(PayloadV1, lenient)
 const decodePayloadV2 = Schema.decodeUnknownEffect(PayloadV2, lenient)
 
-/** One entry of `accepts`. Fails with the schema's issue. */
+/** Parses one entry of `accepts`. Fails with the schema's issue. */
 export const readRequirements = (version: X402Version, value: unknown) =>
   version === 1
     ? Effect.map(decodeRequirementsV1(value), (read) =>
@@ -200,12 +200,18 @@ const authorizationOnWire = (authorization: Authorization) => ({
   nonce: authorization.nonce
 })
 
+/** The resource's description that a payment of version 2 repeats from its 402. */
+export interface DescribedResource {
+  readonly resource: unknown
+  readonly extensions: unknown
+}
+
 /** The request header that carries a payment; `accepted` is the requirement as the resource wrote it. */
 export const paymentHeader = (
   version: X402Version,
   accepted: unknown,
   names: { readonly scheme: string; readonly network: string },
-  resource: unknown,
+  { extensions, resource }: DescribedResource,
   { signature, ...authorization }: SignedAuthorization
 ): { readonly name: "X-PAYMENT" | "PAYMENT-SIGNATURE"; readonly value: string } => {
   const payload = { signature, authorization: authorizationOnWire(authorization) }
@@ -217,7 +223,8 @@ export const paymentHeader = (
           x402Version: 2,
           ...(resource === undefined ? {} : { resource }),
           accepted,
-          payload
+          payload,
+          ...(extensions === undefined ? {} : { extensions })
         })
       }
 }

@@ -1,5 +1,5 @@
-// What a payment asks of an x402 client. Deterministic: clients send it back, and servers
-// compare it by deep equality.
+// A payment's requirements for x402 clients. They are deterministic, because clients send them back and servers compare
+// them by deep equality.
 
 import { formatUsd } from "../domain/Money.ts"
 import { networks } from "../domain/networks.ts"
@@ -39,11 +39,11 @@ export const requirementsV2 = (payment: Payment) => {
   }
 }
 
-/** The body of the 402, for version 1. */
+/** The body of the 402, for version 1: without a way to pay if the version has no name for the network. */
 export const paymentRequiredV1 = (payment: Payment, resource: string, error: string) => ({
   x402Version: 1 as const,
   error,
-  accepts: [requirementsV1(payment, resource)]
+  accepts: networkNames[payment.env][1] === undefined ? [] : [requirementsV1(payment, resource)]
 })
 
 /** The header PAYMENT-REQUIRED, for version 2, before base64. */

@@ -4,6 +4,7 @@ import type { GrowthResult } from "./growth.ts"
 import { type HttpResult, type LoadResult, sampleRatios } from "./http.ts"
 import type { StartupResult } from "./startup.ts"
 import { ratios } from "./statistics.ts"
+import type { YearResult } from "./year.ts"
 
 /** What a run measured; a run of some parts has those. */
 export interface Results {
@@ -11,6 +12,7 @@ export interface Results {
   readonly drain?: DrainResult
   readonly startup?: StartupResult
   readonly growth?: GrowthResult
+  readonly year?: YearResult
 }
 
 export interface Judged {
@@ -71,10 +73,17 @@ const judgeGrowth = ({ requests }: GrowthResult): ReadonlyArray<Judged> =>
     )
   )
 
+const judgeYear = ({ neighbour, payments, reads }: YearResult): ReadonlyArray<Judged> => [
+  ...reads.map(({ again, name }) => atMost(`${name} of a year, ${payments} payments, s`, again, 0.5)),
+  atMost("a neighbour's p99 beside reads of a year", neighbour.beside / neighbour.alone, 1.2),
+  atMost("a neighbour's openings that failed", neighbour.failed, 0)
+]
+
 /** Each floor of what was measured. */
-export const judge = ({ drain, growth, http, startup }: Results): ReadonlyArray<Judged> => [
+export const judge = ({ drain, growth, http, startup, year }: Results): ReadonlyArray<Judged> => [
   ...(http === undefined ? [] : judgeHttp(http)),
   ...(drain === undefined ? [] : judgeDrain(drain)),
   ...(startup === undefined ? [] : judgeStartup(startup)),
-  ...(growth === undefined ? [] : judgeGrowth(growth))
+  ...(growth === undefined ? [] : judgeGrowth(growth)),
+  ...(year === undefined ? [] : judgeYear(year))
 ]

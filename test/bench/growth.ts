@@ -39,6 +39,7 @@ const sizes = [1_000, Math.max(1_000, settings.growth / 10), Math.max(1_000, set
 
 /** Tables that grow with payments. */
 const grown = [
+  "incoming_transfers",
   "api_keys",
   "payments",
   "payment_reports",
@@ -54,7 +55,7 @@ const idAt = (at: string, n: string) =>
   `(lpad(to_hex((extract(epoch FROM ${at}) * 1000)::bigint), 12, '0') || '7' || substr(md5(${n}), 1, 3) || '8' || substr(md5(${n}), 4, 15))::uuid`
 
 /** Runs `work` without the indexes that no constraint stands on, which are built again when the rows are in. */
-const withoutIndexes = async (sql: SQL, work: () => Promise<void>) => {
+export const withoutIndexes = async (sql: SQL, work: () => Promise<void>) => {
   const indexes = await sql`
     SELECT indexrelid::regclass::text AS name, pg_get_indexdef(indexrelid) AS definition FROM pg_index
     WHERE indrelid::regclass::text = ANY (string_to_array(${grown.join(",")}, ','))
@@ -65,9 +66,8 @@ const withoutIndexes = async (sql: SQL, work: () => Promise<void>) => {
   for (const { definition } of indexes) await sql.unsafe(definition)
 }
 
-/** One merchant has 500 payments at least, the others share the rest; a year of them, nine in ten settled and delivered. Those of the last day may be pending. */
-const fill = async (sql: SQL, merchantId: string, size: number) => {
-  const every = Math.floor(size / Math.max(500, size / merchants))
+/** A year of payments, every so manieth the one merchant's, nine in ten settled and delivered. Those of the last day may be pending. */
+export const fill = async (sql: SQL, merchantId: string, size: number, every: number) => {
   await sql.unsafe("SET session_replication_role = replica")
   await sql.unsafe("SET synchronous_commit = off")
   await sql.unsafe(`
@@ -104,6 +104,11 @@ const fill = async (sql: SQL, merchantId: string, size: number) => {
       (chain_id, transaction_id, log_position, payer, receiver, amount, ordinal, payment_id, block_number, block_hash)
     SELECT 84532, transaction_id, 0, payer_address, receiver, amount, 0, id, 1, transaction_id
     FROM payments WHERE status = 'settled'`)
+  await sql.unsafe(`
+    INSERT INTO incoming_transfers (id, chain_id, transaction_id, payer, receiver, amount, ordinal, merchant_id, env,
+      block_number, block_hash, block_time, payment_id, created_at)
+    SELECT ${idAt("settled_at", "'t' || id")}, ${chainId}, transaction_id, payer_address, receiver, amount, 0, merchant_id,
+      env, 1, transaction_id, settled_at, id, settled_at FROM payments WHERE status = 'settled'`)
   await sql.unsafe(`
     INSERT INTO payment_attempts (id, payment_id, payer_address, method, block_number, announced_at, closed_at, closed_reason)
     SELECT ${idAt("created_at", "'a' || id")}, id, payer_address, 'transfer', 1, created_at, settled_at, 'nonce_used'
@@ -233,7 +238,9 @@ const makeWorld = Effect.fnUntraced(function* (adminUrl: string, size: number, i
   const person = yield* Effect.promise(() => signUp(service.baseUrl))
   const asked = yield* Effect.promise(async (): Promise<ReadonlyArray<Asked>> => {
     const sql = new SQL(url.href, { max: 1 })
-    await withoutIndexes(sql, () => fill(sql, person.merchantId, size))
+    await withoutIndexes(sql, () =>
+      fill(sql, person.merchantId, size, Math.floor(size / Math.max(500, size / merchants)))
+    )
     await addDue(sql, person.merchantId)
     await sql.unsafe("VACUUM ANALYZE")
     // Whole days: how many more payments they hold goes by the time of the day.
@@ -280,7 +287,7 @@ const makeWorld = Effect.fnUntraced(function* (adminUrl: string, size: number, i
     ]
   })
   const work: ReadonlyArray<Asked> = [
-    { name: "claim where nothing is due", ask: yield* claiming(url.href, new Date(), 0), share: 1 },
+    { name: "claim without due deliveries", ask: yield* claiming(url.href, new Date(), 0), share: 1 },
     {
       name: `claim of ${dueTomorrow}, and giving them back`,
       ask: yield* claiming(url.href, new Date(dueAt.getTime() + 1), dueTomorrow),

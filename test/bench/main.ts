@@ -6,12 +6,14 @@ import { measureGrowth } from "./growth.ts"
 import { measureHttp } from "./http.ts"
 import { markdown, verdicts } from "./report.ts"
 import { measureStartup } from "./startup.ts"
+import { measureYear } from "./year.ts"
 
 const parts: { readonly [Part in keyof Results]-?: Effect.Effect<Results[Part], never, Scope.Scope> } = {
   http: measureHttp,
   drain: measureDrain,
   startup: measureStartup,
-  growth: measureGrowth
+  growth: measureGrowth,
+  year: measureYear
 }
 const isPart = (text: string): text is keyof Results => Object.hasOwn(parts, text)
 const all = Object.keys(parts).filter(isPart)

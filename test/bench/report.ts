@@ -8,6 +8,7 @@ import { postgresVersion } from "./postgres.ts"
 import { serverNames } from "./servers.ts"
 import type { StartupResult } from "./startup.ts"
 import { median, ratios, type Spread } from "./statistics.ts"
+import type { YearResult } from "./year.ts"
 
 const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>) =>
   [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n")
@@ -19,7 +20,7 @@ const megabytes = (value: number) => `${value.toFixed(0)} MB`
 
 const httpTables = ({ idleMegabytes, loads }: HttpResult) => [
   table(
-    ["work", "service", "of the limit", "of the peer", "p50, p99"],
+    ["request", "service", "÷ limit", "÷ peer", "p50, p99"],
     loads.map((load) => [
       load.name,
       rate(median(load.samples.service.map(({ perSecond }) => perSecond))),
@@ -39,7 +40,7 @@ const httpTables = ({ idleMegabytes, loads }: HttpResult) => [
 
 const drainTable = (drain: DrainResult) =>
   table(
-    ["", "deliveries a second", "service, of it", "memory"],
+    ["", "deliveries a second", "service ÷ queue", "memory"],
     Object.entries(drain).map(([name, { perSecond, peakMegabytes }]) => [
       name,
       rate(median(perSecond)),
@@ -72,14 +73,32 @@ const growthTable = ({ sizes, requests }: GrowthResult) =>
     ])
   )
 
+const yearTable = ({ neighbour, payments, reads }: YearResult) =>
+  table(
+    [`a year of ${rate(payments)} payments`, "first", "again"],
+    [
+      ...reads.map(({ again, first, name }) => [
+        name,
+        `${first.toFixed(2)} s`,
+        `${(again * 1_000).toFixed(1)} ms`
+      ]),
+      [
+        "a neighbour's p99, alone and beside",
+        `${neighbour.alone.toFixed(1)} ms`,
+        `${neighbour.beside.toFixed(1)} ms`
+      ]
+    ]
+  )
+
 /** The whole of what a run measured. */
-export const markdown = ({ drain, growth, http, startup }: Results): string =>
+export const markdown = ({ drain, growth, http, startup, year }: Results): string =>
   [
     `${cpus()[0]?.model.trim()}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Bun ${Bun.version}, ${postgresVersion()} with default settings, ${new Date().toISOString().slice(0, 10)}.`,
     ...(http === undefined ? [] : httpTables(http)),
     ...(drain === undefined ? [] : [drainTable(drain)]),
     ...(startup === undefined ? [] : [startupTable(startup)]),
-    ...(growth === undefined ? [] : [growthTable(growth)])
+    ...(growth === undefined ? [] : [growthTable(growth)]),
+    ...(year === undefined ? [] : [yearTable(year)])
   ].join("\n\n")
 
 /** One line for each floor. */

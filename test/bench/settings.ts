@@ -1,5 +1,5 @@
-// What a run measures with. The defaults are those of published results, but for the growth, published with
-// BENCH_GROWTH=10000000; smaller numbers try a change.
+// What a run measures with. The defaults are those of published results, but for growth and
+// year, published with BENCH_GROWTH=10000000 and BENCH_YEAR=10000000; smaller numbers try a change.
 const count = (name: string, fallback: number) => {
   const value = Number(process.env[name] ?? fallback)
   if (!Number.isInteger(value) || value < 1) throw new Error(`${name} must be an integer from 1`)
@@ -14,5 +14,7 @@ export const settings = {
   /** Due deliveries that a drain sends. */
   drain: count("BENCH_DRAIN", 10_000),
   /** The largest table of the growth, 1,000 at least. */
-  growth: count("BENCH_GROWTH", 1_000_000)
+  growth: count("BENCH_GROWTH", 1_000_000),
+  /** Payments of the one merchant whose year is read; published with 3,000,000 and 10,000,000. */
+  year: count("BENCH_YEAR", 1_000_000)
 }

@@ -1,4 +1,5 @@
 // The service's own recovery beside viem's: in turns, in the thread, from memory, and where the thread is lost.
+import { heapStats } from "bun:jsc"
 import { afterAll, expect, test } from "bun:test"
 import { randomBytes } from "node:crypto"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -180,12 +181,12 @@ test(
       const recover = yield* make()
       const held = () => {
         Bun.gc(true)
-        return process.memoryUsage().rss
+        return heapStats().heapSize
       }
       const before = held()
       for (let count = 0; count < 1_000; count++)
         expect(yield* recover(random(32), random(60_000))).toBeUndefined()
-      expect(held() - before).toBeLessThan(50_000_000)
+      expect(held() - before).toBeLessThan(20_000_000)
     }).pipe(Effect.scoped, Effect.runPromise),
   180_000
 )

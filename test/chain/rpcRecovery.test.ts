@@ -43,7 +43,26 @@ const poolOver = Effect.fnUntraced(function* (behaviours: ReadonlyArray<Behaviou
   return { nodes, ask, saidNow }
 })
 
+const limited: Behaviour = (method) =>
+  method === "eth_chainId"
+    ? { result: "0x14a34" }
+    : { error: { code: -32_007, message: "50/second request limit reached" } }
+
 describe("Alerts about a node", () => {
+  testEffect("refusing: raised after three calls in a row, closed once the method is answered", () =>
+    Effect.gen(function* () {
+      const { nodes, ask, saidNow } = yield* poolOver([limited])
+      yield* ask
+      yield* ask
+      expect(saidNow()).not.toContain("alert refusing 0")
+      yield* ask
+      expect(saidNow()).toEqual(["alert refusing 0"])
+      nodes[0]?.behave(healthy("0x10"))
+      yield* TestClock.adjust("11 seconds")
+      yield* ask
+      expect(saidNow()).toContain("recovery refusing 0")
+    })
+  )
   for (const [kind, trouble] of [
     ["unreachable", absent],
     ["malformed_answer", garbled]
@@ -120,6 +139,7 @@ describe("Alerts about a node", () => {
       expect(saidNow()).toEqual([
         "recovery disagreement 0",
         "recovery malformed_answer 0",
+        "recovery refusing 0",
         "recovery unreachable 0"
       ])
     })

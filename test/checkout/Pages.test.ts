@@ -30,6 +30,14 @@ describe("Pages", () => {
     })
   }
 
+  test("every page with a checkout shows wallets' icons: images of data: URLs, and no others", async () => {
+    for (const path of ["/pay", "/playground", `/link/${crypto.randomUUID()}`, "/counter"]) {
+      const policy = (await fetch(`${service.baseUrl}${path}`)).headers.get("content-security-policy") ?? ""
+      expect(policy.split("; ")).toContain("img-src data:")
+      expect(policy.split("; ")).toContain("default-src 'none'")
+    }
+  })
+
   test("nothing of WalletConnect is named or allowed without a project", async () => {
     const context = await fetch(`${service.baseUrl}/api/v1/checkout-context`, {
       headers: { authorization: `Bearer ${shop.keys.publishable}` }

@@ -12,9 +12,7 @@ const { automine, context, createIntent, mine, open, transfers, wallet } = world
 const never: Behaviour = () => new Promise(() => {})
 
 const abortReports = (browser: BrowserContext) =>
-  browser.route("**/api/v1/payments/*", (route) =>
-    route.request().method() === "PATCH" ? route.abort() : route.continue()
-  )
+  browser.route(/\/api\/v1\/payments\/[^/]+(\/report)?$/, (route) => route.abort())
 
 const untilSettled = async (id: string, timeout: number) => {
   const end = Date.now() + timeout
@@ -26,7 +24,7 @@ const untilSettled = async (id: string, timeout: number) => {
 }
 
 /** The card of the wallet that pays in another browser already. */
-const beingPaid = (page: Page) => page.getByRole("heading", { name: "This payment is being made" }).waitFor()
+const beingPaid = (page: Page) => page.getByRole("heading", { name: "Payment in progress" }).waitFor()
 
 describe("The same link in a second browser", () => {
   for (const ignoresNonce of [false, true]) {
@@ -51,7 +49,7 @@ describe("The same link in a second browser", () => {
         const there = await open(second, token)
         await press(there, "Test Wallet")
         await beingPaid(there)
-        expect(await there.getByText(/has been paying since \d/).count()).toBeGreaterThan(0)
+        expect(await there.getByText(/started this payment at \d/).count()).toBeGreaterThan(0)
         expect(await there.getByRole("button", { name: /^Pay|Start again|Send again/ }).count()).toBe(0)
         await there.reload()
         await beingPaid(there)
@@ -131,7 +129,7 @@ describe("An announcement", () => {
     const page = await open(browser, token)
     await toReview(page)
     await press(page, "Pay $10.00")
-    await page.getByText("The payment service does not answer.").last().waitFor()
+    await page.getByText("The payment service is not responding.").last().waitFor()
     await untilState(page, "review")
     expect(buyer.count("eth_sendTransaction")).toBe(0)
     await page.reload()
@@ -182,8 +180,8 @@ describe("An announcement", () => {
     const browser = await context([buyer])
     const asked: Array<string> = []
     let cut = true
-    await browser.route("**/api/v1/payments/*/attempts/*", (route) => {
-      asked.push(`DELETE ${route.request().url().split("/").at(-1)}`)
+    await browser.route("**/api/v1/payments/*/attempts/*/decline", (route) => {
+      asked.push(`decline ${route.request().url().split("/").at(-2)}`)
       return cut ? route.abort() : route.continue()
     })
     await browser.route("**/api/v1/payments/*/attempts", (route) => {
@@ -201,7 +199,7 @@ describe("An announcement", () => {
     await press(page, "Pay $10.00")
     await untilState(page, "settled")
     const [first = "", , , second = ""] = asked.map((one) => one.split(" ")[1])
-    expect(asked).toEqual([`POST ${first}`, `DELETE ${first}`, `DELETE ${first}`, `POST ${second}`])
+    expect(asked).toEqual([`POST ${first}`, `decline ${first}`, `decline ${first}`, `POST ${second}`])
     expect(second).not.toBe(first)
     expect(await transfers(buyer)).toBe(1)
   })

@@ -59,7 +59,7 @@ describe("A merchant with rules for tokens", () => {
       })
     )
     await press(page, "Pay $10.00")
-    await page.getByText("The shop has changed its checkout since this page was opened.").first().waitFor()
+    await page.getByText("The shop changed its checkout after you opened this page.").first().waitFor()
     await screenshot(page, "key-changed-360")
     expect(await transfers(buyer)).toBe(0)
     // Taken once more, as after a reload with the new key.

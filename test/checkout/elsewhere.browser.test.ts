@@ -3,6 +3,7 @@
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
 import type { Locator, Page } from "playwright-core"
+import { encode } from "uqr"
 import { usdcAbi } from "../../src/app/dev/LocalUsdc.ts"
 import { MerchantId } from "../../src/domain/Merchant.ts"
 import { networks } from "../../src/domain/networks.ts"
@@ -25,7 +26,7 @@ describe("Paying from elsewhere", () => {
     const browser = await context([], { userAgent: phone })
     const { token } = await createIntent()
     const page = await open(browser, token)
-    await page.getByText("Open this payment in your wallet app.").first().waitFor()
+    await page.getByText("Open this payment in your wallet app").first().waitFor()
     const href = (name: string) => page.getByRole("link", { name }).getAttribute("href")
     const url = `${baseUrl}/pay#token=${token}&key=${keys.test.publishable}`
     expect(await href("MetaMask")).toBe(`https://link.metamask.io/dapp/${url.replace("http://", "")}`)
@@ -39,18 +40,36 @@ describe("Paying from elsewhere", () => {
   browserTest("a desktop shows a code, and follows while the phone pays", async () => {
     const { token } = await createIntent()
     const desk = await context([], { width: 1280 })
+    let resumeCode = ""
+    await desk.route("**/api/v1/payments", async (route) => {
+      const response = await route.fetch()
+      ;({ resumeCode } = await response.json())
+      await route.fulfill({ response })
+    })
     const page = await open(desk, token)
     await page.getByRole("img", { name: "QR code that opens this payment on a phone" }).waitFor()
-    expect((await codeOf(page))?.length).toBeGreaterThan(1_000)
+    const scanned = `${baseUrl}/pay#c=${resumeCode}&key=${keys.test.publishable}`
+    // A phone reads 45 modules at arm's length, with four of quiet around them.
+    const { data, size } = encode(scanned, { ecc: "L", border: 4 })
+    expect(size).toBeLessThanOrEqual(45 + 2 * 4)
+    expect(await codeOf(page)).toBe(
+      data.flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : ""))).join("")
+    )
     const pocket = await context([await wallet()], { userAgent: phone })
     const there = await pocket.newPage()
-    await there.goto(`${baseUrl}/pay#token=${token}&key=${keys.test.publishable}`)
+    await there.goto(scanned)
     await toReview(there)
     await press(there, "Pay $10.00")
     await untilState(there, "settled")
     const began = performance.now()
     await untilState(page, "settled")
     expect(performance.now() - began).toBeLessThan(5_000)
+    // A reload shows how it ended; whoever scans the code now is told.
+    await there.reload()
+    await untilState(there, "settled")
+    const late = await pocket.newPage()
+    await late.goto(scanned)
+    await late.getByText("This payment has ended.").waitFor()
     await Promise.all([desk.close(), pocket.close()])
   })
 
@@ -86,7 +105,7 @@ describe("Paying from elsewhere", () => {
       const page = await open(browser, token)
       await press(page, "Pay from an exchange or another app")
       await page.getByText(receiver).waitFor()
-      await page.getByText("Such a transfer does not name your order", { exact: false }).first().waitFor()
+      await page.getByText("This transfer does not identify your order", { exact: false }).first().waitFor()
       await press(page, "Copy: Address")
       expect(await page.evaluate("navigator.clipboard.readText()")).toBe(receiver)
       await press(page, "Copy: Exact amount in USDC")
@@ -94,7 +113,7 @@ describe("Paying from elsewhere", () => {
       const other = await createIntent("12.34")
       const newer = other.id
       const second = await open(await context([]), other.token)
-      await second.getByRole("heading", { name: "No wallet found in this browser" }).waitFor()
+      await second.getByRole("heading", { name: "Pay with your phone or a wallet" }).waitFor()
       // The exchange's wallet is nobody the service knows.
       const hash = await chain.walletClient(0).writeContract({
         address: networks.test.usdc.address,
@@ -121,13 +140,13 @@ describe("Paying from elsewhere", () => {
       expect(likely.map(({ payment: one }) => String(one.id))).toEqual([id, newer])
       expect(likely[0]?.reasons).toContain("address")
       await press(page, "Back")
-      await page.getByRole("heading", { name: "No wallet found in this browser" }).waitFor()
+      await page.getByRole("heading", { name: "Pay with your phone or a wallet" }).waitFor()
       // Nobody can say any more that nothing was sent.
       await press(page, "Cancel")
-      const kept = page.locator("[part=message]", { hasText: "Keep the reference." })
+      const kept = page.locator("[part=message]", { hasText: "If you already sent the transfer" })
       await kept.waitFor()
       await page.reload()
-      await page.getByRole("heading", { name: "No wallet found in this browser" }).waitFor()
+      await page.getByRole("heading", { name: "Pay with your phone or a wallet" }).waitFor()
       await press(page, "Cancel")
       await kept.waitFor()
       await Promise.all([browser.close(), second.context().close()])

@@ -60,7 +60,7 @@ const scenes: ReadonlyArray<Scene> = [
   {
     name: "connect-none",
     noWallet: true,
-    stage: (page) => heading(page, "No wallet found in this browser")
+    stage: (page) => heading(page, "Pay with your phone or a wallet")
   },
   {
     name: "connect-none-phone",
@@ -95,7 +95,7 @@ const scenes: ReadonlyArray<Scene> = [
     relayed: true,
     stage: async (page) => {
       await toReview(page)
-      await page.getByText("None for you").waitFor()
+      await page.getByText("None: the service pays it").waitFor()
     }
   },
   {
@@ -117,7 +117,7 @@ const scenes: ReadonlyArray<Scene> = [
       })
       await toReview(page)
       await press(page, /^Pay [$]/)
-      await page.getByText("This wallet cannot pay by a signature here.").last().waitFor()
+      await page.getByText("This wallet cannot pay by signature here.").last().waitFor()
     }
   },
   {
@@ -217,7 +217,7 @@ const scenes: ReadonlyArray<Scene> = [
     stage: async (page, wallet) => {
       await announceElsewhere(page, wallet)
       await press(page, "Test Wallet")
-      await heading(page, "This payment is being made")
+      await heading(page, "Payment in progress")
     }
   },
   {
@@ -226,7 +226,7 @@ const scenes: ReadonlyArray<Scene> = [
       await announceElsewhere(page, await world.wallet())
       await toReview(page)
       await page
-        .getByText(/Another wallet, .*, has been paying this since/)
+        .getByText(/Another wallet, .*, started this payment at/)
         .last()
         .waitFor()
     }

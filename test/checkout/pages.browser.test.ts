@@ -65,7 +65,7 @@ describe("/pay", () => {
     const page = await opened
     await untilState(page, "expired")
     await press(page, "Done")
-    await page.getByText("You may close this page.").waitFor({ timeout: 5_000 })
+    await page.getByText("You can close this page.").waitFor({ timeout: 5_000 })
   })
 
   browserTest("makes no link of an address that is none to follow", async () => {
@@ -143,7 +143,7 @@ describe("/playground", () => {
     await untilState(page, "settled")
     await page.getByText("delivered", { exact: true }).waitFor()
     expect(await page.locator("#payload").textContent()).toContain('"type": "payment.settled"')
-    expect(await page.locator("#attempts").textContent()).toContain("Attempt 1 of 3: 204")
+    expect(await page.locator("#attempts").textContent()).toContain("Attempt 1: your endpoint answered 204")
     expect(await page.locator("#page-code").textContent()).toContain('integrity="sha384-')
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme })
@@ -233,6 +233,6 @@ describe("The page of docs/shop.md", () => {
     expect(await style("button.primary", "backgroundColor")).toBe("rgb(1, 2, 3)")
     expect(await style(".amount", "color")).toBe("rgb(4, 5, 6)")
     // The page is light; the theme is the element's own.
-    expect(await style(".card", "backgroundColor")).toBe("rgb(22, 23, 29)")
+    expect(await style(".card", "backgroundColor")).toBe("rgb(22, 24, 29)")
   })
 })

@@ -98,21 +98,42 @@ describe("Paying in a browser", () => {
     const late = await wallet()
     await late.install(browser, { delayMillis: 2_500 })
     const page = await open(browser, (await createIntent()).token)
-    await page.getByRole("heading", { name: "No wallet found in this browser" }).waitFor()
+    await page.getByRole("heading", { name: "Pay with your phone or a wallet" }).waitFor()
+    // The code for the phone comes first.
+    await page.locator("quittance-checkout .main .lead + .code-box .qr").waitFor()
     await page.getByRole("button", { name: "Test Wallet" }).waitFor()
     await toReview(page)
   })
 
-  browserTest("a wallet icon from the network is not loaded", async () => {
-    const browser = await context([])
-    await browser.addInitScript(`window.addEventListener("eip6963:requestProvider", () =>
-      window.dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail: {
-        info: { uuid: "1", name: "<img src=x>", icon: "https://tracker.example.com/i.png", rdns: "x" },
-        provider: { request: async () => [] } } })))`)
-    const page = await open(browser, (await createIntent()).token)
-    await page.getByRole("button", { name: "<img src=x>" }).waitFor()
-    expect(await page.locator("quittance-checkout img").count()).toBe(0)
-  })
+  browserTest(
+    "a wallet shows its own icon if that is an image of bounded size, else a drawn one",
+    async () => {
+      const svg = (content: string) =>
+        `data:image/svg+xml,${encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9">${content}</svg>`)}`
+      const icons = {
+        "an image": svg('<rect width="9" height="9"/><script>parent.scripted = true</script>'),
+        "<img src=x>": "https://tracker.example.com/i.png",
+        "a page": "data:text/html,<script>parent.scripted = true</script>",
+        "too large": svg(`<!--${"x".repeat(200_000)}-->`),
+        broken: "data:image/png;base64,AAAA"
+      }
+      const browser = await context([])
+      await browser.addInitScript(`window.addEventListener("eip6963:requestProvider", () => {
+      for (const [name, icon] of Object.entries(${JSON.stringify(icons)}))
+        window.dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail: {
+          info: { uuid: name, name, icon, rdns: name }, provider: { request: async () => [] } } }))
+    })`)
+      const page = await open(browser, (await createIntent()).token)
+      const choices = page.locator("quittance-checkout .wallet")
+      await choices.filter({ hasText: "broken" }).locator(".glyph svg").waitFor()
+      for (const name of Object.keys(icons)) {
+        const choice = choices.filter({ hasText: name })
+        expect(await choice.locator("img").count()).toBe(name === "an image" ? 1 : 0)
+        expect(await choice.locator(".glyph svg").count()).toBe(name === "an image" ? 0 : 1)
+      }
+      expect(await page.evaluate("globalThis.scripted")).toBeUndefined()
+    }
+  )
 
   browserTest("a declined connection, signature and transfer each lead back and on", async () => {
     const { buyer, page } = await visit()
@@ -178,7 +199,7 @@ describe("Paying in a browser", () => {
     )
     await press(page, "Pay $10.00")
     await page.locator("quittance-checkout [part=notice]", { hasText: "Not enough funds" }).waitFor()
-    expect(await page.getByText("not enough ETH").count()).toBe(0)
+    expect(await page.getByText("not have enough ETH").count()).toBe(0)
     await page.getByRole("button", { name: "Pay $10.00" }).waitFor()
   })
 
@@ -229,7 +250,12 @@ describe("Paying in a browser", () => {
     await toReview(page)
     buyer.behave("eth_accounts", async () => [other.account.address])
     await press(page, "Pay $10.00")
-    await page.getByText("Your wallet is on another account.").last().waitFor()
+    await page.getByText("Your wallet is on another account, so nothing was sent.").last().waitFor()
+    expect(buyer.count("eth_sendTransaction")).toBe(0)
+    buyer.behave("eth_accounts", undefined)
+    buyer.behave("eth_chainId", async () => "0x1")
+    await press(page, "Pay $10.00")
+    await page.getByText("Your wallet is on another network, so nothing was sent.").last().waitFor()
     expect(buyer.count("eth_sendTransaction")).toBe(0)
     expect(await transfers(other)).toBe(0)
   })
@@ -245,9 +271,9 @@ describe("Paying in a browser", () => {
       return next()
     })
     const browser = await context([buyer])
+    // Minutes pass on the page's clock, which is there before any of the page's timers.
+    await browser.clock.install()
     const page = await open(browser, (await createIntent()).token)
-    // Minutes pass on the page's clock.
-    await page.clock.install()
     await toReview(page)
     await press(page, "Pay $10.00")
     while (buyer.count("eth_sendTransaction") === 0) await Bun.sleep(20)

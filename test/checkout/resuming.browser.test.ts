@@ -228,7 +228,7 @@ describe("A reload", () => {
     const page = await open(browser, (await createIntent()).token)
     await toReview(page)
     await press(page, "Pay $10.00")
-    await page.getByText("This browser keeps no data").last().waitFor()
+    await page.getByText("This browser stores no data").last().waitFor()
     expect(buyer.count("eth_sendTransaction")).toBe(0)
   })
 })
@@ -367,11 +367,11 @@ describe("While it is not known whether the transfer went out", () => {
       await mine(deepEnough)
       await page.reload()
       await untilState(page, "cancelled")
-      await page.getByText("Your payment did not go out.").last().waitFor()
+      await page.getByText("Your payment was not sent.").last().waitFor()
       buyer.behave("eth_sendTransaction", undefined)
       await press(page, "Start again")
       // The wallet may still show the first request, and send it with a nonce of its own.
-      await page.getByRole("heading", { name: "This payment is being made" }).waitFor()
+      await page.getByRole("heading", { name: "Payment in progress" }).waitFor()
       await runIn(
         Effect.flatMap(
           SqlClient.SqlClient,

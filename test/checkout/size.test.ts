@@ -1,5 +1,6 @@
 // What a buyer's browser loads: everything in one script, at most 60 kB gzipped.
 import { describe, expect, test } from "bun:test"
+import { join } from "node:path"
 import { Effect } from "effect"
 import { browserBundle } from "../../src/platform/pages/BrowserBundle.ts"
 
@@ -16,6 +17,9 @@ describe("Sizes", () => {
     const { bytes, gzip, integrity } = await built("component/main.ts")
     console.log(`checkout.js: ${gzip.length} bytes gzipped, ${bytes.length} in all`)
     expect(gzip.length).toBeLessThanOrEqual(60_000)
+    expect(await Bun.file(join(import.meta.dir, "../../docs/shop.md")).text()).toContain(
+      "at most 60 kB gzipped"
+    )
     expect(integrity).toMatch(/^sha384-[A-Za-z0-9+/]{64}$/)
     const text = new TextDecoder().decode(bytes)
     // No code from strings, no markup from strings, nothing loaded later.

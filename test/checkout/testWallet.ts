@@ -53,9 +53,20 @@ const icon =
 /** Runs in every page before its own scripts, as an extension would. */
 const pageScript = (binding: string, name: string, delayMillis: number) => `(() => {
   const listeners = {}
+  // An extension does not serialise by the page's prototypes; what carries this wallet's calls does.
+  const prototypes = [Array, String, Number, Object].map((one) => one.prototype)
+  const unspoilt = (run) => {
+    const spoilt = prototypes.map((one) => Object.getOwnPropertyDescriptor(one, "toJSON"))
+    for (const one of prototypes) delete one.toJSON
+    try {
+      return run()
+    } finally {
+      prototypes.forEach((one, index) => spoilt[index] && Object.defineProperty(one, "toJSON", spoilt[index]))
+    }
+  }
   const provider = {
     request: async ({ method, params = [] }) => {
-      const answer = await window.${binding}(method, params)
+      const answer = await unspoilt(() => window.${binding}(method, params))
       if (answer.error) throw Object.assign(new Error(answer.error.message), { code: answer.error.code })
       return answer.result
     },

@@ -2,13 +2,13 @@
 // its state and a way on.
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
-import type { Page } from "playwright-core"
+import type { BrowserContext, Page, Route } from "playwright-core"
 import { type Hex, toHex } from "viem"
 import { encodeTransfer } from "../../src/checkout/component/erc20.ts"
 import { networks } from "../../src/domain/networks.ts"
 import { checkoutSuite } from "./browserWorld.ts"
 import { deepEnough, press, receiver, toReview, untilState } from "./checkoutWorld.ts"
-import type { TestWallet } from "./testWallet.ts"
+import { decline, type TestWallet } from "./testWallet.ts"
 
 const { browserTest, world } = await checkoutSuite()
 const {
@@ -17,6 +17,7 @@ const {
   chain,
   context,
   createIntent,
+  fundRelayer,
   keys,
   mine,
   node,
@@ -87,10 +88,11 @@ describe("A transaction", () => {
     await replace(buyer, buyer.account.address, "0x", 0)
     await mine(2)
     await untilState(page, "cancelled", 40_000)
-    await page.getByText("Another transaction took the place of your payment.").last().waitFor()
+    await page.getByRole("heading", { name: "Payment not completed" }).waitFor()
+    await page.getByText("Another transaction replaced your payment.").last().waitFor()
     await press(page, "Start again")
     // A reorganisation may still bring it.
-    await page.getByText("Checking on Base Sepolia whether it went out.").last().waitFor()
+    await page.getByText("Checking on Base Sepolia whether it was sent.").last().waitFor()
     await mine(deepEnough)
     await automine(true)
     await untilState(page, "review")
@@ -104,23 +106,16 @@ describe("A transaction", () => {
     async () => {
       const { browser, buyer, page } = await visit()
       await toReview(page)
-      const refuse = (code: string, retryable: boolean, status: number) =>
+      const refuse = (calls: RegExp, code: string, retryable: boolean, status: number) =>
         browser.route(/\/api\/v1\/payments/, (route) =>
-          route.request().method() === "PATCH" || route.request().url().endsWith("/payments")
+          calls.test(`${route.request().method()} ${route.request().url()}`)
             ? route.fulfill({ status, json: { error: { code, message: "x", retryable } } })
             : route.continue()
         )
-      // A proxy before the service, with a face of its own.
-      await browser.route("**/api/v1/payments/*", (route) =>
-        route.request().method() === "PATCH"
-          ? route.fulfill({ status: 403, json: { message: "blocked" } })
-          : route.continue()
-      )
+      await refuse(/PATCH/, "RATE_LIMITED", true, 429)
       await press(page, "Pay $10.00")
-      await page.getByText("No connection. We keep trying").first().waitFor()
-      await refuse("RATE_LIMITED", true, 429)
-      await page.getByText("The payment service does not answer.").first().waitFor()
-      await refuse("INVALID_API_KEY", false, 401)
+      await page.getByText("The payment service is not responding.").first().waitFor()
+      await refuse(/PATCH|\/payments$/, "INVALID_API_KEY", false, 401)
       await untilState(page, "failed")
       await page.getByText("This page can no longer follow your payment.").last().waitFor()
       await page.reload()
@@ -243,7 +238,7 @@ describe("A transaction", () => {
     await untilState(page, "review")
     await answered
     await Bun.sleep(100)
-    expect(await page.getByText("has been paying this").count()).toBe(0)
+    expect(await page.getByText("started this payment at").count()).toBe(0)
     await press(page, "Pay $10.00")
     await untilState(page, "settled")
   })
@@ -278,7 +273,7 @@ describe("When the network is down", () => {
       await toReview(page)
       node.behave(() => ({ raw: new Response("down", { status: 502 }) }))
       await press(page, "Pay $10.00")
-      await page.getByText("The network does not answer.").last().waitFor()
+      await page.getByText("The network is not responding.").last().waitFor()
       node.behave(() => undefined)
       await untilState(page, "settled", 40_000)
       expect(buyer.count("eth_sendTransaction")).toBe(1)
@@ -313,7 +308,7 @@ describe("When the network is down", () => {
     const page = await open(browser, (await createIntent()).token)
     await toReview(page)
     await press(page, "Pay $10.00")
-    await page.getByText("The network does not answer.").last().waitFor()
+    await page.getByText("The network is not responding.").last().waitFor()
     expect(await page.getByRole("button", { name: "Send again" }).count()).toBe(0)
     buyer.behave("eth_getLogs", undefined)
     await untilState(page, "settled", 40_000)
@@ -338,12 +333,92 @@ describe("When the network is down", () => {
     let down = true
     await browser.route(`${baseUrl}/api/**`, (route) => (down ? route.abort() : route.fallback()))
     const page = await open(browser, (await createIntent()).token)
-    await page.getByText("The payment service does not answer.").last().waitFor()
+    await page.getByText("The payment service is not responding.").last().waitFor()
     await untilState(page, "failed")
     down = false
     await press(page, "Try again")
     await untilState(page, "connect")
   })
+})
+
+describe("A proxy that lets GET and POST through alone", () => {
+  /** As a firewall before the service does; `refuse` leaves the request without an answer of the service. */
+  const behind = (browser: BrowserContext, refuse: (route: Route) => Promise<void>) =>
+    browser.route("**/api/v1/**", (route) =>
+      ["GET", "POST", "OPTIONS"].includes(route.request().method()) ? route.fallback() : refuse(route)
+    )
+
+  for (const [name, refuse] of [
+    ["and answers 403", (route: Route) => route.fulfill({ status: 403, body: "<h1>Forbidden</h1>" })],
+    ["and answers 405", (route: Route) => route.fulfill({ status: 405 })],
+    ["and resets others", (route: Route) => route.abort("connectionreset")]
+  ] as const) {
+    browserTest(`${name}: a buyer declines, then pays, and sees it settle`, async () => {
+      const { browser, buyer, page } = await visit()
+      await behind(browser, refuse)
+      await toReview(page)
+      buyer.behave("eth_sendTransaction", decline)
+      await press(page, "Pay $10.00")
+      await page.getByText("You declined in your wallet.").last().waitFor()
+      buyer.behave("eth_sendTransaction", undefined)
+      await press(page, "Pay $10.00")
+      await untilState(page, "settled", 15_000)
+      expect(await transfers(buyer)).toBe(1)
+    })
+  }
+
+  browserTest("and no report at all: the page shows what the payment has become", async () => {
+    const { browser, buyer, page } = await visit()
+    await behind(browser, (route) => route.fulfill({ status: 403 }))
+    await browser.route("**/report", (route) => route.fulfill({ status: 403 }))
+    await toReview(page)
+    await automine(false)
+    await press(page, "Pay $10.00")
+    await untilState(page, "confirming")
+    expect(await page.getByText("No connection.").count()).toBe(0)
+    await mine()
+    await untilState(page, "settled", 15_000)
+    expect(await transfers(buyer)).toBe(1)
+  })
+})
+
+/** What Prototype.js 1.5 and 1.6, Moo and the like do to a page. */
+const oldLibraries = `
+  Array.prototype.toJSON = function () { return "[" + this.join(", ") + "]" }
+  String.prototype.toJSON = function () { return '"' + this + '"' }
+  Number.prototype.toJSON = function () { return String(this) }
+  Object.prototype.toJSON = function () { return "{}" }
+  Object.prototype.extend = function () { return this }
+  Array.from = function (items) { return [].slice.call(items) }
+  Array.prototype.reduce = function () { return this.length > 1 ? this : this[0] }
+  Array.prototype.entries = function () { return this.slice() }
+  Object.keys = function (of) { var keys = []; for (var key in of) keys.push(key); return keys }
+  Object.values = function (of) { var values = []; for (var key in of) values.push(of[key]); return values }`
+
+describe("A page whose prototypes are old", () => {
+  for (const relayed of [false, true]) {
+    browserTest(
+      `takes a ${relayed ? "signature that pays" : "transfer"}, and its buyer's token`,
+      async () => {
+        const buyer = await wallet({ gas: !relayed })
+        if (relayed) await fundRelayer()
+        const browser = await context([buyer])
+        const { token, id } = await createIntent()
+        pages.set("/old", {
+          headers: { "content-type": "text/html" },
+          body: `<!doctype html><script>${oldLibraries}</script><script defer src="${baseUrl}/checkout.js"></script>
+          <quittance-checkout intent-token="${token}" publishable-key="${keys.test.publishable}"></quittance-checkout>`
+        })
+        const page = await browser.newPage()
+        await page.goto(`${shopUrl}/old`)
+        await toReview(page)
+        await press(page, "Pay $10.00")
+        await untilState(page, "settled")
+        expect((await payment(id)).status).toBe("settled")
+        expect(await transfers(buyer)).toBe(1)
+      }
+    )
+  }
 })
 
 describe("A checkout that cannot start", () => {
@@ -361,16 +436,25 @@ describe("A checkout that cannot start", () => {
 })
 
 describe("A frame without an origin", () => {
-  browserTest("has neither storage nor locks: the checkout does not start there", async () => {
+  browserTest("has neither storage nor locks: it says so, and leads to the hosted page", async () => {
     const browser = await context([])
-    const inner = `${shopUrl}/?token=${(await createIntent()).token}&key=${keys.test.publishable}`
+    const { token } = await createIntent()
+    const inner = `${shopUrl}/?token=${token}&key=${keys.test.publishable}`
     pages.set("/sandboxed", {
       headers: { "content-type": "text/html" },
-      body: `<iframe width="360" height="600" sandbox="allow-scripts" src="${inner}"></iframe>`
+      body: `<iframe width="360" height="600" sandbox="allow-scripts allow-popups allow-popups-to-escape-sandbox" src="${inner}"></iframe>`
     })
     const page = await browser.newPage()
+    const errors: Array<string> = []
+    page.on("console", (message) => message.type() === "error" && errors.push(message.text()))
     await page.goto(`${shopUrl}/sandboxed`)
-    await page.frameLocator("iframe").getByText("Code STORAGE_BLOCKED").last().waitFor()
+    const frame = page.frameLocator("iframe")
+    await frame.getByText("Code STORAGE_BLOCKED").last().waitFor()
+    await frame.getByText("This browser stores no data for this page").last().waitFor()
+    expect(errors.join()).toContain("STORAGE_BLOCKED: localStorage is blocked here. In a sandboxed frame add")
+    const opened = browser.waitForEvent("page")
+    await frame.getByRole("link", { name: "Open the payment page" }).click()
+    await untilState(await opened, "connect")
     world.complaints.splice(0)
   })
 })

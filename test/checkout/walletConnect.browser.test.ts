@@ -29,7 +29,7 @@ const pairingOf = async (page: Page): Promise<string> => {
 }
 
 const button = (page: Page) => page.getByRole("button", { name: "WalletConnect" })
-const unreachable = "Your wallet cannot be reached. Try again, or choose another."
+const unreachable = "We cannot reach your wallet. Try again, or choose another."
 
 describe("WalletConnect", () => {
   beforeAll(async () => {
@@ -46,7 +46,7 @@ describe("WalletConnect", () => {
     await openPay(page, token)
     const uri = await pairingOf(page)
     expect(uri).toStartWith("wc:")
-    await page.getByRole("img", { name: "Code that connects a wallet" }).waitFor()
+    await page.getByRole("img", { name: "QR code that connects a wallet" }).waitFor()
     await expectNoAxeViolations(page)
     await screenshot(page, "walletconnect-code")
     await pocket.pair(uri)
@@ -196,7 +196,7 @@ describe("WalletConnect", () => {
       await pocket.pair(await pairingOf(page))
       await press(page, "Pay $10.00")
       await page.getByText(unreachable).first().waitFor()
-      await page.getByText("None for you").waitFor()
+      await page.getByText("None: the service pays it").waitFor()
       await press(page, "Pay $10.00")
       await untilState(page, "settled")
     }

@@ -128,7 +128,7 @@ describe("An agent's life", () => {
 
     // Live says what holds there.
     await page.getByRole("link", { name: "Live", exact: true }).click()
-    await page.getByText("Mainnet is gated").waitFor()
+    await page.getByText("Mainnet is not open yet").waitFor()
     expect(problems).toEqual([])
   })
 })

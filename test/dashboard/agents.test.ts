@@ -3,7 +3,7 @@
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Option } from "effect"
-import { networks } from "../../src/domain/networks.ts"
+import { byEnv, networks } from "../../src/domain/networks.ts"
 import { serviceForFile } from "../support/forFile.ts"
 import { signWith } from "./agentKey.ts"
 import { agentForm, receiver, signUp } from "./person.ts"
@@ -11,7 +11,7 @@ import { agentForm, receiver, signUp } from "./person.ts"
 setDefaultTimeout(60_000)
 
 const service = await serviceForFile()
-const without = await serviceForFile({ agentWalletMnemonic: Option.none() })
+const without = await serviceForFile({ walletMnemonics: byEnv(() => Option.none()) })
 const person = await signUp(service.baseUrl)
 const at = `/merchants/${person.merchantId}/test`
 

@@ -54,7 +54,7 @@ describe("More alerts than a page holds", () => {
     await raise(person.merchantId, 130)
     const page = await signedIn(service.baseUrl, person.cookie, { width: 360 })
     await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/test/alerts`)
-    const more = page.getByRole("button", { name: "Show older ones to decide" })
+    const more = page.getByRole("button", { name: "Show older open alerts" })
     await page.getByText("There are older ones than these.").waitFor()
     expect(await page.getByText("Alert 130", { exact: true }).count()).toBe(0)
     for (const width of [360, 1280]) {

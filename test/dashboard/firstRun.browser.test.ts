@@ -42,8 +42,8 @@ describe("First steps and settings in the dashboard", () => {
       expect(await done()).toBe(1)
       const link = page.getByRole("link", { name: "Open the playground" })
       expect(await link.getAttribute("href")).toBe(`/playground#pk=${person.keys.test.publishable}`)
-      await page.getByRole("button", { name: "Put a new key in" }).click()
-      await page.getByText("The key is shown this once").waitFor()
+      await page.getByRole("button", { name: "Insert a new key" }).click()
+      await page.getByText("We show the key only once").waitFor()
       const curl = (await steps.locator("pre").first().textContent()) ?? ""
       const key = /sk_test_\w+/u.exec(curl)?.[0]
       await screenshot(page, `first-run-${look.width}`)
@@ -118,17 +118,17 @@ describe("First steps and settings in the dashboard", () => {
         timeZone: "Europe/Berlin"
       })
 
-      await page.getByLabel("Of live only").check()
-      await page.getByLabel("A summary of the week").uncheck()
-      const chosen = page.locator("form", { has: page.getByText("Of live only") })
+      await page.getByLabel("Live only").check()
+      await page.getByLabel("Weekly summary").uncheck()
+      const chosen = page.locator("form", { has: page.getByText("Live only") })
       await chosen.getByRole("button", { name: "Save", exact: true }).click()
-      const telling = async () =>
-        (await person.call("GET", `/merchants/${person.merchantId}/test/telling`)).body
+      const preferences = async () =>
+        (await person.call("GET", `/merchants/${person.merchantId}/test/notification-preferences`)).body
       for (let tries = 0; tries < 50; tries++) {
-        if (JSON.stringify(await telling()).includes('"weekly":false')) break
+        if (JSON.stringify(await preferences()).includes('"weekly":false')) break
         await Bun.sleep(50)
       }
-      expect(await telling()).toMatchObject({ choice: { alerts: "live", weekly: false } })
+      expect(await preferences()).toMatchObject({ choice: { alerts: "live", weekly: false } })
       await page.getByRole("button", { name: "Add", exact: true }).click()
       await page.getByLabel("Signed JSON").check()
       await page.getByLabel("Address", { exact: true }).fill("https://ops.example.com/alerts")

@@ -122,7 +122,7 @@ describe("Four people of one shop", () => {
     await owner.getByRole("button", { name: "Create account" }).click()
     await owner.getByRole("heading", { name: "Your first keys" }).waitFor()
     keys.publishable = (await owner.locator(".secret code").nth(1).textContent()) ?? ""
-    await owner.getByRole("button", { name: "I have stored them" }).click()
+    await owner.getByRole("button", { name: "I have stored the keys" }).click()
     await go(owner, "Settings")
     for (const [role, email] of [
       ["developer", "developer@example.com"],
@@ -155,7 +155,7 @@ describe("Four people of one shop", () => {
       keys.secret = (await page.getByRole("dialog").locator(".secret code").textContent()) ?? ""
       await page.getByRole("dialog").getByRole("button", { name: "I have stored it" }).click()
       await go(page, "Webhooks")
-      await page.getByLabel("Your receiver's URL").fill(world.receiverUrl)
+      await page.getByLabel("Your endpoint's URL").fill(world.receiverUrl)
       await page.getByRole("button", { name: "Register endpoint" }).click()
       await page.getByText("Store the signing secret now").waitFor()
       await page.getByRole("dialog").getByRole("button", { name: "I have stored it" }).click()

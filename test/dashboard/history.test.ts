@@ -47,6 +47,17 @@ describe("What the dashboard shows on Postgres", () => {
     expect(events.at(-1)).toMatchObject({ verdict: "amount", expected: "10.00", actual: "9.00" })
   })
 
+  test("a pending payment says until when it waits, a settled one does not", async () => {
+    const { body } = await shop.open("10.00")
+    const { createdAt, id } = body.payment
+    const day = 86_400_000
+    expect((await get(`/payments/${id}`)).waitsUntil).toBe(
+      new Date(Date.parse(createdAt) + day).toISOString()
+    )
+    const { payment } = await shop.settle("10.00", 10_000_000n)
+    expect((await get(`/payments/${payment.id}`)).waitsUntil).toBeUndefined()
+  })
+
   test("a settled payment's timeline: what was required and what the chain showed", async () => {
     const { payment, transactionId } = await shop.settle("12.00", 12_000_000n)
     const page = await get(`/payments/${payment.id}`)

@@ -60,7 +60,7 @@ describe("A merchant's first day", () => {
       await page.getByRole("heading", { name: "Your first keys" }).waitFor()
       const publishable = (await page.locator(".secret code").nth(1).textContent()) ?? ""
       expect(publishable).toStartWith("pk_test_")
-      await page.getByRole("button", { name: "I have stored them" }).click()
+      await page.getByRole("button", { name: "I have stored the keys" }).click()
       await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
       // Only now, or the service may have read past it while the address was nobody's.
       await world.mint(receiver, 1_000_000_000n)
@@ -78,17 +78,17 @@ describe("A merchant's first day", () => {
       await page.getByRole("button", { name: `Rotate sk_test_…${first.slice(-4)}` }).click()
       await page.getByRole("dialog").getByText("The old key stops working immediately").waitFor()
       await page.getByRole("dialog").getByRole("button", { name: "Rotate key" }).click()
-      await page.getByText("The old key is refused from now on").waitFor()
+      await page.getByText("The old key no longer works").waitFor()
       const second = await takeSecret(page, "I have stored it")
       expect(await rest(first)).toBe(401)
       expect(await rest(second)).toBe(201)
 
       // The endpoint's secret is shown once.
       await go("Webhooks")
-      await page.getByLabel("Your receiver's URL").fill("https://127.0.0.1/webhooks")
+      await page.getByLabel("Your endpoint's URL").fill("https://127.0.0.1/webhooks")
       await page.getByRole("button", { name: "Register endpoint" }).click()
-      await page.getByText("Use a host name in place of the IP address").waitFor()
-      await page.getByLabel("Your receiver's URL").fill(world.receiverUrl)
+      await page.getByText("Use a host name instead of the IP address").waitFor()
+      await page.getByLabel("Your endpoint's URL").fill(world.receiverUrl)
       await page.getByRole("button", { name: "Register endpoint" }).click()
       await page.getByText("Store the signing secret now").waitFor()
       const secret = await takeSecret(page, "I have stored it")

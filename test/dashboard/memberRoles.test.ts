@@ -27,6 +27,7 @@ const table: Readonly<Record<string, readonly [test: string, live: string]>> = {
   "webhookPages.list": ["ODSR", "ODSR"],
   "webhookPages.delivery": ["ODSR", "ODSR"],
   "webhookPages.resend": ["ODS", "ODS"],
+  "webhookPages.replayUnsent": ["OD", "OD"],
   "webhookPages.retrieve": ["ODSR", "ODSR"],
   "webhookPages.create": ["OD", "OD"],
   "webhookPages.update": ["OD", "OD"],
@@ -75,10 +76,10 @@ const table: Readonly<Record<string, readonly [test: string, live: string]>> = {
   "bookPages.changeTimeZone": ["O", "O"],
   "firstRunPages.retrieve": ["ODSR", "ODSR"],
   "pageEvents.watch": ["ODSR", "ODSR"],
-  "tellingPages.retrieve": ["ODSR", "ODSR"],
-  "tellingPages.choose": ["ODSR", "ODSR"],
-  "tellingPages.addHook": ["OD", "OD"],
-  "tellingPages.removeHook": ["OD", "OD"]
+  "notificationPreferences.retrieve": ["ODSR", "ODSR"],
+  "notificationPreferences.choose": ["ODSR", "ODSR"],
+  "notificationPreferences.addHook": ["OD", "OD"],
+  "notificationPreferences.removeHook": ["OD", "OD"]
 }
 
 const letterOf: Readonly<Record<Role, string>> = { owner: "O", developer: "D", support: "S", read_only: "R" }

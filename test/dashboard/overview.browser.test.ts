@@ -39,7 +39,7 @@ describe("The overview", () => {
     const page = await signedIn(service.baseUrl, person.cookie, { width: 1280 })
     await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/test`)
     await page.getByText("9 payments").waitFor({ timeout: 30_000 })
-    await page.getByText("95 % within 4").first().waitFor()
+    await page.getByText("95% within 4").first().waitFor()
     await page.getByText("and 1 incomplete").waitFor()
     const caption = page.locator("figcaption")
 
@@ -52,6 +52,13 @@ describe("The overview", () => {
     await screenshot(page, "overview-keys-1280")
     await page.locator("svg .day").nth(27).locator(".volume").hover()
     await caption.getByText("$220.00 in 1 payment").waitFor()
+
+    // On a phone the whole plot is there, today's bar at its end.
+    await page.setViewportSize({ width: 390, height: 844 })
+    const bar = await page.locator("svg .day").last().locator(".volume").boundingBox()
+    expect((bar?.x ?? 999) + (bar?.width ?? 0)).toBeLessThanOrEqual(390)
+    await screenshot(page, "overview-390")
+    await page.setViewportSize({ width: 1280, height: 800 })
 
     await page.getByRole("link", { name: "7 days" }).click()
     await page.getByText("7 payments", { exact: true }).waitFor()
@@ -83,7 +90,7 @@ describe("The overview", () => {
       ["live", "Live"]
     ] as const) {
       await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/${env}`)
-      const strip = page.locator(".env-strip")
+      const strip = page.locator('.env-switch [aria-current="true"]')
       await strip.getByText(words, { exact: true }).waitFor()
       await page.setViewportSize({ width: 390, height: 500 })
       await page.evaluate("scrollTo(0, 600)")

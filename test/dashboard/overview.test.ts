@@ -3,7 +3,8 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { daysOf, overviewOf } from "../../src/dashboard/api/payments/overviewOf.ts"
+import { overviewOf } from "../../src/dashboard/api/payments/overviewOf.ts"
+import { daysOf } from "../../src/domain/Period.ts"
 import { buyer, makeShop } from "../platform/http/shop.ts"
 import { serviceForFile } from "../support/forFile.ts"
 import { signUp } from "./person.ts"
@@ -12,7 +13,7 @@ setDefaultTimeout(60_000)
 
 describe("The overview's days", () => {
   test("are those of the zone's calendar, whatever the clocks do", () => {
-    const days = daysOf("2026-03-28", "2026-03-30", "Europe/Berlin")
+    const days = daysOf({ from: "2026-03-28", to: "2026-03-30", timeZone: "Europe/Berlin" })
     expect(days.map(({ day }) => day)).toEqual(["2026-03-28", "2026-03-29", "2026-03-30"])
     expect(days.map(({ end, start }) => (end.getTime() - start.getTime()) / 3_600_000)).toEqual([24, 23, 24])
   })
@@ -170,19 +171,38 @@ describe("The overview on Postgres", () => {
       expect([query, (await get(query)).status]).toEqual([query, 400])
   })
 
-  test("days that are over are not counted again", async () => {
+  test("days that are over are summed once, and again after what changes them", async () => {
+    const day = "?from=2026-01-01&to=2026-01-31"
     const counted = async () => {
-      const { conversion, failed, settled } = await overview("?from=2026-01-01&to=2026-01-31")
+      const { conversion, failed, settled } = await overview(day)
       return [settled.count, conversion.opened, conversion.settled, failed]
     }
+    const summed = () =>
+      run(
+        (
+          sql
+        ) => sql`SELECT count(*)::int AS days, count(*) FILTER (WHERE figures ->> 'settled' = '7')::int AS altered
+        FROM day_sums WHERE merchant_id = ${person.merchantId} AND start_at >= '2026-01-01' AND end_at <= '2026-02-01'`
+      )
     expect(await counted()).toEqual([0, 0, 0, 0])
-    const { payment } = await shop.settle("1.00", 1_000_000n)
+    expect(await summed()).toEqual([{ days: 31, altered: 0 }])
     await run(
       (sql) => sql`
-        UPDATE payments SET settled_at = '2026-01-15T12:00:00Z', created_at = '2026-01-15T12:00:00Z'
-        WHERE id = ${payment.id}`
+        UPDATE day_sums SET figures = figures || '{"settled": 7}'
+        WHERE merchant_id = ${person.merchantId} AND start_at = '2026-01-10'`
     )
-    expect(await counted()).toEqual([0, 0, 0, 0])
+    expect(await counted()).toEqual([7, 0, 0, 0])
+    const { payment } = await shop.settle("1.00", 1_000_000n)
+    const move = (at: string) =>
+      run(
+        (sql) => sql`
+          UPDATE payments SET settled_at = ${at}::timestamptz, created_at = ${at}::timestamptz
+          WHERE id = ${payment.id}`
+      )
+    await move("2026-01-15T12:00:00Z")
+    expect(await counted()).toEqual([8, 1, 1, 0])
+    await move("2026-01-10T12:00:00Z")
+    expect(await counted()).toEqual([1, 1, 1, 0])
   })
 
   test("of yesterday's payments those that settle today count, and of its failures those that settle late do not", async () => {

@@ -56,7 +56,7 @@ describe("Pages of the dashboard", () => {
     payments: () => ["/payments", "Payments", "PAY-"],
     "payments-empty": () => ["/payments?search=nothing-like-this", "Payments", "Nothing was found"],
     "payment-settled": () => [`/payments/${populated.settledId}`, "PAY-", "Verified and settled"],
-    "payment-pending": () => [`/payments/${populated.pendingId}`, "PAY-", "Another amount was paid"],
+    "payment-pending": () => [`/payments/${populated.pendingId}`, "PAY-", "The amount differs"],
     keys: () => ["/keys", "API keys", "sk_test_"],
     webhooks: () => ["/webhooks", "Webhooks", "shop.example.com"],
     delivery: () => [`/webhooks/${populated.deliveryId}`, "test", "Attempt 1"],
@@ -66,7 +66,7 @@ describe("Pages of the dashboard", () => {
     agents: () => ["/agents", "Agents", "Researcher"],
     agent: () => [`/agents/${populated.agentId}`, "Researcher", "Reserved"],
     alerts: () => ["/alerts", "Needs attention", "Settled transfer left the chain"],
-    settings: () => ["/settings", "Settings", "Receiving address"]
+    settings: () => ["/settings", "Settings", "Receiving address, test"]
   }
 
   for (const [turn, { width, colorScheme }] of views.entries()) {
@@ -113,9 +113,9 @@ describe("Pages of the dashboard", () => {
       for (const [name, path, text] of [
         ["live-overview", "", "Live payments are not open yet."],
         ["live-webhooks", "/webhooks", "Register endpoint"],
-        ["live-agents", "/agents", "Mainnet is gated"],
+        ["live-agents", "/agents", "Mainnet is not open yet"],
         ["live-alerts", "/alerts", "Account settings changed"],
-        ["missing", `/payments/${populated.settledId}`, "There is nothing here"]
+        ["missing", `/payments/${populated.settledId}`, "Not found"]
       ] as const) {
         await page.goto(`${live}${path}`)
         await page.getByText(text).first().waitFor()
@@ -179,12 +179,12 @@ describe("Pages of the dashboard", () => {
     await page.goto(`${service.baseUrl}/dashboard/${populated.person.merchantId}/test/payments`)
     await page.getByText("PAY-").first().waitFor()
     await context.setOffline(true)
-    await page.getByText("The service does not answer").waitFor()
+    await page.getByText("The service is not responding").waitFor()
     expect(await page.getByText("PAY-").count()).toBeGreaterThan(0)
     await screenshot(page, "offline")
     await expectNoAxeViolations(page)
     await context.setOffline(false)
-    await page.getByText("The service does not answer").waitFor({ state: "detached" })
+    await page.getByText("The service is not responding").waitFor({ state: "detached" })
   })
 
   browserTest("a session that ends elsewhere ends the page, and signing in leads back to it", async () => {

@@ -84,7 +84,7 @@ describe("an owner who is about to be none", () => {
     [
       "has no alerts posted elsewhere",
       "POST",
-      "/telling/hooks",
+      "/notification-preferences/hooks",
       () => ({ shape: "plain", url: "https://a.example.com/" })
     ],
     ["makes no agent", "POST", "/agents", () => agentForm]

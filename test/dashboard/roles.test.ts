@@ -42,8 +42,8 @@ const bodies: Readonly<Record<string, unknown>> = {
   "refundPages.create": { paymentId: "00000000-0000-4000-8000-000000000000" },
   "refundPages.report": { transactionId: `0x${"a".repeat(64)}` },
   "bookPages.changeTimeZone": { timeZone: "Europe/Berlin" },
-  "tellingPages.choose": { alerts: "none", weekly: false },
-  "tellingPages.addHook": { shape: "plain", url: "https://evil.example.com/" },
+  "notificationPreferences.choose": { alerts: "none", weekly: false },
+  "notificationPreferences.addHook": { shape: "plain", url: "https://evil.example.com/" },
   "linkPages.create": { description: "Chess lesson", amount: "1" },
   "linkPages.createRest": {
     description: "Rest",

@@ -88,7 +88,7 @@ describe("The account's security in the dashboard", () => {
       await cdp.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: false })
       await page.goto(`${site}/dashboard/sign-in`)
       await page.getByRole("button", { name: "Use a passkey" }).click()
-      await page.getByText("The device gave no passkey").waitFor()
+      await page.getByText("The device returned no passkey").waitFor()
 
       // A removed passkey signs nobody in. Having signed in by it is confirmation enough to remove it.
       await cdp.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: true })
@@ -146,7 +146,7 @@ describe("The account's security in the dashboard", () => {
       expect(codes).toHaveLength(10)
       await screenshot(page, "recovery-codes")
       await expectNoAxeViolations(page)
-      await stored.getByRole("button", { name: "I have stored them" }).click()
+      await stored.getByRole("button", { name: "I have stored the codes" }).click()
       await page.getByText("10 of 10 recovery codes left").waitFor()
 
       await context.clearCookies()

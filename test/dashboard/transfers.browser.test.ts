@@ -101,13 +101,17 @@ describe("Transfers to explain in the dashboard", () => {
     const page = await context.newPage()
     await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/test/alerts`)
     await page.getByText("$29.50 from").click({ timeout: 30_000 })
-    await page.getByText("A report names the transaction").waitFor()
-    await page.getByRole("button", { name: `Ask for the rest of ${payment.refCode}` }).click()
+    await page.getByText("A report contains this transaction").waitFor()
+    await page.getByRole("button", { name: `Request the outstanding amount of ${payment.refCode}` }).click()
     await page.getByText("Send the buyer this link").waitFor()
     await expectNoAxeViolations(page)
     await screenshot(page, "transfers-rest")
     const { links } = (await person.call("GET", `/merchants/${person.merchantId}/test/payment-links`)).body
-    expect(links[0]).toMatchObject({ amount: "0.50", once: true, description: `Rest of ${payment.refCode}` })
+    expect(links[0]).toMatchObject({
+      amount: "0.50",
+      once: true,
+      description: `Outstanding amount of ${payment.refCode}`
+    })
     // Whoever else asks gets the same link, at once or later; a closed one is replaced.
     const transfers = (
       await person.call("GET", `/merchants/${person.merchantId}/test/incoming-transfers?status=open`)

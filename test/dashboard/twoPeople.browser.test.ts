@@ -39,12 +39,14 @@ describe("Two people with the same form", () => {
     expect((await patch("/settings", other)).status).toBe(409)
     expect((await patch("/settings", { ...other, was: audience })).status).toBe(200)
 
-    // Of one who has no face yet, as well.
-    expect((await patch("/face", { support: "a@example.com", was: { support: "b" } })).status).toBe(409)
-    expect((await patch("/face", { support: "a@example.com", was: { support: null } })).status).toBe(200)
-    expect((await patch("/face", { accentColor: "#112233", was: { accentColor: null } })).status).toBe(200)
-    expect((await settings()).face).toMatchObject({ support: "a@example.com", accentColor: "#112233" })
-    expect((await patch("/face", { support: null, was: { support: null } })).status).toBe(409)
+    // Of one who has no branding yet, as well.
+    expect((await patch("/branding", { support: "a@example.com", was: { support: "b" } })).status).toBe(409)
+    expect((await patch("/branding", { support: "a@example.com", was: { support: null } })).status).toBe(200)
+    expect((await patch("/branding", { accentColor: "#112233", was: { accentColor: null } })).status).toBe(
+      200
+    )
+    expect((await settings()).branding).toMatchObject({ support: "a@example.com", accentColor: "#112233" })
+    expect((await patch("/branding", { support: null, was: { support: null } })).status).toBe(409)
   })
 
   test("an agent's caps and lists are changed one by one, each over what it was", async () => {
@@ -124,17 +126,17 @@ describe("Two people with the same form", () => {
       identityAudience: "https://typed.example"
     })
 
-    // The face: the colour of the other stays where only the contact is edited.
-    await patch("/face", { accentColor: null, support: null })
+    // The branding: the colour of the other stays where only the contact is edited.
+    await patch("/branding", { accentColor: null, support: null })
     await page.reload()
     await page.getByLabel("Support contact").fill("help@example.com")
-    await patch("/face", { accentColor: "#445566" })
-    const face = page
+    await patch("/branding", { accentColor: "#445566" })
+    const branding = page
       .locator("section")
       .filter({ has: page.getByRole("heading", { name: "In the checkout" }) })
-    await face.getByRole("button", { name: "Save", exact: true }).click()
+    await branding.getByRole("button", { name: "Save", exact: true }).click()
     await page.getByText("Saved").first().waitFor()
-    expect((await settings()).face).toMatchObject({ support: "help@example.com", accentColor: "#445566" })
+    expect((await settings()).branding).toMatchObject({ support: "help@example.com", accentColor: "#445566" })
     await page.context().close()
   })
 

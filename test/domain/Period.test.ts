@@ -26,6 +26,14 @@ describe("A time zone", () => {
       expect([name, isTaken(name)]).toEqual([name, false])
   })
 
+  test("matches the pattern of the document by each name that the runtime lists", () => {
+    const { schema } = Schema.toJsonSchemaDocument(TimeZone)
+    const { pattern } = Schema.decodeUnknownSync(Schema.Struct({ pattern: Schema.String }))(schema)
+    const names = ["UTC", ...Intl.supportedValuesOf("timeZone")]
+    expect(names.filter((name) => !new RegExp(pattern, "u").test(name))).toEqual([])
+    expect(new RegExp(pattern, "u").test("Etc/GMTTT3")).toBe(false)
+  })
+
   test("is kept by its name: Postgres reads offsets the other way round", () => {
     for (const name of names) expect([name, isKept(name)]).toEqual([name, true])
     for (const name of offsets) expect([name, isKept(name)]).toEqual([name, false])

@@ -1,5 +1,5 @@
-// A shop's orders: what the examples share. The order is marked paid and the event's key stored in one
-// transaction, and the key is unique: an event that comes twice ships once. So does an order that is paid twice.
+// The orders that the example shops share. One transaction marks the order paid and stores the event's unique
+// key, so an event that arrives twice, or an order that is paid twice, ships once.
 import { Database } from "bun:sqlite"
 import type { Quittance } from "../../src/packages/client/Quittance.ts"
 import { QuittanceError } from "../../src/packages/client/QuittanceError.ts"
@@ -24,7 +24,7 @@ db.run(
 )
 const orderAt = (url: string) => db.query<Order, [string]>("SELECT * FROM orders WHERE url = ?").get(url)
 
-/** Nobody has opened it in its five minutes, or its payment has failed. */
+/** True if the token expired unused or its payment failed. */
 const isOver = async (quittance: Quittance, payment: string, askedAt: number): Promise<boolean> => {
   try {
     return (await quittance.payments.retrieve(payment)).status === "failed"
@@ -35,8 +35,8 @@ const isOver = async (quittance: Quittance, payment: string, askedAt: number): P
 }
 
 /**
- * The token that the order's page shows; undefined once it is paid. Another token is another payment, so it is kept
- * with the order: a page that is reloaded, or opened twice at once, shows the same one.
+ * The token for the order's page; undefined once the order is paid. Each token creates a new payment, so the shop
+ * stores the token with the order and reuses it.
  */
 export const tokenOf = async (quittance: Quittance, url: string): Promise<string | undefined> => {
   const order = orderAt(url)
@@ -44,14 +44,14 @@ export const tokenOf = async (quittance: Quittance, url: string): Promise<string
   const { amount, asked_at, payment, token } = order
   if (payment !== null && token !== null && !(await isOver(quittance, payment, asked_at ?? 0))) return token
   const made = await quittance.paymentIntents.create({ amount, intentUrl: url })
-  // Of two at once, the first one's is the order's.
+  // If two requests create a token at once, the first stored token wins.
   db.run("UPDATE orders SET token = ?, payment = ?, asked_at = ? WHERE url = ? AND payment IS ?", [
     ...[made.intentToken, made.paymentId, Date.now(), url, payment]
   ])
   return orderAt(url)?.token ?? undefined
 }
 
-/** Marks the order paid and ships it, once. */
+/** Marks the order paid and ships it once. */
 export const fulfilOnce = db.transaction((event: WebhookEvent, orderUrl: string | undefined) => {
   const { changes } = db.run("INSERT INTO handled_events (key) VALUES (?) ON CONFLICT DO NOTHING", [
     idempotencyKey(event)
@@ -61,5 +61,5 @@ export const fulfilOnce = db.transaction((event: WebhookEvent, orderUrl: string 
     "UPDATE orders SET paid = 1, shipments = shipments + 1 WHERE url = ? AND paid = 0",
     [orderUrl ?? ""]
   )
-  if (shipped === 0) console.error(`${event.transactionId} pays no order, or one that is paid: give it back.`)
+  if (shipped === 0) console.error(`${event.transactionId} pays no open order: refund it.`)
 })

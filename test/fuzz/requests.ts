@@ -2,13 +2,13 @@
 // (the classes of docs/threats.md 5).
 import { Effect } from "effect"
 import fc from "fast-check"
-import { openApiDocument } from "../../src/app/openapi/Documents.ts"
+import { contractDocument } from "../../src/app/openapi/Documents.ts"
 import type { Call } from "../support/contractCheck.ts"
 
 // biome-ignore lint/suspicious/noExplicitAny: a JSON document of any shape is walked here
 type Json = any
 
-const document: Json = JSON.parse(JSON.stringify(Effect.runSync(openApiDocument("http://localhost:8787"))))
+const document: Json = JSON.parse(JSON.stringify(Effect.runSync(contractDocument("http://localhost:8787"))))
 
 /** Values that exist in the service under test, so that valid requests get somewhere. */
 export interface Known {
@@ -112,7 +112,8 @@ const valid = (schema: Json, name: string, known: Known): fc.Arbitrary<unknown> 
     case "integer":
       return fc.constantFrom(84532, 42161, 1, 0)
     case "string":
-      return node.pattern === undefined
+      // A class that excludes characters has a million others, and is drawn from for too long.
+      return node.pattern === undefined || /\[\^|\\P\{|\\p\{/.test(node.pattern)
         ? fc.string({ minLength: 1, maxLength: 20 })
         : fc.stringMatching(new RegExp(node.pattern, "u"))
     default:

@@ -147,7 +147,11 @@ describe(`Rotation of secrets`, () => {
         "test",
         "--json"
       )
-      expect(JSON.parse(replayed.output)).toEqual({ count: failed.length })
+      expect(JSON.parse(replayed.output)).toEqual({
+        count: failed.length,
+        failed: failed.length,
+        unsent: 0
+      })
       yield* until("the replayed have come", () => bodies.length >= before + failed.length)
       const ids = bodies.slice(before).map(({ headers }) => headers.get("webhook-id"))
       expect(ids.sort()).toEqual(failed.map(({ id }) => id).sort())

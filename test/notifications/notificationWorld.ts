@@ -90,11 +90,18 @@ export const shop = (
     return MerchantId.make(id)
   })
 
+/** Later than every one before: those of one millisecond would have no order. */
+let raisedAt = 0
+const nextTime = () => {
+  raisedAt = Math.max(Date.now(), raisedAt + 1)
+  return new Date(raisedAt)
+}
+
 export const raise = (merchantId: MerchantId, env: "test" | "live", message: string) =>
   Effect.gen(function* () {
     const alerts = yield* AlertRepo
     const id = crypto.randomUUID()
     const tenant = Option.some({ merchantId, env })
-    yield* alerts.insert(id, { kind: "webhook_exhausted", tenant, subject: id, message }, new Date())
+    yield* alerts.insert(id, { kind: "webhook_exhausted", tenant, subject: id, message }, nextTime())
     return id
   })

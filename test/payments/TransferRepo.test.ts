@@ -303,4 +303,23 @@ describe("TransferRepo on Postgres", () => {
       expect(yield* failed()).toEqual([waiting.id])
     })
   )
+
+  onPostgres("nobody is alerted of less than a cent", () =>
+    Effect.gen(function* () {
+      const transferRepo = yield* TransferRepo
+      const tenant = yield* newTenant()
+      const alerts = Effect.map(transferRepo.unalerted(new Date("2100-01-01")), (all) =>
+        all.filter(({ merchantId }) => merchantId === tenant.merchantId).map(({ count }) => count)
+      )
+      for (const [seed, amount] of [1n, 9_999n].entries())
+        yield* transferRepo.noteMatch(yield* arrived(tenant, hash(71_000 + seed), after(5), 0, amount), {
+          kind: "unknown"
+        })
+      expect(yield* alerts).toEqual([])
+      yield* transferRepo.noteMatch(yield* arrived(tenant, hash(71_010), after(5), 0, 10_000n), {
+        kind: "unknown"
+      })
+      expect(yield* alerts).toEqual([1])
+    })
+  )
 })

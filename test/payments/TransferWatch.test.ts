@@ -8,6 +8,7 @@ import { TestClock } from "effect/testing"
 import { ChainReach } from "../../src/chain/ChainReach.ts"
 import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
 import { MemoryChain } from "../../src/chain/MemoryChain.ts"
+import { RangeReading } from "../../src/chain/Verification.ts"
 import { TransactionHash } from "../../src/domain/Chain.ts"
 import { PaymentAttempts } from "../../src/payments/PaymentAttempts.ts"
 import { Payments } from "../../src/payments/Payments.ts"
@@ -22,13 +23,24 @@ import { payer, receiver, thief } from "../support/rawReceipts.ts"
 import { testEffect } from "../support/run.ts"
 
 const price = 1_000_000n
+type Verifier = ChainVerifier["Service"]
+
+/** Nodes that have deleted every block below a height. */
+const pruned =
+  (oldest: () => bigint) =>
+  (chain: Verifier): Verifier => ({
+    ...chain,
+    readTransfers: (env, from, to, filter) =>
+      from < oldest() ? Effect.succeed(RangeReading.Lacking()) : chain.readTransfers(env, from, to, filter)
+  })
 
 const watched = (
   name: string,
   test: (raised: Array<Alert>) => Effect.Effect<unknown, unknown, Layer.Success<typeof stack>>,
   readers = 1,
   /** What the readers are given. */
-  around: (payments: Payments["Service"]) => Payments["Service"] = (payments) => payments
+  around: (payments: Payments["Service"]) => Payments["Service"] = (payments) => payments,
+  { aroundChain = (chain: Verifier): Verifier => chain, blocks = 0 } = {}
 ) =>
   testEffect(name, () =>
     Effect.gen(function* () {
@@ -46,13 +58,15 @@ const watched = (
         resolve: () => Effect.void
       })
       const context = yield* buildOnDatabaseTime(stack)
-      yield* Effect.flatMap(MemoryChain, (chain) => chain.automine(false)).pipe(
-        Effect.provideContext(context)
-      )
+      yield* Effect.flatMap(MemoryChain, (chain) =>
+        Effect.andThen(chain.automine(false), chain.mine(blocks))
+      ).pipe(Effect.provideContext(context))
+      const verifier = Layer.succeed(ChainVerifier, aroundChain(Context.get(context, ChainVerifier)))
       for (let reader = 0; reader < readers; reader++) {
         yield* Layer.build(
           Layer.fresh(TransferWatch.layer).pipe(
             Layer.provide(alerts),
+            Layer.provide(verifier),
             Layer.provide(Layer.succeed(Payments, around(Context.get(context, Payments)))),
             Layer.provide(Layer.succeedContext(context))
           )
@@ -87,6 +101,78 @@ const shop = Effect.gen(function* () {
       startingAfter: undefined
     })
   }
+})
+
+describe("nodes that keep no past", () => {
+  watched(
+    "a first start begins with the oldest block that they have",
+    (raised) =>
+      Effect.gen(function* () {
+        const { send, transfers } = yield* shop
+        yield* passes("10 seconds")
+        yield* send(thief, 10_000n)
+        yield* passes("10 seconds")
+        expect((yield* transfers).map(({ amount }) => amount)).toEqual([10_000n])
+        expect(raised).toEqual([])
+      }),
+    1,
+    undefined,
+    { aroundChain: pruned(() => 2_500n), blocks: 3_000 }
+  )
+
+  let oldest = 0n
+  watched(
+    "an outage longer than what they keep is told with both heights, and what came after it is read",
+    (raised) =>
+      Effect.gen(function* () {
+        const { chain, send, transfers } = yield* shop
+        yield* passes("10 seconds")
+        const before = yield* Effect.map(TransferRepo, ({ cursor }) => cursor("test")).pipe(Effect.flatten)
+        const last = Option.getOrThrow(before).blockNumber
+        oldest = last + 1_000n
+        yield* chain.mine(3_000)
+        // It may be one machine of several that lacks them.
+        yield* passes("20 seconds")
+        expect(raised).toEqual([])
+        yield* passes("40 seconds")
+        yield* send(thief, 10_000n)
+        yield* passes("20 seconds")
+        expect((yield* transfers).map(({ amount }) => amount)).toEqual([10_000n])
+        expect(raised.map(({ kind }) => kind)).toEqual(["chain_gap"])
+        expect(raised[0]?.message).toContain(`blocks ${last + 1n} to ${oldest - 1n} `)
+      }),
+    1,
+    undefined,
+    { aroundChain: pruned(() => oldest), blocks: 10 }
+  )
+
+  let until = 0
+  let asked = 0
+  watched(
+    "a machine that lacks them for a moment, beside others, is no gap",
+    (raised) =>
+      Effect.gen(function* () {
+        const { chain, send, transfers } = yield* shop
+        yield* passes("10 seconds")
+        yield* chain.mine(300)
+        yield* send(thief, 10_000n)
+        until = asked + 4
+        yield* passes("40 seconds")
+        expect((yield* transfers).map(({ amount }) => amount)).toEqual([10_000n])
+        expect(raised).toEqual([])
+      }),
+    1,
+    undefined,
+    {
+      aroundChain: (chain) => ({
+        ...chain,
+        readTransfers: (...question) =>
+          Effect.suspend(() =>
+            ++asked < until ? Effect.succeed(RangeReading.Lacking()) : chain.readTransfers(...question)
+          )
+      })
+    }
+  )
 })
 
 describe("the reader of the chain", () => {

@@ -10,7 +10,7 @@ import { freePort } from "../../src/app/dev/freePort.ts"
 import { LocalChain } from "../../src/app/dev/LocalChain.ts"
 import { usdcAbi } from "../../src/app/dev/LocalUsdc.ts"
 import { Address } from "../../src/domain/Chain.ts"
-import { networks } from "../../src/domain/networks.ts"
+import { type Network, networks } from "../../src/domain/networks.ts"
 import { type FirstKeys, KeyAuth } from "../../src/merchants/keys/KeyAuth.ts"
 import { createDidToken } from "../../src/payments/buyers/createDidToken.ts"
 import { AppConfig } from "../../src/platform/AppConfig.ts"
@@ -21,7 +21,8 @@ import { ownDatabase } from "../support/ownDatabase.ts"
 import { temporaryDirectory } from "../support/process.ts"
 import { type RpcProxy, rpcProxy } from "../support/rpcProxy.ts"
 
-const { usdc, chainId } = networks.test
+/** The network that money moves on: Testnet, or with MONEY_NETWORK=live Mainnet. */
+export const moneyNetwork: Network = networks[process.env["MONEY_NETWORK"] === "live" ? "live" : "test"]
 
 /** An answer of the service. */
 export interface Answer {
@@ -45,8 +46,9 @@ export interface Merchant {
 export interface MoneyWorld {
   readonly baseUrl: string
   readonly chain: LocalChain["Service"]
-  /** Stands before the service's node. */
+  /** Stands before the service's node, and before its second one where the network needs two. */
   readonly node: RpcProxy
+  readonly secondNode: RpcProxy | undefined
   readonly merchant: Merchant
   readonly delivered: Array<Delivery>
   readonly newMerchant: () => Promise<Merchant>
@@ -91,7 +93,7 @@ export interface MoneyWorld {
   ) => Promise<Answer>
   readonly balanceOf: (address: string) => Promise<bigint>
   readonly mine: (blocks?: number) => Promise<void>
-  /** Asks until it holds, at most for so long; the last value. */
+  /** Asks until it holds, at most for so long, by default what a reader that idles may take; the last value. */
   readonly until: <A>(
     ask: () => Promise<A>,
     holds: (value: A) => boolean,
@@ -100,18 +102,27 @@ export interface MoneyWorld {
   ) => Promise<A>
   readonly settled: (id: string, millis?: number) => Promise<Answer["body"]["payment"]>
   /** Ends the service and restarts it on the same database. */
-  readonly restart: () => Promise<void>
+  readonly restart: (environment?: Readonly<Record<string, string>>) => Promise<void>
   readonly stop: () => Promise<void>
-  readonly start: () => Promise<void>
+  readonly start: (environment?: Readonly<Record<string, string>>) => Promise<void>
 }
 
 export const transferCall = (to: Hex, atomic: bigint): Hex =>
   encodeFunctionData({ abi: usdcAbi, functionName: "transfer", args: [to, atomic] })
 
-const make = (environment: Readonly<Record<string, string>>) =>
+const make = (environment: Readonly<Record<string, string>>, network: Network) =>
   Effect.gen(function* () {
-    const chain = Context.get(yield* Layer.build(LocalChain.layer({ blockTimeSeconds: 0 })), LocalChain)
+    const { chainId, env, pollMillis, usdc } = network
+    const chain = Context.get(
+      yield* Layer.build(LocalChain.layer({ blockTimeSeconds: 0, network })),
+      LocalChain
+    )
     const node = yield* rpcProxy(chain.rpcUrl)
+    const secondNode = network.execution === "open" ? undefined : yield* rpcProxy(chain.rpcUrl)
+    /** Nobody listens there: a world has one network. */
+    const silent = Object.fromEntries(
+      Object.values(networks).map(({ nodes }) => [nodes.setting, "http://127.0.0.1:9"])
+    )
     const dataDir = yield* temporaryDirectory
     const databaseUrl = yield* ownDatabase()
     const sql = yield* Effect.acquireRelease(
@@ -125,24 +136,28 @@ const make = (environment: Readonly<Record<string, string>>) =>
       delivered.push((await request.json()) as Delivery)
       return new Response(null, { status: 204 })
     })
-    const config = AppConfig.layer({
-      PORT: String(port),
-      HOST: "127.0.0.1",
-      BASE_URL: baseUrl,
-      DATA_DIR: dataDir,
-      ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
-      BASE_SEPOLIA_RPC_URLS: node.url,
-      FAUCET_PRIVATE_KEY: Redacted.value(chain.faucetPrivateKey),
-      RATE_LIMIT_PER_KEY: "100000",
-      WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${shop.port}`,
-      ...environment
-    })
+    const configWith = (more: Readonly<Record<string, string>>) =>
+      AppConfig.layer({
+        PORT: String(port),
+        HOST: "127.0.0.1",
+        BASE_URL: baseUrl,
+        DATA_DIR: dataDir,
+        ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
+        ...silent,
+        [network.nodes.setting]: [node.url, ...(secondNode === undefined ? [] : [secondNode.url])].join(","),
+        ...(network.execution === "open" ? {} : { [network.execution]: "open" }),
+        ...(network.faucet ? { FAUCET_PRIVATE_KEY: Redacted.value(chain.faucetPrivateKey) } : {}),
+        RATE_LIMIT_PER_KEY: "100000",
+        WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${shop.port}`,
+        ...environment,
+        ...more
+      })
     const scope = yield* Effect.scope
     let running: { readonly scope: Scope.Closeable; readonly keys: KeyAuth["Service"] } | undefined
-    const start = async () => {
+    const start: MoneyWorld["start"] = async (more = {}) => {
       const own = Scope.forkUnsafe(scope)
       const context = await Effect.runPromise(
-        Layer.buildWithScope(Layer.fresh(App.layer.pipe(Layer.provideMerge(config))), own)
+        Layer.buildWithScope(Layer.fresh(App.layer.pipe(Layer.provideMerge(configWith(more)))), own)
       )
       running = { scope: own, keys: Context.get(context, KeyAuth) }
     }
@@ -151,7 +166,7 @@ const make = (environment: Readonly<Record<string, string>>) =>
       running = undefined
       if (one !== undefined) await Effect.runPromise(Scope.close(one.scope, Exit.void))
     }
-    yield* Effect.promise(start)
+    yield* Effect.promise(() => start())
 
     const call: MoneyWorld["call"] = async (method, path, key, body, headers = {}) => {
       const response = await fetch(`${baseUrl}/api/v1${path}`, {
@@ -176,13 +191,13 @@ const make = (environment: Readonly<Record<string, string>>) =>
       const { merchant, keys } = await Effect.runPromise(
         running.keys.createMerchant({ name: "Shop", receivers: { test: receiver, live: receiver } })
       )
-      await call("POST", "/webhook-endpoint", keys.test.secret, { url: `http://127.0.0.1:${shop.port}/` })
+      await call("POST", "/webhook-endpoint", keys[env].secret, { url: `http://127.0.0.1:${shop.port}/` })
       return { id: merchant.id, keys, receiver }
     }
     const merchant = yield* Effect.promise(newMerchant)
 
     const mine = (blocks = 1) => Effect.runPromise(chain.mine(blocks))
-    const until: MoneyWorld["until"] = async (ask, holds, millis = 15_000, every = 100) => {
+    const until: MoneyWorld["until"] = async (ask, holds, millis = 15_000 + pollMillis.idle, every = 100) => {
       const end = Date.now() + millis
       let value = await ask()
       while (!holds(value) && Date.now() < end) {
@@ -192,7 +207,7 @@ const make = (environment: Readonly<Record<string, string>>) =>
       return value
     }
     const payment: MoneyWorld["payment"] = async (id, by = merchant) =>
-      (await call("GET", `/payments/${id}`, by.keys.test.secret)).body.payment
+      (await call("GET", `/payments/${id}`, by.keys[env].secret)).body.payment
     const token: MoneyWorld["token"] = (account, paymentId, options = {}) =>
       createDidToken(account, {
         audience: options.audience ?? baseUrl,
@@ -205,17 +220,18 @@ const make = (environment: Readonly<Record<string, string>>) =>
       baseUrl,
       chain,
       node,
+      secondNode,
       merchant,
       delivered,
       newMerchant,
       call,
       sql,
       open: async (amount, by = merchant) => {
-        const intent = await call("POST", "/payment-intents", by.keys.test.secret, {
+        const intent = await call("POST", "/payment-intents", by.keys[env].secret, {
           amount,
           intentUrl: "https://shop.example.com/orders/1042"
         })
-        const opened = await call("POST", "/payments", by.keys.test.publishable, {
+        const opened = await call("POST", "/payments", by.keys[env].publishable, {
           intentToken: intent.body.intentToken
         })
         return opened.body.payment
@@ -230,7 +246,7 @@ const make = (environment: Readonly<Record<string, string>>) =>
       },
       token,
       announce: async (account, paymentId, body = {}, by = merchant) =>
-        call("POST", `/payments/${paymentId}/attempts`, by.keys.test.publishable, {
+        call("POST", `/payments/${paymentId}/attempts`, by.keys[env].publishable, {
           buyerDidToken: await token(account, paymentId),
           method: "transfer",
           ...body
@@ -240,7 +256,7 @@ const make = (environment: Readonly<Record<string, string>>) =>
           ...(payer === undefined ? {} : { payer }),
           ...(own === undefined ? {} : { attemptId: own.attemptId, nonce: String(own.nonce) })
         })
-        return call("GET", `/payments/${paymentId}/attempts?${query}`, merchant.keys.test.publishable)
+        return call("GET", `/payments/${paymentId}/attempts?${query}`, merchant.keys[env].publishable)
       },
       transfer: async (account, atomic, to = merchant.receiver) => {
         const nonce = await chain.publicClient.getTransactionCount({ address: account.address })
@@ -259,7 +275,7 @@ const make = (environment: Readonly<Record<string, string>>) =>
         return hash
       },
       report: async (account, paymentId, transactionId, atomic, by = merchant, buyerDidToken) =>
-        call("PATCH", `/payments/${paymentId}`, by.keys.test.publishable, {
+        call("PATCH", `/payments/${paymentId}`, by.keys[env].publishable, {
           buyerDidToken: buyerDidToken ?? (await token(account, paymentId)),
           transactionId,
           tokenChanges: [
@@ -281,9 +297,9 @@ const make = (environment: Readonly<Record<string, string>>) =>
           ({ status }) => status === "settled",
           millis
         ),
-      restart: async () => {
+      restart: async (more) => {
         await stop()
-        await start()
+        await start(more)
       },
       stop,
       start
@@ -291,6 +307,8 @@ const make = (environment: Readonly<Record<string, string>>) =>
     return world
   })
 
-/** The file's world. `environment` adds to the service's. */
-export const moneyWorld = (environment: Readonly<Record<string, string>> = {}): Promise<MoneyWorld> =>
-  forFile(make(environment))
+/** The file's world, with an open network. `environment` adds to the service's. */
+export const moneyWorld = (
+  environment: Readonly<Record<string, string>> = {},
+  network: Network = moneyNetwork
+): Promise<MoneyWorld> => forFile(make(environment, network))

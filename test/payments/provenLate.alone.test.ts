@@ -7,14 +7,13 @@ import { encodeFunctionData, type Hex } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
 import { usdcAbi } from "../../src/app/dev/LocalUsdc.ts"
 import { Address } from "../../src/domain/Chain.ts"
-import { networks } from "../../src/domain/networks.ts"
 import { assemble } from "../support/assembler.ts"
-import { moneyWorld, transferCall } from "./moneyWorld.ts"
+import { moneyNetwork, moneyWorld, transferCall } from "./moneyWorld.ts"
 
 setDefaultTimeout(120_000)
 
 const price = 3_000_000n
-const { chainId, usdc } = networks.test
+const { chainId, usdc } = moneyNetwork
 
 const world = await moneyWorld()
 
@@ -86,7 +85,7 @@ describe("proven late", () => {
     await database().unsafe(`
       WITH opened AS (
         INSERT INTO payments (id, merchant_id, env, status, amount, ref_code, intent_url, receiver, payer_type, created_at)
-        SELECT gen_random_uuid(), '${world.merchant.id}', 'test', 'pending', 1,
+        SELECT gen_random_uuid(), '${world.merchant.id}', '${moneyNetwork.env}', 'pending', 1,
           'PAY-' || upper(lpad(to_hex(n), 8, '0')), 'https://shop.example.com/', decode('${world.merchant.receiver.slice(2)}', 'hex'),
           'human', now()
         FROM generate_series(1, 1500) n RETURNING id
@@ -112,7 +111,9 @@ describe("proven late", () => {
     world.node.behave(() => undefined)
     await database()`UPDATE payment_reports SET next_check_at = NULL WHERE token_changes = '[]'`
     expect(settled.status).toBe("settled")
-    expect(seconds).toBeLessThan(5)
+    console.log(`settled ${seconds.toFixed(1)} s after it was mined`)
+    // On Mainnet two nodes are asked for two tags more.
+    expect(seconds).toBeLessThan(moneyNetwork.isTest ? 5 : 10)
   })
 
   test("a transaction whose log moves within it after a reorganisation settles one payment", async () => {

@@ -150,7 +150,8 @@ export const arrived = Effect.fnUntraced(function* (
   tenant: Tenant,
   transactionId: TransactionHash,
   at = after(5),
-  replaced = 0
+  replaced = 0,
+  amount = 1_000_000n
 ) {
   const transferRepo = yield* TransferRepo
   const random = yield* SecureRandom.SecureRandom
@@ -168,7 +169,7 @@ export const arrived = Effect.fnUntraced(function* (
   const id = yield* random.uuidV7()
   const transfer = {
     ...{ id, merchantId: tenant.merchantId, transactionId, payer, receiver },
-    ...{ amount: 1_000_000n, ordinal: 0, ...to }
+    ...{ amount, ordinal: 0, ...to }
   }
   expect(
     yield* transferRepo.recordRange({ env: "test", lease, from, to, transfers: [transfer], outgoing: [] })

@@ -3,11 +3,10 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import type { Hex } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
-import { networks } from "../../src/domain/networks.ts"
-import { moneyWorld, transferCall } from "./moneyWorld.ts"
+import { moneyNetwork, moneyWorld, transferCall } from "./moneyWorld.ts"
 
 setDefaultTimeout(60_000)
-const { chainId, usdc } = networks.test
+const { chainId, usdc } = moneyNetwork
 
 const world = await moneyWorld()
 

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Duration, Effect, Exit, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { envs, networks } from "../../src/domain/networks.ts"
 import { examples } from "../../src/platform/AppConfig/examples.ts"
 import { variables } from "../../src/platform/AppConfig/settings.ts"
 import { type Environment, loadAppConfig } from "../../src/platform/AppConfig.ts"
@@ -50,11 +51,17 @@ describe("AppConfig", () => {
       environment: "development",
       database: { _tag: "Embedded" },
       confirmations: { test: 1, live: 1 },
+      finalityDepth: {},
       trustedProxyHops: 0,
       webhookAllowedHosts: []
     })
     expect(Duration.toHours(config.paymentExpiry)).toBe(24)
     expect(config.faucet.usdcAtomic).toBe(10_000_000n)
+  })
+
+  test("FINALITY_DEPTH is Testnet's alone", async () => {
+    const { finalityDepth } = await loaded({ DATA_DIR: freshDir(), FINALITY_DEPTH: "7" })
+    expect(finalityDepth).toEqual({ test: 7 })
   })
 
   test("a node that is named twice has one vote, and decides no majority by itself", async () => {
@@ -80,8 +87,8 @@ describe("AppConfig", () => {
   test("the agents' mnemonic is generated once beside secrets that are there already, and kept like them", async () => {
     const dataDir = freshDir()
     const words = async (env: Environment) => {
-      const { agentWalletMnemonic } = await loaded(env)
-      return Option.match(agentWalletMnemonic, { onNone: () => undefined, onSome: Redacted.value })
+      const { walletMnemonics } = await loaded(env)
+      return Option.match(walletMnemonics.test, { onNone: () => undefined, onSome: Redacted.value })
     }
     await loaded({ DATA_DIR: dataDir })
     const secrets = readFileSync(join(dataDir, "secrets.json"), "utf8")
@@ -97,6 +104,28 @@ describe("AppConfig", () => {
     const message = await refusal({ ...production, AGENT_WALLET_MNEMONIC: own.replace("yellow", "zebra") })
     expect(message).toStartWith("AGENT_WALLET_MNEMONIC must be ")
     expect(message).not.toContain("zebra")
+  })
+
+  test("the live wallets have a mnemonic of their own, which is never generated", async () => {
+    const [own, other] = [
+      "legal winner thank year wave sausage worth useful legal winner thank yellow",
+      "test test test test test test test test test test test junk"
+    ]
+    const dataDir = freshDir()
+    const { walletMnemonics } = await loaded({ DATA_DIR: dataDir })
+    expect(Option.isNone(walletMnemonics.live)).toBe(true)
+    const set = { ...production, AGENT_WALLET_MNEMONIC: own }
+    const { live } = (await loaded({ ...set, LIVE_WALLET_MNEMONIC: other })).walletMnemonics
+    expect(Option.map(live, Redacted.value)).toEqual(Option.some(other))
+    const refused =
+      "LIVE_WALLET_MNEMONIC must be another mnemonic than AGENT_WALLET_MNEMONIC: put a new one there, because no wallet may be used on two networks"
+    // A space that BIP-39 derives the same wallets from.
+    for (const same of [own, `  ${own}\n`, own.replaceAll(" ", "\u00a0")])
+      expect(await refusal({ ...set, LIVE_WALLET_MNEMONIC: same })).toBe(refused)
+    const generated = Option.map(walletMnemonics.test, Redacted.value)
+    expect(
+      await refusal({ DATA_DIR: dataDir, LIVE_WALLET_MNEMONIC: Option.getOrElse(generated, () => "") })
+    ).toBe(refused)
   })
 
   test("production with everything set starts", async () => {
@@ -205,6 +234,23 @@ describe("AppConfig", () => {
     ])
   })
 
+  test("a parameter of an address that asks for protection and is not obeyed stops the start", async () => {
+    const message = await refusal({
+      DATA_DIR: freshDir(),
+      DATABASE_URL: "postgres://u:hunter2@db/shop?ssl=true&sslmode=disable",
+      DATABASE_REPLICA_URL: "postgres://replica/shop?channel_binding=require",
+      REDIS_URL: "redis://:hunter2@cache?tls=true",
+      SMTP_URL: "smtp://u:hunter2@mail?starttls=true"
+    })
+    expect(message.split("\n").map((line) => line.split(" ")[0])).toEqual([
+      "DATABASE_URL",
+      "DATABASE_REPLICA_URL",
+      "REDIS_URL",
+      "SMTP_URL"
+    ])
+    expect(message).not.toContain("hunter2")
+  })
+
   for (const [variable, example] of Object.entries(examples)) {
     test(`what a refusal of ${variable} says can be pasted`, async () => {
       const pasted = await Bun.$`sh -c ${`printf %s ${example}`}`.text()
@@ -215,11 +261,12 @@ describe("AppConfig", () => {
     })
   }
 
-  test("a refusal says what to paste, and is told for each variable but the mnemonic", async () => {
+  test("a refusal says what to paste, and is told for each variable but the mnemonics", async () => {
     expect(await refusal({ DATA_DIR: freshDir(), PORT: "x" })).toBe(
       "PORT must be a port from 1 to 65535; for example PORT=8787"
     )
-    const passed = new Set(["OTEL_RESOURCE_ATTRIBUTES", "POSTGRES_PASSWORD", "AGENT_WALLET_MNEMONIC"])
+    const mnemonics = envs.map((env) => networks[env].wallets.setting)
+    const passed = new Set<string>(["OTEL_RESOURCE_ATTRIBUTES", "POSTGRES_PASSWORD", ...mnemonics])
     expect(Object.keys(examples).toSorted()).toEqual(
       [...variables].filter((one) => !passed.has(one)).toSorted()
     )

@@ -15,8 +15,8 @@ export const defects: ReadonlyArray<Defect> = [
     name: "a settlement needs one block too few",
     seed: 2,
     file: "src/chain/ChainVerifier/judgeTransfer.ts",
-    from: "  if (confirmations < required) return",
-    to: "  if (confirmations < required - 1) return"
+    from: "head - blockNumber >= BigInt(confirmations)",
+    to: "head - blockNumber >= BigInt(confirmations - 1)"
   },
   {
     name: "the first node decides, not the majority",
@@ -29,8 +29,8 @@ export const defects: ReadonlyArray<Defect> = [
     name: "the second retry comes after a minute, like the first",
     seed: 2,
     file: "src/webhooks/RetryPolicy.ts",
-    from: 'Schedule.exponential("1 minute", 4)',
-    to: 'Schedule.exponential("1 minute", 1)'
+    from: 'afterDelays("1 minute", "4 minutes")',
+    to: 'afterDelays("1 minute", "1 minute")'
   },
   {
     name: "any 3xx counts as accepted",

@@ -75,7 +75,7 @@ export const makeParts = (nature: Nature): Effect.Effect<Parts> => {
         ...baseConfig,
         paymentExpiry: Duration.seconds(plan.expirySeconds),
         confirmations: { ...baseConfig.confirmations, test: plan.confirmations },
-        finalityDepth: plan.finality,
+        finalityDepth: { ...baseConfig.finalityDepth, test: plan.finality },
         relaying: {
           ...baseConfig.relaying,
           gasPerMerchant: BigInt(plan.relayed) * gasPerPayment,

@@ -39,7 +39,7 @@ export const verifierOver = (
 ): Layer.Layer<ChainVerifier | RpcPool> =>
   ChainVerifier.layer({
     confirmations: { test: options.confirmations ?? 1 },
-    finalityDepth: 5,
+    finalityDepth: { test: 5 },
     memory: options.memory ?? 0,
     negativeMemory: options.negativeMemory ?? 0
   }).pipe(

@@ -95,19 +95,12 @@ export const contractBreak = (method: string, path: string, answer: Answer): str
   if (route === undefined || operation === undefined) return undefined
   const declared = operation.responses[String(status)]
   if (declared === undefined) return `${method} ${route.template} does not declare ${status}`
+  const inPlace = ["paths", route.template, method.toLowerCase(), "responses", String(status)]
+  const place = "$ref" in declared ? declared.$ref.slice(1) : `/${inPlace.map(escape).join("/")}`
+  const { content } = "$ref" in declared ? document.components.responses[place.split("/").at(-1)] : declared
   // What streams is no value to hold against a schema.
-  if (declared.content === undefined || "text/csv" in declared.content) return undefined
-  const pointer = [
-    "paths",
-    route.template,
-    method.toLowerCase(),
-    "responses",
-    String(status),
-    "content",
-    "application/json",
-    "schema"
-  ]
-  const validate = validatorAt(`/${pointer.map(escape).join("/")}`)
+  if (content === undefined || "text/csv" in content) return undefined
+  const validate = validatorAt(`${place}/content/${escape("application/json")}/schema`)
   return validate(body)
     ? undefined
     : `${method} ${route.template} ${status}: ${ajv.errorsText(validate.errors)}: ${text.slice(0, 300)}`

@@ -47,6 +47,8 @@ export const facts = (changes: Partial<TransactionFacts> = {}): TransactionFacts
   status: "success",
   logs: [log()],
   head: 102n,
+  tagged: { safe: null, finalized: null },
+  unanimous: true,
   ...changes
 })
 

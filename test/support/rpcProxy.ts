@@ -15,7 +15,7 @@ export type Behaviour = (
 
 export type Reply =
   | { readonly result: unknown }
-  | { readonly error: { readonly code: number; readonly message: string } }
+  | { readonly error: { readonly code: number; readonly message: string; readonly data?: unknown } }
   /** A whole HTTP response. */
   | { readonly raw: Response }
   /** Changes the real result. */

@@ -7,17 +7,24 @@ import { KeyAuth } from "../../src/merchants/keys/KeyAuth.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { SecretBox } from "../../src/platform/SecretBox.ts"
 import { ReplayRepo } from "../../src/webhooks/ReplayRepo.ts"
+import { UnsentRepo } from "../../src/webhooks/UnsentRepo.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { countingDatabase } from "../support/database.ts"
 import { testConfig } from "../support/memory.ts"
 import { liveEffect } from "../support/run.ts"
-import { claimDue, newShop, registerEndpoint, resultOf, settle } from "./deliveries.ts"
+import { claimDue, newShop, newTenant, registerEndpoint, resultOf, settle } from "./deliveries.ts"
 
 const start = new Date("2026-05-01T12:00:00.000Z")
 const hour = 3_600_000
 
 let roundTrips = 0
-const services = Layer.mergeAll(PaymentRepo.layer, KeyAuth.layer, WebhookRepo.layer, ReplayRepo.layer).pipe(
+const services = Layer.mergeAll(
+  PaymentRepo.layer,
+  KeyAuth.layer,
+  WebhookRepo.layer,
+  ReplayRepo.layer,
+  UnsentRepo.layer
+).pipe(
   Layer.provideMerge(SecretBox.layer.pipe(Layer.provide(testConfig()))),
   Layer.provideMerge(countingDatabase(() => roundTrips++).layer),
   Layer.provideMerge(SecureRandom.layerWebCrypto)
@@ -50,6 +57,56 @@ describe("a replay of failed deliveries", () => {
         SELECT endpoint_id, count(*)::int AS count, min(due_at) AS due FROM webhook_deliveries
         WHERE status = 'pending' AND resent_from = 'failed' GROUP BY endpoint_id`
       expect(waiting).toEqual([{ endpoint_id: endpoint.id, count: 2_500, due: at }])
+    }).pipe(Effect.provide(services))
+  )
+
+  liveEffect("sends what no endpoint was sent once, and alerts say how many there are until then", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const replays = yield* ReplayRepo
+      const unsent = yield* UnsentRepo
+      const repo = yield* WebhookRepo
+      const { tenant } = yield* newShop(start)
+      const never = yield* newTenant
+      yield* settle(never, start)
+      const sent = yield* settle(tenant, start)
+      const [claimed] = yield* claimDue(start)
+      if (claimed === undefined) throw new Error("one was due")
+      yield* repo.finish([resultOf(claimed, start)])
+      yield* repo.deleteEndpoint(tenant, start)
+      const minutes = (count: number) => new Date(start.getTime() + count * 60_000)
+      const open = sql`SELECT merchant_id, message FROM alerts
+        WHERE kind = 'settlements_unsent' AND acknowledged_at IS NULL`
+      yield* settle(tenant, start)
+      yield* unsent.raiseAlerts(start)
+      expect(yield* open).toEqual([])
+      yield* unsent.raiseAlerts(minutes(1))
+      expect(yield* open).toMatchObject([
+        {
+          merchant_id: tenant.merchantId,
+          message: expect.stringContaining("1 settled payment was not reported to your server")
+        }
+      ])
+      yield* settle(tenant, minutes(2))
+      yield* unsent.raiseAlerts(minutes(3))
+      expect(yield* open).toMatchObject([{ message: expect.stringContaining("2 settled payments were") }])
+      expect([yield* unsent.count(tenant), yield* unsent.count(never)]).toEqual([2, 1])
+      // Whoever knows of them is told of others alone.
+      yield* sql`UPDATE alerts SET acknowledged_at = ${minutes(3)}, acknowledged_by = 'ada@example.com'`
+      yield* unsent.raiseAlerts(minutes(4))
+      expect(yield* open).toEqual([])
+      yield* settle(tenant, minutes(5))
+      yield* unsent.raiseAlerts(minutes(6))
+      expect(yield* open).toMatchObject([{ message: expect.stringContaining("1 settled payment was") }])
+      expect(yield* replays.replayUnsent(tenant, start, minutes(7))).toBe(0)
+      yield* registerEndpoint(tenant, minutes(7))
+      expect(yield* replays.replayUnsent(tenant, start, minutes(7))).toBe(3)
+      expect(yield* replays.replayUnsent(tenant, start, minutes(7))).toBe(0)
+      yield* unsent.raiseAlerts(minutes(8))
+      expect(yield* open).toEqual([])
+      const ids = (yield* claimDue(minutes(8))).map(({ id }) => id)
+      expect(ids).toHaveLength(3)
+      expect(ids).not.toContain(sent.id)
     }).pipe(Effect.provide(services))
   )
 

@@ -116,15 +116,35 @@ export const endpointContract = (layer: Layer.Layer<DeliveryServices>): void => 
       expect(yield* endpoint).toMatchObject({ health: "unverified", verifiedAt: null })
     }))
 
-  it("a deleted endpoint's waiting deliveries are cancelled and do not pass to the next endpoint", () =>
+  it("a deleted endpoint's waiting deliveries are cancelled, and go to the one that follows, once", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const { tenant } = yield* newShop(start)
       const { id } = yield* settle(tenant, start)
       expect(yield* repo.deleteEndpoint(tenant, after(1))).toBe(true)
       expect(yield* repo.deleteEndpoint(tenant, after(1))).toBe(false)
-      yield* registerEndpoint(tenant, after(2))
-      expect(yield* claimDue(after(2))).toEqual([])
+      expect(Option.getOrThrow(yield* repo.findDelivery(tenant, id)).status).toBe("cancelled")
+      // What settles meanwhile waits for nobody.
+      const unsent = yield* settle(tenant, after(1))
+      const { endpoint } = yield* registerEndpoint(tenant, after(2))
+      const claimed = only(yield* claimDue(after(2)))
+      expect(claimed).toMatchObject({ id, attempt: 1, target: { endpointId: endpoint.id } })
+      yield* repo.finish([resultOf(claimed, after(3))])
+      yield* repo.deleteEndpoint(tenant, after(4))
+      yield* registerEndpoint(tenant, after(5))
+      expect(yield* claimDue(after(5))).toEqual([])
+      expect(Option.getOrThrow(yield* repo.findDelivery(tenant, id)).status).toBe("delivered")
+      expect(Option.getOrThrow(yield* repo.findDelivery(tenant, unsent.id)).status).toBe("cancelled")
+    }))
+
+  it("a day after an endpoint was deleted, nothing of it goes to another by itself", () =>
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const { tenant } = yield* newShop(start)
+      const { id } = yield* settle(tenant, start)
+      yield* repo.deleteEndpoint(tenant, after(1))
+      yield* registerEndpoint(tenant, after(1 + 86_401))
+      expect(yield* claimDue(after(1 + 86_401))).toEqual([])
       expect(Option.getOrThrow(yield* repo.findDelivery(tenant, id)).status).toBe("cancelled")
     }))
 
@@ -222,9 +242,22 @@ export const endpointContract = (layer: Layer.Layer<DeliveryServices>): void => 
       expect(yield* waiting).toHaveLength(settled.length)
       expect(yield* repo.deleteEndpoint(tenant, after(1))).toBe(true)
       expect(yield* waiting).toHaveLength(2)
-      yield* registerEndpoint(tenant, after(2))
       expect(yield* claimDue(after(2))).toEqual([])
       expect(yield* waiting).toEqual([])
+    }))
+
+  it("of a long queue, what is cancelled and what is not due yet go to the endpoint that follows", () =>
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const { tenant } = yield* newShop(start)
+      const settled = yield* Effect.forEach(Array.from({ length: 1_002 }), () => settle(tenant, start), {
+        concurrency: 32
+      })
+      yield* repo.deleteEndpoint(tenant, after(1))
+      const { endpoint } = yield* registerEndpoint(tenant, after(2))
+      const claimed = yield* claimDue(after(2), { limit: 2_000, limitUnproven: 2_000, perEndpoint: 2_000 })
+      expect(new Set(claimed.map(({ id }) => id)).size).toBe(settled.length)
+      expect(new Set(claimed.map(({ target }) => target.endpointId))).toEqual(new Set([endpoint.id]))
     }))
 
   it("a settlement without an endpoint is kept, cancelled, and can be sent once there is one", () =>

@@ -7,9 +7,11 @@ import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { EgressPolicy } from "../../src/platform/egress/EgressPolicy.ts"
 import { RateLimiter } from "../../src/platform/limits/RateLimiter.ts"
 import { SecretBox } from "../../src/platform/SecretBox.ts"
+import { afterDelays, type RetrySchedule } from "../../src/platform/workers/RetrySchedule.ts"
 import { DeliveryWake } from "../../src/webhooks/DeliveryWake.ts"
 import { Attempts } from "../../src/webhooks/DeliveryWorker/Attempts.ts"
 import * as DeliveryWorker from "../../src/webhooks/DeliveryWorker.ts"
+import { RetryPolicy } from "../../src/webhooks/RetryPolicy.ts"
 import { WebhookEndpoints } from "../../src/webhooks/WebhookEndpoints.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { WebhookSender, WebhookSenderMemory } from "../../src/webhooks/WebhookSender.ts"
@@ -26,18 +28,23 @@ export const besideRepos = Layer.mergeAll(
   SecretBox.layer.pipe(Layer.provide(testConfig()))
 ).pipe(Layer.provideMerge(SecureRandom.layerWebCrypto))
 
-/** Everything but the worker. */
-export const idle = Layer.merge(
-  Attempts.layer,
-  WebhookEndpoints.layer.pipe(Layer.provide(Attempts.layer))
-).pipe(
-  Layer.provideMerge(Layer.mergeAll(PaymentRepo.layerMemory, KeyAuth.layerMemory)),
-  Layer.provideMerge(WebhookRepo.layerMemory),
-  Layer.provideMerge(besideRepos)
-)
+const idleBy = (schedule: RetrySchedule) =>
+  Layer.merge(Attempts.layer, WebhookEndpoints.layer.pipe(Layer.provide(Attempts.layer))).pipe(
+    Layer.provideMerge(Layer.succeed(RetryPolicy, schedule)),
+    Layer.provideMerge(Layer.mergeAll(PaymentRepo.layerMemory, KeyAuth.layerMemory)),
+    Layer.provideMerge(WebhookRepo.layerMemory),
+    Layer.provideMerge(besideRepos)
+  )
 
 /** Everything, with the worker at work. */
-export const working = DeliveryWorker.layer.pipe(Layer.provideMerge(idle))
+export const workingBy = (schedule: RetrySchedule) =>
+  DeliveryWorker.layer.pipe(Layer.provideMerge(idleBy(schedule)))
+
+/** The schedule that these tests count on, whatever the default is. */
+const schedule = afterDelays("1 minute", "4 minutes")
+/** Everything but the worker. */
+export const idle = idleBy(schedule)
+export const working = workingBy(schedule)
 
 /** Lets the worker see what is new: one poll, without moving the clock past it. */
 export const settleDown = Effect.gen(function* () {

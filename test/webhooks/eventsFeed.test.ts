@@ -56,6 +56,22 @@ describe("The feed of events", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  liveEffect("an event behind a quarter of a million that have no place yet is found", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { tenant } = yield* newShop(start)
+      const count = 251_000
+      yield* sql`
+        INSERT INTO webhook_deliveries (id, merchant_id, env, type, body, status, created_at)
+        SELECT gen_random_uuid(), ${tenant.merchantId}, ${tenant.env}, 'payment.settled', '', 'cancelled',
+          ${start}::timestamptz + n * interval '1 second' FROM generate_series(1, ${count}) n`
+      const [last] = yield* sql<{
+        id: string
+      }>`SELECT id FROM webhook_deliveries ORDER BY created_at DESC LIMIT 1`
+      expect(yield* idsAfter(tenant, last?.id)).toEqual([])
+    }).pipe(Effect.provide(layer))
+  )
+
   liveEffect("a reader waits for the one who gives positions, and reads what that one has placed", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

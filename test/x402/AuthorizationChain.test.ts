@@ -1,7 +1,7 @@
 // How deep the use of an authorization lies: as deep as a majority has it.
 import { describe, expect } from "bun:test"
 import { Context, Effect, Layer, Option } from "effect"
-import { toEventSelector } from "viem"
+import { encodeErrorResult, parseAbi, toEventSelector, toFunctionSelector } from "viem"
 import { ContractSignatures } from "../../src/chain/ContractSignatures.ts"
 import { RpcPool } from "../../src/chain/RpcPool.ts"
 import { TransactionHash } from "../../src/domain/Chain.ts"
@@ -42,7 +42,7 @@ const useOver = Effect.fnUntraced(function* (behaviours: ReadonlyArray<Behaviour
       Layer.provide(testConfig())
     )
   )
-  return yield* Context.get(context, AuthorizationChain).findUse(freshAddress(), nonce, new Date(0))
+  return yield* Context.get(context, AuthorizationChain).findUse("test", freshAddress(), nonce, new Date(0))
 })
 
 describe("the blocks since an authorization was used", () => {
@@ -70,4 +70,88 @@ describe("the blocks since an authorization was used", () => {
         )
       })
     )
+})
+
+describe("a transfer that would revert", () => {
+  const selectorOf = (data: unknown) => String(data).slice(0, 10)
+  const state = toFunctionSelector("authorizationState(address,bytes32)")
+  const balance = toFunctionSelector("balanceOf(address)")
+  const word = (value: bigint) => `0x${value.toString(16).padStart(64, "0")}`
+  const now = 2_000_000_000n
+  /** A node on which it does, in the token's words, until its newest block has this time. */
+  const reverting =
+    (reason: string, timeOf: () => bigint): Behaviour =>
+    (method, [call]) => {
+      const data = encodeErrorResult({
+        abi: parseAbi(["error Error(string)"]),
+        errorName: "Error",
+        args: [reason]
+      })
+      const selector = selectorOf(Object(call).data)
+      switch (method) {
+        case "eth_chainId":
+          return { result: hex(84_532) }
+        case "eth_getCode":
+          return { result: "0x" }
+        case "eth_getBlockByNumber":
+          return { result: { number: "0x1", timestamp: `0x${timeOf().toString(16)}` } }
+        case "eth_call":
+          return selector === state
+            ? { result: word(0n) }
+            : selector === balance
+              ? { result: word(10n ** 9n) }
+              : { result: "0x" }
+        default:
+          return timeOf() > now && reason === "FiatTokenV2: authorization is not yet valid"
+            ? { result: hex(100_000) }
+            : { error: { code: 3, message: "execution reverted", data } }
+      }
+    }
+  const plan = Effect.fnUntraced(function* (behaviour: Behaviour) {
+    const node = yield* rpcProxy(undefined, behaviour)
+    const context = yield* Layer.build(
+      AuthorizationChain.layer.pipe(
+        Layer.provide(ContractSignatures.layer),
+        Layer.provide(RpcPool.layer({ urls: { test: [node.url] } })),
+        Layer.provide(testConfig())
+      )
+    )
+    return yield* Context.get(context, AuthorizationChain).plan(
+      "test",
+      {
+        from: freshAddress(),
+        to: freshAddress(),
+        value: 1n,
+        validAfter: now,
+        validBefore: now + 600n,
+        nonce,
+        signature: `0x${"11".repeat(65)}`
+      },
+      undefined
+    )
+  })
+
+  for (const reason of ["Blacklistable: account is blacklisted", "Pausable: paused"])
+    liveEffect(`is refused in the token's own words: ${reason}`, () =>
+      Effect.gen(function* () {
+        expect(yield* plan(reverting(reason, () => now + 5n))).toMatchObject({
+          _tag: "Refused",
+          reason: "invalid_exact_evm_transaction_simulation_failed",
+          message: expect.stringMatching(new RegExp(`^The transfer reverts: execution reverted: ${reason}`))
+        })
+      })
+    )
+
+  liveEffect("before a block has come to its time waits for that block", () =>
+    Effect.gen(function* () {
+      let looks = 0
+      const early = "FiatTokenV2: authorization is not yet valid"
+      expect(yield* plan(reverting(early, () => (looks++ < 4 ? now : now + 2n)))).toMatchObject({
+        _tag: "Ready"
+      })
+      expect(yield* plan(reverting(early, () => now))).toMatchObject({
+        reason: "invalid_exact_evm_payload_authorization_valid_after"
+      })
+    })
+  )
 })

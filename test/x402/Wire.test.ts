@@ -63,7 +63,7 @@ describe("requirements", () => {
     ["an amount as a number", { amount: 50_000 }],
     ["an amount beyond 256 bits", { amount: (2n ** 256n).toString() }],
     ["an address one digit short", { payTo: receiver.slice(0, -1) }],
-    ["a time-out of a day and a second", { maxTimeoutSeconds: 86_401 }],
+    ["a time-out of nothing", { maxTimeoutSeconds: 0 }],
     ["no scheme", { scheme: undefined }]
   ])("%s is refused", (_, change) => expect(fails(readRequirements(2, { ...v2, ...change }))).toBe(true))
 
@@ -74,8 +74,9 @@ describe("requirements", () => {
 })
 
 describe("a payment's header", () => {
+  const nothing = { resource: undefined, extensions: undefined }
   test.each([1, 2] as const)("of version %p is read back", (version) => {
-    const header = paymentHeader(version, version === 1 ? v1 : v2, names, undefined, signed)
+    const header = paymentHeader(version, version === 1 ? v1 : v2, names, nothing, signed)
     expect(header.name).toBe(version === 1 ? "X-PAYMENT" : "PAYMENT-SIGNATURE")
     const read = Effect.runSync(readPayment(version, Option.getOrThrow(decodeHeader(header.value))))
     expect(read.authorization).toEqual(signed)
@@ -84,8 +85,23 @@ describe("a payment's header", () => {
 
   test("of version 2 sends back the requirement as the resource wrote it", () => {
     const accepted = { ...v2, payTo: receiver.toLowerCase(), custom: ["kept"] }
-    const header = paymentHeader(2, accepted, names, { url: "https://api.example.com/a" }, signed)
+    const header = paymentHeader(
+      2,
+      accepted,
+      names,
+      { ...nothing, resource: { url: "https://api.example.com/a" } },
+      signed
+    )
     expect(Option.getOrThrow(decodeHeader(header.value))).toMatchObject({ accepted })
+  })
+
+  test("of version 2 sends back the extensions of its 402", () => {
+    const extensions = { bazaar: { info: { input: { type: "http" } } } }
+    const header = paymentHeader(2, v2, names, { ...nothing, extensions }, signed)
+    expect(Option.getOrThrow(decodeHeader(header.value))).toMatchObject({ extensions })
+    expect(
+      Option.getOrThrow(decodeHeader(paymentHeader(2, v2, names, nothing, signed).value))
+    ).not.toHaveProperty("extensions")
   })
 
   test("names the payment by the extension payment-identifier, where it is well formed", () => {

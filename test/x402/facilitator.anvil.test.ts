@@ -65,6 +65,7 @@ describe("x402 facilitator", () => {
     expect(body.signers["eip155:*"]).toHaveLength(1)
     const live = await world.call("GET", "/x402/supported", world.keys.live.secret)
     expect(live.body.kinds).toEqual([])
+    expect(live.body.signers).toEqual(body.signers)
   })
 
   for (const [version, bodyOf] of [

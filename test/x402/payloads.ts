@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { createWalletClient, erc20Abi, type Hex, http } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
-import { Address, TransactionHash } from "../../src/domain/Chain.ts"
+import { Address, type Env, TransactionHash } from "../../src/domain/Chain.ts"
 import { networks } from "../../src/domain/networks.ts"
 import { createDidToken } from "../../src/payments/buyers/createDidToken.ts"
 import { authorizationAbi, authorizationTypes, domainOf } from "../../src/x402/Authorization.ts"
@@ -18,17 +18,18 @@ export const bodyV2 = (
   payload: object,
   amount: bigint,
   changes: Readonly<Record<string, unknown>> = {},
-  outer: object = {}
+  outer: object = {},
+  env: Env = "test"
 ) => ({
   x402Version: 2,
   paymentPayload: {
     x402Version: 2,
     resource: { url: "https://api.example.com/weather", description: "", mimeType: "" },
-    accepted: requirementsV2(amount),
+    accepted: requirementsV2(amount, {}, env),
     payload,
     ...outer
   },
-  paymentRequirements: requirementsV2(amount, changes)
+  paymentRequirements: requirementsV2(amount, changes, env)
 })
 
 export const bodyV1 = (payload: object, amount: bigint, changes: Readonly<Record<string, unknown>> = {}) => ({
@@ -45,19 +46,19 @@ export const headerV1 = (payload: object): Readonly<Record<string, string>> => (
 })
 
 /** A pending payment of `usd`, opened from an intent. */
-export const openPayment = async (world: X402World, usd: string): Promise<string> => {
-  const { body } = await world.call("POST", "/payment-intents", world.keys.test.secret, {
+export const openPayment = async (world: X402World, usd: string, env: Env = "test"): Promise<string> => {
+  const { body } = await world.call("POST", "/payment-intents", world.keys[env].secret, {
     amount: usd,
     intentUrl: "https://shop.example.com/order/1"
   })
-  const opened = await world.call("POST", "/payments", world.keys.test.publishable, {
+  const opened = await world.call("POST", "/payments", world.keys[env].publishable, {
     intentToken: body.intentToken
   })
   return opened.body.payment.id
 }
 
-export const payPath = (world: X402World, id: string) =>
-  `/payments/${id}/x402?pk=${world.keys.test.publishable}`
+export const payPath = (world: X402World, id: string, env: Env = "test") =>
+  `/payments/${id}/x402?pk=${world.keys[env].publishable}`
 
 /** Asks until it holds. */
 export const until = async (condition: () => Promise<boolean>, millis = 20_000) => {

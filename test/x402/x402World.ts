@@ -1,5 +1,5 @@
 // The service as it runs, on a real socket, an embedded Postgres, anvil and the real USDC,
-// with one merchant and wallets that pay by x402.
+// with one merchant and wallets that pay by x402. `bothNetworksWorld` has a second anvil as the live network, opened.
 
 import { afterEach } from "bun:test"
 import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
@@ -10,12 +10,13 @@ import { freePort } from "../../src/app/dev/freePort.ts"
 import { LocalChain } from "../../src/app/dev/LocalChain.ts"
 import { usdcAbi } from "../../src/app/dev/LocalUsdc.ts"
 import type { Agent } from "../../src/domain/Agent.ts"
-import { Address } from "../../src/domain/Chain.ts"
+import { Address, type Env } from "../../src/domain/Chain.ts"
 import { MerchantId } from "../../src/domain/Merchant.ts"
 import { AtomicUsdc } from "../../src/domain/Money.ts"
-import { networks } from "../../src/domain/networks.ts"
+import { envs, networks } from "../../src/domain/networks.ts"
 import { type FirstKeys, KeyAuth } from "../../src/merchants/keys/KeyAuth.ts"
 import { AppConfig, type Environment } from "../../src/platform/AppConfig.ts"
+import { layerOpened } from "../../src/platform/Networks.ts"
 import { typedDataOf } from "../../src/x402/Authorization.ts"
 import { Agents } from "../../src/x402/agents/Agents.ts"
 import type { AnswerBody } from "../support/AnswerBody.ts"
@@ -28,7 +29,7 @@ import { type RpcProxy, rpcProxy } from "../support/rpcProxy.ts"
 
 export const receiver = Address.make("0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
 export const mnemonic = "legal winner thank year wave sausage worth useful legal winner thank yellow"
-const network = networks.test
+export const liveMnemonic = "letter advice cage absurd amount doctor acoustic avoid letter advice cage above"
 
 /** An answer of the service. */
 export interface Answer {
@@ -38,6 +39,8 @@ export interface Answer {
 }
 
 export interface SignOptions {
+  /** The network that it is signed for. Default `test`. */
+  readonly env?: Env
   readonly to?: Address
   readonly value?: bigint
   readonly validAfter?: bigint
@@ -49,6 +52,8 @@ export interface SignOptions {
 export interface X402World {
   readonly baseUrl: string
   readonly chain: LocalChain["Service"]
+  /** The chain of an environment; the live one in `bothNetworksWorld` only. */
+  readonly chainOf: (env: Env) => LocalChain["Service"]
   /** Stands before the service's node. */
   readonly node: RpcProxy
   readonly keys: FirstKeys
@@ -66,8 +71,8 @@ export interface X402World {
     headers?: Readonly<Record<string, string>>
   ) => Promise<Answer>
   /** An account with so much atomic USDC and no gas. */
-  readonly payer: (usdc?: bigint) => Promise<PrivateKeyAccount>
-  readonly balanceOf: (address: string) => Promise<bigint>
+  readonly payer: (usdc?: bigint, env?: Env) => Promise<PrivateKeyAccount>
+  readonly balanceOf: (address: string, env?: Env) => Promise<bigint>
   /** A signed authorization in the form of the wire. */
   readonly authorize: (
     account: PrivateKeyAccount,
@@ -75,6 +80,7 @@ export interface X402World {
     options?: SignOptions
   ) => Promise<{ readonly signature: Hex; readonly authorization: Record<string, string> }>
   readonly newAgent: (options?: {
+    readonly env?: Env
     readonly perPayment?: bigint
     readonly perDay?: bigint
     readonly allowedHosts?: ReadonlyArray<string>
@@ -83,14 +89,18 @@ export interface X402World {
   }) => Promise<{ readonly agent: Agent; readonly key: string }>
 }
 
-export const requirementsV2 = (amount: bigint, changes: Readonly<Record<string, unknown>> = {}) => ({
+export const requirementsV2 = (
+  amount: bigint,
+  changes: Readonly<Record<string, unknown>> = {},
+  env: Env = "test"
+) => ({
   scheme: "exact",
-  network: "eip155:84532",
+  network: networks[env].x402[2],
   amount: amount.toString(),
-  asset: network.usdc.address,
+  asset: networks[env].usdc.address,
   payTo: receiver,
   maxTimeoutSeconds: 60,
-  extra: { name: "USDC", version: "2" },
+  extra: { name: networks[env].usdc.domainName, version: networks[env].usdc.domainVersion },
   ...changes
 })
 
@@ -98,7 +108,7 @@ export const requirementsV1 = (amount: bigint, changes: Readonly<Record<string, 
   scheme: "exact",
   network: "base-sepolia",
   maxAmountRequired: amount.toString(),
-  asset: network.usdc.address,
+  asset: networks.test.usdc.address,
   payTo: receiver,
   resource: "https://api.example.com/weather",
   description: "Weather",
@@ -108,7 +118,24 @@ export const requirementsV1 = (amount: bigint, changes: Readonly<Record<string, 
   ...changes
 })
 
-const make = Effect.fnUntraced(function* (environment: Environment, nodes: number) {
+/** The live network: its chain, and the settings that open it. Two nodes are the least that it opens with. */
+const openLive = Effect.gen(function* () {
+  const options = { network: networks.live, blockTimeSeconds: 1 }
+  const chain = Context.get(yield* Layer.build(LocalChain.layer(options)), LocalChain)
+  const nodes = [yield* rpcProxy(chain.rpcUrl), yield* rpcProxy(chain.rpcUrl)]
+  const settings: Environment = {
+    MAINNET: "open",
+    ARBITRUM_RPC_URLS: nodes.map(({ url }) => url).join(","),
+    LIVE_WALLET_MNEMONIC: liveMnemonic
+  }
+  return { chain, nodes, settings }
+})
+
+const make = Effect.fnUntraced(function* (
+  environment: Environment,
+  nodes: number,
+  live?: Effect.Success<typeof openLive>
+) {
   const chain = Context.get(yield* Layer.build(LocalChain.layer({ blockTimeSeconds: 0 })), LocalChain)
   const node = yield* rpcProxy(chain.rpcUrl)
   const others = yield* Effect.forEach(Array.from({ length: nodes - 1 }), () => rpcProxy(chain.rpcUrl))
@@ -137,9 +164,11 @@ const make = Effect.fnUntraced(function* (environment: Environment, nodes: numbe
             FAUCET_GAS_WEI: "2000000000000000",
             RATE_LIMIT_PER_KEY: "100000",
             WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${shop.port}`,
+            ...live?.settings,
             ...environment
           })
-        )
+        ),
+        Layer.provide(layerOpened(live === undefined ? [] : ["live"]))
       )
     )
   const context = yield* instance(port)
@@ -176,13 +205,20 @@ const make = Effect.fnUntraced(function* (environment: Environment, nodes: numbe
   yield* Effect.promise(() =>
     call("POST", "/webhook-endpoint", keys.test.secret, { url: `http://127.0.0.1:${shop.port}/` })
   )
-  // The relaying wallet pays gas.
-  const supported = yield* Effect.promise(() => call("GET", "/x402/supported", keys.test.secret))
-  yield* chain.setEth(Address.make(supported.body.signers["eip155:*"]?.[0] ?? ""), 10n ** 20n)
+  const chainOf: X402World["chainOf"] = (env) => {
+    const found = { test: chain, live: live?.chain }[env]
+    if (found === undefined) throw new Error("this world has no live chain")
+    return found
+  }
+  // The relaying wallets pay gas.
+  for (const env of live === undefined ? (["test"] as const) : envs) {
+    const supported = yield* Effect.promise(() => call("GET", "/x402/supported", keys[env].secret))
+    yield* chainOf(env).setEth(Address.make(supported.body.signers["eip155:*"]?.[0] ?? ""), 10n ** 20n)
+  }
 
-  const payer: X402World["payer"] = async (usdc = 1_000_000_000n) => {
+  const payer: X402World["payer"] = async (usdc = 1_000_000_000n, env = "test") => {
     const account = privateKeyToAccount(generatePrivateKey())
-    if (usdc > 0n) await Effect.runPromise(chain.mint(Address.make(account.address), usdc))
+    if (usdc > 0n) await Effect.runPromise(chainOf(env).mint(Address.make(account.address), usdc))
     return account
   }
 
@@ -196,7 +232,7 @@ const make = Effect.fnUntraced(function* (environment: Environment, nodes: numbe
       validBefore: options.validBefore ?? now + 60n,
       nonce: options.nonce ?? toHex(crypto.getRandomValues(new Uint8Array(32)))
     }
-    const typed = typedDataOf(network, authorization)
+    const typed = typedDataOf(networks[options.env ?? "test"], authorization)
     const signature = await account.signTypedData({
       ...typed,
       domain: { ...typed.domain, ...options.domain }
@@ -214,10 +250,11 @@ const make = Effect.fnUntraced(function* (environment: Environment, nodes: numbe
   }
 
   const newAgent: X402World["newAgent"] = async (options = {}) => {
+    const { env = "test" } = options
     const made = await Effect.runPromise(
       agents.provision({
         merchantId: MerchantId.make(merchant.id),
-        env: "test",
+        env,
         name: "Researcher",
         capPerPayment: AtomicUsdc.make(options.perPayment ?? 5_000_000n),
         capPerDay: AtomicUsdc.make(options.perDay ?? 20_000_000n),
@@ -226,13 +263,14 @@ const make = Effect.fnUntraced(function* (environment: Environment, nodes: numbe
       })
     )
     const usdc = options.usdc ?? 100_000_000n
-    if (usdc > 0n) await Effect.runPromise(chain.mint(made.agent.address, usdc))
+    if (usdc > 0n) await Effect.runPromise(chainOf(env).mint(made.agent.address, usdc))
     return made
   }
 
   return {
     baseUrl,
     chain,
+    chainOf,
     node,
     keys,
     merchantId: MerchantId.make(merchant.id),
@@ -241,9 +279,9 @@ const make = Effect.fnUntraced(function* (environment: Environment, nodes: numbe
     delivered,
     call,
     payer,
-    balanceOf: (address: string) =>
-      chain.publicClient.readContract({
-        address: network.usdc.address,
+    balanceOf: (address: string, env: Env = "test") =>
+      chainOf(env).publicClient.readContract({
+        address: networks[env].usdc.address,
         abi: usdcAbi,
         functionName: "balanceOf",
         args: [Address.make(address)]
@@ -266,3 +304,14 @@ export const x402World = async (environment: Environment = {}, nodes = 1): Promi
   afterEach(() => world.node.behave(() => undefined))
   return world
 }
+
+/** The file's world in which both networks execute. `liveNodes` are those of the live one. */
+export const bothNetworksWorld = async (
+  environment: Environment = {}
+): Promise<X402World & { readonly liveNodes: ReadonlyArray<RpcProxy> }> =>
+  forFile(
+    Effect.gen(function* () {
+      const live = yield* openLive
+      return { ...(yield* make(environment, 1, live)), liveNodes: live.nodes }
+    })
+  )

@@ -6,9 +6,11 @@ import { Faucet } from "../../chain/faucet/Faucet.ts"
 import { type Agent, AgentId, AllowedHost } from "../../domain/Agent.ts"
 import type { MerchantId } from "../../domain/Merchant.ts"
 import { type AtomicUsdc, formatUsd, UsdAmount } from "../../domain/Money.ts"
-import { envs, hasFaucet } from "../../domain/networks.ts"
+import { envs, hasFaucet, networks } from "../../domain/networks.ts"
+import { AuditLog, operator } from "../../merchants/audit/AuditLog.ts"
 import { Networks } from "../../platform/Networks.ts"
 import { Agents } from "../../x402/agents/Agents.ts"
+import { agentChanged, agentCreated, agentRevoked } from "../../x402/agents/agentChanges.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import { env, json, merchantId, Name, print, ReceiverAddress } from "./flags.ts"
 import { requireMerchant } from "./requireMerchant.ts"
@@ -68,7 +70,7 @@ const create = Command.make(
   },
   Effect.fn("agent create")(function* (input) {
     yield* requireMerchant(input.merchant)
-    const { agent, key } = yield* (yield* Agents).provision({
+    const provisioning = (yield* Agents).provision({
       merchantId: input.merchant,
       env: input.env,
       name: input.name,
@@ -77,16 +79,33 @@ const create = Command.make(
       allowedHosts: orAny(input.hosts),
       allowedPayees: orAny(input.payees)
     })
+    const { agent, key } = yield* (yield* AuditLog).recording(
+      input.merchant,
+      operator,
+      provisioning,
+      (made) => Option.some(agentCreated(made.agent))
+    )
     yield* print(input.json, { agent: view(agent), key }, [
       `Created the agent ${agent.name} (${agent.id}). Its wallet: ${agent.address}`,
-      "Its key, shown this once, for SERVICE_AGENT_KEY of its proxy:",
+      "Its key, shown only once. Set SERVICE_AGENT_KEY of its proxy to it:",
       key,
-      (yield* Networks).relays(agent.env)
+      hasFaucet(agent.env)
         ? `Fund it: bun run cli agent fund --merchant ${agent.merchantId} --agent ${agent.id}`
-        : "Mainnet is gated: a live agent is refused until it opens."
+        : (yield* Networks).executes(agent.env)
+          ? `Fund it: send USDC on ${networks[agent.env].name} to its wallet.`
+          : "Mainnet is not open yet, so live agents cannot pay."
     ])
   })
-).pipe(Command.withDescription("Create an agent with a wallet, caps and a key"))
+).pipe(
+  Command.withDescription("Create an agent with a wallet, caps and a key"),
+  Command.withExamples([
+    {
+      command:
+        "bun run cli agent create --merchant 01a1fc34-7205-710e-9410-874fee9a4996 --env test --name Researcher --cap-per-payment 2.50 --cap-per-day 10.00",
+      description: "Creates an agent that may pay up to 10.00 a day"
+    }
+  ])
+)
 
 const list = Command.make(
   "list",
@@ -100,7 +119,15 @@ const list = Command.make(
       agents.length === 0 ? ["No agents yet. Create one: bun run cli agent create"] : agents.map(describe)
     )
   })
-).pipe(Command.withDescription("List a merchant's agents"))
+).pipe(
+  Command.withDescription("List a merchant's agents"),
+  Command.withExamples([
+    {
+      command: "bun run cli agent list --merchant 01a1fc34-7205-710e-9410-874fee9a4996 --env test",
+      description: "Lists a merchant's agents"
+    }
+  ])
+)
 
 const find = Effect.fnUntraced(function* (merchant: MerchantId, id: AgentId) {
   const agents = yield* Agents
@@ -116,7 +143,12 @@ const change = Effect.fnUntraced(function* (
   changes: Parameters<Agents["Service"]["change"]>[2]
 ) {
   const before = yield* find(input.merchant, input.agent)
-  const after = yield* (yield* Agents).change(input.merchant, input.agent, changes)
+  const after = yield* (yield* AuditLog).recording(
+    input.merchant,
+    operator,
+    (yield* Agents).change(input.merchant, input.agent, changes),
+    Option.map((agent) => agentChanged(agent, changes))
+  )
   if (Option.isNone(after)) return yield* unknown(input.agent)
   yield* print(input.json, { before: view(before), after: view(after.value) }, [
     `Before: ${describe(before)}`,
@@ -143,27 +175,69 @@ const update = Command.make(
       }),
       ...Option.match(input.capPerDay, { onNone: () => ({}), onSome: (capPerDay) => ({ capPerDay }) })
     })
-).pipe(Command.withDescription("Change an agent's caps, effective immediately"))
+).pipe(
+  Command.withDescription("Change an agent's caps, effective immediately"),
+  Command.withExamples([
+    {
+      command:
+        "bun run cli agent update --merchant 01a1fc34-7205-710e-9410-874fee9a4996 --agent 01a1fc34-7205-710e-9410-874fee9a4997 --cap-per-day 20.00",
+      description: "Raises an agent's daily cap"
+    }
+  ])
+)
 
 const pause = Command.make("pause", { merchant: merchantId, agent: agentId, json }, (input) =>
   change(input, { status: "paused" })
-).pipe(Command.withDescription("Pause an agent: it signs nothing until resumed"))
+).pipe(
+  Command.withDescription("Pause an agent: it signs nothing until resumed"),
+  Command.withExamples([
+    {
+      command:
+        "bun run cli agent pause --merchant 01a1fc34-7205-710e-9410-874fee9a4996 --agent 01a1fc34-7205-710e-9410-874fee9a4997",
+      description: "Pauses an agent"
+    }
+  ])
+)
 
 const resume = Command.make("resume", { merchant: merchantId, agent: agentId, json }, (input) =>
   change(input, { status: "active" })
-).pipe(Command.withDescription("Resume a paused agent"))
+).pipe(
+  Command.withDescription("Resume a paused agent"),
+  Command.withExamples([
+    {
+      command:
+        "bun run cli agent resume --merchant 01a1fc34-7205-710e-9410-874fee9a4996 --agent 01a1fc34-7205-710e-9410-874fee9a4997",
+      description: "Resumes an agent"
+    }
+  ])
+)
 
 const revoke = Command.make(
   "revoke",
   { merchant: merchantId, agent: agentId, json },
   Effect.fn("agent revoke")(function* (input) {
-    const revoked = yield* (yield* Agents).revoke(input.merchant, input.agent)
+    const agent = yield* find(input.merchant, input.agent)
+    const revoked = yield* (yield* AuditLog).recording(
+      input.merchant,
+      operator,
+      (yield* Agents).revoke(input.merchant, input.agent),
+      (isRevoked) => (isRevoked ? Option.some(agentRevoked(agent)) : Option.none())
+    )
     if (!revoked) return yield* unknown(input.agent)
     yield* print(input.json, { revoked: input.agent }, [
       `Revoked ${input.agent}: its key is refused from now on. What it signed before stays valid until it expires, at most 10 minutes.`
     ])
   })
-).pipe(Command.withDescription("Revoke an agent and its key permanently"))
+).pipe(
+  Command.withDescription("Revoke an agent and its key permanently"),
+  Command.withExamples([
+    {
+      command:
+        "bun run cli agent revoke --merchant 01a1fc34-7205-710e-9410-874fee9a4996 --agent 01a1fc34-7205-710e-9410-874fee9a4997",
+      description: "Revokes an agent and its key"
+    }
+  ])
+)
 
 const fund = Command.make(
   "fund",
@@ -196,7 +270,16 @@ const fund = Command.make(
       ]
     )
   })
-).pipe(Command.withDescription("Fund a test agent's wallet from the faucet"))
+).pipe(
+  Command.withDescription("Fund a test agent's wallet from the faucet"),
+  Command.withExamples([
+    {
+      command:
+        "bun run cli agent fund --merchant 01a1fc34-7205-710e-9410-874fee9a4996 --agent 01a1fc34-7205-710e-9410-874fee9a4997",
+      description: "Sends test USDC to an agent"
+    }
+  ])
+)
 
 export const agent = Command.make("agent").pipe(
   Command.withDescription("Agents that pay x402 within a cap"),

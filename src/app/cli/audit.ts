@@ -13,7 +13,7 @@ const list = Command.make(
   {
     merchant: merchantId.pipe(Flag.optional),
     before: Flag.Int("before").pipe(
-      Flag.withDescription("Entries before this position; the newest without it"),
+      Flag.withDescription("Entries before this position; by default the newest"),
       Flag.optional
     ),
     json
@@ -33,11 +33,16 @@ const list = Command.make(
           `${position}  ${at.toISOString()}  ${env ?? "both"}  ${of ?? "the service"}  ${actor} ${summary}`
       ),
       ...(last !== undefined && entries.length === shown
-        ? [`Earlier ones: bun run cli audit list${ofMerchant} --before ${last.position}`]
+        ? [`Earlier entries: bun run cli audit list${ofMerchant} --before ${last.position}`]
         : [])
     ])
   })
-).pipe(Command.withDescription("List changes of receiving addresses, keys and members, newest first"))
+).pipe(
+  Command.withDescription("List changes of receiving addresses, keys and members, newest first"),
+  Command.withExamples([
+    { command: "bun run cli audit list", description: "Lists the newest changes of every merchant" }
+  ])
+)
 
 const Head = Schema.String.check(
   Schema.isPattern(/^[1-9]\d{0,14}:[0-9a-f]{64}$/, {
@@ -83,7 +88,7 @@ const verify = Command.make(
     if (!guarded)
       return yield* new CommandFailed({
         message:
-          "Nothing keeps the audit log from being changed: the trigger audit_entries_stay is missing, altered or not enabled ALWAYS. Find out who did that, then make both again as migrations/0001_initial.ts does, and: ALTER TABLE audit_entries ENABLE ALWAYS TRIGGER audit_entries_stay"
+          "The audit log is not protected: the trigger audit_entries_stay is missing, altered or not enabled ALWAYS. Find out who changed it. Then recreate the trigger and its function as in migrations/0001_initial.ts, and run: ALTER TABLE audit_entries ENABLE ALWAYS TRIGGER audit_entries_stay"
       })
     if (strangers.length > 0)
       return yield* new CommandFailed({
@@ -92,7 +97,7 @@ const verify = Command.make(
     const text = Option.map(head, ({ hash, position }) => `${position}:${hash}`)
     const since = Option.getOrNull(Option.map(input.since, ({ position }) => position))
     yield* print(input.json, { entries, head: Option.getOrNull(text), since, owned }, [
-      `${entries} entries, each follows the one before${since === null ? "" : `; those up to ${since} are the ones noted then`}.`,
+      `${entries} entries, each follows the one before${since === null ? "" : `; entries up to ${since} are unchanged since that head`}.`,
       ...Option.match(text, {
         onNone: () => [],
         onSome: (one) => [
@@ -102,12 +107,15 @@ const verify = Command.make(
       }),
       ...(owned
         ? [
-            `This role owns the table: who has it can switch the trigger off and rewrite the log${since === null ? ", which only --since shows" : ""}. docs/databases.md says how another role owns it.`
+            `This role owns the table, so it can switch the trigger off and rewrite the log${since === null ? "; only --since would detect that" : ""}. See docs/databases.md to give the table to another role.`
           ]
         : [])
     ])
   })
-).pipe(Command.withDescription("Check that no entry was changed, removed or inserted"))
+).pipe(
+  Command.withDescription("Verify that no entry was changed, removed or inserted"),
+  Command.withExamples([{ command: "bun run cli audit verify", description: "Verifies the whole log" }])
+)
 
 export const audit = Command.make("audit").pipe(
   Command.withDescription("The audit log of receiving addresses, keys and members"),

@@ -6,9 +6,7 @@ export const completions = (root: () => Command.Command.Any) =>
   Command.make(
     "completions",
     {
-      shell: Argument.Literals("shell", ["bash", "zsh", "fish"]).pipe(
-        Argument.withDescription("The shell to complete in")
-      )
+      shell: Argument.Literals("shell", ["bash", "zsh", "fish"]).pipe(Argument.withDescription("The shell"))
     },
     Effect.fn("completions")(function* ({ shell }) {
       yield* Console.log(Completions.generate("quittance", shell, Completions.fromCommand(root())))
@@ -18,7 +16,7 @@ export const completions = (root: () => Command.Command.Any) =>
     Command.withExamples([
       {
         command: `alias quittance='bun run --silent cli'; eval "$(quittance completions bash)"`,
-        description: "In the shell's start file, from the project's directory"
+        description: "Put this into the shell's start-up file, in the project's directory"
       }
     ])
   )

@@ -2,6 +2,7 @@
 // a service that runs, on the embedded database and on any other.
 import { Console, Effect, Layer, Redacted } from "effect"
 import { Command, Flag } from "effect/cli"
+import { judgeParameters, parameterRules } from "../../platform/AppConfig/urlParameters.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import * as Database from "../../platform/Database.ts"
 import { readBackup, writeBackup } from "../../platform/database/BackupFile.ts"
@@ -30,10 +31,10 @@ const lines = ({ tables }: Manifest) => [
 ]
 
 const secrets =
-  "Secrets are not in it: keep INTENT_TOKEN_SECRETS, ENCRYPTION_KEYS, AGENT_WALLET_MNEMONIC and FAUCET_PRIVATE_KEY (in development secrets.json and agent-wallet.json of DATA_DIR, and FAUCET_PRIVATE_KEY)."
+  "The backup contains no secrets. Store these separately: INTENT_TOKEN_SECRETS, ENCRYPTION_KEYS, AGENT_WALLET_MNEMONIC, LIVE_WALLET_MNEMONIC and FAUCET_PRIVATE_KEY (in development secrets.json and agent-wallet.json of DATA_DIR, and FAUCET_PRIVATE_KEY)."
 
-/** Says on standard error which table is on its way. */
-const telling = (sink: Sink): Sink => {
+/** Prints the name of each table to standard error when its rows begin. */
+const withProgress = (sink: Sink): Sink => {
   let table = ""
   return {
     ...sink,
@@ -54,44 +55,47 @@ export const backup = Command.make(
   Effect.fn("backup")(function* (input) {
     const { database: configured } = yield* AppConfig
     const where = Database.whereOf(configured)
-    const manifest = yield* writeBackup(input.to, (sink) => copyFrom(where, telling(sink))).pipe(
+    const manifest = yield* writeBackup(input.to, (sink) => copyFrom(where, withProgress(sink))).pipe(
       Effect.mapError(asCommand)
     )
     yield* print(input.json, { file: input.to, ...manifest }, [
       ...lines(manifest),
       `Written to ${input.to}, as the database stood at one moment. ${secrets}`,
-      `Restore it into an empty database: bun run cli restore --from ${input.to}`
+      `To restore it into an empty database: bun run cli restore --from ${input.to}`
     ])
   })
 ).pipe(
   Command.withDescription("Write the whole database to a file, while the service runs"),
   Command.withExamples([
-    { command: "bun run cli backup --to quittance.backup.gz", description: "One file, readable by its owner" }
+    {
+      command: "bun run cli backup --to quittance.backup.gz",
+      description: "Writes one file that only its owner can read"
+    }
   ])
 )
 
 export const restore = Command.make(
   "restore",
-  { from: Flag.String("from").pipe(Flag.withDescription("A file that `backup` has written")), json },
+  { from: Flag.String("from").pipe(Flag.withDescription("A file written by `backup`")), json },
   Effect.fn("restore")(function* (input) {
     const { database: configured } = yield* AppConfig
     const where = Database.whereOf(configured)
     const read = readBackup(input.from)
-    const manifest = yield* copyInto(migrations, where, (sink) => read(telling(sink))).pipe(
+    const manifest = yield* copyInto(migrations, where, (sink) => read(withProgress(sink))).pipe(
       Effect.tap(() => Database.prepare(configured)),
       Effect.mapError(asCommand)
     )
     yield* print(input.json, { database: where, ...manifest }, [
       ...lines(manifest),
-      `Restored into the database ${where}. Start the service with the secrets that it had: bun run start`
+      `Restored into the database ${where}. Start the service with the original secrets: bun run start`
     ])
   })
 ).pipe(
-  Command.withDescription("Restore a backup into an empty database, all or nothing"),
+  Command.withDescription("Restore a backup into an empty database, in one transaction"),
   Command.withExamples([
     {
       command: "DATABASE_URL=postgres://… bun run cli restore --from quittance.backup.gz",
-      description: "Into a Postgres of your own"
+      description: "Restores into your own Postgres"
     }
   ])
 )
@@ -103,7 +107,7 @@ const move = Command.make(
       Flag.withDescription("The empty Postgres to move to, postgres://user:password@host:port/database")
     ),
     closed: Flag.Boolean("closed").pipe(
-      Flag.withDescription("Also where an earlier move has closed the database to writing"),
+      Flag.withDescription("Move a database that an earlier move closed to writing"),
       Flag.withDefault(false)
     ),
     json
@@ -117,6 +121,8 @@ const move = Command.make(
         message: "--to must be an address, postgres://user:password@host:port/database"
       })
     }
+    const [refused] = judgeParameters("--to", input.to, parameterRules.postgres).refused
+    if (refused !== undefined) return yield* new CommandFailed({ message: refused })
     const where = Database.whereOf(target)
     const here = <A, E>(work: Effect.Effect<A, E, Effect.Services<ReturnType<typeof closeToWriting>>>) =>
       Effect.provide(work, Layer.fresh(Database.layerCopy))
@@ -124,9 +130,9 @@ const move = Command.make(
     const wasClosed = yield* here(checkClosable(from)).pipe(Effect.mapError(asCommand))
     if (wasClosed && !input.closed)
       return yield* new CommandFailed({
-        message: `The database ${from} was closed to writing by an earlier move: the shop may live in another one, with payments that this one does not have. Where it does not, pass --closed to move it as it stands, or run \`bun run cli database reopen\` to go on with it.`
+        message: `The database ${from} was closed to writing by an earlier move. Newer payments may be in another database. If not, pass --closed to move this database as it is, or run \`bun run cli database reopen\` to go on with it.`
       })
-    const closed = `the database ${from} takes no writes, until: bun run cli database reopen`
+    const closed = `the database ${from} accepts no writes until you run: bun run cli database reopen`
     let closing = false
     const undone = Effect.suspend(() =>
       closing && !wasClosed ? here(openToWriting(from)) : Effect.void
@@ -142,7 +148,7 @@ const move = Command.make(
     const manifest = yield* copyLocked(from, ({ isLocked, read }) =>
       copyInto(migrations, where, (sink) =>
         Effect.gen(function* () {
-          const all = yield* read(telling(sink))
+          const all = yield* read(withProgress(sink))
           // Before the copy is kept: what was still waiting to be written here fails.
           closing = true
           yield* here(closeToWriting(from))
@@ -167,7 +173,7 @@ const move = Command.make(
     yield* print(input.json, { from, to: where, ...manifest }, [
       ...lines(manifest),
       `Moved to the database ${where}. The one ${from} is kept and takes no more writes; a service that runs on it answers 503.`,
-      "Start the service with DATABASE_URL set to the new address and the secrets that it had.",
+      "Set DATABASE_URL to the new address and start the service with the original secrets.",
       `To go back instead, stop the service there and run, with the configuration of the old one: bun run cli database reopen. What was written there meanwhile stays there.`
     ])
   })
@@ -194,15 +200,15 @@ const reopen = Command.make(
     yield* print(input.json, { database: where, wasClosed }, [
       wasClosed
         ? `The database ${where} takes writes again. What was written to another one meanwhile is not in it.`
-        : `The database ${where} was not closed to writing. Nothing was changed.`
+        : `The database ${where} is open to writing. Nothing was changed.`
     ])
   })
 ).pipe(
-  Command.withDescription("Let a database that `database move` has closed take writes again"),
+  Command.withDescription("Reopen a database that `database move` closed to writing"),
   Command.withExamples([
     {
       command: "bun run cli database reopen",
-      description: "The way back from a move: stop the service on the new database first"
+      description: "Reverses a move; stop the service on the new database first"
     }
   ])
 )

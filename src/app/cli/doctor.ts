@@ -1,12 +1,13 @@
 // `doctor`: looks at what a deployment stands on, and says what to do about what is wrong.
 
 import { Console, Effect, Layer, Option, Redacted, Schema } from "effect"
-import { Command } from "effect/cli"
+import { Command, Flag } from "effect/cli"
 import { toHex } from "viem"
-import { Bytes, Quantity } from "../../chain/RpcSchemas.ts"
+import { type OneNode, oneNode } from "../../chain/oneNode.ts"
+import { BlockHeader, Bytes, Head, Quantity } from "../../chain/RpcSchemas.ts"
 import { DerivedWallets } from "../../chain/wallets/DerivedWallets.ts"
 import type { Env } from "../../domain/Chain.ts"
-import { envs, networks, walletNetwork } from "../../domain/networks.ts"
+import { envs, faucetNetwork, hasTags, networks } from "../../domain/networks.ts"
 import { misspeltVariables } from "../../platform/AppConfig/misspeltVariables.ts"
 import { variables } from "../../platform/AppConfig/settings.ts"
 import { startWarnings } from "../../platform/AppConfig/startWarnings.ts"
@@ -14,11 +15,14 @@ import { AppConfig } from "../../platform/AppConfig.ts"
 import * as Database from "../../platform/Database.ts"
 import { ClockRepo } from "../../platform/database/ClockRepo.ts"
 import { isClosed } from "../../platform/database/closeToWriting.ts"
-import { Networks } from "../../platform/Networks.ts"
+import { fullDisk } from "../../platform/database/fullDisk.ts"
+import { layerOpened, Networks } from "../../platform/Networks.ts"
 import { EndpointUrlRepo } from "../../webhooks/EndpointUrlRepo.ts"
+import { BacklogRepo } from "../telemetry/BacklogRepo.ts"
+import { stalledQueues, unreadNetworks } from "../telemetry/stalledWork.ts"
 import { CommandFailed } from "./CommandFailed.ts"
-import { askNode } from "./doctor/askNode.ts"
 import { type Finding, failure, ok, warning } from "./doctor/Finding.ts"
+import { liveFindings } from "./doctor/liveFindings.ts"
 import { receiverFindings } from "./doctor/receiverFindings.ts"
 import { secretFindings } from "./doctor/secretFindings.ts"
 import { walletFinding } from "./doctor/walletFinding.ts"
@@ -33,32 +37,64 @@ const ageOf = (seconds: bigint) => Math.round(Date.now() / 1000) - Number(second
 /** The URL of a node may hold a key: its host alone is shown. */
 const hostOf = (url: string) => URL.parse(url)?.host ?? "?"
 
+/** True if the node still lists the logs of a day ago: transfers of a longer outage are read from them. */
+const pastFinding = Effect.fnUntraced(
+  function* (env: Env, { call }: OneNode, head: bigint) {
+    const day = BigInt(Math.floor(86_400_000 / networks[env].blockMillis))
+    const height = head > day ? head - day : 0n
+    const block = yield* call("eth_getBlockByNumber", [`0x${height.toString(16)}`, false], BlockHeader)
+    if (block === null) return `it has no block ${height}`
+    const { address } = networks[env].usdc
+    yield* call("eth_getLogs", [{ address, blockHash: block.hash }], Schema.Array(Schema.Unknown))
+    return undefined
+  },
+  Effect.catch(({ message, words }) => Effect.succeed(words ?? message))
+)
+
 const nodeFinding = (env: Env, url: string) =>
   Effect.gen(function* () {
     const about = `node ${hostOf(url)}`
     const { chainId, name, usdc } = networks[env]
-    const chain = yield* askNode(url, Quantity, "eth_chainId", [])
+    const node = oneNode(env, url)
+    const chain = yield* node.call("eth_chainId", [], Quantity)
     if (chain !== BigInt(chainId))
       return failure(about, `It serves chain ${chain}, not ${name} (${chainId}). Take it out of the setting.`)
-    if ((yield* askNode(url, Bytes, "eth_getCode", [usdc.address, "latest"])) === "0x")
+    if ((yield* node.call("eth_getCode", [usdc.address, "latest"], Bytes)) === "0x")
       return failure(about, `It knows no USDC at ${usdc.address}. Take another node.`)
-    const block = yield* askNode(url, Schema.Struct({ timestamp: Quantity }), "eth_getBlockByNumber", [
-      "latest",
-      false
-    ])
-    const age = ageOf(block.timestamp)
+    const { number, timestamp } = yield* node.call("eth_getBlockByNumber", ["latest", false], Head)
+    const age = ageOf(timestamp)
     if (age < -toleratedSeconds)
       return failure(about, `Its newest block is ${-age} s in the future. Set this machine's clock by NTP.`)
-    return age > staleSeconds
-      ? warning(about, `Its newest block is ${age} s old: it lags, or this machine's clock is ahead.`)
-      : ok(about, `${name}, newest block ${age} s old`)
+    if (age > staleSeconds)
+      return warning(about, `Its newest block is ${age} s old: it lags, or this machine's clock is ahead.`)
+    const past = yield* pastFinding(env, node, number)
+    return past === undefined
+      ? ok(about, `${name}, newest block ${age} s old`)
+      : warning(
+          about,
+          `The node does not return the logs of a day ago: ${past}. Transfers that arrive while the service is down may be missed. Use a node that stores older logs.`
+        )
   }).pipe(
-    Effect.catch(() =>
+    Effect.catch(({ kind, message, words }) =>
       Effect.succeed(
-        failure(`node ${hostOf(url)}`, "It does not answer. Check the address, its key and the firewall.")
+        failure(
+          `node ${hostOf(url)}`,
+          kind === "transport"
+            ? `The node does not respond (${message}). Check the URL, its key and the firewall.`
+            : `${words === undefined ? message : `The node answers ${words}`}. Check its key and its plan, or take another node.`
+        )
       )
     )
   )
+
+/** Waiting work, besides the clock and the secrets. */
+const workFindings = Effect.gen(function* () {
+  const now = new Date()
+  const backlog = yield* Effect.flatMap(BacklogRepo, ({ read }) => read(now))
+  return [...stalledQueues(backlog, now), ...unreadNetworks(backlog, now)].map(({ message }) =>
+    warning("work", `${message} Start the service, or look for errors in its log.`)
+  )
+})
 
 const clockFinding = Effect.gen(function* () {
   const repo = yield* ClockRepo
@@ -84,6 +120,21 @@ const writingFindings = Effect.gen(function* () {
     : []
 })
 
+/** On a full disk the embedded database answers, and writes nothing. */
+const diskFindings = Effect.map(AppConfig, ({ database }) => {
+  const full = database._tag === "Embedded" ? fullDisk(database.directory) : undefined
+  return full === undefined ? [] : [failure("database", `${full}: nothing can be written until then.`)]
+})
+
+const silentDatabase = Effect.map(AppConfig, ({ database }) =>
+  failure(
+    "database",
+    database._tag === "Embedded"
+      ? `The embedded database in ${database.directory} does not answer. Read the end of ${database.directory}/postgres.log.`
+      : "It does not answer. Check DATABASE_URL: host, port, user, password, and that it runs."
+  )
+)
+
 /** The database, and the secrets and receivers that it holds. */
 const databaseFindings = Effect.gen(function* () {
   const clock = yield* clockFinding
@@ -91,19 +142,20 @@ const databaseFindings = Effect.gen(function* () {
   // A database that no service has started on yet holds none.
   const secrets = yield* Effect.catchCause(secretFindings, () => Effect.succeed([]))
   const receivers = yield* Effect.catchCause(receiverFindings, () => Effect.succeed([]))
-  return [clock, ...closed, ...secrets, ...receivers]
+  const work = yield* Effect.catchCause(workFindings, () => Effect.succeed([]))
+  return [clock, ...(yield* diskFindings), ...closed, ...secrets, ...receivers, ...work]
 }).pipe(
   Effect.provide(
-    Layer.mergeAll(ClockRepo.layer, EndpointUrlRepo.layer).pipe(Layer.provideMerge(Database.layerCopy))
+    Layer.mergeAll(ClockRepo.layer, EndpointUrlRepo.layer, BacklogRepo.layer).pipe(
+      Layer.provideMerge(Database.layerCopy)
+    )
   ),
   Effect.timeout("45 seconds"),
   Effect.catchCause(() =>
-    Effect.succeed([
-      failure(
-        "database",
-        "It does not answer. Check DATABASE_URL: host, port, user, password, and that it runs."
-      )
-    ])
+    Effect.gen(function* () {
+      const disk = yield* diskFindings
+      return disk.length > 0 ? disk : [yield* silentDatabase]
+    })
   )
 )
 
@@ -115,7 +167,7 @@ const codeOf = (error: unknown): string => {
   return "no answer"
 }
 
-/** As others reach it: through its name, its proxy and its certificate. */
+/** The service as others reach it: through its name, its proxy and its certificate. */
 const publicFinding = (baseUrl: string) =>
   Effect.tryPromise({
     try: () => fetch(`${baseUrl}/readyz`, { signal: AbortSignal.timeout(10_000) }),
@@ -126,7 +178,7 @@ const publicFinding = (baseUrl: string) =>
         ? ok("address", `${baseUrl} answers, ready`)
         : warning(
             "address",
-            `${baseUrl}/readyz answers ${response.status}. Is it this service, and is it ready?`
+            `${baseUrl}/readyz answers ${response.status}. Check that this is the service, and that it is ready.`
           )
     ),
     Effect.catch((code) =>
@@ -141,22 +193,34 @@ const publicFinding = (baseUrl: string) =>
     )
   )
 
+const live = Flag.Boolean("live").pipe(
+  Flag.withDescription("Check Mainnet as if it were open"),
+  Flag.withDefault(false)
+)
+
 const signs = { ok: "ok", warning: "!", failure: "x" }
 
 export const doctor = Command.make(
   "doctor",
-  { json },
+  { json, live },
   Effect.fn("doctor")(function* (input) {
     const config = yield* AppConfig
     const { baseUrl, faucet, rpcUrls, environment } = config
-    const { relayerKey } = yield* DerivedWallets
-    const { executes, executing } = yield* Networks
+    const [{ relayerKey }, { executes, executing }] = yield* Effect.all([DerivedWallets, Networks]).pipe(
+      Effect.provide(
+        DerivedWallets.layer.pipe(Layer.provideMerge(layerOpened(input.live ? envs : config.opened)))
+      )
+    )
     const keys = [
-      ...Option.toArray(faucet.privateKey).map((key) => ["faucet", Redacted.value(key)] as const),
-      ...Option.toArray(relayerKey).map((key) => ["relayer", toHex(key())] as const)
+      ...Option.toArray(faucet.privateKey).map(
+        (key) => ["faucet", faucetNetwork.env, Redacted.value(key)] as const
+      ),
+      ...executing.flatMap((env) =>
+        Option.toArray(relayerKey(env)).map((key) => ["relayer", env, toHex(key())] as const)
+      )
     ]
     const findings: Array<Finding> = [
-      ok("configuration", `It is complete, for ${environment}`),
+      ok("configuration", `All variables are valid for ${environment}`),
       ...startWarnings(config).map((message) => warning("configuration", message)),
       ...misspeltVariables(process.env, variables).map((message) => warning("configuration", message)),
       ...(yield* Effect.all(
@@ -170,9 +234,18 @@ export const doctor = Command.make(
               ])
             )
           ),
-          ...keys.map(([about, key]) =>
-            Effect.map(walletFinding(about, key, rpcUrls[walletNetwork.env][0]), Array.of)
+          ...keys.map(([about, env, key]) =>
+            Effect.map(walletFinding(about, env, key, rpcUrls[env][0]), Array.of)
           ),
+          ...executing
+            .filter((env) => hasTags(networks[env]))
+            .map((env) =>
+              liveFindings(
+                env,
+                rpcUrls[env],
+                Option.getOrUndefined(Option.map(relayerKey(env), (key) => toHex(key())))
+              )
+            ),
           Effect.map(publicFinding(baseUrl), Array.of)
         ],
         { concurrency: "unbounded" }
@@ -182,7 +255,10 @@ export const doctor = Command.make(
       const { setting } = networks[env].nodes
       if (rpcUrls[env].length < 3)
         findings.push(
-          warning("nodes", `Fewer than three: with three, one may fail or lie. Add to ${setting}.`)
+          warning(
+            "nodes",
+            `Fewer than three nodes. With three, one node may fail or lie. Add nodes to ${setting}.`
+          )
         )
     }
     const failures = findings.filter(({ level }) => level === "failure").length
@@ -192,12 +268,22 @@ export const doctor = Command.make(
     if (failures === 0) return yield* print(input.json, { findings }, lines)
     if (!input.json) yield* Console.log(lines.join("\n"))
     return yield* new CommandFailed({
-      message: `${failures} of ${findings.length} would stop payments.`,
+      message: `${failures} of ${findings.length} checks found a problem that would stop payments.`,
       found: { findings }
     })
-  }, Effect.provide(DerivedWallets.layer))
+  })
 ).pipe(
   Command.withDescription(
-    "Check database, nodes, clocks, wallets, webhook receivers, address and certificates; says what to do"
-  )
+    "Check the database, nodes, clocks, wallets, webhook endpoints, address and certificates"
+  ),
+  Command.withExamples([
+    {
+      command: "bun run cli doctor",
+      description: "Checks the configuration, the database, the nodes and the wallets"
+    },
+    {
+      command: "bun run cli doctor --live",
+      description: "Also checks what Mainnet needs, before it is opened"
+    }
+  ])
 )

@@ -10,7 +10,7 @@ import { requireMerchant } from "./requireMerchant.ts"
 const day = (name: string, description: string) =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.withSchema(Day))
 
-/** As much as the reader takes: nothing piles up where it is slow. */
+/** Writes at the reader's speed, so a slow reader does not fill the memory. */
 const write = (bytes: Uint8Array) =>
   Effect.callback<void, CommandFailed>((resume) => {
     process.stdout.write(bytes, (error) =>
@@ -18,13 +18,13 @@ const write = (bytes: Uint8Array) =>
         error === undefined || error === null
           ? Effect.void
           : new CommandFailed({
-              message: `The export cannot be written: ${error.message}. What there is of it is not whole.`
+              message: `The export failed: ${error.message}. Discard the incomplete file.`
             })
       )
     )
   })
 
-/** Whoever writes is told: a stream whose failure nobody hears ends the process. */
+/** The writer gets the error; without this handler an unheard stream error would end the process. */
 const unheard = () => undefined
 const writable = Effect.acquireRelease(
   Effect.sync(() => process.stdout.on("error", unheard)),
@@ -40,18 +40,22 @@ export const exportBooks = Command.make(
       Flag.withDescription("payments, refunds or transfers")
     ),
     from: day("from", "The first day, such as 2026-01-01"),
-    to: day("to", "The last day, included"),
+    to: day("to", "The last day, inclusive"),
     timeZone: Flag.String("time-zone").pipe(
-      Flag.withDescription("Where the days begin; the merchant's own when absent"),
+      Flag.withDescription("The time zone of the days; by default the merchant's"),
       Flag.withSchema(TimeZone),
       Flag.optional
     ),
     format: Flag.Literals("format", ["csv", "json"]).pipe(
       Flag.withDescription("csv or json"),
       Flag.withDefault("csv")
+    ),
+    decimal: Flag.Literals("decimal", ["point", "comma"]).pipe(
+      Flag.withDescription("For csv: comma writes decimal commas and separates cells by ;"),
+      Flag.withDefault("point")
     )
   },
-  Effect.fn("export")(function* ({ env: of, format, from, kind, merchant, timeZone, to }) {
+  Effect.fn("export")(function* ({ decimal, env: of, format, from, kind, merchant, timeZone, to }) {
     yield* requireMerchant(merchant)
     const books = yield* Books
     const period = yield* books.period(merchant, {
@@ -60,10 +64,23 @@ export const exportBooks = Command.make(
       ...(Option.isSome(timeZone) ? { timeZone: timeZone.value } : {})
     })
     if (Option.isNone(period))
-      return yield* new CommandFailed({ message: "--to must be the day of --from or a later one." })
+      return yield* new CommandFailed({ message: "--to must be the day of --from or later." })
+    if (format === "json" && decimal === "comma")
+      return yield* new CommandFailed({
+        message: "JSON always has decimal points. Leave --decimal out, or pass --format csv."
+      })
     yield* writable
     yield* books
-      .export(kind, { merchantId: merchant, env: of }, period.value, format)
+      .export(kind, { merchantId: merchant, env: of }, period.value, format, decimal)
       .pipe(Stream.runForEach(write))
   }, Effect.scoped)
-).pipe(Command.withDescription("Export a period of a merchant's books as CSV or JSON"))
+).pipe(
+  Command.withDescription("Export a period of a merchant's books as CSV or JSON"),
+  Command.withExamples([
+    {
+      command:
+        "bun run cli export --merchant 01a1fc34-7205-710e-9410-874fee9a4996 --env test --kind payments --from 2026-11-01 --to 2026-11-30 > payments.csv",
+      description: "Exports a month of payments as CSV"
+    }
+  ])
+)

@@ -6,7 +6,7 @@ import { Address, Env } from "../../domain/Chain.ts"
 import { MerchantId } from "../../domain/Merchant.ts"
 
 export const json = Flag.Boolean("json").pipe(
-  Flag.withDescription("Print one JSON document for machines"),
+  Flag.withDescription("Print one JSON document"),
   Flag.withDefault(false)
 )
 
@@ -14,7 +14,7 @@ export const ReceiverAddress = Schema.String.check(
   Schema.makeFilter(
     (text) =>
       parseChecksummedAddress(text) !== undefined ||
-      "an address: 0x and 40 hex digits, with the right EIP-55 checksum where letters are mixed"
+      "an address: 0x and 40 hex digits, with a valid EIP-55 checksum if the case is mixed"
   )
 ).pipe(
   Schema.decodeTo(Address, {
@@ -25,7 +25,7 @@ export const ReceiverAddress = Schema.String.check(
   })
 )
 
-/** Of a key or an agent. */
+/** The name of a key or an agent. */
 export const Name = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100))
 
 export const address = (name: string) => Flag.String(name).pipe(Flag.withSchema(ReceiverAddress))
@@ -35,7 +35,7 @@ export const merchantId = Flag.String("merchant").pipe(
   Flag.withSchema(MerchantId)
 )
 
-export const env = Flag.Literals("env", Env.literals).pipe(Flag.withDescription("test or live"))
+export const env = Flag.Literals("env", Env.literals).pipe(Flag.withDescription("The environment"))
 
 /** Prints the document for machines, or the lines for people. */
 export const print = (

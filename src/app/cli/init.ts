@@ -8,6 +8,7 @@ import { Command, Flag } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
 import { Base64, Base64Url } from "effect/encoding"
 import type { ConfigRefusal } from "../../platform/AppConfig/ConfigRefusal.ts"
+import { namedKey } from "../../platform/AppConfig/namedKey.ts"
 import { settings } from "../../platform/AppConfig/settings.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import { json, print } from "./flags.ts"
@@ -23,9 +24,9 @@ interface Secret {
 
 interface Planned extends Secret {
   readonly path: string
-  /** As the file holds it now. */
+  /** The file's present content. */
   readonly present: string | undefined
-  /** As the file is to hold it. */
+  /** The file's next content. */
   readonly next: string
   /** It comes from the environment. */
   readonly isOwn: boolean
@@ -50,13 +51,13 @@ const secretsWith = Effect.fnUntraced(function* (password: string) {
     {
       file: "intent-token-secrets",
       variable: "INTENT_TOKEN_SECRETS",
-      made: `one:${Base64Url.encode(yield* bytes(32))}`,
+      made: namedKey(Base64Url.encode(yield* bytes(32))),
       what: "INTENT_TOKEN_SECRETS_FILE"
     },
     {
       file: "encryption-keys",
       variable: "ENCRYPTION_KEYS",
-      made: `one:${Base64.encode(yield* bytes(32))}`,
+      made: namedKey(Base64.encode(yield* bytes(32))),
       what: "ENCRYPTION_KEYS_FILE"
     },
     {
@@ -74,16 +75,11 @@ const given = (variable: string) =>
     Option.filter((text) => text !== "")
   )
 
-/** What the service would refuse to start with, a sentence each; where a file holds it, with the path. */
+/** The settings that would stop the service's start, a sentence each, with the path if a file contains the value. */
 const refusals = Effect.fnUntraced(function* (secrets: ReadonlyArray<Planned>) {
   const env = Object.fromEntries(secrets.map(({ next, variable }) => [variable, next]))
   const results: ReadonlyArray<Result.Result<unknown, ConfigRefusal>> = yield* Effect.all(
-    [
-      settings.databaseUrl,
-      settings.intentTokenSecrets,
-      settings.encryptionKeys,
-      settings.agentWalletMnemonic
-    ],
+    [settings.databaseUrl, settings.intentTokenSecrets, settings.encryptionKeys, settings.testnetMnemonic],
     { mode: "result" }
   ).pipe(Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env })))
   const refused = results.flatMap((one) => (Result.isFailure(one) ? one.failure.settings : []))
@@ -172,7 +168,7 @@ export const init = Command.make(
     }
     if (Option.isNone(input.secrets))
       return yield* new CommandFailed({
-        message: "Name --env FILE for one file with everything, or --secrets DIR for a file for each secret."
+        message: "Pass --env FILE to write one file, or --secrets DIR to write a file for each secret."
       })
     const directory = input.secrets.value
     const random = yield* SecureRandom.SecureRandom
@@ -199,7 +195,7 @@ export const init = Command.make(
     const stored = of("postgres-password")?.present
     if ((stored === undefined) !== (of("database-url")?.present === undefined))
       return yield* new CommandFailed({
-        message: `${directory} holds one of postgres-password and database-url without the other. Put it back, or remove both for a new database.`
+        message: `${directory} has only one of postgres-password and database-url. Restore the missing file, or remove both for a new database.`
       })
     const refused = yield* refusals(planned)
     // A database keeps the password it was made with, whatever is stored here afterwards.
@@ -213,7 +209,7 @@ export const init = Command.make(
         mkdirSync(directory, { recursive: true, mode: 0o700 })
         return planned.map(({ isOwn, next, path, present, variable, what }) => {
           if (present?.trim() === next) return { path, fresh: false, how: "kept", what }
-          const aside = present === undefined ? "" : `; the one before is in ${setAside(path)}`
+          const aside = present === undefined ? "" : `; the old value is in ${setAside(path)}`
           write(path, next)
           return isOwn
             ? { path, fresh: true, how: "given", what: `${what}, from ${variable}${aside}` }
@@ -224,20 +220,20 @@ export const init = Command.make(
     })
     yield* print(input.json, { secrets: made.map(({ fresh, how, path }) => ({ path, fresh, how })) }, [
       ...made.map(({ how, path, what }) => `${how.padEnd(5)} ${path}  ${what}`),
-      "Keep copies of all of them elsewhere: without the encryption keys and the mnemonic, webhook secrets and agents' wallets are lost."
+      "Store copies of all secrets elsewhere. Without the encryption keys and the mnemonic, webhook secrets and agents' wallets are lost."
     ])
   })
 ).pipe(
-  Command.withDescription("Generate the secrets of a deployment, once"),
+  Command.withDescription("Generate the secrets of a deployment"),
   Command.withExamples([
     {
       command:
         "bun run cli init --env quittance.env --base-url https://pay.example.com --database-url postgres://…",
-      description: "One file with everything, checked"
+      description: "Writes one checked file with all variables"
     },
     {
       command: "bun run cli init --secrets /secrets",
-      description: "As docker-compose.yml does at its first start"
+      description: "Writes a file for each secret, as docker-compose.yml does at its first start"
     }
   ])
 )

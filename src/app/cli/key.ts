@@ -24,7 +24,15 @@ const list = Command.make(
     const keys = yield* (yield* KeyAuth).listKeys(input.merchant)
     yield* print(input.json, { keys }, keys.map(describe))
   })
-).pipe(Command.withDescription("List a merchant's keys, without their secret parts"))
+).pipe(
+  Command.withDescription("List a merchant's keys, without their secret parts"),
+  Command.withExamples([
+    {
+      command: "bun run cli key list --merchant 01a1fc34-7205-710e-9410-874fee9a4996",
+      description: "Lists a merchant's keys"
+    }
+  ])
+)
 
 const create = Command.make(
   "create",
@@ -61,11 +69,20 @@ const create = Command.make(
         })
     )
     yield* print(input.json, { key: { id: issued.id, key: issued.key, env: input.env, permission } }, [
-      `Created a ${input.env} ${input.kind} key (${permission}), shown this once:`,
+      `Created a ${input.env} ${input.kind} key (${permission}), shown only once:`,
       issued.key
     ])
   })
-).pipe(Command.withDescription("Create a key"))
+).pipe(
+  Command.withDescription("Create a key"),
+  Command.withExamples([
+    {
+      command:
+        "bun run cli key create --merchant 01a1fc34-7205-710e-9410-874fee9a4996 --env test --name 'Shop server'",
+      description: "Creates a secret key"
+    }
+  ])
+)
 
 const rotate = Command.make(
   "rotate",
@@ -88,11 +105,20 @@ const rotate = Command.make(
       })
     }
     yield* print(input.json, { key: { id: issued.value.id, key: issued.value.key }, revoked: input.key }, [
-      `Rotated. The old key ${input.key} is refused from now on. The new one, shown this once:`,
+      `Rotated. The old key ${input.key} no longer works. The new key, shown only once:`,
       issued.value.key
     ])
   })
-).pipe(Command.withDescription("Replace a key; the old one stops working immediately"))
+).pipe(
+  Command.withDescription("Replace a key; the old one stops working immediately"),
+  Command.withExamples([
+    {
+      command:
+        "bun run cli key rotate --merchant 01a1fc34-7205-710e-9410-874fee9a4996 --key 01a1fc34-7205-710e-9410-874fee9a4998",
+      description: "Replaces a key"
+    }
+  ])
+)
 
 const revoke = Command.make(
   "revoke",
@@ -118,9 +144,18 @@ const revoke = Command.make(
         message: "No current key with this id. List them: bun run cli key list"
       })
     }
-    yield* print(input.json, { revoked: input.key }, [`Revoked ${input.key}. It is refused from now on.`])
+    yield* print(input.json, { revoked: input.key }, [`Revoked ${input.key}. It no longer works.`])
   })
-).pipe(Command.withDescription("Revoke a key immediately"))
+).pipe(
+  Command.withDescription("Revoke a key immediately"),
+  Command.withExamples([
+    {
+      command:
+        "bun run cli key revoke --merchant 01a1fc34-7205-710e-9410-874fee9a4996 --key 01a1fc34-7205-710e-9410-874fee9a4998",
+      description: "Revokes a key"
+    }
+  ])
+)
 
 export const key = Command.make("key").pipe(
   Command.withDescription("List, create, rotate and revoke API keys"),

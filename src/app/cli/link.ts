@@ -53,7 +53,15 @@ const list = Command.make(
       )
     )
   })
-).pipe(Command.withDescription("List a merchant's payment links"))
+).pipe(
+  Command.withDescription("List a merchant's payment links"),
+  Command.withExamples([
+    {
+      command: "bun run cli link list --merchant 01a1fc34-7205-710e-9410-874fee9a4996 --env test",
+      description: "Lists a merchant's payment links"
+    }
+  ])
+)
 
 const create = Command.make(
   "create",
@@ -93,22 +101,40 @@ const create = Command.make(
       .pipe(Effect.mapError(failed))
     yield* print(input.json, { link }, [link.url, `To print: ${link.posterUrl}`])
   })
-).pipe(Command.withDescription("Create a payment link, with --amount, or with --min and --max"))
+).pipe(
+  Command.withDescription("Create a payment link with --amount, or with --min and --max"),
+  Command.withExamples([
+    {
+      command:
+        "bun run cli link create --merchant 01a1fc34-7205-710e-9410-874fee9a4996 --env test --amount 35.00 --description 'Signed print' --once",
+      description: "Creates a link that one buyer can pay"
+    }
+  ])
+)
 
 const close = Command.make(
   "close",
   {
     merchant: merchantId,
     env,
-    link: Flag.String("link").pipe(Flag.withDescription("The link's id, the end of its address")),
+    link: Flag.String("link").pipe(Flag.withDescription("The link's id, at the end of its URL")),
     json
   },
   Effect.fn("link close")(function* (input) {
     const owner = yield* ownerOf(input.merchant, input.env)
     yield* (yield* Links).close(owner, input.link).pipe(Effect.mapError(failed))
-    yield* print(input.json, { closed: input.link }, ["Closed. Payments that are open go on."])
+    yield* print(input.json, { closed: input.link }, ["Closed. Open payments continue."])
   })
-).pipe(Command.withDescription("Close a payment link"))
+).pipe(
+  Command.withDescription("Close a payment link"),
+  Command.withExamples([
+    {
+      command:
+        "bun run cli link close --merchant 01a1fc34-7205-710e-9410-874fee9a4996 --env test --link oLMFcD42GixfMtEzA_-iAXRT",
+      description: "Closes a link"
+    }
+  ])
+)
 
 export const link = Command.make("link").pipe(
   Command.withDescription("Payment links"),

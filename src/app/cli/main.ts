@@ -34,12 +34,12 @@ const copies = Database.layerCopy.pipe(Layer.provideMerge(config))
 
 const faucetOperator = App.layerFaucetOperator.pipe(Layer.provideMerge(config))
 
-/** As it was typed: help shows it. Completions are for the command `quittance`. */
+/** The command as typed, for the help. Completions are for the command `quittance`. */
 const isCompletion = process.argv.some((word) => /^(--)?completions/.test(word))
 const typed = process.env["npm_lifecycle_event"] === "cli" && !isCompletion ? "bun run cli" : "quittance"
 
 const root = Command.make(typed).pipe(
-  Command.withDescription("Operate Quittance: merchants, people, keys, webhooks and agents."),
+  Command.withDescription("Operate Quittance: merchants, users, keys, webhooks and agents."),
   Command.withSubcommands([
     init.pipe(Command.provide(SecureRandom.layerWebCrypto)),
     doctor.pipe(Command.provide(config)),

@@ -4,7 +4,8 @@ import { Command, Flag } from "effect/cli"
 import type { Env } from "../../domain/Chain.ts"
 import type { ReceiverTaken } from "../../domain/Errors.ts"
 import { TokenLifetime } from "../../domain/Merchant.ts"
-import { operator } from "../../merchants/audit/AuditLog.ts"
+import { AuditLog, operator } from "../../merchants/audit/AuditLog.ts"
+import { firstChanges } from "../../merchants/audit/firstChanges.ts"
 import { KeyAuth } from "../../merchants/keys/KeyAuth.ts"
 import { MerchantRepo, type TokenRules } from "../../merchants/MerchantRepo.ts"
 import { Receivers } from "../../merchants/Receivers.ts"
@@ -20,26 +21,27 @@ const create = Command.make(
     ),
     receiver: address("receiver").pipe(
       Flag.withDescription(
-        "Where buyers' USDC goes, on Testnet and, unless --receiver-live is given, on Mainnet"
+        "The address that receives buyers' USDC, on Mainnet too unless --receiver-live is set"
       )
     ),
     receiverLive: address("receiver-live").pipe(
-      Flag.withDescription("Another address for Mainnet"),
+      Flag.withDescription("A different receiving address on Mainnet"),
       Flag.optional
     ),
     json
   },
   Effect.fn("merchant create")(function* (input) {
     const keyAuth = yield* KeyAuth
-    const { merchant, keys } = yield* keyAuth.createMerchant({
+    const creating = keyAuth.createMerchant({
       name: input.name,
       receivers: { test: input.receiver, live: Option.getOrElse(input.receiverLive, () => input.receiver) }
     })
+    const { merchant, keys } = yield* (yield* AuditLog).recordingNew(operator, creating, firstChanges)
     yield* print(input.json, { merchant: { id: merchant.id, name: merchant.name }, keys }, [
       `Created merchant ${merchant.name} (${merchant.id}).`,
       `Receives on Testnet at ${merchant.receivers.test}, on Mainnet at ${merchant.receivers.live}.`,
       "",
-      "Keys, shown this once:",
+      "Keys, shown only once:",
       `  test secret       ${keys.test.secret}`,
       `  test publishable  ${keys.test.publishable}`,
       `  live secret       ${keys.live.secret}`,
@@ -54,7 +56,7 @@ const create = Command.make(
     {
       command:
         "bun run cli merchant create --name 'Demo Books' --receiver 0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045",
-      description: "A merchant that receives at one address on both networks"
+      description: "Creates a merchant with one address on both networks"
     }
   ])
 )
@@ -73,7 +75,10 @@ const list = Command.make(
         : merchants.map(({ id, name, receivers }) => `${id}  ${name}  ${receivers.test}`)
     )
   })
-).pipe(Command.withDescription("List merchants"))
+).pipe(
+  Command.withDescription("List merchants"),
+  Command.withExamples([{ command: "bun run cli merchant list", description: "Lists every merchant" }])
+)
 
 const optionalAddress = (name: string, description: string) =>
   address(name).pipe(Flag.withDescription(description), Flag.optional)
@@ -175,10 +180,10 @@ const update = Command.make(
         `Receiving address, ${env}:`,
         `  before  ${before}`,
         `  after   ${after}`,
-        ...(withdrawn === undefined ? [] : [`  The change to ${withdrawn} that waited is withdrawn.`])
+        ...(withdrawn === undefined ? [] : [`  Withdrew the waiting change to ${withdrawn}.`])
       ]),
       ...(changes.some(({ after, before }) => before !== after)
-        ? ["New intents name the new address; intents and payments that exist keep theirs."]
+        ? ["New intents use the new address; existing intents and payments keep theirs."]
         : []),
       ...(changes.some(({ after, before, withdrawn }) => before !== after || withdrawn !== undefined)
         ? ["The merchant's members have been notified."]
@@ -192,12 +197,17 @@ const update = Command.make(
     ])
   })
 ).pipe(
-  Command.withDescription(
-    "Change where a merchant's money goes, printing before and after, and what it asks of buyers' tokens"
-  )
+  Command.withDescription("Change a merchant's receiving addresses and the rules for its buyers' tokens"),
+  Command.withExamples([
+    {
+      command:
+        "bun run cli merchant update --merchant 01a1fc34-7205-710e-9410-874fee9a4996 --receiver-test 0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045",
+      description: "Changes the address for new intents on Testnet"
+    }
+  ])
 )
 
 export const merchant = Command.make("merchant").pipe(
-  Command.withDescription("Create, list and change merchants"),
+  Command.withDescription("Create, list and update merchants"),
   Command.withSubcommands([create, list, update])
 )

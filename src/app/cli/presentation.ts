@@ -1,5 +1,5 @@
-// What the command line says of itself and of a command that it does not understand. Standard output is the answer's
-// alone: with --json that is one document, also for an error.
+// The command line's help and usage errors. Standard output contains only the result: with --json, a single document,
+// also for an error.
 import { Console, Effect, type Layer } from "effect"
 import { type CliError, CliOutput, type HelpDoc } from "effect/cli"
 
@@ -14,7 +14,7 @@ const inOneLine = (text: string) =>
       (_, names: string) => `. Did you mean ${names.replaceAll(" ", " or ")}?`
     )
 
-/** What is wrong, and what may be typed instead. `found`: what the document has beside the error. */
+/** Prints the error, and possible corrections. `found`: the document's other fields. */
 export const sayWrong = (message: string, hint?: string, found: object = {}): Effect.Effect<void> =>
   asksForJson
     ? Console.log(JSON.stringify({ ...found, error: { message, hint } }))
@@ -27,13 +27,13 @@ const hintOf = ({ examples = [], subcommands = [], usage }: HelpDoc.HelpDoc) => 
   return names.length > 0 ? `There are: ${names.join(", ")}` : `Usage: ${usage}`
 }
 
-/** Of a command that there is not, its flags say nothing. */
+/** Leaves out errors about the flags of an unknown command. */
 const told = (errors: ReadonlyArray<CliError.NonShowHelpErrors>) => {
   const unknown = errors.find(({ _tag }) => _tag === "UnknownSubcommand")
   return unknown === undefined ? errors : [unknown]
 }
 
-/** What every command takes comes last, in a line. */
+/** Puts the flags that every command accepts at the end, on one line. */
 const helpOf = (formatter: CliOutput.Formatter, doc: HelpDoc.HelpDoc) => {
   const everywhere = (doc.globalFlags ?? []).map(({ name }) => `--${name}`)
   return `${formatter.formatHelpDoc({ ...doc, globalFlags: [] })}\n\nEverywhere: ${everywhere.join(", ")}`

@@ -1,9 +1,9 @@
-import type { LostSecrets } from "../../webhooks/WebhookRepo/SealedSecretRepo.ts"
+import type { LostSecrets } from "../../webhooks/SealedSecretRepo.ts"
 
-/** What lies under a lost key, and how it is made recreateSecrets. */
+/** The kinds of secrets under a lost key, and the command that recreates each. */
 export const recreateSecrets: { readonly [O in LostSecrets["owner"]]: string } = {
   endpoint: "of webhook endpoints: bun run cli webhook regenerate-secret",
   authenticator: "of authenticator apps: bun run cli user remove-authenticator",
-  alert_hook: "of addresses that alerts are posted to: set them anew in the dashboard",
+  alert_hook: "of alert webhooks: add them again in the dashboard",
   receipt_key: "of receipts"
 }

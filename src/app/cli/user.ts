@@ -13,7 +13,7 @@ import { CommandFailed } from "./CommandFailed.ts"
 import { json, merchantId, print } from "./flags.ts"
 
 const email = Flag.String("email").pipe(
-  Flag.withDescription("The person's sign-in e-mail"),
+  Flag.withDescription("The user's sign-in e-mail"),
   Flag.withSchema(Email)
 )
 
@@ -23,11 +23,11 @@ const create = Command.make(
     email,
     merchant: merchantId,
     role: Flag.Literals("role", Role.literals).pipe(
-      Flag.withDescription("What the person may do in the merchant"),
+      Flag.withDescription("The user's role at the merchant"),
       Flag.withDefault("owner")
     ),
     operator: Flag.Boolean("operator").pipe(
-      Flag.withDescription("Sees and acknowledges alerts that concern the whole service"),
+      Flag.withDescription("Let the user see and acknowledge alerts about the whole service"),
       Flag.withDefault(false)
     ),
     json
@@ -59,11 +59,11 @@ const create = Command.make(
     )
     const link = linkUrl(baseUrl, token)
     yield* print(input.json, { email: input.email, link, hasAccount }, [
-      `Hand this link to ${input.email}. It works once, within three days, and leads to ${merchant.name}, as ${input.role.replace("_", "-")}:`,
+      `Send this link to ${input.email}. It works once, within three days, and gives access to ${merchant.name} as ${input.role.replace("_", "-")}:`,
       link,
       ...(hasAccount
         ? [
-            `${input.email} has an account, and the link asks for its password. Anybody may have signed up under that address: if it is not theirs, bun run cli user reset-password --email ${input.email}`
+            `${input.email} already has an account, so the link requires its password. If somebody else signed up under that address, run: bun run cli user reset-password --email ${input.email}`
           ]
         : [])
     ])
@@ -74,7 +74,7 @@ const create = Command.make(
     {
       command:
         "bun run cli user create --email ada@example.com --merchant 01a1fc34-7205-710e-9410-874fee9a4996",
-      description: "Prints the link, once"
+      description: "Prints the link"
     }
   ])
 )
@@ -98,13 +98,26 @@ const resetPassword = Command.make(
       operator: false,
       invitedBy: null
     })
+    yield* (yield* AuditLog).note(operator, {
+      action: "member.reset_link_created",
+      env: null,
+      summary: `made a link that resets the password of ${input.email}`
+    })
     const link = linkUrl(baseUrl, token)
     yield* print(input.json, { email: input.email, link }, [
-      `Hand this link to ${input.email}. It works once, within three days; the old password works until then:`,
+      `Send this link to ${input.email}. It works once, within three days; the old password works until then:`,
       link
     ])
   })
-).pipe(Command.withDescription("Create a one-time link that resets a password and ends every session"))
+).pipe(
+  Command.withDescription("Create a one-time link that resets a password and ends every session"),
+  Command.withExamples([
+    {
+      command: "bun run cli user reset-password --email ada@example.com",
+      description: "Prints a link that sets a new password"
+    }
+  ])
+)
 
 const removeAuthenticator = Command.make(
   "remove-authenticator",
@@ -116,15 +129,26 @@ const removeAuthenticator = Command.make(
         message: `No user with the e-mail ${input.email} has an authenticator app. Nothing was changed.`
       })
     }
+    yield* (yield* AuditLog).note(operator, {
+      action: "member.authenticator_removed",
+      env: null,
+      summary: `removed the authenticator app of ${input.email}`
+    })
     yield* print(input.json, { email: input.email, removed }, [
-      `${input.email} signs in without a code from now on, and can set up another app.`
+      `${input.email} now signs in without a code, and can set up another app.`
     ])
   })
 ).pipe(
-  Command.withDescription("Remove the authenticator app of a person who has lost it and the recovery codes")
+  Command.withDescription("Remove the authenticator app of a user who lost the app and the recovery codes"),
+  Command.withExamples([
+    {
+      command: "bun run cli user remove-authenticator --email ada@example.com",
+      description: "Lets a user sign in without the lost app"
+    }
+  ])
 )
 
 export const user = Command.make("user").pipe(
-  Command.withDescription("People who sign in to the dashboard"),
+  Command.withDescription("Manage the users of the dashboard"),
   Command.withSubcommands([create, resetPassword, removeAuthenticator])
 )

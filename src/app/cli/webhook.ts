@@ -4,7 +4,7 @@ import { Command, Flag } from "effect/cli"
 import { ReplayRepo } from "../../webhooks/ReplayRepo.ts"
 import { reencryptSecrets } from "../../webhooks/reencryptSecrets.ts"
 import { regenerateSecret } from "../../webhooks/regenerateSecret.ts"
-import type { LostSecrets } from "../../webhooks/WebhookRepo/SealedSecretRepo.ts"
+import type { LostSecrets } from "../../webhooks/SealedSecretRepo.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import { env, json, merchantId, print } from "./flags.ts"
 import { recreateSecrets } from "./recreateSecrets.ts"
@@ -27,12 +27,21 @@ const regenerate = Command.make(
       input.json,
       { endpoint: { id: endpoint.id, url: endpoint.url }, secret: Redacted.value(secret) },
       [
-        `The endpoint ${endpoint.url} has a new secret; the old one stops verifying now. Shown this once:`,
+        `The endpoint ${endpoint.url} has a new secret, shown only once. The old secret no longer works:`,
         Redacted.value(secret)
       ]
     )
   })
-).pipe(Command.withDescription("Give an endpoint a new signing secret"))
+).pipe(
+  Command.withDescription("Regenerate an endpoint's signing secret"),
+  Command.withExamples([
+    {
+      command:
+        "bun run cli webhook regenerate-secret --merchant 01a1fc34-7205-710e-9410-874fee9a4996 --env test",
+      description: "Replaces a signing secret and prints the new one"
+    }
+  ])
+)
 
 const theKeys = (lost: ReadonlyArray<LostSecrets>) =>
   [...new Set(lost.map(({ kid }) => `the key \`${kid}\``))].join(" and ")
@@ -55,7 +64,7 @@ const reencrypt = Command.make(
     if (lost.length > 0)
       return yield* new CommandFailed({
         message: [
-          `${count} secrets re-encrypted, and not all: ENCRYPTION_KEYS lacks ${theKeys(lost)}. Add it back and run this again; where it is lost, make these secrets recreateSecrets:`,
+          `${count} secrets re-encrypted, and not all: ENCRYPTION_KEYS lacks ${theKeys(lost)}. Add it back and run this again. If it is lost, replace these secrets:`,
           ...lost.map((one) => `  ${one.count} ${recreateSecrets[one.owner]}`)
         ].join("\n")
       })
@@ -64,14 +73,20 @@ const reencrypt = Command.make(
       ...(retiredReceiptKeys === 0
         ? []
         : [
-            `${retiredReceiptKeys} of the keys that signed receipts lie under a key that ENCRYPTION_KEYS lacks. Their receipts still verify; a newer key signs.`
+            `${retiredReceiptKeys} of the keys that signed receipts are encrypted with a key that is missing from ENCRYPTION_KEYS. Their receipts can still be verified, and a newer key signs.`
           ])
     ])
   })
 ).pipe(
   Command.withDescription(
     "Re-encrypt every secret with the newest of ENCRYPTION_KEYS; the secrets do not change"
-  )
+  ),
+  Command.withExamples([
+    {
+      command: "bun run cli webhook reencrypt",
+      description: "Encrypts every stored secret with the newest key"
+    }
+  ])
 )
 
 /** To a hundred years. */
@@ -85,7 +100,7 @@ const replay = Command.make(
     merchant: merchantId,
     env,
     hours: Flag.Int("hours").pipe(
-      Flag.withDescription("How far back, by when the event happened"),
+      Flag.withDescription("How many hours back, by the time of the event"),
       Flag.withSchema(Hours),
       Flag.withDefault(24)
     ),
@@ -95,16 +110,24 @@ const replay = Command.make(
     yield* requireMerchant(input.merchant)
     const at = yield* DateTime.nowAsDate
     const since = new Date(at.getTime() - input.hours * 3_600_000)
-    const count = yield* (yield* ReplayRepo).replayFailed(
-      { merchantId: input.merchant, env: input.env },
-      since,
-      at
-    )
-    yield* print(input.json, { count }, [
-      `${count} failed deliveries of the last ${input.hours} hours get one more attempt, under their ids.`
+    const tenant = { merchantId: input.merchant, env: input.env }
+    const { replayFailed, replayUnsent } = yield* ReplayRepo
+    const failed = yield* replayFailed(tenant, since, at)
+    const unsent = yield* replayUnsent(tenant, since, at)
+    yield* print(input.json, { count: failed + unsent, failed, unsent }, [
+      `${failed} failed deliveries of the last ${input.hours} hours get one more attempt under their ids. ${unsent} settled payments that were never sent are sent too.`
     ])
   })
-).pipe(Command.withDescription("Resend failed deliveries after the receiver is fixed"))
+).pipe(
+  Command.withDescription("Resend failed deliveries, and send settled payments that were never sent"),
+  Command.withExamples([
+    {
+      command:
+        "bun run cli webhook replay --merchant 01a1fc34-7205-710e-9410-874fee9a4996 --env test --hours 24",
+      description: "Resends a day of failed deliveries"
+    }
+  ])
+)
 
 export const webhook = Command.make("webhook").pipe(
   Command.withDescription("Webhook endpoints"),

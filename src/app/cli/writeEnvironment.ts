@@ -8,13 +8,14 @@ import { Effect, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Base64, Base64Url } from "effect/encoding"
 import { networks } from "../../domain/networks.ts"
+import { namedKey } from "../../platform/AppConfig/namedKey.ts"
 import { loadAppConfig } from "../../platform/AppConfig.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 
 interface Line {
   readonly variable: string
   readonly value: string
-  /** What it is, and what to do with it. */
+  /** An explanation of the variable. */
   readonly what: string
   /** Written as a comment: the service has a default. */
   readonly isOff?: true
@@ -27,46 +28,46 @@ const linesFor = Effect.fnUntraced(function* (baseUrl: string, databaseUrl: stri
     {
       variable: "BASE_URL",
       value: baseUrl,
-      what: "Where buyers, shops and people reach the service, https. Tokens are issued under it: it stays."
+      what: "The public https URL of the service. Tokens contain it, so do not change it later."
     },
     { variable: "DATABASE_URL", value: databaseUrl, what: "The Postgres that keeps everything. Back it up." },
     {
       variable: "INTENT_TOKEN_SECRETS",
-      value: `one:${Base64Url.encode(yield* random.randomBytes(32))}`,
-      what: "Signs payment intents. Rotate by putting a new one before it."
+      value: namedKey(Base64Url.encode(yield* random.randomBytes(32))),
+      what: "Signs payment intents. To rotate it, put a new secret in front."
     },
     {
       variable: "ENCRYPTION_KEYS",
-      value: `one:${Base64.encode(yield* random.randomBytes(32))}`,
-      what: "Encrypts webhook secrets in the database: keep a copy elsewhere, without it they are lost."
+      value: namedKey(Base64.encode(yield* random.randomBytes(32))),
+      what: "Encrypts webhook secrets in the database. Store a copy elsewhere: without it they are lost."
     },
     {
       variable: "AGENT_WALLET_MNEMONIC",
       value: entropyToMnemonic(yield* random.randomBytes(16), wordlist),
-      what: "Wallets of agents and of the relayer: keep a copy elsewhere, without it their money is lost."
+      what: "The wallets of agents and of the relayer. Store a copy elsewhere: without it their money is lost."
     },
     {
       variable: networks.test.nodes.setting,
       value: networks.test.nodes.default.join(","),
-      what: "Nodes that prove payments: three, comma-separated, so that one may fail or lie.",
+      what: "The nodes that verify payments, comma-separated. With three, one node may fail or lie.",
       isOff: true
     },
     {
       variable: "TRUSTED_PROXY_HOPS",
       value: "1",
-      what: "How many proxies of yours stand before the service.",
+      what: "The number of your proxies in front of the service.",
       isOff: true
     },
     {
       variable: "SMTP_URL",
       value: "smtps://user:password@mail.example.com:465",
-      what: "Mails to members and buyers; without it none are sent.",
+      what: "The mail server for members and buyers. Without it the service sends no mail.",
       isOff: true
     }
   ] satisfies ReadonlyArray<Line>
 })
 
-/** What readers of such files would take for a quotation, a comment or a variable. */
+/** True if readers of such files would not take the value for a quotation, a comment or a variable. */
 const isPlain = (value: string) => !/["'`$#\\]|\p{Cc}/u.test(value)
 
 /** Writes `file`, which must not be there, readable by its owner alone. Answers what each line is. */

@@ -1,7 +1,17 @@
-// A chain of one's own for development, the demo and tests: anvil with chain id
-// 84532 and Circle's USDC at the pinned Base Sepolia address. Everything above
-// it runs unchanged against this chain or the public one.
-import { Context, Effect, Layer, Redacted, Schema, type Scope, Semaphore } from "effect"
+// A chain of one's own for development, the demo and tests: anvil with a network's chain id and Circle's USDC at the
+// network's pinned address. Everything above it runs unchanged against this chain or the public one.
+import {
+  Clock,
+  Context,
+  Duration,
+  Effect,
+  Layer,
+  Redacted,
+  Schedule,
+  Schema,
+  type Scope,
+  Semaphore
+} from "effect"
 import {
   type Chain,
   createPublicClient,
@@ -19,19 +29,21 @@ import {
 } from "viem"
 import { type HDAccount, mnemonicToAccount } from "viem/accounts"
 import { Address, TransactionHash } from "../../domain/Chain.ts"
-import { walletNetwork } from "../../domain/networks.ts"
+import { faucetNetwork, type Network } from "../../domain/networks.ts"
 import { startAnvil } from "./Anvil.ts"
 import { type LocalChainDied, LocalChainError } from "./LocalChainError.ts"
 import { installUsdc, type NodeRpc, usdcAbi } from "./LocalUsdc.ts"
 
 export interface LocalChainOptions {
+  /** The network that it stands for. Default: the one with the faucet. */
+  readonly network?: Network
   /** 0, the default, takes a free port. */
   readonly port?: number
   /** The environment variable to name when `port` is taken. */
   readonly portVariable?: string
   /** Address to listen on. Default 127.0.0.1. */
   readonly host?: string
-  /** Seconds between blocks; 0 mines each transaction at once. Default 1. */
+  /** Seconds between blocks; 0 mines each transaction at once. Below 1, blocks of one second share its time. Default 1. */
   readonly blockTimeSeconds?: number
 }
 
@@ -40,7 +52,6 @@ export const developmentMnemonic = "test test test test test test test test test
 const ownerIndex = 0
 const faucetIndex = 1
 const faucetAtomicUsdc = 1_000_000_000_000n
-const network = walletNetwork
 
 type Client = PublicClient<HttpTransport, Chain>
 
@@ -60,7 +71,7 @@ const makeRpc =
         })
     })
 
-const checkDomain = Effect.fn("LocalChain.checkDomain")(function* (rpc: NodeRpc) {
+const checkDomain = Effect.fn("LocalChain.checkDomain")(function* (rpc: NodeRpc, network: Network) {
   const { address, domainName, domainVersion } = network.usdc
   const separator = yield* rpc("eth_call", [
     { to: address, data: encodeFunctionData({ abi: usdcAbi, functionName: "DOMAIN_SEPARATOR" }) },
@@ -85,14 +96,29 @@ const checkDomain = Effect.fn("LocalChain.checkDomain")(function* (rpc: NodeRpc)
   if (separator !== expected) {
     return yield* new LocalChainError({
       reason: "setup",
-      message: "USDC on the local chain has another domain separator than on Base Sepolia"
+      message: `USDC on the local chain has another domain separator than on ${network.name}`
     })
   }
+})
+
+/** Anvil's interval is whole seconds, and its blocks are a second apart. */
+const mineFaster = Effect.fnUntraced(function* (rpc: NodeRpc, seconds: number) {
+  yield* rpc("evm_setAutomine", [false])
+  const mine = Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    yield* rpc("evm_setNextBlockTimestamp", [Math.floor(now / 1_000)])
+    yield* rpc("evm_mine", [])
+  })
+  // A chain that ends is reported by `died`.
+  yield* Effect.forkScoped(
+    Effect.repeat(Effect.ignore(mine), Schedule.fixed(Duration.millis(seconds * 1_000)))
+  )
 })
 
 const make = Effect.fn("LocalChain.make")(function* (
   options: LocalChainOptions
 ): Effect.fn.Return<typeof LocalChain.Service, LocalChainError, Scope.Scope> {
+  const { network = faucetNetwork } = options
   const account = (index: number) => mnemonicToAccount(developmentMnemonic, { addressIndex: index })
   const { rpcUrl, died, kill } = yield* startAnvil({
     chainId: network.chainId,
@@ -117,9 +143,11 @@ const make = Effect.fn("LocalChain.make")(function* (
   yield* installUsdc(rpc, network, owner, [
     { to: Address.make(faucet.address), atomicUsdc: faucetAtomicUsdc }
   ])
-  yield* checkDomain(rpc)
+  yield* checkDomain(rpc, network)
   const blockTime = options.blockTimeSeconds ?? 1
-  yield* blockTime === 0 ? rpc("evm_setAutomine", [true]) : rpc("evm_setIntervalMining", [blockTime])
+  if (blockTime === 0) yield* rpc("evm_setAutomine", [true])
+  else if (blockTime >= 1) yield* rpc("evm_setIntervalMining", [blockTime])
+  else yield* mineFaster(rpc, blockTime)
 
   const awaitReceipt = (hash: TransactionHash) =>
     Effect.tryPromise({

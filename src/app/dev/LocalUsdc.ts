@@ -8,7 +8,7 @@ import { type Address, encodeFunctionData, getContractAddress, type Hex, parseAb
 import type { Network } from "../../domain/networks.ts"
 import { LocalChainError } from "./LocalChainError.ts"
 
-/** One JSON-RPC call to the development node. */
+/** A JSON-RPC call to the development node. */
 export type NodeRpc = (
   method: string,
   params: ReadonlyArray<unknown>

@@ -1,21 +1,48 @@
-// `bun run chain`: the local chain by itself, for a service that runs beside it.
+// `bun run chain`: the local chain by itself, for a service that runs beside it. `--network live` stands for Mainnet:
+// its chain id, its USDC, its blocks of a quarter of a second.
 import { BunRuntime } from "@effect/platform-bun"
 import { Cause, Console, Effect, Redacted } from "effect"
+import { envs, isEnv, networks } from "../../domain/networks.ts"
 import { LocalChain } from "./LocalChain.ts"
 
-const port = Number(process.env["CHAIN_PORT"] ?? 8545)
+const [flag, word = envs[0], ...others] = process.argv.slice(2)
+if (!isEnv(word) || others.length > 0 || (flag !== undefined && flag !== "--network")) {
+  console.error(
+    `The only flag is --network, with ${envs.join(" or ")}.\nExample: bun run chain --network live`
+  )
+  process.exit(2)
+}
+const network = networks[word]
+
+const port = Number(process.env["CHAIN_PORT"] ?? (network.isTest ? 8545 : 8546))
 const host = process.env["CHAIN_HOST"] ?? "127.0.0.1"
+
+/** The settings with which the service uses the chain. An open Mainnet asks for two nodes: here one, by two names. */
+const settingsFor = (chain: LocalChain["Service"]) =>
+  network.faucet
+    ? `${network.nodes.setting}=${chain.rpcUrl} FAUCET_PRIVATE_KEY=${Redacted.value(chain.faucetPrivateKey)} FAUCET_GAS_WEI=2000000000000000`
+    : `MAINNET=open ${network.nodes.setting}=${chain.rpcUrl},${chain.rpcUrl.replace("127.0.0.1", "localhost")}`
 
 const main = Effect.gen(function* () {
   const chain = yield* LocalChain
-  yield* Console.log(`The local chain answers at ${chain.rpcUrl} (chain id ${chain.chain.id}, Circle's USDC at ${chain.usdc}).
+  yield* Console.log(`The local chain runs at ${chain.rpcUrl} (chain id ${chain.chain.id}, Circle's USDC at ${chain.usdc}).
 Start the service on it:
 
-  BASE_SEPOLIA_RPC_URLS=${chain.rpcUrl} FAUCET_PRIVATE_KEY=${Redacted.value(chain.faucetPrivateKey)} FAUCET_GAS_WEI=2000000000000000 bun run start
+  ${settingsFor(chain)} bun run start
 
-Ctrl-C stops it; what happened on it is gone then.`)
+Ctrl-C stops the chain and discards its state.`)
   return yield* chain.died
-}).pipe(Effect.provide(LocalChain.layer({ port, portVariable: "CHAIN_PORT", host })))
+}).pipe(
+  Effect.provide(
+    LocalChain.layer({
+      network,
+      port,
+      portVariable: "CHAIN_PORT",
+      host,
+      blockTimeSeconds: Math.min(1, network.blockMillis / 1_000)
+    })
+  )
+)
 
 main.pipe(
   Effect.catchCause((cause) => {

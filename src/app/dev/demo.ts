@@ -4,31 +4,46 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { BunRuntime } from "@effect/platform-bun"
-import { Cause, Clock, Console, Context, Duration, Effect, Layer, Redacted, Schedule, Schema } from "effect"
+import {
+  Cause,
+  Clock,
+  Console,
+  Context,
+  Duration,
+  Effect,
+  Layer,
+  Redacted,
+  References,
+  Schedule,
+  Schema
+} from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { Address } from "../../domain/Chain.ts"
 import { formatUsd } from "../../domain/Money.ts"
-import { walletNetwork } from "../../domain/networks.ts"
+import { faucetNetwork } from "../../domain/networks.ts"
 import { KeyAuth } from "../../merchants/keys/KeyAuth.ts"
 import { createDidToken } from "../../payments/buyers/createDidToken.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import * as App from "../App.ts"
+import { createPerson } from "./createPerson.ts"
 import { buyForecast, type DemoMerchant, fundRelayer, makeAgent } from "./demoAgent.ts"
-import { createPerson, payMore } from "./demoPerson.ts"
+import { makeHistory, merchantWallet } from "./demoHistory.ts"
 import { freePort } from "./freePort.ts"
 import { LocalChain } from "./LocalChain.ts"
 import { CreatedIntent, fail, makeApi, Opened } from "./merchantApi.ts"
 import { openShop, type Shop } from "./Shop.ts"
 
 const amount = "4.20"
-const { chainId } = walletNetwork
+const { chainId } = faucetNetwork
 
-/** One line of the timeline: the step, what came of it, and the time it took. */
-const step = <A, E, R>(title: string, effect: Effect.Effect<A, E, R>, tell: (result: A) => string) =>
+/** One line of the timeline: the step, its outcome, and the time it took. */
+const step = <A, E, R>(title: string, effect: Effect.Effect<A, E, R>, outcomeOf: (result: A) => string) =>
   Effect.gen(function* () {
     const [duration, result] = yield* Effect.timed(effect)
     const millis = Duration.toMillis(duration)
-    yield* Console.log(`${title.padEnd(26)}${tell(result).padEnd(62)} ${millis.toFixed(0).padStart(6)} ms`)
+    yield* Console.log(
+      `${title.padEnd(18)}${outcomeOf(result).padEnd(62)} ${millis.toFixed(0).padStart(6)} ms`
+    )
     return result
   })
 
@@ -78,8 +93,8 @@ const payOnce = Effect.fnUntraced(function* (shop: Shop, chain: LocalChain["Serv
     keys.createMerchant({
       name: "Demo Books",
       receivers: {
-        test: Address.make(chain.account(5).address),
-        live: Address.make(chain.account(5).address)
+        test: Address.make(chain.account(merchantWallet).address),
+        live: Address.make(chain.account(merchantWallet).address)
       }
     }),
     ({ merchant }) => `"${merchant.name}" has keys and a receiving address`
@@ -97,7 +112,12 @@ const payOnce = Effect.fnUntraced(function* (shop: Shop, chain: LocalChain["Serv
     ),
     () => `registered, 127.0.0.1:${shop.port}`
   )
-  shop.secret.value = endpoint.body.secret
+  shop.open({
+    baseUrl: config.baseUrl,
+    secretKey: secret,
+    publishableKey: publishable,
+    webhookSecret: endpoint.body.secret
+  })
   yield* fundRelayer(chain, { baseUrl: config.baseUrl, secret })
 
   const intent = yield* step(
@@ -126,7 +146,7 @@ const payOnce = Effect.fnUntraced(function* (shop: Shop, chain: LocalChain["Serv
         createDidToken(buyer, { audience: config.baseUrl, lifetimeSeconds: 900, now: Math.floor(now / 1000) })
       )
     ),
-    () => `${buyer.address} signed its identity token`
+    () => `${buyer.address.slice(0, 10)}… signed its identity token`
   )
   yield* step(
     "Faucet",
@@ -166,18 +186,15 @@ const payOnce = Effect.fnUntraced(function* (shop: Shop, chain: LocalChain["Serv
     ),
     ({ body }) => `sent by the service, proven on chain ${chainId}: ${body.payment.status}`
   )
-  yield* step("Network fee", balance, (left) =>
-    left === gas ? "paid by the service; the buyer spent no gas" : "the buyer spent gas"
+  const left = yield* balance
+  const event = yield* shop.settled.pipe(
+    Effect.timeoutOrElse({
+      duration: "10 seconds",
+      orElse: () => Effect.fail(fail("The shop got no verified payment.settled within 10 seconds."))
+    })
   )
-  yield* step(
-    "Webhook",
-    shop.settled.pipe(
-      Effect.timeoutOrElse({
-        duration: "10 seconds",
-        orElse: () => Effect.fail(fail("The shop got no verified payment.settled within 10 seconds."))
-      })
-    ),
-    (event) => `${event.type} verified; the shop ships`
+  yield* Console.log(
+    `${"Webhook".padEnd(18)}${event.type} verified; ${left === gas ? "the buyer spent no gas" : "the buyer spent gas"}; the shop ships`
   )
   const transactionId = settled.body.payment.reportedTransactionId ?? ""
   return { issued, merchant, baseUrl: config.baseUrl, buyerDidToken, transactionId }
@@ -189,11 +206,12 @@ const agentBuys = Effect.fnUntraced(function* (merchant: DemoMerchant) {
     makeAgent(merchant),
     ({ agent, funds, cap }) => `${agent.address.slice(0, 10)}… holds ${funds} USDC, may pay ${cap} at once`
   )
-  yield* step(
+  const { command } = yield* step(
     "Paid API",
     buyForecast(merchant, key),
-    ({ paid, answer }) => `402, then ${paid} USDC by x402, then ${answer}`
+    ({ answer, paid }) => `402, then ${paid} USDC by x402, then ${answer}`
   )
+  return command
 })
 
 const once = process.argv.includes("--once")
@@ -202,7 +220,7 @@ const startChain = Effect.map(Layer.build(LocalChain.layer({ blockTimeSeconds: 1
   Context.get(context, LocalChain)
 )
 
-const demo = Effect.fnUntraced(function* (chain: LocalChain["Service"]) {
+const demo = Effect.fnUntraced(function* (chain: LocalChain["Service"], seconds: Effect.Effect<string>) {
   const shop = yield* openShop
   const port = yield* freePort(8787)
   const dataDir = yield* Effect.acquireRelease(
@@ -223,8 +241,7 @@ const demo = Effect.fnUntraced(function* (chain: LocalChain["Service"]) {
     Effect.provideContext(context)
   )
 
-  yield* Console.log("\nPaid, proven, settled and delivered. Now a program pays, within a cap.\n")
-  yield* Effect.provideContext(
+  const command = yield* Effect.provideContext(
     agentBuys({
       baseUrl,
       merchantId: merchant.id,
@@ -234,23 +251,32 @@ const demo = Effect.fnUntraced(function* (chain: LocalChain["Service"]) {
     context
   )
   if (once) return
-  yield* step(
-    "More payments",
-    payMore({ baseUrl, keys: issued.test, ...paid }),
-    () => "three settled, one waiting, one that another transfer was reported for"
+  const pages = yield* step(
+    "A few more days",
+    makeHistory({ baseUrl, keys: issued.test, chain, shop, ...paid }),
+    () => "a refund, links, a retried webhook, an unexplained transfer"
   )
-  const person = yield* createPerson(merchant.id).pipe(Effect.provideContext(context))
+  const person = yield* createPerson(merchant.id).pipe(
+    Effect.provideContext(context),
+    // Its audit lines would interrupt the table.
+    Effect.provideService(References.MinimumLogLevel, "Warn")
+  )
   yield* Console.log(`
-The service stays up. Look at:
-  Dashboard        ${baseUrl}/dashboard
-    e-mail         ${person.email}
-    password       ${person.password}
-  Playground       ${baseUrl}/playground#pk=${issued.test.publishable}
-  API reference    ${baseUrl}/docs
-  Payments         curl -H 'authorization: Bearer ${issued.test.secret}' ${baseUrl}/api/v1/payments
-  Secret key       ${issued.test.secret}
-  Publishable key  ${issued.test.publishable}
-  Chain            ${chain.rpcUrl} (chain id ${chainId})
+${yield* seconds} s in all. It stays up; open:
+
+  Order to pay  ${pages.order}
+  Dashboard     ${baseUrl}/dashboard  (${person.email}, ${person.password})
+  Payment link  ${pages.link}
+  Counter       ${pages.counter}
+  Receipt       ${pages.receipt}
+
+A program pays 0.05 USDC for a forecast:
+  ${command}
+
+Secret key       ${issued.test.secret}
+Publishable key  ${issued.test.publishable}
+Documentation    ${baseUrl}/docs    Playground  ${baseUrl}/playground#pk=${issued.test.publishable}
+Chain            ${chain.rpcUrl} (chain id ${chainId})
 
 Ctrl-C stops everything.`)
   return yield* Effect.never
@@ -269,18 +295,21 @@ const failed = (cause: Cause.Cause<unknown>) => {
   )
 }
 
-/** What fails because the chain died fails before its end is known: it waits for that, as the better reason. */
+/** Waits for the chain's end to become known, because it is the better explanation of a failure. */
 const giveTheChainTime = (cause: Cause.Cause<unknown>) =>
   Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.sleep("500 millis")
 
 const main = Effect.gen(function* () {
   yield* Console.log("One payment, from intent to verified webhook, on a local chain.\n")
   const started = yield* Clock.currentTimeMillis
+  const seconds = Effect.map(Clock.currentTimeMillis, (now) => ((now - started) / 1000).toFixed(1))
   const chain = yield* step("Local chain", startChain, ({ rpcUrl }) => `anvil with Circle's USDC, ${rpcUrl}`)
-  yield* Effect.raceFirst(demo(chain).pipe(Effect.tapCause(giveTheChainTime)), chain.died).pipe(
+  yield* Effect.raceFirst(demo(chain, seconds).pipe(Effect.tapCause(giveTheChainTime)), chain.died).pipe(
     Effect.tapCause(failed)
   )
-  yield* Console.log(`${(((yield* Clock.currentTimeMillis) - started) / 1000).toFixed(1)} s in all.`)
+  yield* Console.log(
+    `\nPaid, proven, settled, delivered; then a program paid, within a cap. ${yield* seconds} s in all.`
+  )
 }).pipe(Effect.scoped)
 
 main.pipe(

@@ -10,6 +10,7 @@ import type { Address } from "../../domain/Chain.ts"
 import { MerchantId } from "../../domain/Merchant.ts"
 import { AtomicUsdc, formatUsd } from "../../domain/Money.ts"
 import { makePayingFetch, outcomeHeaders } from "../../packages/agent-proxy/PayingFetch.ts"
+import { startProxy } from "../../packages/agent-proxy/Proxy.ts"
 import { Agents } from "../../x402/agents/Agents.ts"
 import type { LocalChain } from "./LocalChain.ts"
 import { fail, makeApi } from "./merchantApi.ts"
@@ -83,16 +84,17 @@ export const makeAgent = Effect.fnUntraced(function* (merchant: DemoMerchant) {
   return { agent, key, funds: formatUsd(BigInt(body.grant.usdcAtomic)), cap: formatUsd(capPerPayment) }
 })
 
-/** The agent requests a resource, gets 402, pays within its cap and receives the resource. */
+/** The agent requests a resource, gets 402, pays within its cap and receives the resource; its proxy stays up. */
 export const buyForecast = Effect.fnUntraced(function* (
   merchant: DemoMerchant,
   agentKey: string
 ): Effect.fn.Return<
-  { readonly paid: string; readonly answer: string },
+  { readonly paid: string; readonly answer: string; readonly command: string },
   ReturnType<typeof fail>,
   Scope.Scope
 > {
   const api = yield* paidApi(merchant)
+  const url = `http://127.0.0.1:${api.port}/forecast`
   const paying = makePayingFetch({
     serviceUrl: merchant.baseUrl,
     agentKey: Redacted.make(agentKey),
@@ -102,7 +104,7 @@ export const buyForecast = Effect.fnUntraced(function* (
     try: () =>
       paying.fetch({
         requestId: crypto.randomUUID(),
-        url: `http://127.0.0.1:${api.port}/forecast`,
+        url,
         method: "GET",
         headers: new Headers(),
         body: undefined
@@ -116,5 +118,13 @@ export const buyForecast = Effect.fnUntraced(function* (
       fail(`The agent could not buy: ${response.headers.get(outcomeHeaders.message) ?? answer}`)
     )
   }
-  return { paid: response.headers.get(outcomeHeaders.amount) ?? "0", answer }
+  const proxy = yield* Effect.acquireRelease(
+    Effect.promise(() => startProxy(paying, 0)),
+    (running) => Effect.promise(() => running.stop())
+  )
+  return {
+    paid: response.headers.get(outcomeHeaders.amount) ?? "0",
+    answer,
+    command: `curl http://127.0.0.1:${proxy.port}/${url}`
+  }
 })

@@ -15,7 +15,7 @@ import {
 } from "viem"
 import { generatePrivateKey, mnemonicToAccount, privateKeyToAccount } from "viem/accounts"
 import { UsdAmount } from "../../domain/Money.ts"
-import { walletNetwork } from "../../domain/networks.ts"
+import { faucetNetwork } from "../../domain/networks.ts"
 import { createDidToken } from "../../payments/buyers/createDidToken.ts"
 import { developmentMnemonic } from "./LocalChain.ts"
 import { CreatedIntent, fail, makeApi, Opened, type StepFailed } from "./merchantApi.ts"
@@ -37,7 +37,7 @@ const ChainContext = Schema.Struct({
   chain: Schema.Struct({ rpcUrl: Schema.optionalKey(Schema.String) })
 })
 const mintAbi = parseAbi(["function mint(address to, uint256 value) returns (bool)"])
-const { usdc, chainId } = walletNetwork
+const { usdc, chainId } = faucetNetwork
 const gasWei = 10n ** 17n
 
 const attempt = <A>(what: string, work: () => Promise<A>) =>
@@ -63,7 +63,7 @@ const fundedBuyer = Effect.fnUntraced(function* (rpcUrl: string, atomic: bigint)
   )
   if (!/^anvil/i.test(version)) {
     return yield* fail(
-      "This pays on the local chain alone. Start it with `bun run chain` and the service on it."
+      "This command pays only on the local chain. Start the chain with `bun run chain`, and the service on it."
     )
   }
   const buyer = privateKeyToAccount(generatePrivateKey())
@@ -99,7 +99,7 @@ export const payIntent = Effect.fn("payIntent")(function* ({
     Effect.mapError(() => fail("The amount must be decimal USD, such as 10.00."))
   )
   if (/^[a-z]+_live_/.test(secretKey) || /^[a-z]+_live_/.test(publishableKey))
-    return yield* fail("Live payments are not open yet: this pays with test keys alone.")
+    return yield* fail("This command pays with test keys alone.")
   const { audience, chain, tokenLifetimeSeconds } = (yield* api(
     "GET",
     "/api/v1/checkout-context",
@@ -110,7 +110,7 @@ export const payIntent = Effect.fn("payIntent")(function* ({
   )).body
   const { rpcUrl } = chain
   if (rpcUrl === undefined)
-    return yield* fail("The service runs in production: it names no chain node to pay on.")
+    return yield* fail("The service runs in production and reports no chain node, so the command cannot pay.")
 
   const intent = yield* api(
     "POST",
@@ -164,6 +164,6 @@ export const payIntent = Effect.fn("payIntent")(function* ({
         Effect.fail(fail("The transfer was not confirmed within 30 seconds; the service keeps checking."))
     })
   )
-  yield* onStep("Settlement", "proven on the chain: settled")
+  yield* onStep("Settlement", "verified on the chain: settled")
   return { paymentId: opened.id, refCode: opened.refCode, transactionId }
 })

@@ -1,7 +1,7 @@
 // The packages of this release. Each has an address by its content, which a shop's lockfile names: once it was asked for
 // there, it is kept in DATA_DIR and served after an upgrade as well. The short one is the present's.
 import { createHash } from "node:crypto"
-import { existsSync, statSync } from "node:fs"
+import { existsSync } from "node:fs"
 import { mkdir, rename, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { Effect, type Layer, Schema } from "effect"
@@ -9,10 +9,11 @@ import { HttpRouter, HttpServerResponse } from "effect/http"
 import { version } from "../../../package.json"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { wheelName } from "../packages/wheelName.ts"
+import { build, builtPlace, isUpToDate } from "./fromSources.ts"
 
 interface Archive {
   readonly what: string
-  /** As `bun run packages` takes it. */
+  /** Like `bun run packages` takes it. */
   readonly source: string
   /** Its file. */
   readonly file: string
@@ -46,43 +47,11 @@ const byContent = "/packages/:content/:name"
 
 export const packagePaths: ReadonlyArray<string> = [...present, byContent]
 
-const directory = dirname(import.meta.path)
-/** The image has them beside the built service. */
-const builtIn = join(directory, "packages")
-/** From the sources, each is built when it is first asked for. */
-const sources = join(directory, "../..")
-const builder = join(sources, "app/packages/build.ts")
-const builtHere = join(sources, "../dist/packages")
-
 const contentOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex").slice(0, 32)
 
-let sourcesChangedAt: number | undefined
-const isUpToDate = (file: string): boolean => {
-  sourcesChangedAt ??= Math.max(
-    ...[...new Bun.Glob("**/*").scanSync({ cwd: sources, absolute: true })].map(
-      (one) => statSync(one).mtimeMs
-    )
-  )
-  return statSync(file).mtimeMs >= sourcesChangedAt
-}
-
-const building = new Map<string, Promise<boolean>>()
-/** Whether it could be built; what is asked for meanwhile waits for the same build. */
-const build = ({ source }: Archive): Promise<boolean> => {
-  const begun = building.get(source)
-  if (begun !== undefined) return begun
-  const ended = Bun.spawn([process.execPath, builder, source], { stdout: "ignore", stderr: "inherit" })
-    .exited.then((code) => code === 0)
-    .finally(() => building.delete(source))
-  building.set(source, ended)
-  return ended
-}
-
-const fileOf = async (archive: Archive): Promise<string | undefined> => {
-  const fromSources = existsSync(builder)
-  const file = join(fromSources ? builtHere : builtIn, archive.file)
-  const isThere = existsSync(file) && (!fromSources || isUpToDate(file))
-  return isThere || (fromSources && (await build(archive))) ? file : undefined
+const fileOf = async ({ file, source }: Archive): Promise<string | undefined> => {
+  const path = builtPlace(`packages/${file}`)
+  return isUpToDate(path) || (await build("app/packages/build.ts", source)) ? path : undefined
 }
 
 const bytesOf = async (name: string): Promise<Uint8Array | undefined> => {
@@ -111,7 +80,8 @@ const Address = Schema.Struct({
   name: Schema.String.check(Schema.isPattern(/^[a-z0-9][a-z0-9._-]{0,99}\.(tgz|zip|whl)$/))
 })
 
-const kept = (dataDir: string, content: string, name: string) => join(dataDir, "packages", content, name)
+const cachedFile = (dataDir: string, content: string, name: string) =>
+  join(dataDir, "packages", content, name)
 
 /** Where DATA_DIR takes no file, the next release does without it. */
 const keep = async (file: string, bytes: Uint8Array): Promise<void> => {
@@ -156,7 +126,7 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig>
       HttpRouter.schemaPathParams(Address).pipe(
         Effect.flatMap(({ content, name }) =>
           Effect.promise(async () => {
-            const file = kept(dataDir, content, name)
+            const file = cachedFile(dataDir, content, name)
             const bytes = await bytesOf(name)
             if (bytes !== undefined && contentOf(bytes) === content) {
               await keep(file, bytes)

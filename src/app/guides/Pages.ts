@@ -1,100 +1,140 @@
-// What developers read of the running service: guides, the reference, errors; each as a page and as markdown.
-// Beside them the front page.
+// What developers read of the running service: the front page, guides, errors and the reference. VitePress has built the
+// pages (build.ts); each is there as markdown too.
 
-import { Effect, type Layer } from "effect"
-import { HttpRouter, HttpServerResponse } from "effect/http"
+import { Effect, type Layer, Schema } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import vectors from "../../../docs/guides/webhook-vectors.json"
-import manifest from "../../../package.json" with { type: "json" }
+import { NotFound } from "../../domain/Errors.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
+import { errorAnswer } from "../../platform/http/Answers.ts"
 import { jsonAnswer } from "../../platform/http/jsonAnswer.ts"
+import { RequestId } from "../../platform/http/RequestContext.ts"
+import { acceptsGzip, isKnown } from "../../platform/pages/BrowserBundle.ts"
+import { icon } from "../../platform/pages/icon.ts"
 import { pageHeaders } from "../../platform/pages/pageHeaders.ts"
-import { openApiDocument } from "../openapi/Documents.ts"
-import { wheelName } from "../packages/wheelName.ts"
-import { errorsGuide } from "./errorsGuide.ts"
-import { guidePage, guidePolicy } from "./guidePage.ts"
-import { guides, titleOf } from "./guides.ts"
+import { documentNames, documents } from "./documents.ts"
 import { namingContents } from "./Packages.ts"
-import { referenceGuide } from "./referenceGuide.ts"
+import { type SiteFile, siteFiles } from "./Site.ts"
 
-const names = [...guides.map(({ name }) => name), "errors", "reference"]
-/** Every GET path here, for the answers to other methods. */
+const pages = ["/", "/docs", ...documentNames.map((name) => `/docs/${name}`)]
+
+/** The GET paths here that stand for one thing each. */
 export const guidePaths: ReadonlyArray<string> = [
-  "/",
+  ...pages,
   "/favicon.ico",
   "/llms.txt",
-  "/docs",
   "/docs/webhook-vectors.json",
-  ...names.flatMap((name) => [`/docs/${name}`, `/docs/${name}.md`])
+  ...documentNames.map((name) => `/docs/${name}.md`)
 ]
 
-const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#4f46e5"/><path d="M9 16.5l4.5 4.5L23 11.5" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/></svg>`
+const operationPath = "/docs/reference/:name"
+const assetPaths = ["/docs/assets/:name", "/docs/assets/chunks/:name"] as const
 
-const front = `# Quittance
+/** Every GET path here, for the answers to other methods. */
+export const guidePatterns: ReadonlyArray<string> = [...guidePaths, operationPath, ...assetPaths]
 
-This service takes payments in USDC for online shops: it proves each payment on the chain and tells the shop by a signed webhook. **It cannot take real money yet**: test payments run on Base Sepolia, live ones stay pending.
+const Name = Schema.Struct({ name: Schema.String.check(Schema.isPattern(/^[@\w-]+(\.[\w-]+)*$/)) })
 
-- [Dashboard](/dashboard): keys, payments, webhooks
-- [Guides and reference](/docs), begin with the [quickstart](/docs/quickstart)
-- [Playground](/playground)
-`
+const plain = (text: string, contentType: string) => HttpServerResponse.text(text, { contentType })
+const markdownAnswer = (text: string) => plain(text, "text/markdown; charset=utf-8")
 
-const contents = (
-  baseUrl: string,
-  summaries: ReadonlyArray<readonly [name: string, title: string, summary: string]>
-) =>
-  `# Documentation
+/** Pages are asked for each time, as every answer; what they load is kept by browsers while its content is the same. */
+const fileAnswer = ({ bytes, contentType, etag, gzip, policy }: SiteFile) =>
+  Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) => {
+    const own = {
+      "x-content-type-options": "nosniff",
+      vary: "accept-encoding",
+      ...(policy === undefined ? { "cache-control": "no-cache", etag } : pageHeaders(policy))
+    }
+    if (policy === undefined && isKnown(headers["if-none-match"], etag))
+      return HttpServerResponse.empty({ status: 304, headers: own })
+    return acceptsGzip(headers["accept-encoding"])
+      ? HttpServerResponse.uint8Array(gzip, { contentType, headers: { ...own, "content-encoding": "gzip" } })
+      : HttpServerResponse.uint8Array(bytes, { contentType, headers: own })
+  })
 
-${summaries.map(([name, title, summary]) => `- [${title}](${baseUrl}/docs/${name}${baseUrl === "" ? "" : ".md"}): ${summary}`).join("\n")}
-`
+/** In a clone, where the first page waits for the build; longer than this, and the connection would be closed. */
+const patience = "20 seconds"
+const underWay = HttpServerResponse.text("The pages are being built. This one loads again by itself.\n", {
+  status: 503,
+  headers: { "retry-after": "2", refresh: "2" }
+})
+
+const notBuilt = HttpServerResponse.text("The pages could not be built: `bun run build` says why.\n", {
+  status: 503
+})
 
 export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig> = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const { baseUrl } = yield* AppConfig
-    const navigation = [
-      { path: "/docs", title: "Contents" },
-      ...guides.map(({ name, markdown }) => ({ path: `/docs/${name}`, title: titleOf(markdown) })),
-      { path: "/docs/errors", title: "Errors" },
-      { path: "/docs/reference", title: "API reference" }
-    ]
-    const summaries: ReadonlyArray<readonly [string, string, string]> = [
-      ...guides.map(({ name, markdown, summary }) => [name, titleOf(markdown), summary] as const),
-      ["errors", "Errors", "Every code, what it means and what to do in code"],
-      ["reference", "API reference", "Every endpoint with its examples"]
-    ]
-    const texts: Readonly<Record<string, Effect.Effect<string>>> = {
-      ...Object.fromEntries(guides.map(({ name, markdown }) => [name, Effect.succeed(markdown)])),
-      errors: Effect.succeed(errorsGuide),
-      reference: Effect.map(openApiDocument(baseUrl), referenceGuide)
-    }
-    const filled = (markdown: string) =>
-      markdown
-        .replaceAll("{base_url}", baseUrl)
-        .replaceAll("{wheel}", wheelName)
-        .replaceAll("{version}", manifest.version)
-    const html = (markdown: string, path: string) =>
-      HttpServerResponse.setHeaders(
-        HttpServerResponse.html(guidePage(markdown, path, path === "/" ? [] : navigation)),
-        pageHeaders(guidePolicy)
+    const absent = Effect.map(RequestId, (requestId) => errorAnswer(new NotFound(), requestId, baseUrl))
+    const siteFile = siteFiles(baseUrl)
+    const answered = (path: string, otherwise: typeof absent) =>
+      Effect.promise(() => siteFile(path)).pipe(
+        Effect.flatMap((file) => (file === undefined ? otherwise : fileAnswer(file))),
+        Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.succeed(underWay) })
       )
-    const plain = (text: string, contentType: string) => HttpServerResponse.text(text, { contentType })
 
-    yield* router.add("GET", "/", Effect.succeed(html(front, "/")))
+    const texts = yield* Effect.cached(
+      Effect.gen(function* () {
+        const { groups, main } = yield* documents
+        const operations = groups.flatMap((group) => group.operations)
+        const linked = [...main, ...operations].map(
+          ({ name, summary, title }) =>
+            `- [${title}](${baseUrl}/docs/${name}.md)${summary === "" ? "" : `: ${summary}`}`
+        )
+        return {
+          contents: `# Documentation\n\n${linked.join("\n")}\n`,
+          byName: new Map([...main, ...operations].map(({ name, markdown }) => [name, markdown]))
+        }
+      })
+    )
+    /** Addresses are filled in at each request, because a package may have been rebuilt. */
+    const markdown = (name: string) =>
+      Effect.flatMap(texts, ({ byName }) => {
+        const text = byName.get(name)
+        return text === undefined
+          ? absent
+          : Effect.map(
+              Effect.promise(() => namingContents(text.replaceAll("{base_url}", baseUrl), baseUrl)),
+              markdownAnswer
+            )
+      })
+
+    for (const path of pages)
+      yield* router.add(
+        "GET",
+        `/${path.slice(1)}`,
+        answered(path === "/" ? "/index.html" : `${path}.html`, Effect.succeed(notBuilt))
+      )
+    for (const path of assetPaths)
+      yield* router.add(
+        "GET",
+        path,
+        HttpRouter.schemaPathParams(Name).pipe(
+          Effect.flatMap(({ name }) => answered(path.replace(":name", name), absent)),
+          Effect.catchTag("SchemaError", () => absent)
+        )
+      )
+    for (const name of documentNames) yield* router.add("GET", `/docs/${name}.md`, markdown(name))
+    yield* router.add(
+      "GET",
+      operationPath,
+      HttpRouter.schemaPathParams(Name).pipe(
+        Effect.flatMap(({ name }) =>
+          name.endsWith(".md")
+            ? markdown(`reference/${name.slice(0, -3)}`)
+            : answered(`/docs/reference/${name}.html`, absent)
+        ),
+        Effect.catchTag("SchemaError", () => absent)
+      )
+    )
     yield* router.add("GET", "/favicon.ico", Effect.succeed(plain(icon, "image/svg+xml")))
-    yield* router.add("GET", "/docs", Effect.succeed(html(contents("", summaries), "/docs")))
     yield* router.add(
       "GET",
       "/llms.txt",
-      Effect.succeed(plain(contents(baseUrl, summaries), "text/plain; charset=utf-8"))
+      Effect.map(texts, ({ contents }) => plain(contents, "text/plain; charset=utf-8"))
     )
     yield* router.add("GET", "/docs/webhook-vectors.json", Effect.succeed(jsonAnswer(vectors)))
-    for (const [name, text] of Object.entries(texts)) {
-      const named = yield* Effect.cached(
-        Effect.flatMap(text, (markdown) => Effect.promise(() => namingContents(filled(markdown), baseUrl)))
-      )
-      const page = yield* Effect.cached(Effect.map(named, (markdown) => html(markdown, `/docs/${name}`)))
-      const source = Effect.map(named, (markdown) => plain(markdown, "text/markdown; charset=utf-8"))
-      yield* router.add("GET", `/docs/${name}`, page)
-      yield* router.add("GET", `/docs/${name}.md`, source)
-    }
   })
 )

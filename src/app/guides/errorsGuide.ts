@@ -1,16 +1,16 @@
-// The guide to errors, from the one catalogue: by what they are about, each with its status and what to do.
+// The error guide, generated from the catalogue of codes: grouped by cause, each code with its status and remedy.
 import { SchemaAST } from "effect"
 import { errorCodes } from "../../domain/ErrorCode.ts"
 import { Envelope } from "../../platform/http/Envelope.ts"
 
-/** The envelope's shape in one line; optional fields end in a question mark. */
+/** The envelope in one line; a question mark marks an optional field. */
 const shape = Object.entries(Envelope.fields.error.fields)
   .map(([name, { ast }]) => `"${name}"${SchemaAST.isOptional(ast) ? "?" : ""}`)
   .join(", ")
 
 interface Entry {
   readonly status: number
-  readonly retryable: boolean
+  readonly retryable?: true
 }
 
 interface Group {
@@ -23,43 +23,46 @@ const groups: ReadonlyArray<Group> = [
   {
     title: "Not decided yet",
     advice:
-      "The answer is 202 and carries the payment beside the error. Wait; the service looks again by itself.",
+      "The response is 202 and contains the payment as well as the error. The payment stays pending for now.",
     has: ({ status }) => status < 300
   },
   {
-    title: "The request is wrong",
-    advice: "The same request fails again. `details` names each place; fix the code that made the request.",
+    title: "The request is invalid",
+    advice: "Correct the request; the same request would fail again. `details` lists each invalid field.",
     has: ({ status }) => [400, 402, 405, 413, 415].includes(status)
   },
   {
-    title: "Who is asking",
-    advice: "The caller may not do this as things are. Each code says what has to change.",
+    title: "The caller is not allowed",
+    advice: "The caller may not do this at present. Each code says what has to change.",
     has: ({ status }) => status === 401 || status === 403
   },
   {
-    title: "Nothing there",
-    advice: "It does not exist, or belongs to another merchant or environment: the answer is the same.",
+    title: "Not found",
+    advice:
+      "The object does not exist, or it belongs to another merchant or environment. The response is the same in both cases.",
     has: ({ status }) => status === 404 || status === 410
   },
   {
-    title: "The state does not allow it",
-    advice: "Read the object again and decide by its present state.",
+    title: "The current state does not allow it",
+    advice: "Retrieve the object again and decide by its current state.",
     has: ({ status }) => status === 409 || status === 422
   },
   {
-    title: "Not now",
+    title: "Temporarily unavailable",
     advice:
-      "Send the same request again, where there is a `retry-after` after so many seconds. The client library does so by itself.",
-    has: ({ retryable, status }) => retryable && (status === 408 || status === 429 || status >= 500)
+      "Send the same request again later. If the response has a `retry-after` header, wait that many seconds. The client libraries do this for you.",
+    has: ({ retryable, status }) => retryable === true && (status === 408 || status === 429 || status >= 500)
   },
   {
-    title: "Not set up",
-    advice: "The operator of the service has to act first.",
-    has: ({ retryable, status }) => !retryable && status >= 500
+    title: "The operator must act",
+    advice: "The request cannot succeed until the service's operator acts.",
+    has: ({ retryable, status }) => retryable === undefined && status >= 500
   }
 ]
 
-const inCode = `\`\`\`ts
+const inCode = `## In code
+
+\`\`\`ts
 import { Quittance, QuittanceError } from "@quittance/client"
 
 const quittance = new Quittance({ key: process.env.QUITTANCE_KEY ?? "", baseUrl: "{base_url}" })
@@ -73,27 +76,67 @@ try {
 }
 \`\`\``
 
-export const errorsGuide: string = `# Errors
+const opening = `# Errors
 
-Every error has one shape: \`{ "error": { ${shape} } }\`. Codes are stable: switch on \`code\`, show \`message\` to whoever develops, and keep \`requestId\` for questions. Bytes that are not an HTTP request (two lengths, broken chunks, a head of more than 16 KiB or 200 headers) are answered with a status alone, 400, 431 or 505, and the connection is closed.
+Look up an error code here: its HTTP status, its cause and its remedy. Every error response has the same shape:
 
-${inCode}
+\`\`\`
+{ "error": { ${shape} } }
+\`\`\`
 
-${groups
-  .map(
-    ({ title, advice, has }) =>
-      `## ${title}\n\n${advice}\n\n${Object.entries(errorCodes)
-        .filter(([, entry]) => has(entry))
-        .map(
-          ([code, { status, retryable, summary }]) =>
-            `### ${code}\n\nHTTP ${status}${retryable ? ", may succeed when sent again" : ""}. ${summary}`
-        )
-        .join("\n\n")}`
-  )
-  .join("\n\n")}
-`
+- \`code\` is stable; base your program's decisions on it.
+- \`message\` is for developers.
+- \`requestId\` identifies the request when you ask the operator about it.`
 
-/** Codes that no group has. */
+const closing = `## Bytes that are not an HTTP request
+
+If the bytes do not parse as an HTTP request, the response is a bare status without this envelope (400, 431 or 505), and the connection is closed. Examples are two lengths, broken chunks, and a head of more than 16 KiB or 200 headers.`
+
+const entriesOf = ({ has }: Group) => Object.entries(errorCodes).filter(([, entry]) => has(entry))
+
+const statusOf = ({ retryable, status }: Entry) =>
+  `HTTP ${status}${retryable === true ? ", may succeed when sent again" : ""}.`
+
+const sections = groups.map(
+  (group) =>
+    `## ${group.title}\n\n${group.advice}\n\n${entriesOf(group)
+      .map(([code, entry]) => `### ${code}\n\n${statusOf(entry)} ${entry.summary}`)
+      .join("\n\n")}`
+)
+
+export const errorsGuide: string = `${[opening, inCode, ...sections, closing].join("\n\n")}\n`
+
+const indexOf = (group: Group) =>
+  `<li><strong>${group.title}</strong> ${entriesOf(group)
+    .map(([code]) => `<a href="#${code}" data-code="${code}">${code}</a>`)
+    .join(" ")}</li>`
+
+/** The same for the site: the filter, an index of all codes, and what the filter hides apart from the rest. */
+export const errorsPage: string = `${[
+  opening,
+  "## All codes",
+  "<ErrorFilter />",
+  `<ul class="error-index">${groups.map(indexOf).join("")}</ul>`,
+  inCode,
+  ...groups.map((group) =>
+    [
+      `<div class="error-group">`,
+      `## ${group.title}`,
+      group.advice,
+      ...entriesOf(group).flatMap(([code, entry]) => [
+        `<div class="error-entry" data-code="${code}">`,
+        `### ${code}`,
+        `<p class="error-status">${statusOf(entry)}</p>`,
+        entry.summary,
+        "</div>"
+      ]),
+      "</div>"
+    ].join("\n\n")
+  ),
+  closing
+].join("\n\n")}\n`
+
+/** Codes that belong to no group. */
 export const ungrouped = Object.entries(errorCodes)
   .filter(([, entry]) => !groups.some(({ has }) => has(entry)))
   .map(([code]) => code)

@@ -1,4 +1,4 @@
-// The guides that the service shows at /docs: their texts, titles and order.
+// The guides served at /docs, in reading order.
 import agents from "../../../docs/guides/agents.md" with { type: "text" }
 import buyerToken from "../../../docs/guides/buyer-token.md" with { type: "text" }
 import checkout from "../../../docs/guides/checkout.md" with { type: "text" }
@@ -9,7 +9,7 @@ import testing from "../../../docs/guides/testing.md" with { type: "text" }
 import webhooks from "../../../docs/guides/webhooks.md" with { type: "text" }
 
 export interface Guide {
-  /** Below /docs. */
+  /** The path below /docs. */
   readonly name: string
   readonly summary: string
   readonly markdown: string
@@ -18,10 +18,14 @@ export interface Guide {
 export const guides: ReadonlyArray<Guide> = [
   {
     name: "quickstart",
-    summary: "Take a payment and ship an order, on Node or Python",
+    summary: "Take a payment and ship an order, on Node or in Python",
     markdown: quickstart
   },
-  { name: "clients", summary: "TypeScript, Python and PHP: installed from this service", markdown: clients },
+  {
+    name: "clients",
+    summary: "Libraries for TypeScript, Python and PHP, and shop plugins",
+    markdown: clients
+  },
   { name: "checkout", summary: "The element, its attributes and events, React and Vue", markdown: checkout },
   {
     name: "webhooks",

@@ -9,21 +9,21 @@ import { jsonAnswer } from "../../platform/http/jsonAnswer.ts"
 import { delaySeconds } from "../../platform/workers/RetrySchedule.ts"
 import { RetryPolicy } from "../../webhooks/RetryPolicy.ts"
 import { Api } from "../Api.ts"
-import { withExamples } from "./exampleOf.ts"
+import { repeatedAsComponents } from "./repeatedAsComponents.ts"
 import { webhooks } from "./webhooks.ts"
 
 export const documentPaths = ["/openapi.json"]
 
-/** The OpenAPI 3.1 document; `baseUrl` is the deployment's origin. */
-export const openApiDocument: (baseUrl: string) => Effect.Effect<Readonly<Record<string, unknown>>> =
+/** Each operation with all of its answers in place; `baseUrl` is the deployment's origin. */
+export const contractDocument: (baseUrl: string) => Effect.Effect<Readonly<Record<string, unknown>>> =
   Effect.fnUntraced(function* (baseUrl) {
     const retries = attemptsInWords(yield* delaySeconds(yield* RetryPolicy))
-    return withExamples({
-      ...OpenApi.fromApi(Api),
-      servers: [{ url: baseUrl }],
-      webhooks: webhooks(retries)
-    })
+    return { ...OpenApi.fromApi(Api), servers: [{ url: baseUrl }], webhooks: webhooks(retries) }
   })
+
+/** The published OpenAPI 3.1 document. */
+export const openApiDocument = (baseUrl: string): Effect.Effect<Readonly<Record<string, unknown>>> =>
+  Effect.map(contractDocument(baseUrl), repeatedAsComponents)
 
 export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig> = HttpRouter.use((router) =>
   Effect.gen(function* () {

@@ -7,6 +7,9 @@ type Json = Readonly<Record<string, unknown>>
 
 const isJson = (value: unknown): value is Json => Predicate.isObject(value) && !Array.isArray(value)
 
+const mapFields = (fields: Json, f: (value: unknown, name: string) => unknown): Json =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, f(value, name)]))
+
 /** Rewrites every node of a document, innermost first. */
 const rewrite = (value: unknown, f: (node: Json) => unknown): unknown => {
   if (Array.isArray(value)) return value.map((one) => rewrite(one, f))
@@ -46,30 +49,30 @@ const codesOf = (schema: unknown): ReadonlyArray<string> => {
 
 const isErrorCode = (code: string): code is ErrorCode => code in errorCodes
 
-const requestHeaders = {
+const headers = {
   "x-request-id": { description: "The request's id.", schema: { type: "string" } },
-  "cache-control": { description: "Always `no-store`.", schema: { type: "string", const: "no-store" } }
-}
-const retryAfter = {
+  "cache-control": { description: "Always `no-store`.", schema: { type: "string", const: "no-store" } },
   "retry-after": { description: "Whole seconds to wait.", schema: { type: "integer", minimum: 1 } }
 }
+const headerRefs = (...names: ReadonlyArray<keyof typeof headers>) =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+const requestHeaders = headerRefs("x-request-id", "cache-control")
 
-const errorAnswer = (status: string, content: unknown) => {
-  const codes = codesOf(content)
+const errorAnswer = (status: string, codes: ReadonlyArray<string>) => {
   return {
     description: codes
       .map((code) => `\`${code}\`: ${isErrorCode(code) ? errorCodes[code].summary : ""}`)
       .join("\n\n"),
-    headers: { ...requestHeaders, ...(status === "429" || status === "503" ? retryAfter : {}) },
+    headers: {
+      ...requestHeaders,
+      ...(status === "429" || status === "503" ? headerRefs("retry-after") : {})
+    },
     content: {
       "application/json": {
         schema: {
           allOf: [
             { $ref: "#/components/schemas/ErrorEnvelope" },
-            {
-              type: "object",
-              properties: { error: { type: "object", properties: { code: { type: "string", enum: codes } } } }
-            }
+            { properties: { error: { properties: { code: { enum: codes } } } } }
           ]
         }
       }
@@ -77,9 +80,21 @@ const errorAnswer = (status: string, content: unknown) => {
   }
 }
 
-const answer = (status: string, response: unknown) => {
+/** Error codes that only requests with a body get. */
+const bodyCodes: ReadonlySet<string> = new Set<ErrorCode>([
+  "IDEMPOTENCY_KEY_NOT_ACCEPTED",
+  "INVALID_JSON",
+  "PAYLOAD_TOO_LARGE",
+  "REQUEST_TIMEOUT",
+  "UNSUPPORTED_MEDIA_TYPE"
+])
+
+const answer = (method: string, status: string, response: unknown) => {
   if (!isJson(response)) return response
-  if (Number(status) >= 400 && status !== "402") return errorAnswer(status, response["content"])
+  if (Number(status) >= 400 && status !== "402") {
+    const codes = codesOf(response["content"]).filter((code) => method !== "get" || !bodyCodes.has(code))
+    return codes.length === 0 ? undefined : errorAnswer(status, codes)
+  }
   const content = response["content"]
   return {
     ...response,
@@ -116,9 +131,7 @@ const plainAnswer = (description: string, body: Json) => ({
 })
 const status = { required: ["status"], properties: { status: { type: "string" } } }
 
-const unknownQuery = errorAnswer("400", {
-  properties: { code: { type: "string", enum: ["INVALID_REQUEST"] } }
-})
+const unknownQuery = errorAnswer("400", ["INVALID_REQUEST"])
 
 const systemOperation = (operationId: string, summary: string, responses: Json) => ({
   get: {
@@ -140,21 +153,29 @@ const systemPaths = {
   "/openapi.json": systemOperation("openapi", "This document", { "200": plainAnswer("OpenAPI 3.1.", {}) })
 }
 
-const operation = (node: Json): unknown => {
-  const responses = node["responses"]
-  const operationId = node["operationId"]
-  if (!isJson(responses) || !Predicate.isString(operationId)) return node
+/** Text that is sent has no U+0000: `BodyRules` refuses it everywhere. */
+const storable = (node: Json): Json =>
+  node["type"] !== "string" || "pattern" in node || "enum" in node || "format" in node
+    ? node
+    : { ...node, pattern: "^[^\\u0000]*$" }
+
+const operation = (node: unknown, method: string): unknown => {
+  if (!isJson(node) || !isJson(node["responses"])) return node
   return {
     ...node,
+    ...("parameters" in node ? { parameters: rewrite(node["parameters"], storable) } : {}),
+    ...("requestBody" in node ? { requestBody: rewrite(node["requestBody"], storable) } : {}),
     responses: Object.fromEntries(
-      Object.entries(responses).map(([status, one]) => [status, answer(status, one)])
+      Object.entries(node["responses"])
+        .map(([status, one]) => [status, answer(method, status, one)] as const)
+        .filter(([, one]) => one !== undefined)
     )
   }
 }
 
 /** Applied to the contract's own derivation, wherever it is read. */
 export const compactDocument = (plain: Record<string, unknown>): Record<string, unknown> => {
-  const compact = rewrite(rewrite(rewrite(plain, exactPatterns), flattenUnions), operation)
+  const compact = rewrite(rewrite(plain, exactPatterns), flattenUnions)
   const document = isJson(compact) ? compact : {}
   const components = isJson(document["components"]) ? document["components"] : {}
   const schemas = isJson(components["schemas"]) ? components["schemas"] : {}
@@ -162,8 +183,11 @@ export const compactDocument = (plain: Record<string, unknown>): Record<string, 
   const tags = Array.isArray(document["tags"]) ? document["tags"] : []
   return {
     ...document,
-    paths: { ...paths, ...systemPaths },
+    paths: {
+      ...mapFields(paths, (methods) => (isJson(methods) ? mapFields(methods, operation) : methods)),
+      ...systemPaths
+    },
     tags: [...tags, { name: "System", description: "Outside the versioned contract." }],
-    components: { ...components, schemas, securitySchemes }
+    components: { ...components, schemas, headers, securitySchemes }
   }
 }

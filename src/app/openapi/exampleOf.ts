@@ -26,6 +26,7 @@ const named: Readonly<Record<string, unknown>> = {
   intentUrl: "https://shop.example.com/orders/1042",
   url: "https://shop.example.com/webhooks/quittance",
   intentToken: "eyJhbGciOiJIUzI1NiIsInR5cCI6ImludGVudCtqd3QifQ.eyJqdGkiOiIwMWExZmMzNCJ9.c2lnbmF0dXJl",
+  resumeCode: "AaH8NHIFcQ6UEIdP7pqZlgECAwQFBgcICQo",
   buyerDidToken: "WyIweDNmY2EuLi4iLCJ7XCJpYXRcIjoxNzk1MjMwMDAwfSJd",
   secret: "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
   secretLast4: "Hh8=",

@@ -17,7 +17,7 @@ import { wheelName } from "./wheelName.ts"
 const packages = join(import.meta.dir, "../../packages")
 const root = join(packages, "../..")
 const out = join(root, "dist/packages")
-/** What is under way, out of sight of who reads `out`. */
+/** The work in progress, hidden from readers of `out`. */
 const work = join(out, `.${process.pid}`)
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 
@@ -26,7 +26,7 @@ const write = (path: string, text: string) => {
   writeFileSync(path, text)
 }
 
-/** What build needs of the package.json in a package's folder; the rest is published as it is. */
+/** The fields of a package's package.json that the build uses; the others are published unchanged. */
 const Manifest = Schema.Struct({
   /** By path, each a source of the folder. */
   exports: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),

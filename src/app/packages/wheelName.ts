@@ -1,4 +1,4 @@
 import { version } from "../../../package.json"
 
-/** As pip wants wheels to be called: an address of one ends in it. */
+/** The wheel's file name, as pip requires it at the end of an address. */
 export const wheelName = `quittance-${version}-py3-none-any.whl`

@@ -2,15 +2,21 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AlertKind } from "../../domain/AlertKind.ts"
+import type { Env } from "../../domain/Chain.ts"
+import { networks } from "../../domain/networks.ts"
+import { Networks } from "../../platform/Networks.ts"
+import type { Queue } from "../../platform/workers/DueWork.ts"
+import { dueTimes, EarliestDue, earliestDue } from "../../platform/workers/earliestDueSql.ts"
+import { waitingEndpoints } from "../../platform/workers/waitingEndpointsSql.ts"
 
 const Row = Schema.Struct({
-  deliveries: Schema.Int,
-  overdue_seconds: Schema.Finite,
-  reports: Schema.Int,
-  blocks: Schema.Int,
-  x402: Schema.Int,
-  transfers: Schema.Int,
-  unread_seconds: Schema.Finite,
+  ...EarliestDue.fields,
+  delivery_count: Schema.Int,
+  report_count: Schema.Int,
+  block_count: Schema.Int,
+  x402_count: Schema.Int,
+  transfer_count: Schema.Int,
+  read_until: Schema.Record(Schema.String, Schema.DateFromString),
   alerts: Schema.Record(Schema.String, Schema.Int)
 })
 
@@ -24,10 +30,10 @@ export interface Backlog {
     /** Incoming transfers that are neither claimed nor handled. */
     readonly transfers: number
   }
-  /** Age of the newest block whose transfers have been read, in seconds; 0 before the first. */
-  readonly unreadSeconds: number
-  /** How late the most overdue delivery is, in seconds. */
-  readonly overdueSeconds: number
+  /** Since when the oldest row of a queue has been due; queues without a row that is due are left out. */
+  readonly dueSince: ReadonlyMap<Queue, Date>
+  /** Time of the newest block whose transfers have been read, by network that executes; undefined before the first. */
+  readonly readUntil: ReadonlyMap<Env, Date | undefined>
   /** Open alerts of each kind that somebody can close for all: none of transfers, nor of one member. */
   readonly alerts: ReadonlyMap<string, number>
 }
@@ -40,19 +46,19 @@ export class BacklogRepo extends Context.Service<
     BacklogRepo,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const { executing } = yield* Networks
       return BacklogRepo.of({
         read: Effect.fn("BacklogRepo.read")(function* (at) {
           const [found] = yield* sql`
-            SELECT (SELECT count(*)::int FROM webhook_deliveries WHERE due_at IS NOT NULL) AS deliveries,
-              (SELECT coalesce(greatest(0, extract(epoch FROM ${at}::timestamptz - min(due_at))), 0)::float8
-                FROM webhook_deliveries WHERE due_at IS NOT NULL) AS overdue_seconds,
-              (SELECT count(*)::int FROM payment_reports WHERE next_check_at IS NOT NULL) AS reports,
-              (SELECT count(*)::int FROM claimed_transfers WHERE watch_at IS NOT NULL) AS blocks,
-              (SELECT count(*)::int FROM x402_settlements WHERE next_look_at IS NOT NULL) AS x402,
+            WITH RECURSIVE ${waitingEndpoints(sql)}
+            SELECT ${earliestDue(sql)},
+              (SELECT count(*)::int FROM webhook_deliveries WHERE due_at IS NOT NULL) AS delivery_count,
+              (SELECT count(*)::int FROM payment_reports WHERE next_check_at IS NOT NULL) AS report_count,
+              (SELECT count(*)::int FROM claimed_transfers WHERE watch_at IS NOT NULL) AS block_count,
+              (SELECT count(*)::int FROM x402_settlements WHERE next_look_at IS NOT NULL) AS x402_count,
               (SELECT count(*)::int FROM incoming_transfers
-                WHERE payment_id IS NULL AND handled_at IS NULL AND dropped_at IS NULL) AS transfers,
-              (SELECT coalesce(greatest(0, max(extract(epoch FROM ${at}::timestamptz - block_time))), 0)::float8
-                FROM chain_cursors) AS unread_seconds,
+                WHERE payment_id IS NULL AND handled_at IS NULL AND dropped_at IS NULL) AS transfer_count,
+              (SELECT coalesce(jsonb_object_agg(chain_id, block_time), '{}') FROM chain_cursors) AS read_until,
               (SELECT coalesce(jsonb_object_agg(kind, open), '{}') FROM (
                 -- What a member is told of its merchant is the member's alone, and transfers are the queue above.
                 SELECT kind, count(*) AS open FROM alerts
@@ -63,14 +69,16 @@ export class BacklogRepo extends Context.Service<
           const row = yield* Schema.decodeUnknownEffect(Row)(found)
           return {
             queues: {
-              deliveries: row.deliveries,
-              reports: row.reports,
-              blocks: row.blocks,
-              x402: row.x402,
-              transfers: row.transfers
+              deliveries: row.delivery_count,
+              reports: row.report_count,
+              blocks: row.block_count,
+              x402: row.x402_count,
+              transfers: row.transfer_count
             },
-            unreadSeconds: row.unread_seconds,
-            overdueSeconds: row.overdue_seconds,
+            dueSince: new Map([...dueTimes(row)].filter(([, since]) => since <= at)),
+            readUntil: new Map(
+              executing.map((env) => [env, row.read_until[String(networks[env].chainId)]] as const)
+            ),
             alerts: new Map(AlertKind.literals.map((kind) => [kind, row.alerts[kind] ?? 0]))
           }
         }, Effect.orDie)

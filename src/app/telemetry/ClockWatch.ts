@@ -1,12 +1,14 @@
 // Compares this machine's clock with the database's and with the chain's newest blocks. A clock that
 // is wrong raises an alert; the service itself uses the database's clock.
-import { Clock, Effect, Layer, Option, Ref } from "effect"
+import { Clock, Effect, Layer, Option } from "effect"
 import { ChainVerifier } from "../../chain/ChainVerifier.ts"
-import { walletNetwork } from "../../domain/networks.ts"
+import type { Env } from "../../domain/Chain.ts"
+import { networks } from "../../domain/networks.ts"
 import type { Alert } from "../../platform/alerts/Alert.ts"
 import { Alerts } from "../../platform/alerts/Alerts.ts"
 import { ClockRepo } from "../../platform/database/ClockRepo.ts"
 import { clockOf, secondsAhead } from "../../platform/database/DatabaseClock.ts"
+import { Networks } from "../../platform/Networks.ts"
 import { periodic } from "../../platform/workers/supervised.ts"
 
 const every = "30 seconds"
@@ -16,7 +18,7 @@ const tolerated = 20
  * been replaced, and goes on where one is still wrong.
  */
 const renewedMillis = 6 * 3_600_000
-/** How often one that is right looks for such an alert. */
+/** The interval at which a correct clock looks for such an alert. */
 const checkedMillis = 600_000
 /** Longer than an instance that is wrong takes to say so again: it is then the same alert, of which nobody is told anew. */
 const resumedMillis = 300_000
@@ -25,9 +27,14 @@ const make = Effect.gen(function* () {
   const chain = yield* ChainVerifier
   const database = yield* ClockRepo
   const alerts = yield* Alerts
-  const seen = yield* Ref.make<{ readonly number: bigint; readonly at: number } | undefined>(undefined)
+  const { executing } = yield* Networks
+  /** Each chain's newest block at the last check. */
+  const seen = new Map<Env, { readonly number: bigint; readonly at: number }>()
 
-  /** When the subject's alert was resolved last, while its readings are right: not at every reading. */
+  /**
+   * The last time at which the subject's alert was resolved while its readings are correct, to avoid resolving at
+   * every reading.
+   */
   const right = new Map<string, number>()
 
   /** Alerts go by the database's time, as everywhere: a wrong clock of ours would make one look old, or of tomorrow. */
@@ -77,17 +84,18 @@ const make = Effect.gen(function* () {
   })
 
   /** A stalled chain says nothing about clocks: only a block newer than the last check counts. */
-  const withChain = Effect.gen(function* () {
-    const head = yield* Effect.option(chain.headBlock(walletNetwork.env))
+  const withChain = Effect.fnUntraced(function* (env: Env) {
+    const head = yield* Effect.option(chain.headBlock(env))
     if (Option.isNone(head)) return
     const now = yield* Clock.currentTimeMillis
-    const last = yield* Ref.getAndSet(seen, { number: head.value.number, at: now })
+    const last = seen.get(env)
+    seen.set(env, { number: head.value.number, at: now })
     const mined = Number(head.value.time) * 1000
     const fresh = last !== undefined && head.value.number > last.number
     if (!fresh && mined <= now) return
     yield* judge(
-      `chain ${walletNetwork.env}`,
-      `${walletNetwork.name}'s newest block`,
+      `chain ${env}`,
+      `${networks[env].name}'s newest block`,
       secondsAhead(last?.at ?? now, now, mined)
     )
   })
@@ -95,7 +103,7 @@ const make = Effect.gen(function* () {
   yield* periodic(
     "Checking the clocks",
     Effect.sleep(every),
-    Effect.all([withDatabase, withChain], { discard: true }),
+    Effect.all([withDatabase, ...executing.map(withChain)], { discard: true }),
     "Warn"
   )
 })

@@ -8,14 +8,21 @@ import { privateKeyToAddress } from "viem/accounts"
 import { parseAddress } from "../../chain/Address.ts"
 import { ChainVerifier } from "../../chain/ChainVerifier.ts"
 import { DerivedWallets } from "../../chain/wallets/DerivedWallets.ts"
-import { walletNetwork } from "../../domain/networks.ts"
+import type { Env } from "../../domain/Chain.ts"
+import { faucetNetwork } from "../../domain/networks.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { gaugeBy } from "../../platform/metrics/series.ts"
+import { Networks } from "../../platform/Networks.ts"
+import { queues } from "../../platform/workers/DueWork.ts"
 import { periodic } from "../../platform/workers/supervised.ts"
 import { BacklogRepo } from "./BacklogRepo.ts"
 
 const queueDepth = gaugeBy("quittance_queue_depth", "Jobs that wait, by queue; the same on every instance")
-const overdue = gaugeBy("quittance_webhook_overdue_seconds", "How late the most overdue delivery is")({})
+const overdue = gaugeBy("quittance_queue_overdue_seconds", "How long the oldest row of a queue has been due")
+const webhooksOverdue = gaugeBy(
+  "quittance_webhook_overdue_seconds",
+  "How late the most overdue delivery is"
+)({})
 const unread = gaugeBy(
   "quittance_chain_unread_seconds",
   "Age of the newest block whose transfers have been read"
@@ -31,13 +38,21 @@ const balance = gaugeBy(
 
 const set = (gauge: Metric.Gauge<number>, value: number) => Metric.update(gauge, value)
 
-const readBacklog = (repo: typeof BacklogRepo.Service) =>
+/** Reads the backlog; chains never read count from `started` on. */
+const readBacklog = (repo: typeof BacklogRepo.Service, started: Date) =>
   Effect.gen(function* () {
-    const found = yield* repo.read(yield* DateTime.nowAsDate)
+    const at = yield* DateTime.nowAsDate
+    const found = yield* repo.read(at)
     for (const [queue, depth] of Object.entries(found.queues)) yield* set(queueDepth({ queue }), depth)
     for (const [kind, open] of found.alerts) yield* set(openAlerts({ kind }), open)
-    yield* set(overdue, found.overdueSeconds)
-    yield* set(unread, found.unreadSeconds)
+    const secondsSince = (since: Date | undefined) =>
+      since === undefined ? 0 : Math.max(0, (at.getTime() - since.getTime()) / 1_000)
+    for (const queue of queues) yield* set(overdue({ queue }), secondsSince(found.dueSince.get(queue)))
+    yield* set(webhooksOverdue, secondsSince(found.dueSince.get("deliveries")))
+    yield* set(
+      unread,
+      Math.max(0, ...[...found.readUntil.values()].map((until) => secondsSince(until ?? started)))
+    )
   })
 
 const addressOf = (key: string | undefined) =>
@@ -47,21 +62,28 @@ const make = Effect.gen(function* () {
   const { metrics, otlp, faucet } = yield* AppConfig
   if (Option.isNone(metrics) && Option.isNone(otlp)) return
   const repo = yield* BacklogRepo
+  const started = yield* DateTime.nowAsDate
   const chain = yield* ChainVerifier
   const { relayerKey } = yield* DerivedWallets
+  const { executing } = yield* Networks
 
-  const addresses = () => ({
-    faucet: addressOf(Option.getOrUndefined(Option.map(faucet.privateKey, Redacted.value))),
-    relayer: addressOf(Option.getOrUndefined(Option.map(relayerKey, (key) => toHex(key()))))
-  })
+  const faucetAddress = () => addressOf(Option.getOrUndefined(Option.map(faucet.privateKey, Redacted.value)))
+  const relayerAddress = (env: Env) =>
+    addressOf(Option.getOrUndefined(Option.map(relayerKey(env), (key) => toHex(key()))))
   const readBalances = Effect.suspend(() =>
     Effect.forEach(
-      Object.entries(addresses()),
-      Effect.fnUntraced(function* ([wallet, address]) {
+      [
+        { wallet: "faucet", env: faucetNetwork.env, address: faucetAddress() },
+        ...executing.map((env) => ({ wallet: "relayer", env, address: relayerAddress(env) }))
+      ],
+      Effect.fnUntraced(function* ({ address, env, wallet }) {
         if (address === undefined) return
-        const { usdcAtomic, gasWei } = yield* chain.readBalance(walletNetwork.env, address)
-        yield* set(balance({ wallet, asset: "usdc" }), Number(usdcAtomic) / 1e6)
-        yield* set(balance({ wallet, asset: "eth" }), Number(gasWei) / 1e18)
+        // One network's silent nodes hold back no other's figures.
+        const read = yield* Effect.option(chain.readBalance(env, address))
+        if (Option.isNone(read)) return
+        const { usdcAtomic, gasWei } = read.value
+        yield* set(balance({ wallet, env, asset: "usdc" }), Number(usdcAtomic) / 1e6)
+        yield* set(balance({ wallet, env, asset: "eth" }), Number(gasWei) / 1e18)
       }),
       { discard: true }
     )
@@ -71,7 +93,7 @@ const make = Effect.gen(function* () {
   yield* periodic(
     "Measuring the queues",
     Effect.sleep("10 seconds"),
-    Effect.timeout(readBacklog(repo), "10 seconds"),
+    Effect.timeout(readBacklog(repo, started), "10 seconds"),
     "Warn"
   )
   yield* periodic("Reading wallet balances", Effect.sleep("1 minute"), readBalances, "Debug")

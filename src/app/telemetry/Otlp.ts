@@ -11,7 +11,7 @@ import { AppConfig } from "../../platform/AppConfig.ts"
 const isPolling = ({ kind, name, parent }: Parameters<Tracer.Tracer["span"]>[0]) =>
   Option.isNone(parent) && (kind === "client" || /^\w+Repo\./.test(name))
 
-/** What a caller wrote into the url may be a key; `http.route` says which endpoint it was. */
+/** Attributes that may contain a key from the caller's URL; `http.route` identifies the endpoint. */
 const callersWords: ReadonlySet<string> = new Set(["url.full", "url.path", "url.query"])
 
 const withoutCallersWords = (span: Tracer.Span): Tracer.Span => {

@@ -1,9 +1,9 @@
-// What the nodes together say about a transaction, and the verdicts that follow.
-// Shared by the verifier over RPC and the one in memory.
+// The nodes' majority about a transaction, and the verdicts that follow. The RPC verifier and the in-memory verifier
+// share it.
 import type { Env } from "../../domain/Chain.ts"
 import { BlockStatus, type Expectation, type SettledTransfer, Verification } from "../Verification.ts"
-import { judgeBlock } from "./judgeBlock.ts"
-import { judgeTransfer, type TransactionFacts } from "./judgeTransfer.ts"
+import { judgeBlock, type WatchedFor } from "./judgeBlock.ts"
+import { judgeTransfer, type RequiredFinality, type TransactionFacts } from "./judgeTransfer.ts"
 
 export type Agreement =
   /** In a block, says a majority. */
@@ -17,7 +17,7 @@ export type Agreement =
 export const verificationOf = (
   agreement: Agreement,
   expectation: Expectation,
-  required: number
+  required: RequiredFinality
 ): Verification => {
   switch (agreement._tag) {
     case "Included":
@@ -36,11 +36,11 @@ export const statusOf = (
   env: Env,
   agreement: Agreement,
   settled: SettledTransfer,
-  finalityDepth: number
+  watchedFor: WatchedFor
 ): BlockStatus => {
   switch (agreement._tag) {
     case "Included":
-      return judgeBlock(env, settled, agreement.facts, finalityDepth)
+      return judgeBlock(env, settled, agreement.facts, watchedFor)
     case "Absent":
       return agreement.head >= settled.blockNumber
         ? BlockStatus.Dropped({ reason: "not_included" })

@@ -3,7 +3,8 @@
 
 import { Effect } from "effect"
 import type { Env } from "../../domain/Chain.ts"
-import { networks } from "../../domain/networks.ts"
+import { finalityFor } from "../../domain/Finality.ts"
+import { networks, settlementLevelsOf } from "../../domain/networks.ts"
 import { MemoryChain } from "../MemoryChain.ts"
 import { unavailable } from "../RpcPool.ts"
 import { statusOf, verificationOf } from "./Agreement.ts"
@@ -13,7 +14,7 @@ import type { Verifier } from "./Verifier.ts"
 export interface MemoryVerifierOptions {
   /** Blocks that must lie on top of a transfer's block. Default 1. */
   readonly confirmations?: number
-  /** Default 64. */
+  /** Default: the network's. */
   readonly finalityDepth?: number
 }
 
@@ -22,7 +23,7 @@ export const makeChainVerifierMemory = Effect.fnUntraced(function* (
   options: MemoryVerifierOptions
 ): Effect.fn.Return<Verifier, never, MemoryChain> {
   const chain = yield* MemoryChain
-  const { confirmations = 1, finalityDepth = 64 } = options
+  const { confirmations = 1, finalityDepth } = options
   const head = (env: Env) =>
     chain
       .visibleHead(env)
@@ -33,13 +34,27 @@ export const makeChainVerifierMemory = Effect.fnUntraced(function* (
       )
   return {
     verify: (expectation) =>
-      chain
-        .agreement(expectation.env, expectation.transactionId)
-        .pipe(Effect.map((agreement) => verificationOf(agreement, expectation, confirmations))),
+      chain.agreement(expectation.env, expectation.transactionId).pipe(
+        Effect.map((agreement) =>
+          verificationOf(agreement, expectation, {
+            finality: finalityFor(expectation.amount, settlementLevelsOf(networks[expectation.env])),
+            confirmations
+          })
+        )
+      ),
     blockStatus: (env, settled) =>
       chain
         .agreement(env, settled.transactionId)
-        .pipe(Effect.map((agreement) => statusOf(env, agreement, settled, finalityDepth))),
+        .pipe(
+          Effect.map((agreement) =>
+            statusOf(
+              env,
+              agreement,
+              settled,
+              finalityDepth === undefined ? networks[env].watchedFor : { blocks: finalityDepth }
+            )
+          )
+        ),
     readBalance: (env, address) => Effect.andThen(head(env), chain.balance(address, env)),
     balanceAt: (env, address, height) =>
       Effect.gen(function* () {

@@ -1,6 +1,5 @@
-// What the nodes said about a transaction, remembered for a moment so that
-// hammering costs them a bounded number of calls: many reports at once share one
-// round, and an inconclusive answer is cached until the next block.
+// A short cache of the nodes' answers about a transaction, so repeated reports cost a bounded number of calls.
+// Concurrent reports share one round, and an inconclusive answer is cached until the next block.
 import { Cache, Clock, Duration, Effect, Option, Schema } from "effect"
 import { Env, TransactionHash } from "../../domain/Chain.ts"
 import type { RpcPool } from "../RpcPool.ts"
@@ -10,9 +9,9 @@ import type { Agreement } from "./Agreement.ts"
 import { aboutTransaction, agreementOf } from "./aboutTransaction.ts"
 
 export interface ObservationOptions {
-  /** How long an observation is shared with further reports of the same transaction. Default 300 ms. */
+  /** The time for which reports of the same transaction share an observation. Default 300 ms. */
   readonly memory?: Duration.Input
-  /** How long an inconclusive answer is cached while the head does not move. Default 2 s. */
+  /** The time for which an inconclusive answer is cached while the head does not move. Default 2 s. */
   readonly negativeMemory?: Duration.Input
 }
 
@@ -60,7 +59,7 @@ export const makeObservations = Effect.fnUntraced(function* (
   const observed = yield* Cache.make({
     lookup: (key: string) => {
       const [env, transactionId] = Schema.decodeSync(Key)(key)
-      return Effect.map(pool.poll(env, aboutTransaction(transactionId)), agreementOf)
+      return Effect.map(pool.poll(env, aboutTransaction(env, transactionId)), agreementOf)
     },
     capacity,
     timeToLive: memory

@@ -47,7 +47,7 @@ export const readTransferLog = (log: RawLog, position: number): TransferLog | un
   return { position, token, from, to, value: BigInt(log.data) }
 }
 
-/** Whether value moved between two parties: not zero, not a mint, burn, or self-transfer. */
+/** True if value moved between two parties: not zero, not a mint, burn, or self-transfer. */
 export const isPayment = (transfer: TransferLog): boolean =>
   transfer.value > 0n &&
   transfer.from !== zeroAddress &&

@@ -1,7 +1,8 @@
-// What a verifier tells of the chain, by its nodes and in memory.
+// The interface of the chain verifiers, over nodes and in memory.
 import type { Effect } from "effect"
 import type { Hex } from "viem"
 import type { Address, Env, TransactionHash } from "../../domain/Chain.ts"
+import type { ReceiverFilter } from "../ReceiverFilter.ts"
 import type {
   AccountState,
   Balance,
@@ -15,9 +16,9 @@ import type {
 } from "../Verification.ts"
 
 export interface Verifier {
-  /** Whether the chain shows the expected transfer. Never fails: whatever is unknown is pending. */
+  /** True if the chain shows the expected transfer. Never fails: anything unknown is pending. */
   readonly verify: (expectation: Expectation) => Effect.Effect<Verification>
-  /** Whether a settled transfer is still where it was, for the watch until it is final. */
+  /** The status of a settled transfer's block, for the watch until it is final. */
   readonly blockStatus: (env: Env, settled: SettledTransfer) => Effect.Effect<BlockStatus>
   /** Atomic USDC and wei at the latest block. */
   readonly readBalance: (env: Env, address: Address) => Effect.Effect<Balance, RpcUnavailable>
@@ -31,7 +32,7 @@ export interface Verifier {
   ) => Effect.Effect<{ readonly number: bigint; readonly time: bigint }, RpcUnavailable>
   /** The account's state: the highest nonces any node reports, at a height that a majority has. */
   readonly account: (env: Env, address: Address) => Effect.Effect<AccountState, RpcUnavailable>
-  /** Who sent a transaction and with which nonce; undefined where no majority of the nodes says. */
+  /** The sender of a transaction and its nonce; undefined if no majority of the nodes agrees. */
   readonly sender: (
     env: Env,
     transactionId: TransactionHash
@@ -46,12 +47,17 @@ export interface Verifier {
     payer: Address
   ) => Effect.Effect<ReadonlyArray<Hex> | undefined>
   /**
-   * Whether a majority shows the account's nonce as used at a height. Never of an account with code: whoever
-   * sends for it uses a nonce of their own, and its transactions are not bound to its nonce.
+   * True if a majority shows the account's nonce as used at a height. Always false for accounts with code: others
+   * send for them with other nonces.
    */
   readonly hasUsedNonce: (env: Env, address: Address, nonce: bigint, height: bigint) => Effect.Effect<boolean>
-  /** Every USDC transfer in these blocks, both included. Never fails. */
-  readonly readTransfers: (env: Env, from: bigint, to: bigint) => Effect.Effect<RangeReading>
+  /** The filter's USDC transfers in these blocks, both included; by default every one. Never fails. */
+  readonly readTransfers: (
+    env: Env,
+    from: bigint,
+    to: bigint,
+    filter?: ReceiverFilter
+  ) => Effect.Effect<RangeReading>
   /** Chain id, code at the pinned address, and the token's EIP-712 domain. */
   readonly checkNetwork: (env: Env) => Effect.Effect<NetworkCheck>
 }

@@ -1,67 +1,167 @@
-// Every USDC transfer in a range of blocks, by a majority of the nodes. A single block is asked
-// for by its hash: a machine behind the one that named it answers nothing rather than less.
-import { Effect, Schema } from "effect"
+// USDC transfers in a range of blocks, by a majority of the nodes. A single block is asked for by its hash: a machine
+// behind the one that named it answers nothing rather than less. An empty list is believed only where the block's
+// bloom allows it, or after a second look: an index of logs may lag behind its blocks.
+import { Effect, Result, Schema } from "effect"
 import { type Env, TransactionHash } from "../../domain/Chain.ts"
 import { networks } from "../../domain/networks.ts"
+import { everyTransfer, type ReceiverFilter } from "../ReceiverFilter.ts"
 import { NodeFailure } from "../RpcPool/NodeFailure.ts"
 import type { RpcNode } from "../RpcPool/RpcNode.ts"
 import type { Poll, Question } from "../RpcPool.ts"
-import { BlockHeader, RangeLog } from "../RpcSchemas.ts"
+import { BlockHeader, Quantity, RangeLog, ReceiptLog } from "../RpcSchemas.ts"
 import { type ChainTransfer, RangeReading } from "../Verification.ts"
 import { readTransferLog, type TransferLog, transferTopic } from "./TransferLog.ts"
+
+type Log = typeof RangeLog.Type
+type Header = NonNullable<typeof BlockHeader.Type>
 
 interface Range {
   readonly parentHash: string
   readonly blockHash: string
   readonly blockTime: bigint
-  readonly logs: ReadonlyArray<typeof RangeLog.Type>
+  readonly logs: ReadonlyArray<Log>
 }
 
+/** `behind`: above the node's head. `lacking`: the node has later blocks, and not these. */
+type Answer = Range | "behind" | "lacking"
+
+/** Machines behind one address may be this many blocks apart: a block that misses below that is lacking. */
+const lagBlocks = 64n
+/** The time allowed for an index of logs to reach a block that the node has. */
+const indexPause = "1 second"
+
 const RangeLogs = Schema.Array(RangeLog)
+const Receipts = Schema.Array(Schema.Struct({ logs: Schema.Array(ReceiptLog) }))
 const quantity = (value: bigint) => `0x${value.toString(16)}`
 const malformed = (message: string) => new NodeFailure({ kind: "malformed", message })
 
 const blockAt = (node: RpcNode, number: bigint) =>
   node.call("eth_getBlockByNumber", [quantity(number), false], BlockHeader)
 
-const readRange = Effect.fnUntraced(function* (node: RpcNode, env: Env, from: bigint, to: bigint) {
-  const last = yield* blockAt(node, to)
-  if (last === null) return undefined
-  const first = from === to ? last : yield* blockAt(node, from)
-  if (first === null) return undefined
-  const place = from === to ? { blockHash: last.hash } : { fromBlock: quantity(from), toBlock: quantity(to) }
-  const logs = yield* node.call(
-    "eth_getLogs",
-    [{ address: networks[env].usdc.address, topics: [transferTopic], ...place }],
-    RangeLogs
+const absent = (node: RpcNode, height: bigint) =>
+  Effect.map(
+    node.call("eth_blockNumber", [], Quantity),
+    (head): Answer => (head >= height + lagBlocks ? "lacking" : "behind")
   )
-  const isWithin = logs.every(
-    (log, index) =>
-      log.blockNumber >= from &&
-      log.blockNumber <= to &&
-      (from !== to || log.blockHash === last.hash) &&
-      (index === 0 || isAfter(log, logs[index - 1] ?? log))
+
+type Place = { readonly blockHash: string } | { readonly fromBlock: string; readonly toBlock: string }
+
+/** The logs of the filter's questions in a place, each once, in the order of the chain. */
+const logsIn = Effect.fnUntraced(function* (node: RpcNode, env: Env, place: Place, filter: ReceiverFilter) {
+  const { address } = networks[env].usdc
+  const answers = yield* Effect.forEach(
+    filter.questions,
+    (topics) => node.call("eth_getLogs", [{ address, topics, ...place }], RangeLogs),
+    { concurrency: 2 }
   )
-  if (!isWithin) return yield* malformed("logs of other blocks than those asked for")
-  const range: Range = {
-    parentHash: first.parentHash,
-    blockHash: last.hash,
-    blockTime: last.timestamp,
-    logs
+  for (const logs of answers) {
+    const isOrdered = logs.every((log, index) => index === 0 || isAfter(log, logs[index - 1] ?? log))
+    const isAsked = logs.every(
+      (log) =>
+        log.address === address.toLowerCase() && log.topics[0] === transferTopic && filter.has(log.topics)
+    )
+    if (!isOrdered || !isAsked) return yield* malformed("other logs than those asked for")
   }
-  return range
+  const each = new Map(answers.flat().map((log) => [`${log.blockHash} ${log.logIndex}`, log]))
+  return [...each.values()].toSorted((one, other) => (isAfter(one, other) ? 1 : -1))
+})
+
+/** The transfers of a block by its receipts, which need no index. */
+const logsOfReceipts = Effect.fnUntraced(function* (node: RpcNode, env: Env, { hash, number }: Header) {
+  const receipts = yield* node.call("eth_getBlockReceipts", [hash], Receipts)
+  return receipts
+    .flatMap(({ logs }) => logs)
+    .filter(
+      ({ address, topics }) =>
+        address === networks[env].usdc.address.toLowerCase() && topics[0] === transferTopic
+    )
+    .map((log): Log => ({ ...log, blockNumber: number }))
+})
+
+/**
+ * Reads a block's transfers again if its list was empty but its bloom contradicts that. If the node lists another
+ * transfer of the token, its index has the block.
+ */
+const lookAgain = Effect.fnUntraced(function* (
+  node: RpcNode,
+  env: Env,
+  header: Header,
+  filter: ReceiverFilter
+) {
+  const place = { blockHash: header.hash }
+  const others = filter === everyTransfer ? [] : yield* logsIn(node, env, place, everyTransfer)
+  const all =
+    others.length > 0
+      ? others
+      : yield* logsOfReceipts(node, env, header).pipe(
+          // Not every node answers it: the bloom was a false positive where the list stays empty.
+          Effect.catch(() => Effect.delay(logsIn(node, env, place, everyTransfer), indexPause))
+        )
+  return all.filter(({ topics }) => filter.has(topics))
+})
+
+const readRange = Effect.fnUntraced(function* (
+  node: RpcNode,
+  env: Env,
+  from: bigint,
+  to: bigint,
+  filter: ReceiverFilter
+): Effect.fn.Return<Answer, NodeFailure> {
+  const token = networks[env].usdc.address
+  const isSuspect = ({ hash, logsBloom }: Header, logs: ReadonlyArray<Log>) =>
+    logsBloom !== undefined &&
+    filter.questions.length > 0 &&
+    !logs.some(({ blockHash }) => blockHash === hash) &&
+    filter.mayBeIn(logsBloom, token)
+
+  if (from === to) {
+    const block = yield* blockAt(node, to)
+    if (block === null) return yield* absent(node, to)
+    const listed = yield* logsIn(node, env, { blockHash: block.hash }, filter)
+    const logs = isSuspect(block, listed) ? yield* lookAgain(node, env, block, filter) : listed
+    if (!logs.every(({ blockHash, blockNumber }) => blockHash === block.hash && blockNumber === to))
+      return yield* malformed("logs of another block than the one asked for")
+    return { parentHash: block.parentHash, blockHash: block.hash, blockTime: block.timestamp, logs }
+  }
+
+  const [last, first, logs] = yield* Effect.all(
+    [
+      blockAt(node, to),
+      blockAt(node, from),
+      logsIn(node, env, { fromBlock: quantity(from), toBlock: quantity(to) }, filter)
+    ],
+    { concurrency: "unbounded" }
+  )
+  if (last === null || first === null) return yield* absent(node, to)
+  if (!logs.every(({ blockNumber }) => blockNumber >= from && blockNumber <= to))
+    return yield* malformed("logs of other blocks than those asked for")
+  for (const block of [first, last]) {
+    if (!isSuspect(block, logs)) continue
+    if ((yield* lookAgain(node, env, block, filter)).length > 0)
+      return yield* new NodeFailure({
+        kind: "declined",
+        message: `eth_getLogs: the logs of block ${block.number} are missing from its range`
+      })
+  }
+  return { parentHash: first.parentHash, blockHash: last.hash, blockTime: last.timestamp, logs }
 })
 
 const isAfter = (log: typeof RangeLog.Type, before: typeof RangeLog.Type) =>
   log.blockNumber > before.blockNumber ||
   (log.blockNumber === before.blockNumber && log.logIndex > before.logIndex)
 
-/** The question to all nodes; undefined above a node's head. */
-export const aboutRange = (env: Env, from: bigint, to: bigint): Question<Range | undefined> => ({
-  ask: (node) => readRange(node, env, from, to),
+/** The question to all nodes. */
+export const aboutRange = (env: Env, from: bigint, to: bigint, filter: ReceiverFilter): Question<Answer> => ({
+  ask: (node) =>
+    readRange(node, env, from, to, filter).pipe(
+      Effect.catchIf(
+        ({ kind }) => kind === "pruned",
+        () => Effect.succeed<Answer>("lacking")
+      )
+    ),
   key: (range) =>
-    range === undefined
-      ? "behind"
+    typeof range === "string"
+      ? range
       : [
           range.parentHash,
           range.blockHash,
@@ -74,10 +174,10 @@ export const aboutRange = (env: Env, from: bigint, to: bigint): Question<Range |
             log.data
           ])
         ].join(" "),
-  contradicts: (one, other) => one !== undefined && other !== undefined
+  contradicts: (one, other) => typeof one !== "string" && typeof other !== "string"
 })
 
-/** Whether the transfer brings money to its receiver. A mint does, a transfer to oneself does not. */
+/** True if the transfer brings money to its receiver. A mint does, a transfer to oneself does not. */
 const movesMoney = ({ value, from, to }: TransferLog) => value > 0n && from !== to
 
 /** Transfers with their ordinals among the equal ones of their transaction. */
@@ -112,11 +212,22 @@ export const transfersOf = (
   })
 }
 
-/** What all nodes together say. */
-export const readingOf = (poll: Poll<Range | undefined>): RangeReading => {
-  if (poll.agreed === undefined) return RangeReading.Unread()
-  const [range] = poll.agreed
-  if (range === undefined) return RangeReading.Behind()
+/** The reading that follows from all nodes' answers. */
+export const readingOf = ({ agreed, ballots, contradiction, majority }: Poll<Answer>): RangeReading => {
+  if (agreed === undefined) {
+    /** True if so many nodes agree that the others can form no majority. */
+    const isDecisive = (count: number) => !contradiction && ballots.length - count < majority
+    const lacking = ballots.filter(({ answer }) => Result.isSuccess(answer) && answer.success === "lacking")
+    if (isDecisive(lacking.length)) return RangeReading.Lacking()
+    const refused = ballots.filter(
+      ({ answer }) =>
+        Result.isFailure(answer) && (answer.failure.kind === "too_wide" || answer.failure.kind === "declined")
+    )
+    return RangeReading.Unread({ refused: isDecisive(refused.length) })
+  }
+  const [range] = agreed
+  if (range === "behind") return RangeReading.Behind()
+  if (range === "lacking") return RangeReading.Lacking()
   return RangeReading.Read({
     parentHash: TransactionHash.make(range.parentHash),
     blockHash: TransactionHash.make(range.blockHash),

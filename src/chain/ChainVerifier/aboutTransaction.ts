@@ -1,12 +1,12 @@
-// One node's account of a transaction in three calls: receipt and head together,
-// then the canonical block at the receipt's height. An account that contradicts
-// itself is no account.
-import { BigInt as BigIntOrder, Effect, Order } from "effect"
-import { TransactionHash } from "../../domain/Chain.ts"
+// One node's account of a transaction: receipt, head and tags together, then the canonical block at the receipt's
+// height. An account that contradicts itself is no account.
+import { BigInt as BigIntOrder, Effect, Order, Schema } from "effect"
+import { type Env, TransactionHash } from "../../domain/Chain.ts"
+import { hasTags, networks } from "../../domain/networks.ts"
 import { NodeFailure } from "../RpcPool/NodeFailure.ts"
 import type { RpcNode } from "../RpcPool/RpcNode.ts"
 import type { Poll, Question } from "../RpcPool.ts"
-import { Block, Quantity, Receipt } from "../RpcSchemas.ts"
+import { Block, Head, Quantity, Receipt } from "../RpcSchemas.ts"
 import type { Agreement } from "./Agreement.ts"
 import type { TransactionFacts } from "./judgeTransfer.ts"
 
@@ -19,15 +19,27 @@ export interface Observation {
 /** Answers for one moment can come from machines that are this many blocks apart. */
 const lagSlack = 5n
 
+/** Of a network on which a tag decides. A node may have no such block yet. */
+const taggedBlock = (node: RpcNode, env: Env, tag: "safe" | "finalized") =>
+  hasTags(networks[env])
+    ? Effect.map(
+        node.call("eth_getBlockByNumber", [tag, false], Schema.NullOr(Head)),
+        (block) => block?.number ?? null
+      )
+    : Effect.succeed(null)
+
 const malformed = (message: string) => new NodeFailure({ kind: "malformed", message })
 
-const observe = Effect.fnUntraced(function* (node: RpcNode, transactionId: TransactionHash) {
-  const [receipt, latest] = yield* Effect.all(
+const observe = Effect.fnUntraced(function* (node: RpcNode, env: Env, transactionId: TransactionHash) {
+  // The tags are read before the block: if the block at that height changes after them, it is the later one that is seen.
+  const [receipt, latest, safe, finalized] = yield* Effect.all(
     [
       node.call("eth_getTransactionReceipt", [transactionId], Receipt),
-      node.call("eth_blockNumber", [], Quantity)
+      node.call("eth_blockNumber", [], Quantity),
+      taggedBlock(node, env, "safe"),
+      taggedBlock(node, env, "finalized")
     ],
-    { concurrency: 2 }
+    { concurrency: "unbounded" }
   )
   const absent = (head: bigint): Observation => ({ head, facts: undefined })
   if (receipt === null) return absent(latest)
@@ -62,7 +74,9 @@ const observe = Effect.fnUntraced(function* (node: RpcNode, transactionId: Trans
       logs: receipt.logs,
       canonicalHash: TransactionHash.make(block.hash),
       blockTime: block.timestamp,
-      head
+      head,
+      tagged: { safe, finalized },
+      unanimous: false
     }
   }
   return observation
@@ -81,8 +95,9 @@ const keyOf = ({ facts }: Observation): string =>
       ].join(" ")
 
 /** The question to all nodes. Not having seen the transaction yet contradicts nothing, unless the node is past its block. */
-export const aboutTransaction = (transactionId: TransactionHash): Question<Observation> => ({
-  ask: (node) => observe(node, transactionId),
+export const aboutTransaction = (env: Env, transactionId: TransactionHash): Question<Observation> => ({
+  ask: (node) => observe(node, env, transactionId),
+  hearsAll: networks[env].settlesAt.some(({ finality }) => finality === "included"),
   key: keyOf,
   contradicts: (one, other) => {
     if (one.facts !== undefined && other.facts !== undefined) return true
@@ -102,12 +117,29 @@ export const aboutBlock = (blockNumber: bigint): Question<string | undefined> =>
   contradicts: (one, other) => one !== undefined && other !== undefined
 })
 
-/** What all nodes together say. */
+/** The agreement that follows from all nodes' answers. */
 export const agreementOf = (poll: Poll<Observation>): Agreement => {
   if (poll.agreed !== undefined) {
     const { facts } = poll.agreed[0]
-    const head = agreedHead(poll.agreed, poll.majority)
-    return facts === undefined ? { _tag: "Absent", head } : { _tag: "Included", facts: { ...facts, head } }
+    const agreed = poll.agreed.map(({ facts, head }) => ({ head, ...facts?.tagged }))
+    const head =
+      agreedHeight(
+        agreed.map((one) => one.head),
+        poll.majority
+      ) ?? 0n
+    if (facts === undefined) return { _tag: "Absent", head }
+    const tagged = {
+      safe: agreedHeight(
+        agreed.map(({ safe }) => safe ?? null),
+        poll.majority
+      ),
+      finalized: agreedHeight(
+        agreed.map(({ finalized }) => finalized ?? null),
+        poll.majority
+      )
+    }
+    const unanimous = poll.agreed.length === poll.nodes
+    return { _tag: "Included", facts: { ...facts, head, tagged, unanimous } }
   }
   if (poll.contradiction) return { _tag: "Open", reason: "disagreement" }
   const answered = poll.ballots.filter(({ answer }) => answer._tag === "Success").length
@@ -115,5 +147,5 @@ export const agreementOf = (poll: Poll<Observation>): Agreement => {
 }
 
 /** The highest block that `majority` of the agreeing nodes have reached. */
-const agreedHead = (agreed: ReadonlyArray<Observation>, majority: number): bigint =>
-  agreed.map(({ head }) => head).sort(Order.flip(BigIntOrder.Order))[majority - 1] ?? 0n
+const agreedHeight = (heights: ReadonlyArray<bigint | null>, majority: number): bigint | null =>
+  heights.filter((height) => height !== null).toSorted(Order.flip(BigIntOrder.Order))[majority - 1] ?? null

@@ -1,12 +1,12 @@
 // The start-up check: does each node serve the right chain, and is the contract
 // at the pinned address the USDC that it must be?
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { encodeFunctionData, hashDomain, parseAbi } from "viem"
 import type { Env } from "../../domain/Chain.ts"
-import { type Network, networks } from "../../domain/networks.ts"
+import { hasTags, type Network, networks } from "../../domain/networks.ts"
 import type { NodeFailure } from "../RpcPool/NodeFailure.ts"
 import type { RpcNode } from "../RpcPool/RpcNode.ts"
-import { Bytes } from "../RpcSchemas.ts"
+import { Bytes, Head } from "../RpcSchemas.ts"
 import type { NetworkCheck, NodeStatus } from "../Verification.ts"
 
 const domainSeparatorCall = encodeFunctionData({
@@ -32,6 +32,18 @@ export const domainSeparator = ({ chainId, usdc }: Network): `0x${string}` =>
     }
   })
 
+/** A refusal that is about the block, in the words of any client: the calls before it were answered. */
+const isAboutBlock = ({ kind, words = "" }: NodeFailure) =>
+  kind === "declined" && /block|header|tag/i.test(words)
+
+const knowsTags = (node: RpcNode) =>
+  Effect.forEach(["safe", "finalized"], (tag) =>
+    node.callUnchecked("eth_getBlockByNumber", [tag, false], Schema.NullOr(Head)).pipe(
+      Effect.map((block) => block !== null),
+      Effect.catchIf(isAboutBlock, () => Effect.succeed(false))
+    )
+  ).pipe(Effect.map((known) => known.every(Boolean)))
+
 const judgeNode = (network: Network, node: RpcNode): Effect.Effect<NodeStatus> =>
   Effect.gen(function* (): Effect.fn.Return<NodeStatus, NodeFailure> {
     const { address } = network.usdc
@@ -46,7 +58,8 @@ const judgeNode = (network: Network, node: RpcNode): Effect.Effect<NodeStatus> =
           () => Effect.succeed("0x" as const)
         )
       )
-    return separator === domainSeparator(network) ? "ok" : "wrong_domain"
+    if (separator !== domainSeparator(network)) return "wrong_domain"
+    return !hasTags(network) || (yield* knowsTags(node)) ? "ok" : "no_tags"
   }).pipe(
     Effect.catch(({ kind }) =>
       Effect.succeed<NodeStatus>(kind === "wrong_chain" ? "wrong_chain" : "unavailable")
@@ -61,6 +74,7 @@ const messages: { readonly [V in NodeStatus]: (network: Network, hosts: string) 
     `${hosts} shows no contract at ${usdc.address}, where ${name} has USDC`,
   wrong_domain: ({ name, usdc }, hosts) =>
     `the contract at ${usdc.address} on ${hosts} is not the USDC of ${name}`,
+  no_tags: ({ name }, hosts) => `${hosts} names no \`safe\` and \`finalized\` block of ${name}`,
   unavailable: ({ name }, hosts) => `too few RPC nodes of ${name} answer: ${hosts}`
 }
 

@@ -1,24 +1,32 @@
-// What has become of a settled transfer's block. Pure, as `judgeTransfer` is.
+// Judges whether a settled transfer's block is final, dropped or undecided. Pure, like `judgeTransfer`.
 import type { Env } from "../../domain/Chain.ts"
-import { networks } from "../../domain/networks.ts"
+import { type Network, networks } from "../../domain/networks.ts"
 import { sameAddress } from "../Address.ts"
 import { BlockStatus, type SettledTransfer } from "../Verification.ts"
 import type { TransactionFacts } from "./judgeTransfer.ts"
 import { readBroughtLogs } from "./TransferLog.ts"
 
-/** `facts` are what the chain shows of the transaction now; `finalityDepth` is in blocks. */
+/** The depth in blocks at which a settled transfer is final, or the tag that says so. */
+export type WatchedFor = Network["watchedFor"]
+
+/** `facts` are what the chain shows of the transaction now. */
 export const judgeBlock = (
   env: Env,
   settled: SettledTransfer,
   facts: TransactionFacts,
-  finalityDepth: number
+  watchedFor: WatchedFor
 ): BlockStatus => {
   if (facts.blockHash !== facts.canonicalHash) {
     return BlockStatus.Dropped({ reason: "not_included" })
   }
   const confirmations = Math.max(0, Number(facts.head - facts.blockNumber))
   if (facts.blockHash === settled.blockHash) {
-    return BlockStatus.Canonical({ confirmations, final: confirmations >= finalityDepth })
+    const { finalized } = facts.tagged
+    const final =
+      watchedFor === "finalized"
+        ? finalized !== null && finalized >= facts.blockNumber
+        : confirmations >= watchedFor.blocks
+    return BlockStatus.Canonical({ confirmations, final })
   }
   const moved = { blockNumber: facts.blockNumber, blockHash: facts.blockHash, confirmations }
   if (facts.status !== "success") return BlockStatus.Dropped({ reason: "reverted" })

@@ -2,15 +2,16 @@
 // chain and what the payment expects go in, a verification comes out. The sender,
 // recipient and input of the transaction itself are never looked at.
 import type { TransactionHash } from "../../domain/Chain.ts"
+import type { Finality } from "../../domain/Finality.ts"
 import { networks } from "../../domain/networks.ts"
 import { sameTokenChanges } from "../../domain/TokenChange.ts"
-import type { MismatchReason } from "../../domain/VerdictReason.ts"
+import type { MismatchReason, PendingReason } from "../../domain/VerdictReason.ts"
 import { sameAddress } from "../Address.ts"
 import { type Expectation, Verification } from "../Verification.ts"
 import { type RawLog, readBroughtLogs, readTransferLogs, type TransferLog } from "./TransferLog.ts"
 import { usedNonces } from "./usedNonces.ts"
 
-/** What the chain shows of a transaction that is in a block. */
+/** The chain's facts about a mined transaction. */
 export interface TransactionFacts {
   readonly blockNumber: bigint
   readonly blockHash: TransactionHash
@@ -23,6 +24,41 @@ export interface TransactionFacts {
   readonly blockTime: bigint
   /** Height of the chain. */
   readonly head: bigint
+  /** Heights of the blocks with these tags; null where they are not asked for, or no majority names them. */
+  readonly tagged: { readonly safe: bigint | null; readonly finalized: bigint | null }
+  /** True if every node shows the same. */
+  readonly unanimous: boolean
+}
+
+/** What the chain must show of the block that holds a transfer. */
+export interface RequiredFinality {
+  readonly finality: Finality
+  /** Blocks on top of it, for `confirmed` and `included`. */
+  readonly confirmations: number
+}
+
+const reaches = (height: bigint, tagged: bigint | null) => tagged !== null && tagged >= height
+
+/** Why a transfer waits; undefined once its block is as certain as required. */
+export const waitsFor = (
+  { blockNumber, head, tagged, unanimous }: TransactionFacts,
+  { confirmations, finality }: RequiredFinality
+): Extract<PendingReason, "confirmations" | "safe" | "finalized"> | undefined => {
+  const finalized = reaches(blockNumber, tagged.finalized)
+  const safe = finalized || reaches(blockNumber, tagged.safe)
+  const confirmed = head - blockNumber >= BigInt(confirmations)
+  switch (finality) {
+    case "confirmed":
+      return confirmed ? undefined : "confirmations"
+    case "included":
+      // While a node is silent or behind, the tag decides.
+      if (safe || (confirmed && unanimous)) return undefined
+      return confirmed ? "safe" : "confirmations"
+    case "safe":
+      return safe ? undefined : "safe"
+    case "finalized":
+      return finalized ? undefined : "finalized"
+  }
 }
 
 /** Clocks of buyers' payments and of blocks may differ by this much. */
@@ -80,21 +116,21 @@ const tooOld = (facts: TransactionFacts, { notBefore, sinceBlock }: Expectation)
 }
 
 /**
- * Judges a transaction. `required` is how many blocks must lie on top of its
- * block. A permanent mismatch is returned at once; a match waits
- * until it is deep enough.
+ * Judges a transaction. A permanent mismatch is returned at once; a match waits until its block is as certain as
+ * required.
  */
 export const judgeTransfer = (
   facts: TransactionFacts,
   expectation: Expectation,
-  required: number
+  required: RequiredFinality
 ): Verification => {
   const { usdc, chainId } = networks[expectation.env]
   if (facts.blockHash !== facts.canonicalHash) return Verification.Pending({ reason: "reorganised" })
 
   const confirmations = Math.max(0, Number(facts.head - facts.blockNumber))
+  const waiting = waitsFor(facts, required)
   const mismatch = (finding: Finding) =>
-    Verification.Mismatch({ ...finding, confirmed: confirmations >= required })
+    Verification.Mismatch({ ...finding, confirmed: waiting === undefined })
   if (facts.status !== "success") return mismatch({ reason: "reverted" })
 
   const transfers = expectation.byPerson === true ? readBroughtLogs(facts.logs) : readTransferLogs(facts.logs)
@@ -123,7 +159,7 @@ export const judgeTransfer = (
   if (!sameTokenChanges(expectation.tokenChanges, [shown])) {
     return mismatch({ reason: "declared_changes", expected: JSON.stringify([shown]) })
   }
-  if (confirmations < required) return Verification.Pending({ reason: "confirmations" })
+  if (waiting !== undefined) return Verification.Pending({ reason: waiting })
   // The token tells the use of an authorization right before what it moves.
   const [authorization] = usedNonces(
     usdc.address,

@@ -99,7 +99,7 @@ export class MemoryLedger {
     for (const _ of removed) this.mine(time)
   }
 
-  /** As a node shows it that has reached `head`. */
+  /** The transaction as shown by a node that has reached `head`. */
   facts(hash: TransactionHash, head: bigint): TransactionFacts | undefined {
     const number = this.#places.get(hash)
     const block = number === undefined || number > head ? undefined : this.#blocks[Number(number)]
@@ -112,7 +112,9 @@ export class MemoryLedger {
       blockTime: block.time,
       status: transaction.status,
       logs: transaction.logs,
-      head
+      head,
+      tagged: { safe: head, finalized: head },
+      unanimous: true
     }
   }
 

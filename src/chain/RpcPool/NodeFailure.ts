@@ -1,9 +1,13 @@
 import { Data } from "effect"
+import type { NodeErrorMeaning } from "./nodeErrors.ts"
 
-/** Why a node gave no usable answer. It is never a "no". */
+/** The reason why a node gave no usable answer. It never means "no". */
 export class NodeFailure extends Data.TaggedError("NodeFailure")<{
-  readonly kind: "transport" | "malformed" | "refused" | "reverted" | "wrong_chain"
+  /** `transport`: no answer at all; `malformed`: an answer that no honest node gives. */
+  readonly kind: "transport" | "malformed" | "wrong_chain" | NodeErrorMeaning
   readonly message: string
-  /** With `refused`: the node's own words. Not for callers or alerts: anything can be in them. */
-  readonly said?: string
+  /** The node's own words, where it has answered an error: printable, short, without the secrets of its URL. */
+  readonly words?: string
+  /** With `declined`: the calls of this method that the node has declined in a row. */
+  readonly timesInARow?: number
 }> {}

@@ -1,10 +1,11 @@
 // One JSON-RPC node, treated as a stranger: bounded time, bounded size, answers
 // decoded by schema, and its chain id asked before anything else it says counts.
-import { type Duration, Effect, Redacted, Schedule, Schema, Semaphore } from "effect"
+import { type Duration, Effect, Option, Redacted, Schedule, Schema, Semaphore } from "effect"
 import type { Env } from "../../domain/Chain.ts"
 import { networks } from "../../domain/networks.ts"
 import { Quantity, RpcAnswer } from "../RpcSchemas.ts"
 import { NodeFailure } from "./NodeFailure.ts"
+import { meaningOf, readError } from "./nodeErrors.ts"
 import { timedExchange } from "./timedExchange.ts"
 
 export type RpcUrl = string | Redacted.Redacted<string>
@@ -14,7 +15,7 @@ export interface RpcLimits {
   readonly timeout: Duration.Input
   /** For a call with its retries and its wait for a free slot. Default 6 seconds. */
   readonly deadline: Duration.Input
-  /** Further tries after a transport failure. Default 2. */
+  /** Further tries after an answer that says nothing of the chain, or none. Default 2. */
   readonly retries: number
   /** Largest answer that is read. Default 8 MiB. */
   readonly maxResponseBytes: number
@@ -42,7 +43,9 @@ export interface RpcNode {
   readonly callUnchecked: RpcNode["call"]
   /** Asks the chain id; fails with `wrong_chain` for another than the environment's. */
   readonly checkChain: Effect.Effect<void, NodeFailure>
-  /** How often a call had to ask the chain id again because its connection was new or had broken. */
+  /** True if the node has declined a method so often in a row that an operator must look at it. */
+  readonly isRefusing: () => boolean
+  /** The number of calls that had to check the chain id again because their connection was new or had broken. */
   readonly reconnections: () => number
 }
 
@@ -75,15 +78,36 @@ const splitCredentials = (raw: string) => {
   return { url, headers }
 }
 
+/** Nothing of the chain was said: no answer, an error of the node's own, or a page in place of JSON. */
+const isTriedAgain = ({ kind }: NodeFailure) =>
+  kind === "transport" || kind === "declined" || kind === "malformed"
+
 const jitteredBackoff = (retries: number) =>
   Schedule.exponential("100 millis").pipe(
     Schedule.jittered,
     Schedule.upTo({ times: retries }),
     Schedule.setInputType<NodeFailure>(),
-    Schedule.while(({ input }) => input.kind === "transport")
+    Schedule.while(({ input }) => isTriedAgain(input))
   )
 
-const decodeAnswer = Schema.decodeUnknownEffect(RpcAnswer)
+/** So many calls of one method, each with its retries, and the node counts as one that refuses it. */
+export const refusingAfter = 3
+const longestWords = 200
+
+/** A node's words as a person may read them: one line, and nothing of the URL that could be a key. */
+const makeReadable = (url: URL, authorization: string | null) => {
+  const secrets = [...url.pathname.split("/"), ...url.searchParams.values(), authorization ?? ""].filter(
+    (part) => part.length >= 8
+  )
+  return (words: string) =>
+    secrets
+      .reduce((text, secret) => text.replaceAll(secret, "…"), words)
+      .replace(/[^\p{L}\p{N}\p{P}\p{S}]+/gu, " ")
+      .trim()
+      .slice(0, longestWords)
+}
+
+const decodeAnswer = Schema.decodeUnknownOption(RpcAnswer)
 
 /** Fails with a defect only for a URL that is no URL. */
 export const makeRpcNode = (env: Env, rawUrl: RpcUrl, limits: RpcLimits): RpcNode => {
@@ -91,18 +115,20 @@ export const makeRpcNode = (env: Env, rawUrl: RpcUrl, limits: RpcLimits): RpcNod
   const slots = Semaphore.makeUnsafe(limits.concurrency)
   const backoff = jitteredBackoff(limits.retries)
   const timed = timedExchange(env, url.host)
+  const readable = makeReadable(url, headers.get("authorization"))
+  /** Calls in a row that were declined, by method. */
+  const declined = new Map<string, number>()
   let nextId = 1
   let chainKnown = false
   let reconnections = 0
 
   const exchange = Effect.fnUntraced(function* (method: string, params: ReadonlyArray<unknown>) {
     const id = nextId++
-    const text = yield* Effect.tryPromise({
+    const { status, text } = yield* Effect.tryPromise({
       try: async (signal) => {
         const body = JSON.stringify({ jsonrpc: "2.0", id, method, params })
         const response = await fetch(url, { method: "POST", headers, body, signal, redirect: "error" })
-        if (response.status === 429 || response.status >= 500) throw new Error(`HTTP ${response.status}`)
-        return await readBounded(response, limits.maxResponseBytes)
+        return { status: response.status, text: await readBounded(response, limits.maxResponseBytes) }
       },
       catch: () => failure("transport", `${method}: no answer`)
     }).pipe(
@@ -111,11 +137,25 @@ export const makeRpcNode = (env: Env, rawUrl: RpcUrl, limits: RpcLimits): RpcNod
         orElse: () => Effect.fail(failure("transport", `${method}: no answer in time`))
       })
     )
-    const answer = yield* decodeAnswer(text).pipe(
-      Effect.mapError(() => failure("malformed", `${method}: the answer is not JSON-RPC`))
-    )
-    if (answer.error !== undefined) return yield* refusal(method, answer.error)
-    if (answer.id !== id) return yield* failure("malformed", `${method}: an answer to another request`)
+    const answer = Option.getOrUndefined(decodeAnswer(text))
+    if (answer?.error !== undefined && answer.error !== null) {
+      const { code, words } = readError(answer.error)
+      const spoken = readable(words)
+      return yield* new NodeFailure({
+        kind: meaningOf(method, code, words),
+        message: `${method}: error${code === undefined ? "" : ` ${code}`}`,
+        words: code === undefined ? spoken : `${spoken} (${code})`
+      })
+    }
+    // A gateway before the node: 5xx where it reaches none.
+    if (status >= 500) return yield* failure("transport", `${method}: HTTP ${status}`)
+    if (status >= 400) {
+      const words = readable(`HTTP ${status} ${text === undefined || text.startsWith("<") ? "" : text}`)
+      return yield* new NodeFailure({ kind: "declined", message: `${method}: HTTP ${status}`, words })
+    }
+    if (answer === undefined) return yield* failure("malformed", `${method}: the answer is not JSON-RPC`)
+    if (answer.id !== id && answer.id !== String(id))
+      return yield* failure("malformed", `${method}: an answer to another request`)
     return answer.result
   })
 
@@ -133,17 +173,23 @@ export const makeRpcNode = (env: Env, rawUrl: RpcUrl, limits: RpcLimits): RpcNod
           duration: limits.deadline,
           orElse: () => Effect.fail(failure("transport", `${method}: no answer in time`))
         }),
+        Effect.tap(() => Effect.sync(() => declined.delete(method))),
         Effect.flatMap((value) =>
           Schema.decodeUnknownEffect(result)(value).pipe(
             Effect.mapError(() => failure("malformed", `${method}: the result has another form`))
           )
         ),
-        Effect.tapError((cause) =>
-          Effect.sync(() => {
-            // After a broken connection another machine may answer at that address.
-            if (cause.kind === "transport") chainKnown = false
-          })
-        )
+        Effect.mapError((cause) => {
+          // After a broken connection another machine may answer at that address.
+          if (cause.kind === "transport") chainKnown = false
+          else if (cause.kind !== "declined") declined.delete(method)
+          else {
+            const timesInARow = (declined.get(method) ?? 0) + 1
+            declined.set(method, timesInARow)
+            return new NodeFailure({ ...cause, message: cause.message, timesInARow })
+          }
+          return cause
+        })
       )
 
   const checkChain = Effect.gen(function* () {
@@ -165,28 +211,11 @@ export const makeRpcNode = (env: Env, rawUrl: RpcUrl, limits: RpcLimits): RpcNod
     host: url.host,
     callUnchecked,
     checkChain,
+    isRefusing: () => [...declined.values()].some((times) => times >= refusingAfter),
     reconnections: () => reconnections,
     call: (method, params, result) =>
       Effect.suspend(() => (chainKnown ? Effect.void : reconnect)).pipe(
         Effect.andThen(callUnchecked(method, params, result))
       )
   }
-}
-
-/** However a node words it: the call ran and did not succeed, on any node. */
-const failedExecution =
-  /revert|out of gas|outofgas|invalid opcode|bad jump|invalid ?jump|stack (?:under|over)flow/i
-
-/** However a node words it: it searches fewer blocks, or tells fewer logs, than it was asked for. */
-const tooWide = /\brange\b|\bresults\b|too many (?:blocks|logs)/i
-
-const refusal = (method: string, error: { readonly code: number; readonly message: string }) => {
-  if (error.code === 3 || failedExecution.test(error.message))
-    return failure("reverted", `${method}: reverted`)
-  // Rate limits of public nodes come as errors with HTTP 200, some with the code of what is asked too widely.
-  const isLimited = error.code === -32005 || error.code === 429 || /rate limit|too many/i.test(error.message)
-  if (isLimited && !tooWide.test(error.message)) {
-    return failure("transport", `${method}: rate limited`)
-  }
-  return new NodeFailure({ kind: "refused", message: `${method}: error ${error.code}`, said: error.message })
 }

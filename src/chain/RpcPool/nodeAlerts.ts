@@ -1,9 +1,9 @@
-// What is told of nodes that fail, contradict or lag, and when they have recovered.
+// Alerts about nodes that fail, contradict each other or lag, and their recovery.
 import { Clock, Effect, type Scope } from "effect"
 import type { Env } from "../../domain/Chain.ts"
 import type { ChainAlertKind, ChainAlerts, ChainRecoveries } from "../ChainAlerts.ts"
 import type { NodeFailure } from "./NodeFailure.ts"
-import type { RpcNode } from "./RpcNode.ts"
+import { type RpcNode, refusingAfter } from "./RpcNode.ts"
 
 const alertEveryMillis = 60_000
 /** Without trouble for so long, a node that answers has recovered: one that comes and goes stays an alert. */
@@ -43,10 +43,9 @@ export const makeNodeAlerts = (
       ...nodes.test.map((node) => `test ${node.host}`),
       ...nodes.live.map((node) => `live ${node.host}`)
     ].flatMap((node) =>
-      (["unreachable", "malformed_answer", "disagreement", "wrong_chain"] as const).map((kind) => [
-        `${kind} ${node}`,
-        Number.NEGATIVE_INFINITY
-      ])
+      (["unreachable", "refusing", "malformed_answer", "disagreement", "wrong_chain"] as const).map(
+        (kind) => [`${kind} ${node}`, Number.NEGATIVE_INFINITY]
+      )
     )
   )
   const answered = (kind: ChainAlertKind, env: Env, host: string): Effect.Effect<void> =>
@@ -66,18 +65,43 @@ export const makeNodeAlerts = (
         )
       })
     })
-  const answeredWell = (env: Env, { host }: RpcNode) =>
-    Effect.andThen(answered("unreachable", env, host), answered("malformed_answer", env, host))
+  const answeredWell = (env: Env, node: RpcNode) =>
+    Effect.andThen(
+      Effect.andThen(answered("unreachable", env, node.host), answered("malformed_answer", env, node.host)),
+      node.isRefusing() ? Effect.void : answered("refusing", env, node.host)
+    )
 
-  const alertFailure = (env: Env, node: RpcNode, cause: NodeFailure) => {
-    const kinds = {
-      transport: "unreachable",
-      malformed: "malformed_answer",
-      wrong_chain: "wrong_chain"
-    } as const
-    return cause.kind === "reverted" || cause.kind === "refused"
-      ? Effect.void
-      : alert(kinds[cause.kind], env, node.host, cause.message)
+  const alertFailure = (
+    env: Env,
+    { host }: RpcNode,
+    { kind, message, timesInARow = 0, words }: NodeFailure
+  ) => {
+    switch (kind) {
+      case "transport":
+        return alert("unreachable", env, host, message)
+      case "malformed":
+        return alert("malformed_answer", env, host, message)
+      case "wrong_chain":
+        return alert("wrong_chain", env, host, message)
+      case "declined":
+        return timesInARow < refusingAfter
+          ? Effect.void
+          : alert(
+              "refusing",
+              env,
+              host,
+              `${message}, ${timesInARow} times in a row: ${words ?? "no reason given"}`
+            )
+      // Verdicts about what was asked: the node does its work.
+      case "reverted":
+      case "too_wide":
+      case "pruned":
+      case "known":
+      case "nonce_used":
+      case "no_funds":
+      case "invalid":
+        return Effect.void
+    }
   }
 
   return { alert, answered, answeredWell, alertFailure }

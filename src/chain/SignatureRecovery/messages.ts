@@ -1,4 +1,4 @@
-// What passes between the event loop and the thread: as many recoveries as there are, back to back in one buffer.
+// The message format between the event loop and the recovery thread: many recoveries in one buffer.
 import type { Recoverable } from "./secp256k1.ts"
 
 const compactLength = 64
@@ -7,7 +7,7 @@ const keyLength = 65
 
 /** r and s, the hash, and the parity. */
 const askedLength = compactLength + hashLength + 1
-/** Whether there is a key, and the key. */
+/** A byte that says whether there is a key, then the key. */
 const answerLength = 1 + keyLength
 
 export const encodeAsked = (asked: ReadonlyArray<Recoverable>): Uint8Array<ArrayBuffer> => {

@@ -1,6 +1,6 @@
 // libsecp256k1 as WASM: less than half the time of viem's recovery, and the same verdict on every signature.
 
-/** What a public key is recovered from. */
+/** The input from which a public key is recovered. */
 export interface Recoverable {
   /** 64 bytes of r and s. */
   readonly compact: Uint8Array

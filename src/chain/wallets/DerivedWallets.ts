@@ -1,15 +1,26 @@
-// The keys that are derived from AGENT_WALLET_MNEMONIC: one for each agent, by its index,
-// and one that relays payments and pays their gas. None of them is stored.
+// The keys that are derived from a network's mnemonic: one for each agent, by its index, and one that relays payments
+// and pays their gas. None of them is stored.
 import { pbkdf2Sync } from "node:crypto"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { type HDAccount, HDKey, hdKeyToAccount } from "viem/accounts"
 import { BoundedMap } from "../../domain/BoundedMap.ts"
+import type { Env } from "../../domain/Chain.ts"
+import { byEnv, faucetNetwork, type Network, networks } from "../../domain/networks.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
+import { Networks } from "../../platform/Networks.ts"
+import { MnemonicFits } from "./MnemonicFits.ts"
+
+interface NetworkWallets {
+  readonly accountOf: (index: number) => Option.Option<HDAccount>
+  readonly relayerKey: Option.Option<() => Uint8Array>
+}
 
 /** BIP-39, without a passphrase. OpenSSL takes a millisecond, `@scure/bip39` a hundred of the start. */
 const seedOf = (mnemonic: string) => pbkdf2Sync(mnemonic.normalize("NFKD"), "mnemonic", 2048, 64, "sha512")
 
-const make = (mnemonic: string): typeof DerivedWallets.Service => {
+const none: NetworkWallets = { accountOf: () => Option.none(), relayerKey: Option.none() }
+
+const make = (mnemonic: string): NetworkWallets => {
   // When a key is first used: the curve's tables take a sixth of the start.
   let root: HDKey | undefined
   const rootKey = () => {
@@ -38,22 +49,39 @@ const make = (mnemonic: string): typeof DerivedWallets.Service => {
 export class DerivedWallets extends Context.Service<
   DerivedWallets,
   {
-    /** BIP-44 `m/44'/60'/0'/0/{index}`; none while no mnemonic is configured. */
-    readonly accountOf: (index: number) => Option.Option<HDAccount>
+    /** BIP-44 `m/44'/60'/0'/0/{index}`; none while no mnemonic that fits is configured. */
+    readonly accountOf: (env: Env, index: number) => Option.Option<HDAccount>
     /** Derives the private key of `m/44'/60'/1'/0/0`. */
-    readonly relayerKey: Option.Option<() => Uint8Array>
+    readonly relayerKey: (env: Env) => Option.Option<() => Uint8Array>
+    /**
+     * The environment whose mnemonic these come from: its own. A closed network, on which no wallet moves anything,
+     * borrows the addresses of its agents from the network with the faucet until it has a mnemonic.
+     */
+    readonly sourceOf: (env: Env) => Env
+    /** The setting of that mnemonic. */
+    readonly settingOf: (env: Env) => Network["wallets"]["setting"]
   }
 >()("quittance/chain/DerivedWallets") {
   static readonly layer: Layer.Layer<DerivedWallets, never, AppConfig> = Layer.effect(
     DerivedWallets,
-    Effect.map(AppConfig, ({ agentWalletMnemonic }) =>
-      Option.match(agentWalletMnemonic, {
-        onNone: (): typeof DerivedWallets.Service => ({
-          accountOf: () => Option.none(),
-          relayerKey: Option.none()
-        }),
-        onSome: (mnemonic) => make(Redacted.value(mnemonic))
+    Effect.gen(function* () {
+      const { walletMnemonics } = yield* AppConfig
+      const { executes } = yield* Networks
+      const fits = yield* MnemonicFits
+      const wallets = byEnv((env) =>
+        Option.match(fits[env] ? walletMnemonics[env] : Option.none(), {
+          onNone: () => none,
+          onSome: (mnemonic) => make(Redacted.value(mnemonic))
+        })
+      )
+      const sourceOf = (env: Env) =>
+        executes(env) || Option.isSome(walletMnemonics[env]) ? env : faucetNetwork.env
+      return DerivedWallets.of({
+        accountOf: (env, index) => wallets[sourceOf(env)].accountOf(index),
+        relayerKey: (env) => wallets[sourceOf(env)].relayerKey,
+        sourceOf,
+        settingOf: (env) => networks[sourceOf(env)].wallets.setting
       })
-    )
+    })
   )
 }

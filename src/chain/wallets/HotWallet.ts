@@ -1,4 +1,4 @@
-// A wallet of the service on the test chain: what it holds, what it signs, and how its
+// A wallet of the service on one network: what it holds, what it signs, and how its
 // transactions reach the nodes. Nonces and outboxes are the business of its users.
 import { Effect, Result, Schema } from "effect"
 import {
@@ -11,13 +11,11 @@ import {
 } from "viem"
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import { Address, type TransactionHash } from "../../domain/Chain.ts"
-import { walletNetwork } from "../../domain/networks.ts"
+import type { Network } from "../../domain/networks.ts"
 import type { NodeFailure } from "../RpcPool/NodeFailure.ts"
 import type { RpcNode } from "../RpcPool/RpcNode.ts"
 import type { RpcPool } from "../RpcPool.ts"
 import { Quantity, Receipt, Word } from "../RpcSchemas.ts"
-
-const { chainId, env, usdc } = walletNetwork
 
 /** A transaction before fees and signature. */
 export interface Unsigned {
@@ -37,7 +35,7 @@ export interface Fees {
 
 export interface WalletState {
   readonly nonce: number
-  /** What a gas costs in the next block, in wei. */
+  /** The price of gas in the next block, in wei. */
   readonly price: bigint
   /** The price doubled, so that a rising base fee does not strand the transaction. */
   readonly fees: Fees
@@ -46,10 +44,10 @@ export interface WalletState {
 }
 
 /**
- * What the nodes made of a broadcast. `taken`: its nonce belongs to a transaction that is not ours.
- * `unknown`: no node answered, it may be under way.
+ * The outcome of a broadcast. `taken`: another transaction used the nonce. `no_funds`: the nodes report a balance
+ * below the cost. `unknown`: no node has accepted it yet; it may still be under way.
  */
-export type Broadcast = "accepted" | "refused" | "taken" | "unknown"
+export type Broadcast = "accepted" | "no_funds" | "taken" | "unknown"
 
 /** A nonce's state. `lost`: a block has passed it, and no version of ours is in one. */
 export type Sighting =
@@ -62,14 +60,31 @@ export type Sighting =
       readonly blockNumber: bigint
     }
 
-const hasIt = /already ?(known|imported|exists)|known transaction/i
-const nonceGone = /nonce (?:is )?too low|replacement transaction underpriced/i
+/** A node that has it already has accepted it: so it is after a lost answer. */
+const broadcastOf: { readonly [K in NodeFailure["kind"]]: Broadcast } = {
+  known: "accepted",
+  nonce_used: "taken",
+  no_funds: "no_funds",
+  transport: "unknown",
+  malformed: "unknown",
+  wrong_chain: "unknown",
+  declined: "unknown",
+  invalid: "unknown",
+  reverted: "unknown",
+  too_wide: "unknown",
+  pruned: "unknown"
+}
+/** True if the signed form is never accepted: the next offer needs another price, or an operator must act. */
+const isNeverAccepted = ({ kind }: NodeFailure) => kind === "invalid" || kind === "reverted"
 /** A transaction by its hash, of which only counts that the node knows it. */
 const Known = Schema.NullOr(Schema.Struct({ hash: Word }))
 
 const hasMoved = ({ outcome }: Sighting) => outcome === "moved"
 
-/** What any node shows as moved is proven on a majority afterwards. That nothing has moved, a majority has to show. */
+/**
+ * Combines the nodes' sightings. If any node shows that money moved, a majority verifies it afterwards. A majority
+ * must show that nothing moved.
+ */
 const mostOf = (seen: ReadonlyArray<Sighting>, nodes: number): Sighting => {
   const moved = seen.find(hasMoved)
   if (moved !== undefined) return moved
@@ -83,7 +98,11 @@ const mostOf = (seen: ReadonlyArray<Sighting>, nodes: number): Sighting => {
 }
 
 /** `privateKey` is asked for when the wallet is first used. */
-export const makeHotWallet = (privateKey: () => Hex, pool: RpcPool["Service"]) => {
+export const makeHotWallet = (
+  { chainId, env, postingGas, usdc }: Network,
+  privateKey: () => Hex,
+  pool: RpcPool["Service"]
+) => {
   let known: PrivateKeyAccount | undefined
   const account = () => {
     known ??= privateKeyToAccount(privateKey())
@@ -135,24 +154,27 @@ export const makeHotWallet = (privateKey: () => Hex, pool: RpcPool["Service"]) =
 
   const send = (node: RpcNode, raw: Hex): Effect.Effect<Broadcast> =>
     node.call("eth_sendRawTransaction", [raw], Word).pipe(
-      Effect.match({
-        onSuccess: (): Broadcast => "accepted",
-        onFailure: ({ kind, said = "" }) =>
-          // A node that has it already has accepted it: so it is after a lost answer.
-          hasIt.test(said)
-            ? "accepted"
-            : nonceGone.test(said)
-              ? "taken"
-              : kind === "refused" || kind === "reverted"
-                ? "refused"
-                : "unknown"
+      Effect.matchEffect({
+        onSuccess: () => Effect.succeed<Broadcast>("accepted"),
+        onFailure: (cause) =>
+          Effect.as(
+            isNeverAccepted(cause)
+              ? pool.alert(
+                  "refusing",
+                  env,
+                  node.host,
+                  `${cause.message}: ${cause.words ?? "no reason given"}`
+                )
+              : pool.failed(env, node, cause),
+            broadcastOf[cause.kind]
+          )
       })
     )
 
   const onAll = <A, E>(ask: (node: RpcNode) => Effect.Effect<A, E>) =>
     Effect.forEach(pool.nodes(env), (node) => Effect.result(ask(node)), { concurrency: "unbounded" })
 
-  /** Whether any node knows one of these, mined or pending. */
+  /** True if any node knows one of these, mined or pending. */
   const knows = (ids: ReadonlyArray<TransactionHash>) =>
     Effect.map(
       onAll((node) => Effect.forEach(ids, (id) => node.call("eth_getTransactionByHash", [id], Known))),
@@ -197,7 +219,7 @@ export const makeHotWallet = (privateKey: () => Hex, pool: RpcPool["Service"]) =
     sign: (fees: Fees, transaction: Unsigned) => sign({ ...transaction, chainId, ...fees }),
     /** Fills a nonce with an empty transfer to itself. */
     signFiller: (fees: Fees, nonce: number) =>
-      sign({ nonce, to: addressOf(), value: 0n, gas: 21_000n, chainId, ...fees }),
+      sign({ nonce, to: addressOf(), value: 0n, gas: 21_000n + postingGas, chainId, ...fees }),
     isFiller: (raw: Hex) => {
       const { to, value = 0n, data } = parseTransaction(raw)
       return to?.toLowerCase() === addressOf().toLowerCase() && value === 0n && data === undefined
@@ -215,7 +237,7 @@ export const makeHotWallet = (privateKey: () => Hex, pool: RpcPool["Service"]) =
         ...fees
       })
     },
-    /** Whether any node knows one of these; `taken` where all answer that they know none. */
+    /** True if any node knows one of these; `taken` where all answer that they know none. */
     knows,
     /** The newest block's number, as a majority has it. */
     head: Effect.map(pool.head(env), ({ number }) => number),
@@ -226,7 +248,7 @@ export const makeHotWallet = (privateKey: () => Hex, pool: RpcPool["Service"]) =
         (all) => {
           if (all.includes("accepted")) return Effect.succeed("accepted")
           if (all.length === 0 || all.includes("unknown")) return Effect.succeed("unknown")
-          return all.includes("taken") ? knows(versions) : Effect.succeed("refused")
+          return all.includes("taken") ? knows(versions) : Effect.succeed("no_funds")
         }
       ),
     /** A nonce's state: a receipt of success on any node is believed, otherwise the majority decides. */

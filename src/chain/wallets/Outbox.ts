@@ -27,7 +27,7 @@ export interface OutboxTiming {
   readonly sendAgainAfter: Duration.Input
   /** Age at which the next transaction in line counts as stuck, so that its fee is reviewed. */
   readonly stuckAfter: Duration.Input
-  /** How long a nonce must be gone without a receipt of ours until the transaction counts as lost. */
+  /** A transaction counts as lost if its nonce is used without one of its receipts for this long. */
   readonly lostAfter: Duration.Input
 }
 
@@ -47,8 +47,8 @@ export type TransactionStanding =
       readonly blockNumber: bigint | null
     }
 
-/** What a broadcast came to. `taken`: a transaction that is not ours has the nonce. */
-export type Offer = "sent" | "unknown" | "refused" | "taken"
+/** The outcome of a broadcast. `taken`: a foreign transaction has the nonce. */
+export type Offer = "sent" | "unknown" | "no_funds" | "taken"
 
 export interface OutboxOptions {
   readonly wallet: HotWallet
@@ -60,13 +60,18 @@ export interface OutboxOptions {
   readonly onLost: Effect.Effect<void>
   /** Notes an end, with what hangs on it. */
   readonly end: (transaction: OutgoingTransaction, ended: Ended, at: Date) => Effect.Effect<void>
-  /** Whether it still serves what it was signed for; what does not is filled instead of sent again. Default yes. */
+  /**
+   * True if the transaction still serves its purpose; otherwise its nonce is filled instead of being sent again.
+   * Default true.
+   */
   readonly isWanted?: (transaction: OutgoingTransaction) => Effect.Effect<boolean>
-  /** What the supervised fiber notes once a transaction has ended. */
+  /** Called by the supervised fiber after a transaction has ended. */
   readonly onEnd?: (transaction: OutgoingTransaction, outcome: Outcome) => Effect.Effect<void>
 }
 
 const fillTries = 5
+/** A caller waits: nodes that are silent are not asked five times. */
+const offeredFor = "3 seconds"
 /** For how long a block may still be replaced by another. */
 const replacedMillis = 30 * 60_000
 /** With nothing open, every so many checks are of what has ended; and seldom where nothing has. */
@@ -90,9 +95,9 @@ export const makeOutbox = ({
 }: OutboxOptions) => {
   const millis = (input: Duration.Input) => Duration.toMillis(input)
   const endedCheckAfter = checksBetween * millis(timing.checkEvery)
-  /** When `finishOpen` checks what has ended, with nothing open. */
+  /** The next time at which `finishOpen` checks ended transactions while none is open. */
   let endedCheckAt = 0
-  /** When this process last heard from the chain what is mined: blocks may have been replaced since. */
+  /** The last time at which this process read mined transactions; blocks may have been replaced since. */
   let heardAt: number | undefined
   const stored = (transaction: OutgoingTransaction) =>
     Effect.map(repo.find(transaction.wallet, transaction.nonce), (found) => found ?? transaction)
@@ -141,17 +146,32 @@ export const makeOutbox = ({
     return ended
   })
 
-  /** Broadcasts the newest version. A lost answer and a lagging node look like a taken nonce at first. */
+  /**
+   * Broadcasts the newest version, for some seconds: a lost answer and a lagging node look like a taken nonce at
+   * first, and a node that declines it may accept it with the next block.
+   */
   const offer = Effect.fn("Outbox.offer")(function* (
     transaction: OutgoingTransaction
   ): Effect.fn.Return<Offer> {
-    const answer = yield* wallet.broadcast(transaction.versions[0], idsOf(transaction)).pipe(
+    let tries = 0
+    // What it pays may have been paid otherwise between two tries.
+    const isUnwanted = Effect.suspend(() =>
+      tries++ === 0 || isWanted === undefined
+        ? Effect.succeed(false)
+        : Effect.map(isWanted(transaction), (wanted) => !wanted)
+    )
+    const broadcast = wallet.broadcast(transaction.versions[0], idsOf(transaction))
+    const answer = yield* Effect.flatMap(isUnwanted, (unwanted) =>
+      unwanted ? Effect.succeed("unwanted" as const) : broadcast
+    ).pipe(
       Effect.repeat({
-        schedule: Schedule.spaced(millis(timing.lostAfter) / 4),
-        times: 4,
-        until: (answer) => answer !== "taken"
+        schedule: Schedule.spaced(millis(timing.lostAfter) / 4).pipe(
+          Schedule.upTo({ times: 4, duration: offeredFor })
+        ),
+        until: (answer) => answer !== "taken" && answer !== "unknown"
       })
     )
+    if (answer === "unwanted") return "unknown"
     return answer === "accepted" ? "sent" : answer
   })
 
@@ -173,7 +193,7 @@ export const makeOutbox = ({
       const raw = yield* wallet.signFiller(fees, transaction.nonce)
       const answer = yield* offerVersion(transaction, raw)
       if (answer === undefined) continue
-      if (answer === "refused") {
+      if (answer === "no_funds") {
         yield* repo.noteRefusal(transaction, yield* DateTime.nowAsDate)
         yield* onEmpty
       }
@@ -186,7 +206,7 @@ export const makeOutbox = ({
     const waiting = (yield* repo.open(wallet.address)).filter(({ refusedAt }) => refusedAt !== null)
     for (const transaction of waiting) {
       const answer = yield* wallet.broadcast(transaction.versions[0], idsOf(transaction))
-      if (answer === "refused") return false
+      if (answer === "no_funds") return false
       yield* repo.noteRefusal(transaction, null)
     }
     return true
@@ -217,7 +237,7 @@ export const makeOutbox = ({
     if (next === "empty") yield* onEmpty
     if (next === "empty" || next === "keep") return false
     const answer = yield* offerVersion(transaction, yield* wallet.signAgain(next, transaction.versions[0]))
-    if (answer === "refused") yield* onEmpty
+    if (answer === "no_funds") yield* onEmpty
     else if (transaction.refusedAt !== null) yield* repo.noteRefusal(transaction, null)
     return true
   })
@@ -247,8 +267,8 @@ export const makeOutbox = ({
     if (isStuck && (yield* repriced(transaction, head))) return
     // A taken nonce is left until a block has passed it: only then is it certain whose it was.
     const answer = yield* wallet.broadcast(transaction.versions[0], idsOf(transaction))
-    if (answer === "refused") yield* onEmpty
-    if (transaction.refusedAt !== null && answer !== "refused") yield* repo.noteRefusal(transaction, null)
+    if (answer === "no_funds") yield* onEmpty
+    if (transaction.refusedAt !== null && answer !== "no_funds") yield* repo.noteRefusal(transaction, null)
   })
 
   /** Reopens a transaction whose outcome was reorganised away. The version that was mined goes first. */
@@ -279,7 +299,7 @@ export const makeOutbox = ({
     for (let nonce = from; nonce < first.nonce; nonce++) {
       const raw = yield* wallet.signFiller(state.fees, nonce)
       const filler = yield* repo.fillGap(wallet.address, nonce, raw, now)
-      if (filler !== undefined && (yield* wallet.broadcast(raw, idsOf(filler))) === "refused") yield* onEmpty
+      if (filler !== undefined && (yield* wallet.broadcast(raw, idsOf(filler))) === "no_funds") yield* onEmpty
     }
   })
 

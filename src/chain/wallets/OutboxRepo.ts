@@ -1,5 +1,5 @@
-// What the service's wallets have signed, at rest: nonces are taken under one lock a wallet, a
-// transaction is stored before it is broadcast, and no signed version is ever deleted.
+// Storage of the transactions that the service's wallets sign. Nonces are assigned under one lock for each wallet, a
+// transaction is stored before its broadcast, and no signed version is ever deleted.
 import { Context, Effect, Layer, Schema, Semaphore } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { type Hex, hexToBytes, keccak256 } from "viem"
@@ -13,8 +13,7 @@ export const mostFilled = 64
 export type Purpose = "settle" | "cancel" | "gas" | "usdc" | "filler"
 
 /**
- * How a nonce ended: what was signed for it moved what it should, or nothing; a filler spent it;
- * or a transaction that is not ours took it.
+ * The end of a nonce: its transaction moved the money or reverted, a filler used it, or a foreign transaction did.
  */
 export type Outcome = "moved" | "reverted" | "filled" | "lost"
 
@@ -23,7 +22,7 @@ export interface OutgoingTransaction {
   readonly wallet: Address
   readonly nonce: number
   readonly purpose: Purpose
-  /** What it is sent for: a settlement, an agent's payment, a grant. */
+  /** The purpose of the transaction: a settlement, an agent's payment or a grant. */
   readonly reference: string
   /** Signed bytes, newest first. Each may be the one that is mined. */
   readonly versions: readonly [Hex, ...ReadonlyArray<Hex>]
@@ -37,14 +36,14 @@ export interface OutgoingTransaction {
   readonly transactionId: TransactionHash | null
   readonly blockNumber: bigint | null
   readonly createdAt: Date
-  /** When its newest version was signed. */
+  /** The time at which its newest version was signed. */
   readonly signedAt: Date
 }
 
 export interface Entry {
   readonly purpose: Exclude<Purpose, "filler">
   readonly reference: string
-  /** Whose budgets pay for it, where it has any. */
+  /** The merchant whose budget pays for it, if any. */
   readonly merchantId: MerchantId | null
   readonly payer: Address | null
   /** Its limit. */
@@ -117,7 +116,9 @@ export class OutboxRepo extends Context.Service<
       wallet: Address,
       effect: Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E | SqlError.SqlError, R>
-    /** Whether an open transaction waits that no node takes: until it goes, nothing behind it does. Within `locked`. */
+    /**
+     * True if an open transaction waits that no node accepts, which blocks all later nonces. Call it within `locked`.
+     */
     readonly blocked: (wallet: Address) => Effect.Effect<boolean>
     /**
      * Signs and stores under the wallet's next nonces, in this order. What lies behind more lost nonces than are
@@ -145,9 +146,9 @@ export class OutboxRepo extends Context.Service<
     readonly find: (wallet: Address, nonce: number) => Effect.Effect<OutgoingTransaction | undefined>
     /** Transactions whose nonce no block has passed yet, by nonce. */
     readonly open: (wallet: Address) => Effect.Effect<ReadonlyArray<OutgoingTransaction>>
-    /** Whether any has ended since then: its block may still be replaced. */
+    /** True if any transaction has ended since then: its block may still be replaced. */
     readonly hasEndedSince: (wallet: Address, since: Date) => Effect.Effect<boolean>
-    /** Those that have ended though no block has passed their nonce any more, the first hundred by nonce. */
+    /** Ended transactions whose nonce no block has passed any more, the first hundred by nonce. */
     readonly endedFrom: (
       wallet: Address,
       nextNonce: number

@@ -3,7 +3,7 @@
 import { Clock, Effect, Option } from "effect"
 import type { Alerts } from "../../platform/alerts/Alerts.ts"
 
-/** One that is told again within so long stays an alert. */
+/** An alert raised again within this time stays open. */
 const steadyMillis = 60_000
 
 export const makeEmptyAlert = (
@@ -11,7 +11,7 @@ export const makeEmptyAlert = (
   kind: "faucet_empty" | "relayer_empty",
   wallet: { readonly address: string }
 ) => {
-  /** When it was told last, if that may be open: a process before this one may have told it. */
+  /** The time of the last alert, if it may be open: an earlier process may have raised it. */
   let toldAt: number | undefined = Number.NEGATIVE_INFINITY
   return {
     tell: (message: string) =>

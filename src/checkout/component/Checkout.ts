@@ -1,6 +1,5 @@
 // Runs the checkout: keeps its model, carries out the commands of transition.ts against the
 // service, the wallet and the browser's storage, and feeds the results back.
-import { isOpen } from "../../domain/networks.ts"
 import {
   forgetAnnounced,
   forgetAttempt,
@@ -15,6 +14,7 @@ import { Announcements } from "./Checkout/Announcements.ts"
 import { BuyerIdentity } from "./Checkout/BuyerIdentity.ts"
 import { fund, readBalance } from "./Checkout/balance.ts"
 import { followAttempt, inquireAttempt } from "./Checkout/followAttempt.ts"
+import { missingHere } from "./Checkout/missingHere.ts"
 import { sign } from "./Checkout/payBySignature.ts"
 import { payByTransfer } from "./Checkout/payByTransfer.ts"
 import { readAddress } from "./Checkout/readAddress.ts"
@@ -80,15 +80,20 @@ export class Checkout {
   }
 
   start(): void {
-    // Without https there are no Web Locks, and wallets refuse the page.
-    if (!isSecureContext) {
-      this.#cannotStart("INSECURE_CONTEXT")
-      return
-    }
     // No wallet is spoken to, and no payment opened.
     if (this.#options.publishableKey.startsWith("pk_live_")) {
       this.#cannotStart("LIVE_MODE_GATED")
       return
+    }
+    void this.#begin()
+  }
+
+  async #begin(): Promise<void> {
+    const missing = await missingHere()
+    if (this.#stopped) return
+    if (missing !== undefined) {
+      console.error(`<quittance-checkout> ${missing.code}: ${missing.remedy}`)
+      return this.#cannotStart(missing.code)
     }
     sweepAttempts(Date.now())
     sweepSigned(Math.floor(Date.now() / 1000))
@@ -105,6 +110,11 @@ export class Checkout {
     this.#stops.push(() => document.removeEventListener("visibilitychange", look))
     this.#stops.push(this.#session.wallet.discover())
     this.#run({ run: "load" })
+  }
+
+  /** The code that a phone scans instead of the token, once the payment is open. */
+  get resumeCode(): string | undefined {
+    return this.#session.service.resumeCode()
   }
 
   #cannotStart(code: string): void {
@@ -208,7 +218,7 @@ export class Checkout {
         this.model.context ?? service.context(),
         service.open(intentToken)
       ])
-      if (!isOpen(context.env)) return this.#cannotStart("LIVE_MODE_GATED")
+      if (!context.open) return this.#cannotStart("LIVE_MODE_GATED")
       const attempt = readAttempt(payment.id)
       const signed = readSigned(payment.id)
       wallet.offerWalletConnect(this.#options.baseUrl, context)
@@ -221,9 +231,10 @@ export class Checkout {
         const id = this.paymentId ?? ""
         const onRecord = (readAttempt(id) ?? readSigned(id)) !== undefined || wasAddressShown(id)
         tell({ type: "LoadFailed", refusal: error.refusal, onRecord })
+      } else {
+        console.error("<quittance-checkout> could not start:", error)
+        this.#cannotStart("UNEXPECTED")
       }
-      // A sandboxed frame has neither storage nor locks: no double payment could be ruled out there.
-      else this.#cannotStart("STORAGE_BLOCKED")
     }
   }
 

@@ -1,4 +1,4 @@
-// What the checkout is to do: the state machine says it, the driver does it.
+// Commands of the checkout's state machine, carried out by its driver.
 import type { Attempt } from "./attempt.ts"
 import type { Model } from "./Model.ts"
 import type { SignedTerms } from "./signed.ts"
@@ -38,5 +38,5 @@ export type Command =
   | { readonly run: "giveUp"; readonly attempt: Attempt }
   | { readonly run: "wait"; readonly millis: number; readonly next: Command }
 
-/** Of a message: the model after it, and what is to be done. */
+/** The result of a message: the new model and the commands to run. */
 export type Next = readonly [Model, ReadonlyArray<Command>]

@@ -1,8 +1,8 @@
-// What happens to a checkout: what the buyer does, and what is heard of wallet, service and chain.
+// Messages to the checkout's state machine: actions of the buyer, and news from the wallet, the service and the chain.
 import type { Attempt } from "./attempt.ts"
+import type { CheckoutContext } from "./CheckoutContext.ts"
 import type { Panel, WalletChoice } from "./Model.ts"
 import type {
-  CheckoutContext,
   CheckoutPayment,
   KnownAttempt,
   PaymentAddress,
@@ -14,7 +14,7 @@ import type { SignedTerms } from "./signed.ts"
 import type { MessageKey } from "./translate.ts"
 import type { Hex, WalletFailure } from "./wallets.ts"
 
-/** What the buyer does. */
+/** Actions of the buyer. */
 export type Action =
   | { readonly type: "Retry" }
   | { readonly type: "ChooseWallet"; readonly walletId: string }
@@ -35,7 +35,7 @@ export type Action =
   | { readonly type: "Cancel" }
   | { readonly type: "StartAgain" }
 
-/** What happened outside. Results carry the epoch of their command; the driver drops stale ones. */
+/** External events. Results carry the epoch of their command; the driver drops stale results. */
 export type Happening =
   | {
       readonly type: "Loaded"
@@ -54,7 +54,7 @@ export type Happening =
       /** This browser has asked for money for it, or shown where to send it. */
       readonly onRecord?: boolean
     }
-  /** What the shop asks for by now. */
+  /** The shop's current requirements. */
   | { readonly type: "ContextRead"; readonly context: CheckoutContext }
   /** The payment waits no longer for its money. */
   | { readonly type: "TimeOver" }
@@ -94,7 +94,7 @@ export type Happening =
   | { readonly type: "LockFreed"; readonly attempt: Attempt | undefined }
   | { readonly type: "AttemptSeen"; readonly attempt: Attempt }
   | { readonly type: "Superseded"; readonly payment: CheckoutPayment }
-  /** What the service knows of attempts: `own` of the account in another browser. */
+  /** Attempts known to the service: `own` is the same account in another browser. */
   | {
       readonly type: "AttemptsRead"
       readonly account: string | undefined

@@ -1,14 +1,8 @@
-// What a checkout knows of its payment, and what is read off that.
+// The checkout's state, and values derived from it.
 import type { Attempt } from "./attempt.ts"
+import type { CheckoutContext } from "./CheckoutContext.ts"
 import { atomicOf } from "./erc20.ts"
-import type {
-  CheckoutContext,
-  CheckoutPayment,
-  KnownAttempt,
-  PaymentAddress,
-  SigningTerms,
-  TestBalance
-} from "./service.ts"
+import type { CheckoutPayment, KnownAttempt, PaymentAddress, SigningTerms, TestBalance } from "./service.ts"
 import type { SignedTerms } from "./signed.ts"
 import type { MessageKey } from "./translate.ts"
 
@@ -27,14 +21,13 @@ export type CheckoutState =
   | "cancelled"
 
 /**
- * What the wallet is asked for in `awaiting-signature`: a signature that pays
- * (`authorization`), or the buyer's identity and the transfer; or another tab asks (`elsewhere`), or it is not known whether the transfer
- * of an earlier request went out (`unsure`), or the identity is wanted once more (`prove`).
- * In `confirming`: the same wallet pays from another browser (`announced`).
+ * The stage of `awaiting-signature`: the wallet signs a payment (`authorization`), or the identity and then the
+ * transfer. Another tab may have the request (`elsewhere`), an earlier request may have been sent (`unsure`), or the
+ * identity must be signed again (`prove`). In `confirming`: the same wallet pays from another browser (`announced`).
  */
 export type Step = "authorization" | "identity" | "transfer" | "elsewhere" | "unsure" | "prove" | "announced"
 
-/** What is under way within a state. */
+/** Work in progress within a state. */
 export type Busy = "connecting" | "switching" | "balance" | "funding" | "checking" | "signing"
 
 export type Panel = "address" | "phone"
@@ -59,7 +52,7 @@ export interface Model {
   readonly step: Step | undefined
   readonly busy: Busy | undefined
   readonly notice: Notice | undefined
-  /** Why the payment failed or was cancelled. */
+  /** The reason why the payment failed or was cancelled. */
   readonly reason: MessageKey | undefined
   /** The service's code behind `reason`. */
   readonly code: string | undefined
@@ -71,26 +64,28 @@ export interface Model {
   readonly chainId: number | undefined
   readonly balance: TestBalance | undefined
   readonly attempt: Attempt | undefined
-  /** What the account would sign; undefined where the service has not said. */
+  /** The terms that the account would sign; undefined before the service has returned them. */
   readonly terms: SigningTerms | undefined
-  /** What was signed and is handed in. */
+  /** The submitted signature. */
   readonly signed: SignedTerms | undefined
   /** The buyer prefers a transfer of their own, or a signature cannot pay. */
   readonly byTransfer: boolean
   /** The account is a contract that takes calls on the payment's chain (EIP-5792). */
   readonly byCalls: boolean
-  /** The wallet signs for the chain that it is on alone. */
+  /** The wallet signs only for the chain that it is on. */
   readonly wantsChain: boolean
-  /** What `connect` shows beside the browser's wallets: the address to send to, or a code for a phone. */
+  /**
+   * An alternative that `connect` shows besides the browser's wallets: the address to send to, or a code for a phone.
+   */
   readonly panel: Panel | undefined
-  /** What a wallet scans to be connected, while it is being connected. */
+  /** The code that a wallet scans while it is being connected. */
   readonly pairingUri: string | undefined
   readonly address: PaymentAddress | undefined
   /** The buyer has seen the address, perhaps before a reload. */
   readonly addressShown: boolean
   /** The receipt's page, once it has settled. */
   readonly receipt: string | undefined
-  /** Whether a buyer's token for the account is at hand. */
+  /** True if a buyer's token for the account is at hand. */
   readonly identified: boolean
   readonly loads: number
   readonly polls: number
@@ -154,7 +149,7 @@ export const mayPay = (model: Model): boolean => beforePayment.has(model.state) 
 
 export const atomicAmount = ({ payment }: Model): bigint => atomicOf(payment?.amount ?? "0.00")
 
-/** Whether the account pays by a signature, at the service's cost. */
+/** True if the account pays by a signature, at the service's cost. */
 export const pays = ({ byTransfer, terms }: Model): "by signature" | "by transfer" =>
   terms?.relayed === true && !byTransfer ? "by signature" : "by transfer"
 

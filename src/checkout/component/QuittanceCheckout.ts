@@ -1,7 +1,10 @@
 // <quittance-checkout intent-token="…" publishable-key="…">: the element around the
-// checkout. Its events are for the page's own comfort: goods ship on the webhook.
+// checkout. Its events are for display only: ship goods on the webhook.
+
+import tokens from "../../platform/pages/browser/tokens.css" with { type: "text" }
 import { Checkout } from "./Checkout.ts"
 import { deadlineText, millisLeft } from "./deadline.ts"
+import { textOf } from "./elements.ts"
 import { readIntentToken } from "./intentToken.ts"
 import { legibleOn } from "./legibleOn.ts"
 import type { CheckoutState, Model } from "./Model.ts"
@@ -11,7 +14,7 @@ import styles from "./styles.css" with { type: "text" }
 import { type Translation, translation } from "./translate.ts"
 import { isPhone } from "./walletApps.ts"
 
-/** What every event carries. `payment` is there once the service has opened it. */
+/** The detail of every event. `payment` is present once the service has opened it. */
 export interface CheckoutEventDetail {
   readonly paymentId: string | undefined
   readonly payment: CheckoutPayment | undefined
@@ -19,7 +22,7 @@ export interface CheckoutEventDetail {
 }
 
 const longestDescription = 200
-/** A shop's page may set the token once its server has answered; one that never does is said. */
+/** A shop's page may set the token after its server has answered. After this time a missing token is logged. */
 const incompleteMillis = 10_000
 
 export type CheckoutEventName = "ready" | "opened" | "statechange" | "settled" | "failed" | "closed"
@@ -31,7 +34,7 @@ export class QuittanceCheckout extends HTMLElement {
   readonly #live = document.createElement("div")
   #checkout: Checkout | undefined
   #shown: Model | undefined
-  #drawn: { readonly checkout: Checkout; readonly card: HTMLElement } | undefined
+  #drawn: { readonly checkout: Checkout; readonly markup: string } | undefined
   #announced = ""
   #starting = false
   #ticking: ReturnType<typeof setInterval> | undefined
@@ -42,7 +45,7 @@ export class QuittanceCheckout extends HTMLElement {
     this.#root = this.attachShadow({ mode: "open" })
     // A constructed sheet is no inline style: it needs nothing of the page's CSP.
     const sheet = new CSSStyleSheet()
-    sheet.replaceSync(styles)
+    sheet.replaceSync(tokens + styles)
     this.#root.adoptedStyleSheets = [sheet]
     this.#live.className = "visually-hidden"
     this.#live.setAttribute("role", "status")
@@ -90,7 +93,7 @@ export class QuittanceCheckout extends HTMLElement {
       const start = () => this.#start(intentToken, publishableKey)
       if (intentToken !== "" && publishableKey !== "") return start()
       this.#root.replaceChildren(this.#live)
-      // One alone is a mistake.
+      // Only one of the two is a mistake.
       if (intentToken === publishableKey) return
       this.#incomplete = setTimeout(() => {
         console.error(
@@ -144,7 +147,7 @@ export class QuittanceCheckout extends HTMLElement {
     if (model.state === "cancelled" && model.reason === "cancelledByBuyer") this.#emit("closed")
   }
 
-  /** What the shop's page says is paid for: one line of plain text. */
+  /** The description from the shop's page: one line of plain text. */
   get #description(): string {
     const text = (this.getAttribute("description") ?? "").replace(/[\s\p{Cc}]+/gu, " ").trim()
     return text.length > longestDescription ? `${text.slice(0, longestDescription - 1)}…` : text
@@ -159,7 +162,7 @@ export class QuittanceCheckout extends HTMLElement {
     return left === undefined ? undefined : deadlineText(this.#translation, left, Date.now())
   }
 
-  /** The seconds change in place: nothing else is drawn anew, and a screen reader hears the last minute alone. */
+  /** Updates the seconds in place, without a redraw. A screen reader hears only the last minute. */
   #tick(): void {
     const [left, shown] = [this.#millisLeft, this.#root.querySelector(".deadline")]
     if (left === undefined || shown === null) return
@@ -169,16 +172,22 @@ export class QuittanceCheckout extends HTMLElement {
     }
     const text = this.#deadline() ?? ""
     if (shown.textContent !== text) shown.textContent = text
-    if (left > 59_000 && left <= 60_000) this.#live.textContent = text
+    if (left > 59_000 && left <= 60_000) this.#live.replaceChildren(textOf(text))
   }
 
-  /** Token and key stand in the fragment, which no server is sent. */
+  /** Token and key are in the fragment, which browsers do not send. */
   get #payUrl(): string {
     const fragment = new URLSearchParams({
       token: this.getAttribute("intent-token") ?? "",
       key: this.getAttribute("publishable-key") ?? ""
     })
     return `${QUITTANCE_BASE_URL}/pay#${fragment}`
+  }
+
+  /** Like `#payUrl`, but short enough for a phone to scan its code at arm's length. */
+  #scanUrl(resumeCode: string | undefined): string {
+    if (resumeCode === undefined) return this.#payUrl
+    return `${QUITTANCE_BASE_URL}/pay#c=${resumeCode}&key=${this.getAttribute("publishable-key") ?? ""}`
   }
 
   /** The merchant's colour, with the text that is legible on it. Colours that the page sets come first. */
@@ -189,13 +198,14 @@ export class QuittanceCheckout extends HTMLElement {
     this.style.setProperty("--_merchant-text", text)
   }
 
-  /** Whether the card on show says the same, and does it: whoever reads it, or selects in it, is left alone. */
-  #isDrawn(checkout: Checkout, card: HTMLElement): boolean {
-    const drawn = this.#drawn
-    if (drawn?.checkout !== checkout) return false
-    const [shown, next] = [drawn.card.querySelector(".deadline"), card.querySelector(".deadline")]
-    if (shown !== null && next !== null) shown.textContent = next.textContent
-    return drawn.card.isEqualNode(card)
+  /**
+   * True if the card on show is the same, so that reading and selecting in it is not interrupted. The markup as drawn
+   * is compared, because the page may have been translated since.
+   */
+  #isDrawn(checkout: Checkout, markup: string): boolean {
+    if (this.#drawn?.checkout !== checkout || this.#drawn.markup !== markup) return false
+    this.#root.querySelector(".deadline")?.replaceChildren(this.#deadline() ?? "")
+    return true
   }
 
   /** Replaces the card, and keeps the focus where it was or brings it to the new title. */
@@ -208,13 +218,18 @@ export class QuittanceCheckout extends HTMLElement {
       description: this.#description,
       deadline: this.#deadline(),
       payUrl: this.#payUrl,
+      scanUrl: this.#scanUrl(checkout.resumeCode),
       phone: isPhone(navigator),
       send: (action) => checkout.send(action),
       close: () => this.#emit("closed")
     })
     this.#wearAccent(checkout.model.context?.merchant.accentColor)
-    if (!this.#isDrawn(checkout, card)) {
-      this.#drawn = { checkout, card }
+    const deadline = card.querySelector(".deadline")
+    deadline?.replaceChildren()
+    const markup = card.outerHTML
+    deadline?.replaceChildren(this.#deadline() ?? "")
+    if (!this.#isDrawn(checkout, markup)) {
+      this.#drawn = { checkout, markup }
       this.#root.replaceChildren(card, this.#live)
       if (focused !== null) {
         const same = [...card.querySelectorAll<HTMLElement>("[data-key]")].find(
@@ -226,6 +241,6 @@ export class QuittanceCheckout extends HTMLElement {
     }
     if (announcement === this.#announced) return
     this.#announced = announcement
-    this.#live.textContent = announcement
+    this.#live.replaceChildren(textOf(announcement))
   }
 }

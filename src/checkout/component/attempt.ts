@@ -1,17 +1,18 @@
 // The durable record of one try to send the money, written before the wallet is
 // asked. While it exists, nothing is sent again without a look at the chain. Beside it
 // the id under which the service knows of it, which outlives a request of the wallet.
+import { fromJson, toJson } from "../../platform/pages/browser/json.ts"
 import type { Hex } from "./wallets.ts"
 
 export interface Attempt {
   readonly version: 1
-  /** Of this request of the wallet; sending again makes another one. */
+  /** The id of this wallet request; sending again creates another id. */
   readonly id: string
   readonly paymentId: string
   readonly from: string
   /** The account's next nonce when the wallet was asked. A second request reuses it: the chain takes one. */
   readonly nonce: number
-  /** Whether `nonce` is the transaction's own, read off it: a wallet may use another one than it is asked to. */
+  /** True if `nonce` is the transaction's own, read off it: a wallet may use another one than it is asked to. */
   readonly nonceSeen?: boolean
   /** Block height when the wallet was first asked; a transfer of this payment cannot be older. */
   readonly block: number
@@ -20,8 +21,8 @@ export interface Attempt {
   readonly buyerToken: string
   /** The transaction, once the wallet or the chain has named it. */
   readonly hash: Hex | null
-  /** Where the wallet takes calls (EIP-5792): the id it knows them by. `nonce` and `block` mean nothing then. */
-  readonly calls?: { readonly id: string /** Whether the wallet has answered. */; readonly taken: boolean }
+  /** The id of the wallet's calls (EIP-5792), if it uses them. `nonce` and `block` have no meaning then. */
+  readonly calls?: { readonly id: string /** True if the wallet has answered. */; readonly taken: boolean }
   /** Transactions that the service has said pay something else. */
   readonly refused: ReadonlyArray<string>
 }
@@ -58,7 +59,7 @@ const isAttempt = (value: unknown): value is Attempt => {
 
 const parse = (text: string | null): Attempt | undefined => {
   try {
-    const value: unknown = JSON.parse(text ?? "null")
+    const value = fromJson(text ?? "null")
     return isAttempt(value) ? value : undefined
   } catch {
     return undefined
@@ -76,7 +77,7 @@ export const readAttempt = (paymentId: string): Attempt | undefined => {
 /** False where the browser does not keep it: then nothing may be sent. */
 export const writeAttempt = (attempt: Attempt): boolean => {
   try {
-    const text = JSON.stringify(attempt)
+    const text = toJson(attempt)
     localStorage.setItem(prefix + attempt.paymentId, text)
     return localStorage.getItem(prefix + attempt.paymentId) === text
   } catch {
@@ -96,7 +97,7 @@ export const noteNonce = (attempt: Attempt & { readonly hash: Hex }, nonce: numb
     writeAttempt({ ...attempt, nonce, nonceSeen: true })
 }
 
-/** Whether no other attempt has taken its place. */
+/** True if no other attempt has taken its place. */
 export const isLatest = ({ id, paymentId }: Attempt): boolean => readAttempt(paymentId)?.id === id
 
 /** Puts back what was on record before the attempt, unless another one has taken its place. */
@@ -120,7 +121,7 @@ interface Announced {
    * wallet has sent it, and its nonce is used by what pays nothing.
    */
   readonly state: "open" | "withdrawn" | "lost"
-  /** Of a lost one: the nonce that the wallet has used, where the chain has shown it. */
+  /** For a lost attempt: the nonce that the wallet used, if the chain has shown it. */
   readonly nonce: number | undefined
 }
 
@@ -141,10 +142,10 @@ const parseAnnounced = (text: string | null): Announced | undefined => {
 export const readAnnounced = (paymentId: string, from: string): Announced | undefined =>
   parseAnnounced(localStorage.getItem(announcedKey(paymentId, from)))
 
-/** As `readAnnounced`; a fresh id where there is none. */
+/** Like `readAnnounced`; a fresh id where there is none. */
 export const announcedId = (paymentId: string, from: string, now: number): string => {
-  const kept = readAnnounced(paymentId, from)
-  if (kept !== undefined) return kept.id
+  const stored = readAnnounced(paymentId, from)
+  if (stored !== undefined) return stored.id
   const id = crypto.randomUUID()
   localStorage.setItem(announcedKey(paymentId, from), `${id} ${now}`)
   return id
@@ -161,27 +162,27 @@ export const markAnnounced = (
   localStorage.setItem(announcedKey(paymentId, from), [id, at, state, nonce].join(" ").trimEnd())
 }
 
-/** The account's next attempt is another one; `id`, where that alone is to be forgotten. */
+/** Forgets the account's announced attempt, or only the attempt with this `id`. */
 export const forgetAnnounced = (paymentId: string, from: string, id?: string): void => {
   if (id === undefined || readAnnounced(paymentId, from)?.id === id)
     localStorage.removeItem(announcedKey(paymentId, from))
 }
 
-/** The wallet has answered and asks no more: the service is told so before another attempt takes its place. */
+/** Notes that the wallet has answered: the service is informed before another attempt starts. */
 export const giveUp = (attempt: Attempt): void => {
   const { from, paymentId } = attempt
   const announced = readAnnounced(paymentId, from)
-  const kept = readAttempt(paymentId)
+  const stored = readAttempt(paymentId)
   // Another tab may have asked the wallet again: that nonce is not this one's.
-  const isSeen = kept?.id === attempt.id && kept.nonceSeen === true
+  const isSeen = stored?.id === attempt.id && stored.nonceSeen === true
   forgetAttempt(attempt)
   if (announced !== undefined)
-    markAnnounced(paymentId, from, announced, "lost", isSeen ? kept.nonce : undefined)
+    markAnnounced(paymentId, from, announced, "lost", isSeen ? stored.nonce : undefined)
 }
 
 const shownPrefix = "quittance-address:"
 
-/** Who was shown the address may have sent to it: nobody can say afterwards that nothing was charged. */
+/** A buyer who saw the address may have sent money to it, so the checkout cannot say that nothing was charged. */
 export const noteAddressShown = (paymentId: string): void => {
   try {
     localStorage.setItem(shownPrefix + paymentId, String(Date.now()))

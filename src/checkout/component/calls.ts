@@ -11,7 +11,7 @@ import { ask, askNode, type Eip1193Provider, type Hex, WalletError } from "./wal
 const capabilityMillis = 1_500
 
 /**
- * Whether the account is a contract that takes calls on the chain, whatever chain the wallet is on. An account
+ * True if the account is a contract that takes calls on the chain, whatever chain the wallet is on. An account
  * that would first have to become one (`ready`) sends a transaction, whose nonce the page can name.
  */
 export const takesCalls = async (
@@ -62,7 +62,7 @@ export type CallsStatus =
   | { readonly outcome: "unknown" }
   /** Nothing has moved, and nothing will. */
   | { readonly outcome: "failed" }
-  /** The transaction that the wallet names. The service alone says what it pays. */
+  /** The transaction that the wallet returned. Only the service decides what it pays. */
   | { readonly outcome: "found"; readonly hash: Hex }
 
 const paysIn =
@@ -81,7 +81,7 @@ const paysIn =
     })
   }
 
-/** What became of an attempt's calls. Fails where the wallet does not say. */
+/** The outcome of an attempt's calls. Fails if the wallet does not report it. */
 export const callsStatus = async (
   provider: Eip1193Provider,
   id: string,

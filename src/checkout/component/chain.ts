@@ -1,5 +1,5 @@
-// What the chain says of an attempt, asked through the buyer's own wallet: has its
-// transfer been mined, under which hash, and is its nonce used up.
+// Reads an attempt's outcome from the chain through the buyer's wallet: whether its transfer was mined, under which
+// hash, and whether its nonce was used.
 import { isRecord } from "../../platform/pages/browser/isRecord.ts"
 import type { Attempt } from "./attempt.ts"
 import { addressTopic, amountOfTransfer, sameHex, toQuantity, transferTopic } from "./erc20.ts"
@@ -40,7 +40,7 @@ const transfersOf = async (
   })
 }
 
-/** Where the account stands before the wallet is asked to send. */
+/** The account's nonce and block before the wallet gets its request. */
 export const startingPoint = async (
   provider: Eip1193Provider,
   from: string
@@ -52,7 +52,7 @@ export const startingPoint = async (
   return { nonce: Number(nonce), block: Number(block) }
 }
 
-/** Next nonce by mined transactions alone. */
+/** The next nonce by mined transactions only. */
 export const minedNonce = async (provider: Eip1193Provider, from: string): Promise<number> =>
   Number(await askQuantity(provider, "eth_getTransactionCount", [from, "latest"]))
 
@@ -95,7 +95,7 @@ export type Course =
   /** It may still come. */
   | { readonly outcome: "unknown" }
 
-/** What becomes of the attempt's transaction. */
+/** The outcome of the attempt's transaction. */
 export const follow = async (
   provider: Eip1193Provider,
   attempt: Attempt & { readonly hash: Hex },

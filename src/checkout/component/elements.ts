@@ -1,6 +1,8 @@
 // Building DOM without markup strings: nothing that a wallet or a merchant names can
 // become an element, and no inline style meets a page's CSP.
 
+import { partsOf } from "../../platform/pages/browser/partsOf.ts"
+
 export type Child = Node | string | undefined
 
 export interface Attributes {
@@ -13,8 +15,29 @@ const fill = <E extends Element>(element: E, attributes: Attributes, children: R
   for (const [name, value] of Object.entries(attributes)) {
     if (value !== undefined) element.setAttribute(name, value)
   }
-  element.append(...children.filter((child) => child !== undefined))
+  element.append(
+    ...children
+      .filter((child) => child !== undefined)
+      .map((child) => (typeof child === "string" ? textOf(child) : child))
+  )
   return element
+}
+
+/** A page's translation leaves the data in it alone. */
+export const textOf = (text: string): Node | string => {
+  const parts = partsOf(text)
+  if (parts.length === 1) return text
+  const sentence = document.createElement("span")
+  sentence.append(
+    ...parts.map((part, index) => {
+      if (index % 2 === 0) return part
+      const data = document.createElement("span")
+      data.translate = false
+      data.textContent = part
+      return data
+    })
+  )
+  return sentence
 }
 
 export const h = <K extends keyof HTMLElementTagNameMap>(

@@ -1,7 +1,7 @@
-// What the checkout reads of the intent token: the payment's id and where the money
-// goes. Nothing is trusted before the service has opened a payment from this very
-// token, which it does only where the signature holds.
+// Reads the payment's id and the receiver from the intent token. The checkout trusts neither until the service has
+// opened a payment with this token, which requires a valid signature.
 import { isRecord } from "../../platform/pages/browser/isRecord.ts"
+import { fromJson } from "../../platform/pages/browser/json.ts"
 
 export interface UnverifiedIntent {
   /** The payment's id. */
@@ -14,7 +14,7 @@ export interface UnverifiedIntent {
 export const readIntentToken = (intentToken: string): UnverifiedIntent | undefined => {
   try {
     const payload = intentToken.split(".")[1] ?? ""
-    const claims: unknown = JSON.parse(atob(payload.replaceAll("-", "+").replaceAll("_", "/")))
+    const claims = fromJson(atob(payload.replaceAll("-", "+").replaceAll("_", "/")))
     if (!isRecord(claims) || !isRecord(claims["token"])) return undefined
     const { jti, receiver, token } = claims
     const { address, chainId } = claims["token"]

@@ -2,8 +2,8 @@
 import { encode } from "uqr"
 
 const namespace = "http://www.w3.org/2000/svg"
-/** Modules of quiet around the code. */
-const border = 2
+/** Modules of quiet around the code (ISO/IEC 18004). */
+const border = 4
 
 const shape = (tag: "svg" | "path" | "rect", attributes: Readonly<Record<string, string>>) => {
   const element = document.createElementNS(namespace, tag)

@@ -1,4 +1,4 @@
-// What the buyer sees of a model: one screen a state, one main action on each.
+// Renders a state as one screen with one main action.
 import { h, icon, spinner } from "./elements.ts"
 import { beforePayment, type Model } from "./Model.ts"
 import { header, stopped } from "./render/header.ts"
@@ -6,7 +6,7 @@ import { screenOf } from "./render/screenOf.ts"
 import type { ViewTools } from "./render/ViewTools.ts"
 import { valuesOf } from "./render/values.ts"
 
-/** What a screen reader is told when the screen changes. */
+/** The announcement for screen readers when the screen changes. */
 export interface Rendered {
   readonly card: HTMLElement
   readonly announcement: string
@@ -68,10 +68,10 @@ export const render = (model: Model, tools: ViewTools): Rendered => {
       : h(
           "footer",
           { part: "footer" },
-          h("bdi", {}, translation.text("reference", values)),
+          h("bdi", { translate: "no" }, translation.text("reference", values)),
           tools.deadline === undefined
             ? undefined
-            : h("p", { class: "deadline", part: "deadline", role: "timer" }, tools.deadline),
+            : h("p", { class: "deadline", part: "deadline", role: "timer", translate: "no" }, tools.deadline),
           support === undefined
             ? undefined
             : h("p", { class: "support" }, translation.text("supportText", { ...values, support }))

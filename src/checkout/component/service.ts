@@ -1,44 +1,12 @@
 // The service's checkout endpoints, called with the publishable key. Answers are
 // checked by hand: a schema library would outweigh the rest.
 
-import type { Env } from "../../domain/Chain.ts"
-import { isEnv } from "../../domain/networks.ts"
 import type { MismatchReason } from "../../domain/VerdictReason.ts"
-import { isRecord } from "../../platform/pages/browser/isRecord.ts"
+import { toJson } from "../../platform/pages/browser/json.ts"
 import type { AuthorizationReason } from "../../x402/relaying/Api.ts"
+import { type CheckoutContext, isContext } from "./CheckoutContext.ts"
+import { at, textAt } from "./fields.ts"
 import type { SignedTerms } from "./signed.ts"
-
-export interface CheckoutContext {
-  readonly merchant: {
-    readonly name: string
-    readonly logoUrl?: string
-    readonly accentColor?: string
-    readonly support?: string
-  }
-  readonly onrampUrl?: string
-  /** Where the operator has a project of WalletConnect. */
-  readonly walletConnect?: { readonly projectId: string; readonly relayUrl: string }
-  readonly env: Env
-  /** The service's time when it answered, ISO 8601. */
-  readonly now: string
-  /** Milliseconds by which the service's clock is ahead of this one. */
-  readonly skew: number
-  /** How long an open payment waits for its money. */
-  readonly paymentExpirySeconds: number
-  /** `aud` of the buyer's token. */
-  readonly audience: string
-  /** How long that token may live; a release before this one does not say. */
-  readonly tokenLifetimeSeconds?: number
-  readonly chain: {
-    readonly id: number
-    readonly name: string
-    /** Absent on a local chain. */
-    readonly explorerUrl?: string
-    readonly rpcUrl?: string
-  }
-  readonly token: { readonly address: string; readonly symbol: string; readonly decimals: number }
-  readonly faucet: { readonly enabled: boolean; readonly usdcAtomic: string }
-}
 
 /** The payment object, as far as the checkout shows it. */
 export interface CheckoutPayment {
@@ -51,11 +19,11 @@ export interface CheckoutPayment {
   /** ISO 8601. */
   readonly createdAt: string
   readonly failureReason?: string | null
-  /** Whose money settled it. */
+  /** The wallet that paid. */
   readonly payerAddress?: string
 }
 
-/** What the wallet signs, as the service wrote it, and whether it would be sent at the service's cost. */
+/** The typed data as the service wrote it, and whether the service would now pay the fee. */
 export interface SigningTerms {
   readonly relayed: boolean
   readonly validAfter: string
@@ -74,11 +42,11 @@ export interface TestBalance {
   readonly gasWei: bigint
 }
 
-/** `code` is the service's, or `NETWORK` where no answer came. */
+/** `code` is the service's, `NETWORK` if no answer came, `UNREACHABLE` if something before the service answered. */
 export interface Refusal {
   readonly code: string
   readonly reason: string | undefined
-  /** What the chain shows where a report does not match. */
+  /** The value on the chain, if a report does not match. */
   readonly actual: string | undefined
   /** Seconds. */
   readonly retryAfter: number | undefined
@@ -88,14 +56,17 @@ export interface Refusal {
   readonly docUrl?: string | undefined
 }
 
-/** Whether the service refused for one of these. */
+/** True if the service refused for one of these. */
 export const isBecause = (
   refusal: Refusal,
   ...reasons: ReadonlyArray<AuthorizationReason | MismatchReason>
 ): boolean => reasons.some((reason) => reason === refusal.reason)
 
-/** Whether the shop's key is refused, whatever it asks for. */
+/** True if the shop's key is refused, whatever it asks for. */
 export const isOfKey = ({ code }: Refusal): boolean => code.includes("KEY")
+
+/** True if the service itself has said nothing. */
+export const isUnanswered = ({ code }: Refusal): boolean => code === "NETWORK" || code === "UNREACHABLE"
 
 export class ServiceError extends Error {
   override readonly name = "ServiceError"
@@ -120,7 +91,7 @@ export interface KnownAttempt {
   readonly payer: string
   /** ISO 8601. */
   readonly since: string
-  /** Where its transfer has been seen. */
+  /** The block in which its transfer was seen. */
   readonly transactionId?: string
 }
 
@@ -155,12 +126,6 @@ export interface ReportBody {
 
 const timeoutMillis = 20_000
 
-const at = (value: unknown, key: string): unknown => (isRecord(value) ? value[key] : undefined)
-const textAt = (value: unknown, key: string): string | undefined => {
-  const found = at(value, key)
-  return typeof found === "string" ? found : undefined
-}
-
 const network = (): ServiceError =>
   new ServiceError({
     code: "NETWORK",
@@ -169,21 +134,6 @@ const network = (): ServiceError =>
     retryAfter: undefined,
     retryable: true
   })
-
-const isContext = (value: unknown): value is Omit<CheckoutContext, "skew"> =>
-  typeof textAt(at(value, "merchant"), "name") === "string" &&
-  isEnv(textAt(value, "env")) &&
-  typeof textAt(value, "audience") === "string" &&
-  ["number", "undefined"].includes(typeof at(value, "tokenLifetimeSeconds")) &&
-  typeof textAt(value, "now") === "string" &&
-  typeof at(value, "paymentExpirySeconds") === "number" &&
-  typeof at(at(value, "chain"), "id") === "number" &&
-  typeof textAt(at(value, "chain"), "name") === "string" &&
-  ["string", "undefined"].includes(typeof at(at(value, "chain"), "explorerUrl")) &&
-  typeof textAt(at(value, "token"), "address") === "string" &&
-  typeof textAt(at(value, "token"), "symbol") === "string" &&
-  typeof at(at(value, "faucet"), "enabled") === "boolean" &&
-  typeof textAt(at(value, "faucet"), "usdcAtomic") === "string"
 
 const isPayment = (value: unknown): value is CheckoutPayment =>
   typeof textAt(value, "id") === "string" &&
@@ -229,7 +179,7 @@ const termsOf = (body: unknown): SigningTerms => {
     receiver: to,
     atomic: BigInt(value ?? "0"),
     token: { address, chainId },
-    json: JSON.stringify(typedData),
+    json: toJson(typedData),
     readAt: Date.now()
   }
 }
@@ -267,8 +217,10 @@ export interface CheckoutService {
   readonly context: () => Promise<CheckoutContext>
   /** Opens the payment, or reads it where it is open already. */
   readonly open: (intentToken: string) => Promise<CheckoutPayment>
+  /** The code that a phone scans instead of the token; undefined before the payment is open. */
+  readonly resumeCode: () => string | undefined
   readonly report: (paymentId: string, report: ReportBody) => Promise<ReportAnswer>
-  /** What a wallet signs to pay without gas. */
+  /** The terms that a wallet signs to pay without gas. */
   readonly terms: (paymentId: string, payer: string) => Promise<SigningTerms>
   /** Hands in what was signed; the same again is the same payment. */
   readonly relay: (paymentId: string, signed: SignedTerms) => Promise<ReportAnswer>
@@ -282,7 +234,7 @@ export interface CheckoutService {
     payer?: string,
     lost?: { readonly id: string; readonly nonce: number | undefined }
   ) => Promise<KnownAttempts>
-  /** Where to send the amount from anywhere. */
+  /** The address for a transfer from any app. */
   readonly address: (paymentId: string) => Promise<PaymentAddress>
   /** The page of a settled payment's receipt. */
   readonly receipt: (paymentId: string) => Promise<string>
@@ -298,15 +250,15 @@ export const checkoutService = (baseUrl: string, publishableKey: string): Checko
       response = await fetch(`${baseUrl}/api/v1${path}`, {
         method,
         credentials: "omit",
-        // What a wallet has declined is told although the page closes.
-        keepalive: method === "DELETE",
+        // A declined request is reported even if the page closes.
+        keepalive: path.endsWith("/decline"),
         referrerPolicy: "no-referrer",
         headers: {
           authorization: `Bearer ${publishableKey}`,
           ...(body === undefined ? {} : { "content-type": "application/json" })
         },
         signal: AbortSignal.timeout(timeoutMillis),
-        ...(body === undefined ? {} : { body: JSON.stringify(body) })
+        ...(body === undefined ? {} : { body: toJson(body) })
       })
       answer = response.status === 204 ? undefined : await response.json()
     } catch {
@@ -317,7 +269,7 @@ export const checkoutService = (baseUrl: string, publishableKey: string): Checko
     const details = at(error, "details")
     const code = textAt(error, "code")
     throw new ServiceError({
-      code: code ?? "NETWORK",
+      code: code ?? "UNREACHABLE",
       reason: textAt(error, "reason"),
       actual: textAt(Array.isArray(details) ? details[0] : undefined, "actual"),
       retryAfter: secondsIn(response),
@@ -328,15 +280,29 @@ export const checkoutService = (baseUrl: string, publishableKey: string): Checko
     })
   }
 
+  let resumeCode: string | undefined
   return {
     context: async () => {
       const { answer } = await call("GET", "/checkout-context")
       if (!isContext(answer)) throw network()
       return { ...answer, skew: Date.parse(answer.now) - Date.now() }
     },
-    open: async (intentToken) => paymentOf((await call("POST", "/payments", { intentToken })).answer),
-    report: async (paymentId, report) =>
-      reportAnswerOf(await call("PATCH", `/payments/${paymentId}`, report)),
+    open: async (intentToken) => {
+      const { answer } = await call("POST", "/payments", { intentToken })
+      resumeCode = textAt(answer, "resumeCode")
+      return paymentOf(answer)
+    },
+    resumeCode: () => resumeCode,
+    report: async (paymentId, report) => {
+      const path = `/payments/${paymentId}`
+      try {
+        return reportAnswerOf(await call("PATCH", path, report))
+      } catch (error) {
+        // Some proxies pass only GET and POST. Repeating a report is harmless.
+        if (!(error instanceof ServiceError) || !isUnanswered(error.refusal)) throw error
+        return reportAnswerOf(await call("POST", `${path}/report`, report))
+      }
+    },
     terms: async (paymentId, payer) =>
       termsOf((await call("GET", `/payments/${paymentId}/authorization?payer=${payer}`)).answer),
     relay: async (paymentId, signed) =>
@@ -372,7 +338,7 @@ export const checkoutService = (baseUrl: string, publishableKey: string): Checko
       return url
     },
     withdraw: async (paymentId, attemptId) => {
-      await call("DELETE", `/payments/${paymentId}/attempts/${attemptId}`)
+      await call("POST", `/payments/${paymentId}/attempts/${attemptId}/decline`)
     }
   }
 }

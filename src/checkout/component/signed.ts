@@ -1,6 +1,11 @@
-// What the buyer has signed, kept until the service has decided about it: a reload hands it in again.
+// Stores the buyer's signature until the service has decided, so that a reload can submit it again.
 
-/** As the service takes it. Its nonce is the payment's: two of one wallet move its money once. */
+import { fromJson, toJson } from "../../platform/pages/browser/json.ts"
+
+/**
+ * The signature in the service's format. Its nonce is the payment's, so two signatures of a wallet move its money
+ * once.
+ */
 export interface SignedTerms {
   readonly payer: string
   /** Unix seconds. */
@@ -19,7 +24,7 @@ const isSigned = (value: unknown): value is SignedTerms => {
 
 const parse = (text: string | null): SignedTerms | undefined => {
   try {
-    const value: unknown = JSON.parse(text ?? "null")
+    const value = fromJson(text ?? "null")
     return isSigned(value) ? value : undefined
   } catch {
     return undefined
@@ -39,14 +44,14 @@ export const readSigned = (paymentId: string): SignedTerms | undefined =>
   quietly(() => parse(localStorage.getItem(prefix + paymentId)))
 
 export const writeSigned = (paymentId: string, signed: SignedTerms): void => {
-  quietly(() => localStorage.setItem(prefix + paymentId, JSON.stringify(signed)))
+  quietly(() => localStorage.setItem(prefix + paymentId, toJson(signed)))
 }
 
 export const forgetSigned = (paymentId: string): void => {
   quietly(() => localStorage.removeItem(prefix + paymentId))
 }
 
-/** Drops what is good no more. `now` in Unix seconds. */
+/** Drops signatures that have expired. `now` is in Unix seconds. */
 export const sweepSigned = (now: number): void => {
   quietly(() => {
     for (const key of Object.keys(localStorage)) {

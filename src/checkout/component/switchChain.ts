@@ -1,10 +1,10 @@
 // Brings a wallet to the payment's chain, which it may have to learn first.
 import { networks } from "../../domain/networks.ts"
+import type { CheckoutContext } from "./CheckoutContext.ts"
 import { toQuantity } from "./erc20.ts"
-import type { CheckoutContext } from "./service.ts"
 import { ask, askChainId, type Eip1193Provider, walletErrorOf } from "./wallets.ts"
 
-/** Where a wallet that lacks the chain reads it, when the service names no node. */
+/** A public node for a wallet that lacks the chain, if the service reports none. */
 const publicNodeOf = (id: number): string =>
   Object.values(networks).find(({ chainId }) => chainId === id)?.nodes.default[0] ?? ""
 

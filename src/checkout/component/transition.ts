@@ -166,7 +166,7 @@ export const transition = (model: Model, message: Message): Next => {
       return [leave(model, "awaiting-signature", { step: "elsewhere" }), [{ run: "awaitLock" }]]
     case "LockFreed":
       if (model.step !== "elsewhere") return [model, []]
-      // The other tab may have settled it by now: read the payment anew.
+      // The other tab may have settled it by now: read the payment again.
       return [leave(model, "submitted", { busy: "checking" }), [{ run: "load" }]]
     case "AttemptSeen":
       return attemptSeen(model, message)

@@ -22,6 +22,6 @@ export const walletApps: ReadonlyArray<WalletApp> = [
   { name: "OKX Wallet", link: (url) => `okx://wallet/dapp/url?dappUrl=${encoded(url)}` }
 ]
 
-/** Whether the browser is a phone's or a tablet's, where wallets are apps. */
+/** True if the browser is a phone's or a tablet's, where wallets are apps. */
 export const isPhone = ({ maxTouchPoints, userAgent }: Pick<Navigator, "maxTouchPoints" | "userAgent">) =>
   /android|iphone|ipad|ipod|mobile/i.test(userAgent) || (/macintosh/i.test(userAgent) && maxTouchPoints > 1)

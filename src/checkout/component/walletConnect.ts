@@ -1,6 +1,6 @@
 // WalletConnect as one more wallet to choose. Its script, `{base_url}/walletconnect.js`, is loaded when the
 // wallet is first asked for something: when the buyer chooses it, or has paid with it before.
-import type { CheckoutContext } from "./service.ts"
+import type { CheckoutContext } from "./CheckoutContext.ts"
 import { type Eip1193Provider, isProvider, type Wallet, WalletError, walletConnectRdns } from "./wallets.ts"
 
 interface TrustedTypePolicy {
@@ -56,7 +56,7 @@ const fetchProvider = (
     }
   })
 
-/** One for all checkouts of a page. */
+/** One connection for all checkouts of a page. */
 let loading: Promise<Eip1193Provider> | undefined
 
 /** The wallet that loads itself, where the operator has a project of WalletConnect. */

@@ -19,7 +19,7 @@ export interface Wallet {
   /** The wallet's reverse domain name: the same after a reload. */
   readonly rdns: string
   readonly name: string
-  /** A data: URL of an image, or empty. Others are not loaded. */
+  /** A data: URL (RFC 2397) of an image, or empty: nothing is loaded from elsewhere. */
   readonly icon: string
   readonly provider: Eip1193Provider
 }
@@ -121,7 +121,7 @@ export const askSignature = async (
   return signature
 }
 
-/** As `ask`, for reads: a node that does not answer is not waited for. */
+/** Like `ask`, for reads: a node that does not answer is not waited for. */
 export const askNode = async (
   provider: Eip1193Provider,
   method: string,
@@ -165,6 +165,11 @@ export const accountsOf = (value: unknown): ReadonlyArray<string> =>
     : []
 
 const imageUrl = /^data:image\/(png|svg\+xml|webp|jpeg|gif)[;,]/i
+/** EIP-6963 asks for 96 pixels a side and bounds no length; announced icons have some 30,000 characters at most. */
+const longestIcon = 200_000
+
+const iconOf = (icon: unknown): string =>
+  typeof icon === "string" && icon.length <= longestIcon && imageUrl.test(icon) ? icon : ""
 
 export const isProvider = (value: unknown): value is Eip1193Provider =>
   isRecord(value) && typeof value["request"] === "function"
@@ -177,14 +182,14 @@ const walletOf = (detail: unknown): Wallet | undefined => {
     id: uuid,
     rdns: typeof rdns === "string" ? rdns : uuid,
     name: name.slice(0, 60),
-    icon: typeof icon === "string" && imageUrl.test(icon) ? icon : "",
+    icon: iconOf(icon),
     provider: detail["provider"]
   }
 }
 
 /**
- * How long wallets may take to announce themselves before the page's own provider is offered, and when it is
- * looked for again: browsers of wallet apps put theirs into a page that has loaded already.
+ * The time for wallets to announce themselves before the page's own provider is offered, and the times of further
+ * searches: wallet apps may inject their provider after the page has loaded.
  */
 const announcementMillis = [300, 1_000, 3_000]
 
@@ -202,7 +207,7 @@ const marks: Readonly<Record<string, string>> = {
 
 export const walletConnectRdns = "org.walletconnect"
 
-/** One that scans a code is at hand on every page. */
+/** Every page offers a wallet that scans a code. */
 export const isOnPage = ({ rdns }: Pick<Wallet, "rdns">): boolean => rdns !== walletConnectRdns
 
 /** Providers that the page holds without an announcement: one, or several behind it. */
@@ -218,8 +223,8 @@ const injectedWallets = (): ReadonlyArray<Wallet> => {
 }
 
 /**
- * Calls back with every wallet on the page, as often as one announces itself, however
- * late. Where none does, the page's `window.ethereum` is offered. Answers how to stop.
+ * Calls back with all wallets of the page each time another one announces itself, however late. If none does, offers
+ * the page's `window.ethereum`. Returns a function that stops the search.
  */
 export const discoverWallets = (found: (wallets: ReadonlyArray<Wallet>) => void): (() => void) => {
   let wallets: ReadonlyArray<Wallet> = []

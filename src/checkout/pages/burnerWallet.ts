@@ -8,8 +8,8 @@ const storageKey = "quittance-playground-wallet"
 const isKey = (text: string | null): text is `0x${string}` => /^0x[0-9a-f]{64}$/.test(text ?? "")
 
 const keptKey = (): `0x${string}` => {
-  const kept = localStorage.getItem(storageKey)
-  if (isKey(kept)) return kept
+  const storedKey = localStorage.getItem(storageKey)
+  if (isKey(storedKey)) return storedKey
   const made = generatePrivateKey()
   localStorage.setItem(storageKey, made)
   return made

@@ -1,5 +1,6 @@
-// /pay#token=…&key=…: the checkout for merchants who link to it. Token and key stand in
-// the fragment, which browsers do not send.
+// /pay#token=…&key=…: the checkout for merchants who link to it, and /pay#c=…&key=… for a phone that scans an open
+// payment. Both are in the fragment, which browsers do not send.
+import { isRecord } from "../../platform/pages/browser/isRecord.ts"
 import { checkoutEventDetail } from "./checkoutEventDetail.ts"
 import { followableUrl } from "./followableUrl.ts"
 
@@ -13,7 +14,7 @@ const main = document.querySelector("main")
 const back = element("back")
 const message = element("message")
 const fragment = new URLSearchParams(location.hash.slice(1))
-const [token, key] = [fragment.get("token") ?? "", fragment.get("key") ?? ""]
+const key = fragment.get("key") ?? ""
 
 // Another link pasted into the same tab is another payment.
 addEventListener("hashchange", () => location.reload())
@@ -23,9 +24,30 @@ const tell = (text: string) => {
   message.textContent = text
 }
 
-if (token === "" || key === "" || main === null) {
-  tell("This payment link is incomplete. Go back to the shop and start again.")
-} else {
+/** Exchanges a scanned code for its token, and puts the token into the address, so that a reload shows the outcome. */
+const resumed = async (resumeCode: string): Promise<string> => {
+  const response = await fetch("/api/v1/payments/resume", {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ resumeCode })
+  }).catch(() => undefined)
+  const answer: unknown = await response?.json().catch(() => undefined)
+  const token = isRecord(answer) ? answer["intentToken"] : undefined
+  if (typeof token === "string") {
+    history.replaceState(null, "", `#${new URLSearchParams({ token, key })}`)
+    return token
+  }
+  tell(
+    response?.status === 409
+      ? "This payment has ended. Look at the screen that showed the code."
+      : response?.status === 404
+        ? "This code belongs to no open payment. Scan it again, or go back to the shop."
+        : "The payment service does not answer. Check your connection and reload the page."
+  )
+  return ""
+}
+
+const show = (token: string, main: HTMLElement) => {
   const checkout = document.createElement("quittance-checkout")
   checkout.setAttribute("intent-token", token)
   checkout.setAttribute("publishable-key", key)
@@ -44,7 +66,17 @@ if (token === "" || key === "" || main === null) {
     // A token that opens nothing names no shop.
     if (shop !== undefined) location.assign(shop)
     else if (history.length > 1) history.back()
-    else tell("You may close this page.")
+    else tell("You can close this page.")
   })
   main.append(checkout)
 }
+
+const code = fragment.get("c")
+const given = fragment.get("token") ?? ""
+if (main === null || key === "" || (code === null && given === ""))
+  tell("This payment link is incomplete. Go back to the shop and start again.")
+else if (code === null) show(given, main)
+else
+  void resumed(code).then((token) => {
+    if (token !== "") show(token, main)
+  })

@@ -1,5 +1,5 @@
-// /playground: mint a capped intent, pay it, see the code and the webhook. A test
-// publishable key comes in the fragment (#pk=…), the query (?pk=…) or the field.
+// The playground page: creates a capped test intent, pays it, and shows the code and the webhook. The test
+// publishable key is in the fragment (#pk=…), the query (?pk=…) or the form's field.
 import { isRecord } from "../../platform/pages/browser/isRecord.ts"
 import { announceBurnerWallet } from "./burnerWallet.ts"
 import { checkoutEventDetail } from "./checkoutEventDetail.ts"
@@ -29,7 +29,7 @@ const get = async (path: string, key?: string): Promise<unknown> => {
     headers: key === undefined ? {} : { authorization: `Bearer ${key}` }
   })
   const body: unknown = await response.json()
-  if (!response.ok) throw new Error(String(at(body, "error", "message") ?? "The service does not answer."))
+  if (!response.ok) throw new Error(String(at(body, "error", "message") ?? "The service is not responding."))
   return body
 }
 
@@ -51,7 +51,30 @@ const showCode = async (key: string, amount: string) => {
 
 let watching = 0
 
-/** Shows the payment's delivery until it has been accepted or given up. */
+const failures: Readonly<Record<string, string>> = {
+  dns: "the host name does not resolve",
+  blocked: "the address is not public",
+  connect: "the connection was refused",
+  tls: "the TLS handshake failed or the certificate is not trusted",
+  timeout: "there was no response in time",
+  response: "the response is not HTTP",
+  interrupted: "the service stopped during the attempt"
+}
+
+const attemptSentence = (count: number, attempt: unknown): string => {
+  const [responseStatus, failure, duration] = [
+    at(attempt, "responseStatus"),
+    at(attempt, "failure"),
+    at(attempt, "durationMs")
+  ]
+  const time = typeof duration === "number" ? ` after ${duration} ms` : ""
+  if (typeof responseStatus === "number")
+    return `Attempt ${count}: your endpoint answered ${responseStatus}${time}.`
+  if (typeof failure === "string") return `Attempt ${count} failed${time}: ${failures[failure] ?? failure}.`
+  return `Attempt ${count} is under way.`
+}
+
+/** Shows the payment's delivery until it is accepted or has failed. */
 const watchDelivery = async (paymentId: string, key: string) => {
   watching += 1
   const mine = watching
@@ -60,7 +83,7 @@ const watchDelivery = async (paymentId: string, key: string) => {
     try {
       answer = await get(`/checkout/test-delivery?paymentId=${encodeURIComponent(paymentId)}`, key)
     } catch {
-      attempts.textContent = "This service shows deliveries in its dashboard alone."
+      attempts.textContent = "This service shows deliveries only in its dashboard."
       return
     }
     const delivery = at(answer, "delivery")
@@ -70,11 +93,7 @@ const watchDelivery = async (paymentId: string, key: string) => {
       status.textContent = String(delivery["status"])
       status.className = `pill ${String(delivery["status"])}`
       attempts.textContent =
-        made.length === 0
-          ? "The first attempt is under way."
-          : `Attempt ${made.length} of 3: ${String(at(last, "responseStatus") ?? at(last, "failure") ?? "in flight")}${
-              typeof at(last, "durationMs") === "number" ? ` in ${String(at(last, "durationMs"))} ms` : ""
-            }, signed in x-service-signature.`
+        made.length === 0 ? "The first attempt is under way." : attemptSentence(made.length, last)
       payload.hidden = false
       payload.textContent = JSON.stringify(JSON.parse(String(delivery["payload"])), null, 2)
       if (delivery["status"] !== "pending") return
@@ -85,7 +104,7 @@ const watchDelivery = async (paymentId: string, key: string) => {
 
 const offered = new Set<string>()
 
-/** In development the service names its node, and the page brings a wallet. */
+/** In development the service reports its node's URL, and the page offers a test wallet. */
 const offerWallet = async (key: string) => {
   const context = await get("/checkout-context", key)
   const [rpcUrl, chainId] = [at(context, "chain", "rpcUrl"), at(context, "chain", "id")]
@@ -125,7 +144,7 @@ const start = async () => {
     const query = new URLSearchParams({ pk: key, amount: amountOf() })
     const created = await get(`/checkout/playground-intent?${query}`)
     const token = at(created, "intentToken")
-    if (typeof token !== "string") throw new Error("The service answered no intent.")
+    if (typeof token !== "string") throw new Error("The service returned no intent.")
     await offerWallet(key)
     sessionStorage.setItem(stored, JSON.stringify({ token, key }))
     mount(token, key)
@@ -141,11 +160,11 @@ form.addEventListener("submit", (event) => {
 })
 form.addEventListener("change", () => void showCode(keyField.value.trim(), amountOf()))
 
-/** A reload shows the same payment again. */
+/** Shows the same payment after a reload. */
 const resume = async (key: string): Promise<boolean> => {
-  const kept: unknown = JSON.parse(sessionStorage.getItem(stored) ?? "null")
-  const token = at(kept, "token")
-  if (typeof token !== "string" || at(kept, "key") !== key) return false
+  const session: unknown = JSON.parse(sessionStorage.getItem(stored) ?? "null")
+  const token = at(session, "token")
+  if (typeof token !== "string" || at(session, "key") !== key) return false
   await offerWallet(key)
   mount(token, key)
   return true

@@ -1,4 +1,4 @@
-// The document of /playground.
+// The HTML of the playground page.
 export const playgroundDocument = `<!doctype html>
 <html lang="en">
 <head>
@@ -41,18 +41,18 @@ export const playgroundDocument = `<!doctype html>
 <section class="panel" aria-labelledby="code-title">
 <h2 id="code-title">The code</h2>
 <p>Your server creates an intent with its secret key; the page shows the element.</p>
-<pre id="server-code"></pre>
-<pre id="page-code"></pre>
+<pre translate="no" id="server-code"></pre>
+<pre translate="no" id="page-code"></pre>
 </section>
 <section class="panel" aria-labelledby="events-title">
 <h2 id="events-title">Events in the page</h2>
-<p>For the page’s own comfort. Ship goods on the webhook, never on these.</p>
+<p>For display only. Ship goods on the webhook, never on these events.</p>
 <ul class="events" id="events"></ul>
 </section>
 <section class="panel" aria-labelledby="webhook-title">
-<div class="status"><h2 id="webhook-title">The webhook</h2><span class="pill" id="delivery" role="status">waiting</span></div>
-<p id="attempts">Sent once the payment has settled and an endpoint is registered.</p>
-<pre id="payload" hidden></pre>
+<div class="status"><h2 id="webhook-title">The webhook</h2><span class="pill" id="delivery" role="status" translate="no">waiting</span></div>
+<p id="attempts">The service sends it after the payment settles, if an endpoint is registered.</p>
+<pre translate="no" id="payload" hidden></pre>
 </section>
 </div>
 </div>

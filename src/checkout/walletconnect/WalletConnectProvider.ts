@@ -1,10 +1,12 @@
 // A wallet at the other end of WalletConnect, as an EIP-1193 provider. It pairs when accounts are first
 // requested, and tells the page what to scan by the event `display_uri`.
+
 import { SignClient } from "@walletconnect/sign-client"
+import { toJson } from "../../platform/pages/browser/json.ts"
 import type { Eip1193Provider } from "../component/wallets.ts"
 
 export interface WalletConnectOptions {
-  /** Of the operator, 32 hex digits. */
+  /** The operator's project id, 32 hex digits. */
   readonly projectId: string
   readonly relayUrl: string
   /** The chain that payments are on. */
@@ -19,7 +21,7 @@ type Client = Awaited<ReturnType<typeof SignClient.init>>
 type Session = ReturnType<Client["session"]["get"]>
 type Listener = (value: unknown) => void
 
-/** What a wallet is asked for; anything else is read from the node. */
+/** The methods sent to the wallet; all others are read from the node. */
 const walletMethods = [
   "eth_sendTransaction",
   "eth_signTypedData_v4",
@@ -58,7 +60,7 @@ const toProviderError = (method: string, error: unknown): unknown => {
     : error
 }
 
-/** How long the relay may take to answer. A wallet takes as long as its owner does. */
+/** The time that the relay may take to respond. A wallet takes as long as its owner does. */
 const relayMillis = 15_000
 
 const relayed = <A>(answer: Promise<A>): Promise<A> => {
@@ -80,7 +82,7 @@ export const makeWalletConnectProvider = (options: WalletConnectOptions): Eip119
   let session: Session | undefined
   let started: Promise<Client> | undefined
   let pairing: Promise<void> | undefined
-  /** Of the pairing that waits for its wallet. */
+  /** The code of the pairing that waits for its wallet. */
   let pairingUri: string | undefined
   let calls = 0
   const chain = `eip155:${options.chainId}`
@@ -155,7 +157,7 @@ export const makeWalletConnectProvider = (options: WalletConnectOptions): Eip119
     emit("accountsChanged", accounts())
     await leave(signClient, before)
   }
-  /** One at a time, whoever asks: a code that is shown is the one that connects. */
+  /** Runs one pairing at a time, so the code on the screen is the code that connects. */
   const pair = (): Promise<void> => {
     if (pairingUri !== undefined) emit("display_uri", pairingUri)
     pairing ??= startPairing().finally(() => {
@@ -169,7 +171,7 @@ export const makeWalletConnectProvider = (options: WalletConnectOptions): Eip119
     const response = await fetch(options.rpcUrl, {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ jsonrpc: "2.0", id: ++calls, method, params })
+      body: toJson({ jsonrpc: "2.0", id: ++calls, method, params })
     })
     const answer: unknown = await response.json()
     if (!(answer instanceof Object)) throw new ProviderError(-32603, "The node's answer is not JSON-RPC.")

@@ -10,10 +10,10 @@ import { PageEventsApi } from "./events/Api.ts"
 import { FirstRunPagesApi } from "./firstRun/Api.ts"
 import { KeyPagesApi } from "./keys/Api.ts"
 import { LinkPagesApi } from "./links/Api.ts"
+import { NotificationPreferencesApi } from "./notificationPreferences/Api.ts"
 import { PaymentPagesApi } from "./payments/Api.ts"
 import { RefundPagesApi } from "./refunds/Api.ts"
 import { SettingsPagesApi } from "./settings/Api.ts"
-import { TellingPagesApi } from "./telling/Api.ts"
 import { TransferPagesApi } from "./transfers/Api.ts"
 import { WebhookPagesApi } from "./webhooks/Api.ts"
 
@@ -31,7 +31,7 @@ export class DashboardApi extends HttpApi.make("dashboard")
     LinkPagesApi,
     RefundPagesApi,
     BookPagesApi,
-    TellingPagesApi,
+    NotificationPreferencesApi,
     FirstRunPagesApi,
     PageEventsApi
   )

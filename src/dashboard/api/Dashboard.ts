@@ -12,6 +12,8 @@ import { Receivers } from "../../merchants/Receivers.ts"
 import { AlertHooks } from "../../notifications/AlertHooks.ts"
 import { NotificationRepo } from "../../notifications/NotificationRepo.ts"
 import { SecretBox } from "../../platform/SecretBox.ts"
+import { ReplayRepo } from "../../webhooks/ReplayRepo.ts"
+import { UnsentRepo } from "../../webhooks/UnsentRepo.ts"
 import { DashboardApi } from "./Api.ts"
 import * as AccountsHttp from "./accounts/Http.ts"
 import * as AgentsHttp from "./agents/Http.ts"
@@ -24,6 +26,7 @@ import { FirstRunRepo } from "./firstRun/FirstRunRepo.ts"
 import * as FirstRunHttp from "./firstRun/Http.ts"
 import * as KeysHttp from "./keys/Http.ts"
 import * as LinksHttp from "./links/Http.ts"
+import * as NotificationPreferencesHttp from "./notificationPreferences/Http.ts"
 import * as Pages from "./Pages.ts"
 import * as PaymentsHttp from "./payments/Http.ts"
 import { OverviewRepo } from "./payments/OverviewRepo.ts"
@@ -31,7 +34,6 @@ import { PaymentPagesRepo } from "./payments/PaymentPagesRepo.ts"
 import * as RefundsHttp from "./refunds/Http.ts"
 import { layerSession } from "./Session/layerSession.ts"
 import * as SettingsHttp from "./settings/Http.ts"
-import * as TellingHttp from "./telling/Http.ts"
 import * as TransfersHttp from "./transfers/Http.ts"
 import { DeliveryPagesRepo } from "./webhooks/DeliveryPagesRepo.ts"
 import * as WebhooksHttp from "./webhooks/Http.ts"
@@ -46,6 +48,8 @@ const repos = Layer.mergeAll(
   OverviewRepo.layer,
   PaymentPagesRepo.layer,
   DeliveryPagesRepo.layer,
+  UnsentRepo.layer,
+  ReplayRepo.layer,
   AlertPagesRepo.layer,
   MemberRepo.layer,
   AuditRepo.layer,
@@ -70,7 +74,7 @@ export const layer = Layer.merge(
       LinksHttp.layer,
       RefundsHttp.layer,
       BooksHttp.layer,
-      TellingHttp.layer,
+      NotificationPreferencesHttp.layer,
       FirstRunHttp.layer,
       PageEventsHttp.layer
     ]),

@@ -9,6 +9,7 @@ import { AppConfig } from "../../platform/AppConfig.ts"
 import { errorAnswer } from "../../platform/http/Answers.ts"
 import { RequestId } from "../../platform/http/RequestContext.ts"
 import { browserBundle, bundleAnswer } from "../../platform/pages/BrowserBundle.ts"
+import { icon } from "../../platform/pages/icon.ts"
 import { pageHeaders, policyOf } from "../../platform/pages/pageHeaders.ts"
 
 /** Paths that answer with the shell; the browser's own router tells them apart. */
@@ -22,7 +23,7 @@ const shellPaths = [
   )
 ] as const
 
-/** Whatever else stands below /dashboard: the page says that it is not there. */
+/** Other addresses below /dashboard: the page says that nothing is there. */
 const unknownPaths = [
   "/dashboard/:one",
   "/dashboard/:one/:two",
@@ -38,7 +39,7 @@ export const dashboardPaths: ReadonlyArray<string> = [
   "/dashboard/icon.svg"
 ]
 
-/** Nothing inline, nothing from elsewhere but merchants' logos, no frames around it. */
+/** Nothing inline, nothing from elsewhere except merchants' logos, and no framing. */
 const securityHeaders = {
   ...pageHeaders(
     policyOf({
@@ -67,8 +68,6 @@ const shell = (signUp: "open" | "closed", hasMail: boolean) => `<!doctype html>
 </body>
 </html>
 `
-
-const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#4f46e5"/><path d="M9 16.5l4.5 4.5L23 11.5" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/></svg>`
 
 const script = browserBundle("dashboard/browser/main.tsx")
 const styles = browserBundle("dashboard/browser/dashboard.css")

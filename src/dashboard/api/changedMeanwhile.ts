@@ -11,7 +11,7 @@ export const changedMeanwhile = (was: object, now: object): ChangedMeanwhile => 
   const present = new Map<string, unknown>(Object.entries(now))
   return new ChangedMeanwhile({
     message:
-      "Somebody else has changed this since you opened it, and nothing was saved. Look at what it is now; save again to replace that.",
+      "Somebody else changed this after you opened it, and nothing was saved. Check the current values; save again to replace them.",
     details: Object.entries(was).flatMap(([name, before]) => {
       const [expected, actual] = [said(before), said(present.get(name))]
       const message = `Somebody else has changed it since you opened it. It is now: ${actual}. Save again to replace that.`

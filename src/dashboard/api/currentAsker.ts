@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { Asker } from "../../merchants/audit/AuditLog.ts"
 import { CurrentMember, CurrentSession } from "./Session.ts"
 
-/** Who asks, for a change that wants it to be permitted still when it is made. */
+/** The requester of a change, to check the permission again when the change is made. */
 export const currentAsker = Effect.gen(function* () {
   const { hash } = yield* CurrentSession
   const { role, user } = yield* CurrentMember

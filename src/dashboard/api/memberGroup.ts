@@ -1,4 +1,4 @@
-// How members reach endpoints of their merchant, the dashboard's own and those that keys call as well.
+// Lets members call endpoints of their merchant: those of the dashboard, and those that keys also call.
 import { type Array as Arr, Effect } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { type Allowed, endpointGroup } from "../../platform/http/Access.ts"

@@ -2,7 +2,7 @@ import { Clock, Effect } from "effect"
 import { PasswordRequired } from "../../domain/Errors.ts"
 import { CurrentSession } from "./Session.ts"
 
-/** A session alone, such as a stolen one, changes neither where money goes nor who may change it. */
+/** A session without the password, such as a stolen one, cannot change where money goes or who may change that. */
 const recentMillis = 5 * 60_000
 
 /** The session's person has given the password within five minutes. */

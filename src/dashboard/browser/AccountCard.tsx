@@ -1,19 +1,19 @@
-// One's own password and sessions.
+// The user's password, and signing out everywhere.
 import { call, useAction } from "./api.ts"
 import { CodeField, withCode } from "./CodeField.tsx"
 import { Button } from "./components/Button.tsx"
 import { Card } from "./components/Card.tsx"
-import { Field, fieldsOf } from "./components/Field.tsx"
-import { Problem } from "./components/Problem.tsx"
+import { Field } from "./components/Field.tsx"
+import { type Fields, Form } from "./components/Form.tsx"
 import { navigate } from "./router.ts"
 import { useSession } from "./session.ts"
 import { toast } from "./toasts.ts"
 
 export const AccountCard = () => {
   const { session, refresh } = useSession()
-  const change = useAction(async (fields: Readonly<Record<string, string>>) => {
+  const change = useAction(async (fields: Fields) => {
     await call("POST", "/password", withCode(fields))
-    toast("The password was changed; other sessions have ended")
+    toast("Password changed; all other sessions ended")
   })
   const everywhere = useAction(async () => {
     await call("POST", "/sign-out-everywhere")
@@ -21,16 +21,23 @@ export const AccountCard = () => {
     await refresh()
   })
   return (
-    <Card title="Your account">
+    <Card title="Password">
       <p class="break">{session.user.email}</p>
-      <form class="stack" onSubmit={(event) => void change.run(fieldsOf(event))}>
+      <Form
+        submit="Change password"
+        action={change}
+        beside={
+          <Button kind="danger" busy={everywhere.busy} onClick={() => void everywhere.run()}>
+            Sign out everywhere
+          </Button>
+        }
+      >
         <Field
           label="Current password"
           name="current"
           type="password"
           required
           autoComplete="current-password"
-          error={change.error?.of("current")}
         />
         <Field
           label="New password"
@@ -39,20 +46,10 @@ export const AccountCard = () => {
           required
           minLength={12}
           autoComplete="new-password"
-          hint="At least 12 characters. Every other session ends."
-          error={change.error?.of("next")}
+          hint="At least 12 characters. All other sessions end."
         />
-        <CodeField error={change.error} />
-        <Problem error={change.error} fields={["current", "next", "code"]} />
-        <div class="actions start">
-          <Button submit busy={change.busy}>
-            Change password
-          </Button>
-          <Button kind="danger" busy={everywhere.busy} onClick={() => void everywhere.run()}>
-            Sign out everywhere
-          </Button>
-        </div>
-      </form>
+        <CodeField />
+      </Form>
     </Card>
   )
 }

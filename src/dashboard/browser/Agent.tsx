@@ -1,7 +1,7 @@
 // One agent: what it may spend, what it has spent and signed, and its wallet.
 
 import { useCallback, useEffect, useState } from "preact/hooks"
-import { isOpen } from "../../domain/networks.ts"
+import { hasFaucet, networks } from "../../domain/networks.ts"
 import { developers, owners } from "../../domain/roleSets.ts"
 import type { AgentBalance, AgentGrant, AgentPage } from "../api/agents/Api.ts"
 import { type AgentFields, AgentForm } from "./AgentForm.tsx"
@@ -9,6 +9,7 @@ import { AgentPayments } from "./AgentPayments.tsx"
 import { mainnetGated } from "./Agents.tsx"
 import { ApiError, call, useAction } from "./api.ts"
 import { CapMeter } from "./CapMeter.tsx"
+import { Back } from "./components/Back.tsx"
 import { Button } from "./components/Button.tsx"
 import { Card } from "./components/Card.tsx"
 import { Code } from "./components/Copy.tsx"
@@ -19,10 +20,9 @@ import { Loaded } from "./components/Loaded.tsx"
 import { Problem } from "./components/Problem.tsx"
 import { Time } from "./components/Time.tsx"
 import { short, usd } from "./format.ts"
-import { Icon } from "./Icon.tsx"
 import { May } from "./May.tsx"
 import { StatusBadge } from "./StatusBadge.tsx"
-import { useHref, useSession } from "./session.ts"
+import { useIsOpen, useSession } from "./session.ts"
 import { toast } from "./toasts.ts"
 import type { Edits } from "./useEdits.ts"
 import { useMerchantPage } from "./useMerchantPage.ts"
@@ -58,6 +58,7 @@ const useBalance = (path: string, lastUsed: string | undefined) => {
 const Details = ({ data, path }: { readonly data: AgentPage; readonly path: string }) => {
   const { agent, explorerUrl } = data
   const { place } = useSession()
+  const isOpen = useIsOpen()
   const balance = useBalance(path, data.payments.find(({ status }) => status === "used")?.id)
   const fund = useAction(async () => {
     const { usdc } = await call<AgentGrant>("POST", `${path}/fund`)
@@ -70,8 +71,8 @@ const Details = ({ data, path }: { readonly data: AgentPage; readonly path: stri
         <Card title="Last 24 hours">
           <CapMeter agent={agent} />
           <p class="soft">
-            {usd(agent.remaining)} left. What is signed counts until the chain shows that it never will be
-            used.
+            {usd(agent.remaining)} left. A signed payment counts until the chain shows that it was used or can
+            no longer be used.
           </p>
         </Card>
         <Card title="Wallet">
@@ -86,14 +87,16 @@ const Details = ({ data, path }: { readonly data: AgentPage; readonly path: stri
                 {balance.usdc === undefined
                   ? "…"
                   : balance.usdc === null
-                    ? "not known now"
+                    ? "unavailable"
                     : `${usd(balance.usdc)} USDC`}
               </strong>
             </p>
             <Problem error={fund.error} />
-            {!isOpen(place.env) ? (
+            {!isOpen ? (
               <p class="notice">{mainnetGated}</p>
-            ) : agent.status === "revoked" ? null : (
+            ) : agent.status === "revoked" ? null : !hasFaucet(place.env) ? (
+              <p class="hint">Send USDC on {networks[place.env].name} to this address.</p>
+            ) : (
               <May roles={developers}>
                 <div class="actions start">
                   <Button busy={fund.busy} onClick={() => void fund.run()}>
@@ -105,7 +108,7 @@ const Details = ({ data, path }: { readonly data: AgentPage; readonly path: stri
           </div>
         </Card>
       </div>
-      <Card title="What it may do">
+      <Card title="Permissions">
         <Facts>
           <Fact name="Per payment">at most {usd(agent.caps.perPayment)}</Fact>
           <Fact name="Per 24 hours">at most {usd(agent.caps.perDay)}</Fact>
@@ -144,7 +147,7 @@ const Actions = (props: {
     toast(text)
     await props.reload()
   }
-  const change = useAction(async (name: string, edits: Edits<AgentFields>) => {
+  const change = useAction(async ({ name }: AgentFields, edits: Edits<AgentFields>) => {
     await call<void>("PATCH", path, edits)
     await done(`Changed ${name}`)
   }, open)
@@ -181,10 +184,8 @@ const Actions = (props: {
               allowedHosts: agent.allowedHosts,
               allowedPayees: agent.allowedPayees
             }}
-            action="Save"
-            busy={change.busy}
-            error={change.error}
-            onSubmit={(fields, edits) => void change.run(fields.name, edits)}
+            submit="Save"
+            action={change}
             onCancel={close}
           />
         </Dialog>
@@ -198,8 +199,8 @@ const Actions = (props: {
           onConfirm={() => void act.run("pause", "Paused")}
         >
           <p>
-            It signs nothing until you resume it. Payments that it signed before stay valid until they expire,
-            at most 10 minutes.
+            It signs no payments until you resume it. Payments already signed stay valid until they expire, at
+            most 10 minutes.
           </p>
         </Confirm>
       ) : null}
@@ -224,9 +225,9 @@ const Actions = (props: {
           onConfirm={() => void act.run("revoke", "Revoked")}
         >
           <p>
-            Its key is refused at once and never comes back.{" "}
-            <strong>Payments it has already signed stay valid until they expire, at most 10 minutes.</strong>{" "}
-            What is left in its wallet stays there.
+            Its key stops working at once, and you cannot restore it.{" "}
+            <strong>Payments already signed stay valid until they expire, at most 10 minutes.</strong> The
+            balance stays in its wallet.
           </p>
         </Confirm>
       ) : null}
@@ -236,15 +237,11 @@ const Actions = (props: {
 
 export const Agent = () => {
   const { api, place } = useSession()
-  const href = useHref()
   const page = useMerchantPage<AgentPage>(`/agents/${place.id ?? ""}`)
   const path = `${api}/agents/${place.id ?? ""}`
   return (
     <>
-      <a class="back" href={href("agents")}>
-        <Icon name="back" />
-        Agents
-      </a>
+      <Back to="agents" name="Agents" />
       <h1 class="break">{page.data?.agent.name ?? "Agent"}</h1>
       <Loaded page={page}>
         {(data) => (

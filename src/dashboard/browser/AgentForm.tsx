@@ -1,12 +1,11 @@
-// What an agent may do, to be made or changed.
+// The form of an agent's permissions, to create or change it.
 import { useEffect } from "preact/hooks"
-import type { ApiError } from "./api.ts"
-import { Button } from "./components/Button.tsx"
-import { Field, fieldsOf } from "./components/Field.tsx"
-import { Problem } from "./components/Problem.tsx"
+import type { Action, ApiError } from "./api.ts"
+import { Field } from "./components/Field.tsx"
+import { Form } from "./components/Form.tsx"
 import { type Edits, useEdits } from "./useEdits.ts"
 
-/** As the API takes it; an empty list is any. */
+/** The fields in the API's format; an empty list allows any. */
 export interface AgentFields {
   readonly name: string
   readonly capPerPayment: string
@@ -39,10 +38,7 @@ const fieldsFrom = (form: Readonly<Record<string, string>>): AgentFields => ({
   allowedPayees: linesOf(form["allowedPayees"])
 })
 
-const names = ["name", "capPerPayment", "capPerDay"]
-const lists = ["allowedHosts", "allowedPayees"]
-
-/** What is wrong with a list as a whole, or with its first wrong line. */
+/** The error of a list, or of its first invalid line. */
 const listError = (error: ApiError | undefined, name: string): string | undefined => {
   const detail = error?.details.find(
     ({ path }) => path === `body.${name}` || path.startsWith(`body.${name}.`)
@@ -54,28 +50,28 @@ const listError = (error: ApiError | undefined, name: string): string | undefine
 
 export const AgentForm = (props: {
   readonly value?: AgentFields
-  readonly action: string
-  readonly busy: boolean
-  readonly error: ApiError | undefined
-  readonly onSubmit: (fields: AgentFields, edits: Edits<AgentFields>) => void
+  readonly submit: string
+  readonly action: Action<[AgentFields, Edits<AgentFields>]>
   readonly onCancel: () => void
 }) => {
-  const { error, value } = props
+  const { value } = props
+  const { error } = props.action
   const edits = useEdits(value ?? noFields)
   useEffect(() => void edits.failed(error), [error])
-  const explained =
-    names.some((name) => error?.of(name) !== undefined) ||
-    lists.some((name) => listError(error, name) !== undefined)
   return (
-    <form
-      class="stack"
+    <Form
+      submit={props.submit}
+      onCancel={props.onCancel}
       onInput={edits.onInput}
-      onSubmit={(event) => {
-        const fields = fieldsFrom(fieldsOf(event))
-        props.onSubmit(fields, edits.editsOf(fields))
+      action={{
+        ...props.action,
+        run: (typed) => {
+          const fields = fieldsFrom(typed)
+          return props.action.run(fields, edits.editsOf(fields))
+        }
       }}
     >
-      <Field label="Name" name="name" required value={value?.name ?? ""} error={error?.of("name")} />
+      <Field label="Name" name="name" required value={value?.name ?? ""} />
       <Field
         label="Limit per payment, in USD"
         name="capPerPayment"
@@ -83,7 +79,6 @@ export const AgentForm = (props: {
         mono
         placeholder="0.50"
         value={value?.capPerPayment ?? ""}
-        error={error?.of("capPerPayment")}
       />
       <Field
         label="Limit per 24 hours, in USD"
@@ -92,7 +87,6 @@ export const AgentForm = (props: {
         mono
         placeholder="5.00"
         value={value?.capPerDay ?? ""}
-        error={error?.of("capPerDay")}
       />
       <Field
         label="Allowed hosts"
@@ -100,7 +94,7 @@ export const AgentForm = (props: {
         multiline
         mono
         placeholder="api.example.com"
-        hint="One per line. Leave empty to allow any host."
+        hint="One host per line. Leave empty to allow any host."
         value={value?.allowedHosts?.join("\n") ?? ""}
         error={listError(error, "allowedHosts")}
       />
@@ -110,17 +104,10 @@ export const AgentForm = (props: {
         multiline
         mono
         placeholder="0x…"
-        hint="Addresses, one per line. Leave empty to allow any payee."
+        hint="One address per line. Leave empty to allow any payee."
         value={value?.allowedPayees?.join("\n") ?? ""}
         error={listError(error, "allowedPayees")}
       />
-      {explained ? null : <Problem error={error} />}
-      <div class="actions">
-        <Button onClick={props.onCancel}>Cancel</Button>
-        <Button kind="primary" submit busy={props.busy}>
-          {props.action}
-        </Button>
-      </div>
-    </form>
+    </Form>
   )
 }

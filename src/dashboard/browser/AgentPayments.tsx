@@ -1,7 +1,7 @@
-// What an agent signed, newest first, and what became of it.
+// An agent's signed payments with their outcome, newest first.
 import type { AgentPage } from "../api/agents/Api.ts"
+import { Empty } from "./components/Empty.tsx"
 import { Explorer } from "./components/External.tsx"
-import { Empty } from "./components/Loaded.tsx"
 import { Table } from "./components/Table.tsx"
 import { Time } from "./components/Time.tsx"
 import { short, usd } from "./format.ts"
@@ -13,7 +13,7 @@ export const AgentPayments = (props: {
 }) =>
   props.payments.length === 0 ? (
     <Empty icon="payments" title="No payments yet">
-      <p>Payments the agent signs appear here, with their transactions once they are on chain.</p>
+      <p>Payments that the agent signs appear here, with their transactions.</p>
     </Empty>
   ) : (
     <Table

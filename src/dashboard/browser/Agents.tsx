@@ -1,7 +1,7 @@
 // Agents: programs that pay x402 APIs from wallets of their own, within caps.
 
 import { useState } from "preact/hooks"
-import { isOpen } from "../../domain/networks.ts"
+import { networks } from "../../domain/networks.ts"
 import { developers, owners } from "../../domain/roleSets.ts"
 import type { AgentListItem, AgentsPage, CreatedAgent } from "../api/agents/Api.ts"
 import { type AgentFields, AgentForm } from "./AgentForm.tsx"
@@ -9,18 +9,20 @@ import { call, useAction } from "./api.ts"
 import { CapMeter } from "./CapMeter.tsx"
 import { Button } from "./components/Button.tsx"
 import { Card } from "./components/Card.tsx"
+import { CodeBlock } from "./components/CodeBlock.tsx"
 import { Secret } from "./components/Copy.tsx"
-import { Dialog } from "./components/Dialog.tsx"
-import { Empty, Loaded } from "./components/Loaded.tsx"
+import { Dialog, ShownOnce } from "./components/Dialog.tsx"
+import { Empty } from "./components/Empty.tsx"
+import { Loaded } from "./components/Loaded.tsx"
 import { Table } from "./components/Table.tsx"
 import { short, usd } from "./format.ts"
 import { May } from "./May.tsx"
 import { StatusBadge } from "./StatusBadge.tsx"
-import { useHref, useSession } from "./session.ts"
+import { useHref, useIsOpen, useSession } from "./session.ts"
 import { useMerchantPage } from "./useMerchantPage.ts"
 import { usePackage } from "./usePackage.ts"
 
-export const mainnetGated = "Mainnet is gated: a live agent is refused until it opens."
+export const mainnetGated = "Mainnet is not open yet, so you cannot create live agents."
 
 const useProxyCommand = (key: string) =>
   `SERVICE_AGENT_KEY=${key} SERVICE_BASE_URL=${location.origin} npx --yes ${usePackage("agent-proxy.tgz")}`
@@ -53,27 +55,18 @@ const AgentTable = ({ agents }: { readonly agents: ReadonlyArray<AgentListItem> 
 }
 
 const Created = ({ created, onClose }: { readonly created: CreatedAgent; readonly onClose: () => void }) => {
-  const { place } = useSession()
+  const isOpen = useIsOpen()
   const command = useProxyCommand(created.key)
   return (
-    <Dialog title={`Store the key of ${created.agent.name} now`} onClose={onClose}>
-      <div class="stack">
-        <p>
-          It is <strong>shown this once</strong>. It pays within the caps, and nothing else.
-        </p>
-        <Secret value={created.key} what="the key" />
-        <p>Run the agent proxy with it:</p>
-        <Secret value={command} what="the command" />
-        <p class="hint">
-          {isOpen(place.env) ? "Its wallet is empty: fund it on the agent's page." : mainnetGated}
-        </p>
-        <div class="actions">
-          <Button kind="primary" onClick={onClose}>
-            I have stored it
-          </Button>
-        </div>
-      </div>
-    </Dialog>
+    <ShownOnce title={`Store the key of ${created.agent.name} now`} onClose={onClose}>
+      <p>
+        It is <strong>shown only once</strong>. With it, the agent pays within its caps.
+      </p>
+      <Secret value={created.key} what="the key" />
+      <p>Run the agent proxy with it:</p>
+      <Secret value={command} what="the command" />
+      <p class="hint">{isOpen ? "Its wallet is empty: fund it on the agent's page." : mainnetGated}</p>
+    </ShownOnce>
   )
 }
 
@@ -83,16 +76,17 @@ const NoAgents = () => {
   return (
     <Empty icon="agents" title={`No ${place.env} agents`}>
       <p>
-        An agent is a program that pays x402 APIs from a wallet of its own, never beyond the caps that you
-        set. Create one, then run its proxy where it works:
+        An agent is a program that pays x402 APIs from its own wallet, within the caps that you set. Create an
+        agent, then run its proxy on the machine where the agent runs:
       </p>
-      <p class="mono break command">{command}</p>
+      <CodeBlock text={command} what="the command" />
     </Empty>
   )
 }
 
 export const Agents = () => {
   const { api, place } = useSession()
+  const isOpen = useIsOpen()
   const page = useMerchantPage<AgentsPage>("/agents", { everyMillis: 5_000 })
   const [open, setOpen] = useState<"create" | CreatedAgent>()
   const close = () => setOpen(undefined)
@@ -120,24 +114,18 @@ export const Agents = () => {
           <div class="stack">
             {configured ? null : (
               <p class="notice">
-                Agents are off here: the operator sets <code>AGENT_WALLET_MNEMONIC</code>, from which their
-                wallets are derived.
+                Agents are off here: the operator sets <code>{networks[place.env].wallets.setting}</code>,
+                from which their wallets are derived.
               </p>
             )}
-            {isOpen(place.env) ? null : <p class="notice">{mainnetGated}</p>}
+            {isOpen ? null : <p class="notice">{mainnetGated}</p>}
             <Card flush>{agents.length === 0 ? <NoAgents /> : <AgentTable agents={agents} />}</Card>
           </div>
         )}
       </Loaded>
       {open === "create" ? (
         <Dialog key="create" title={`Create a ${place.env} agent`} onClose={close}>
-          <AgentForm
-            action="Create agent"
-            busy={create.busy}
-            error={create.error}
-            onSubmit={(fields) => void create.run(fields)}
-            onCancel={close}
-          />
+          <AgentForm submit="Create agent" action={create} onCancel={close} />
         </Dialog>
       ) : open === undefined ? null : (
         <Created key="created" created={open} onClose={close} />

@@ -1,12 +1,13 @@
-// What a person must look at.
+// Alerts and unmatched transfers that need a decision.
 import { handlers } from "../../domain/roleSets.ts"
 import type { AlertsPage, AlertView, MoreAlerts } from "../api/alerts/Api.ts"
 import { call, useAction } from "./api.ts"
 import { Badge } from "./components/Badge.tsx"
 import { Button } from "./components/Button.tsx"
 import { Card } from "./components/Card.tsx"
-import { fieldsOf } from "./components/Field.tsx"
-import { Empty, Loaded } from "./components/Loaded.tsx"
+import { Empty } from "./components/Empty.tsx"
+import { fieldsOf } from "./components/Form.tsx"
+import { Loaded } from "./components/Loaded.tsx"
 import { Problem } from "./components/Problem.tsx"
 import { Ago } from "./components/Time.tsx"
 import { useMay } from "./roles.ts"
@@ -21,6 +22,7 @@ const Subject = ({ alert }: { readonly alert: AlertView }) => {
   const href = useHref()
   if (alert.subject === null) return null
   if (alert.kind === "webhook_exhausted") return <a href={href("webhooks", alert.subject)}>View delivery</a>
+  if (alert.kind === "settlements_unsent") return <a href={href("webhooks")}>View webhooks</a>
   if (alert.kind === "transfer_dropped") return <a href={href("payments", alert.subject)}>View payment</a>
   if (alert.kind === "account_change") return <a href={href("settings")}>View all changes</a>
   return <span class="soft mono break">{alert.subject}</span>
@@ -37,11 +39,11 @@ const Row = ({ alert, reload }: { readonly alert: AlertView; readonly reload: ()
     toast(
       done.acknowledgedBy === session.user.email
         ? "Acknowledged"
-        : `${done.acknowledgedBy ?? "The service"} was first: it is acknowledged already`
+        : `${done.acknowledgedBy ?? "The service"} already acknowledged this alert`
     )
     await reload()
   })
-  // A change of the account's is told to each member alone.
+  // Each member has an alert of their own about a change of the account.
   const may = useMay()(handlers) || alert.kind === "account_change"
   const title = alertWords[alert.kind]
   const open = alert.acknowledgedAt === null
@@ -75,7 +77,7 @@ const Row = ({ alert, reload }: { readonly alert: AlertView; readonly reload: ()
             name="note"
             maxLength={500}
             aria-label={`Note about: ${title}`}
-            placeholder="Note, if any"
+            placeholder="Note (optional)"
           />
           <Button submit label={`Acknowledge: ${title}`} busy={acknowledge.busy}>
             Acknowledge
@@ -86,14 +88,17 @@ const Row = ({ alert, reload }: { readonly alert: AlertView; readonly reload: ()
   )
 }
 
-/** The newest first. */
+/** The newest first, and behind them what is minor. */
 const ordered = (lists: ReadonlyArray<Entries>) =>
   lists
     .flatMap(({ entries }) => entries)
-    .toSorted((one, other) => (one.at < other.at ? 1 : -1))
+    .toSorted(
+      (one, other) =>
+        Number(one.isMinor === true) - Number(other.isMinor === true) || (one.at < other.at ? 1 : -1)
+    )
     .map(({ row }) => row)
 
-/** Where a list has more than is shown, it is said, and read on. */
+/** Offers to load more of a list that is longer than shown. */
 const More = ({ lists, what }: { readonly lists: ReadonlyArray<Entries>; readonly what: string }) => {
   const unread = lists.filter(({ hasMore }) => hasMore)
   if (unread.length === 0) return null
@@ -163,21 +168,21 @@ export const Alerts = () => {
             <div class="stack large">
               <Card title="To decide" flush>
                 {toDecide.length === 0 ? (
-                  <Empty icon="check" title="Nothing needs you">
+                  <Empty icon="check" title="Nothing needs your attention">
                     <p>
-                      Transfers that pay nothing, failed deliveries, reorganisations and trouble with the
-                      chain's nodes or the service's wallets appear here.
+                      Unmatched transfers, failed deliveries, reorganisations and problems with nodes or the
+                      service's wallets appear here.
                     </p>
                   </Empty>
                 ) : (
                   <ul class="alerts">{toDecide}</ul>
                 )}
-                <More lists={open} what="Show older ones to decide" />
+                <More lists={open} what="Show older open alerts" />
               </Card>
               {done.length === 0 ? null : (
                 <Card title="Decided" flush>
                   <ul class="alerts">{done}</ul>
-                  <More lists={decided} what="Show older decided ones" />
+                  <More lists={decided} what="Show older resolved alerts" />
                 </Card>
               )}
             </div>

@@ -9,9 +9,9 @@ import { Badge } from "./components/Badge.tsx"
 import { Button } from "./components/Button.tsx"
 import { Card } from "./components/Card.tsx"
 import { Explorer } from "./components/External.tsx"
-import { Field, fieldsOf } from "./components/Field.tsx"
+import { Field } from "./components/Field.tsx"
+import { type Fields, Form, fieldsOf } from "./components/Form.tsx"
 import { Loaded } from "./components/Loaded.tsx"
-import { Problem } from "./components/Problem.tsx"
 import { Table } from "./components/Table.tsx"
 import { Time } from "./components/Time.tsx"
 import { exactTime, short, usd } from "./format.ts"
@@ -154,25 +154,36 @@ const Others = (props: { readonly statement: StatementView; readonly explorerUrl
   )
 }
 
+/** The forms of an export. */
+const files = [
+  { label: "CSV", spoken: "as csv", query: { format: "csv" } },
+  {
+    label: "CSV 1,50",
+    spoken: "in CSV 1,50, with decimal commas",
+    query: { format: "csv", decimal: "comma" }
+  },
+  { label: "JSON", spoken: "as json", query: { format: "json" } }
+] as const
+
 const Exports = ({ statement }: { readonly statement: StatementView }) => {
   const { api } = useSession()
   const { from, timeZone, to } = statement
-  const at = (kind: string, format: string) =>
-    `/dashboard/api${api}/exports/${kind}?${new URLSearchParams({ from, to, timeZone, format })}`
+  const at = (kind: string, query: Readonly<Record<string, string>>) =>
+    `/dashboard/api${api}/exports/${kind}?${new URLSearchParams({ from, to, timeZone, ...query })}`
   return (
     <ul class="list">
       {(["payments", "refunds", "transfers"] as const).map((kind) => (
         <li key={kind}>
           <span>{{ payments: "Payments", refunds: "Refunds", transfers: "All transfers" }[kind]}</span>
-          {(["csv", "json"] as const).map((format) => (
+          {files.map(({ label, query, spoken }) => (
             <a
-              key={format}
+              key={label}
               class="button plain"
-              href={at(kind, format)}
+              href={at(kind, query)}
               download
-              aria-label={`${kind} as ${format}`}
+              aria-label={`${kind} ${spoken}`}
             >
-              {format.toUpperCase()}
+              {label}
             </a>
           ))}
         </li>
@@ -184,7 +195,7 @@ const Exports = ({ statement }: { readonly statement: StatementView }) => {
 const ZoneForm = (props: { readonly timeZone: string; readonly reload: () => Promise<void> }) => {
   const { api } = useSession()
   const [open, setOpen] = useState(false)
-  const change = useAction(async (fields: Readonly<Record<string, string>>) => {
+  const change = useAction(async (fields: Fields) => {
     await call("PUT", `${api}/books/time-zone`, { timeZone: (fields["timeZone"] ?? "").trim() })
     setOpen(false)
     toast("Time zone changed")
@@ -200,19 +211,11 @@ const ZoneForm = (props: { readonly timeZone: string; readonly reload: () => Pro
       </p>
     )
   return (
-    <form class="toolbar no-print" onSubmit={(event) => void change.run(fieldsOf(event))}>
-      <Field
-        label="Time zone"
-        name="timeZone"
-        value={props.timeZone}
-        placeholder="Europe/Berlin"
-        error={change.error?.of("timeZone")}
-      />
-      <Problem error={change.error} fields={["timeZone"]} />
-      <Button submit busy={change.busy}>
-        Save
-      </Button>
-    </form>
+    <div class="no-print">
+      <Form submit="Save" action={change}>
+        <Field label="Time zone" name="timeZone" value={props.timeZone} placeholder="Europe/Berlin" />
+      </Form>
+    </div>
   )
 }
 
@@ -284,7 +287,7 @@ const Balanced = (props: { readonly data: BooksPage; readonly reload: () => Prom
       </div>
       {/* Other figures are held against the chain anew. */}
       <Held key={`${from} ${to} ${statement.change}`} data={data} />
-      <Card title="Neither payments nor refunds">
+      <Card title="Other transfers">
         <Others statement={statement} explorerUrl={data.explorerUrl} />
       </Card>
       <div class="no-print">

@@ -1,11 +1,12 @@
-// How buyers see the merchant in the checkout: logo, colour, whom to ask.
+// Settings of the merchant's branding in the checkout: logo, colour, support contact.
 import { useRef, useState } from "preact/hooks"
 import type { SettingsPage } from "../api/settings/Api.ts"
 import { call, useAction } from "./api.ts"
 import { Button } from "./components/Button.tsx"
 import { Card } from "./components/Card.tsx"
-import { Field, fieldsOf } from "./components/Field.tsx"
-import { Problem } from "./components/Problem.tsx"
+import { Check } from "./components/Choices.tsx"
+import { Field } from "./components/Field.tsx"
+import { type Fields, Form } from "./components/Form.tsx"
 import { useSession } from "./session.ts"
 import { toast } from "./toasts.ts"
 import { useEdits } from "./useEdits.ts"
@@ -25,20 +26,20 @@ const redrawn = async (file: File): Promise<string> => {
 }
 
 export const BrandingCard = ({
-  face,
+  branding,
   reload
 }: {
-  readonly face: SettingsPage["face"]
+  readonly branding: SettingsPage["branding"]
   readonly reload: () => Promise<void>
 }) => {
   const { api, refresh } = useSession()
   const [logo, setLogo] = useState<string | null>()
   const [unreadable, setUnreadable] = useState(false)
   const [colored, setColored] = useState<boolean>()
-  const hasColor = colored ?? face.accentColor !== null
-  const edits = useEdits({ accentColor: face.accentColor, support: face.support })
+  const hasColor = colored ?? branding.accentColor !== null
+  const edits = useEdits({ accentColor: branding.accentColor, support: branding.support })
   const form = useRef<HTMLFormElement>(null)
-  const shown = logo === undefined ? face.logo : logo === null ? null : `data:image/png;base64,${logo}`
+  const shown = logo === undefined ? branding.logo : logo === null ? null : `data:image/png;base64,${logo}`
 
   const choose = (file: File | undefined) => {
     if (file === undefined) return
@@ -50,12 +51,12 @@ export const BrandingCard = ({
       () => setUnreadable(true)
     )
   }
-  const save = useAction(async ({ accentColor = "", support = "" }: Readonly<Record<string, string>>) => {
+  const save = useAction(async ({ accentColor = "", support = "" }: Fields) => {
     const typed = {
       accentColor: hasColor ? accentColor : null,
       support: support.trim() === "" ? null : support.trim()
     }
-    await call("PATCH", `${api}/face`, {
+    await call("PATCH", `${api}/branding`, {
       ...edits.editsOf(typed),
       ...(logo === undefined ? {} : { logo })
     }).catch((error) => {
@@ -73,24 +74,19 @@ export const BrandingCard = ({
 
   return (
     <Card title="In the checkout">
-      <form
-        ref={form}
-        class="stack"
-        onInput={edits.onInput}
-        onSubmit={(event) => void save.run(fieldsOf(event))}
-      >
+      <Form submit="Save" action={save} form={form} onInput={edits.onInput}>
         <div class="field">
-          <label for="face-logo">Logo</label>
+          <label for="branding-logo">Logo</label>
           {shown === null ? null : <img class="logo" src={shown} alt="Your logo" />}
           <input
-            id="face-logo"
+            id="branding-logo"
             class="input"
             type="file"
             accept="image/*"
-            aria-describedby="face-logo-about"
+            aria-describedby="branding-logo-about"
             onChange={({ currentTarget }) => choose(currentTarget.files?.[0])}
           />
-          <p id="face-logo-about" class={unreadable ? "hint bad" : "hint"}>
+          <p id="branding-logo-about" class={unreadable ? "hint bad" : "hint"}>
             {unreadable
               ? "This file cannot be read as an image."
               : `Redrawn at ${side} by ${side} pixels and served by this service.`}
@@ -101,43 +97,24 @@ export const BrandingCard = ({
             <Button onClick={() => setLogo(null)}>Remove the logo</Button>
           </div>
         )}
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={hasColor}
-            onChange={({ currentTarget }) => {
-              edits.touch("accentColor")
-              setColored(currentTarget.checked)
-            }}
-          />{" "}
-          The main button has our colour
-        </label>
+        <Check
+          label="Use our brand colour for the main button"
+          checked={hasColor}
+          onChange={(isChecked) => {
+            edits.touch("accentColor")
+            setColored(isChecked)
+          }}
+        />
         {hasColor ? (
-          <div class="field">
-            <label for="face-color">Colour</label>
-            <input
-              id="face-color"
-              class="input"
-              type="color"
-              name="accentColor"
-              defaultValue={face.accentColor ?? "#3730d4"}
-            />
-          </div>
+          <Field label="Colour" name="accentColor" type="color" value={branding.accentColor ?? "#4f46e5"} />
         ) : null}
         <Field
           label="Support contact"
           name="support"
-          value={face.support ?? ""}
+          value={branding.support ?? ""}
           hint="An e-mail address or a phone number that buyers see below the payment."
-          error={save.error?.of("support")}
         />
-        <Problem error={save.error} fields={["support"]} />
-        <div class="actions start">
-          <Button submit busy={save.busy}>
-            Save
-          </Button>
-        </div>
-      </form>
+      </Form>
     </Card>
   )
 }

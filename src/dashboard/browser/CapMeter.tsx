@@ -1,4 +1,4 @@
-// How much of an agent's cap for a day is spent.
+// The spent part of an agent's daily cap.
 import type { AgentListItem } from "../api/agents/Api.ts"
 import { usd } from "./format.ts"
 

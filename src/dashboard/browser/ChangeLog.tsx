@@ -1,10 +1,11 @@
-// Who has changed where money goes, and who may change it.
+// The log of changes to receiving addresses and members.
 import { useState } from "preact/hooks"
 import type { AuditPage } from "../api/settings/Api.ts"
 import { call, useAction, usePage } from "./api.ts"
 import { Badge } from "./components/Badge.tsx"
 import { Button } from "./components/Button.tsx"
 import { Card } from "./components/Card.tsx"
+import { Item } from "./components/Item.tsx"
 import { Loaded } from "./components/Loaded.tsx"
 import { Problem } from "./components/Problem.tsx"
 import { Time } from "./components/Time.tsx"
@@ -14,16 +15,18 @@ import { withOlder } from "./withOlder.ts"
 type Entry = AuditPage["entries"][number]
 
 const Row = ({ entry }: { readonly entry: Entry }) => (
-  <li>
-    <span class="person">
-      <span class="break">
+  <Item
+    title={
+      <>
         <strong>{entry.actor}</strong> {entry.summary}
-      </span>
-      <small class="soft">
+      </>
+    }
+    about={
+      <>
         <Time at={entry.at} /> {entry.env === null ? null : <Badge tone="neutral">{entry.env}</Badge>}
-      </small>
-    </span>
-  </li>
+      </>
+    }
+  ></Item>
 )
 
 export const ChangeLog = () => {
@@ -44,8 +47,8 @@ export const ChangeLog = () => {
             <>
               {shown.length === 0 ? (
                 <p class="soft">
-                  Changes of addresses, keys and members are listed here, with who made them. Nobody can edit
-                  the list.
+                  Changes to addresses, keys and members appear here, with the person who made them. Nobody
+                  can edit the list.
                 </p>
               ) : (
                 <ul class="list">

@@ -13,7 +13,7 @@ const countHeight = 44
 const gap = 26
 const height = volumeHeight + gap + countHeight
 
-/** For drawing alone: a bar's height needs no exactness. */
+/** Only for drawing: a bar's height need not be exact. */
 const approximate = (volume: string) => Number.parseFloat(volume)
 
 /** The next round number: 1, 2 or 5 and zeros. */

@@ -1,19 +1,14 @@
 // The code of an authenticator app, asked for once the service has said that it wants one.
-import { useRef } from "preact/hooks"
-import type { ApiError } from "./api.ts"
+import { useContext, useRef } from "preact/hooks"
 import { Field } from "./components/Field.tsx"
+import { type Fields, FormContext } from "./components/Form.tsx"
 
 /** The fields of a form, without a code where none was given. */
-export const withCode = ({ code = "", ...fields }: Readonly<Record<string, string>>) =>
+export const withCode = ({ code = "", ...fields }: Fields) =>
   code.trim() === "" ? fields : { ...fields, code: code.trim() }
 
-export const CodeField = ({
-  error,
-  always = false
-}: {
-  readonly error: ApiError | undefined
-  readonly always?: boolean
-}) => {
+export const CodeField = ({ always = false }: { readonly always?: boolean }) => {
+  const { error } = useContext(FormContext)
   const wanted = useRef(always)
   if (error?.code.startsWith("SECOND_FACTOR_") === true) wanted.current = true
   return wanted.current ? (
@@ -22,8 +17,7 @@ export const CodeField = ({
       name="code"
       mono
       autoComplete="one-time-code"
-      hint="Of your authenticator app, or a recovery code."
-      error={error?.of("code")}
+      hint="From your authenticator app, or a recovery code."
     />
   ) : null
 }

@@ -2,16 +2,17 @@
 import { handlers } from "../../domain/roleSets.ts"
 import type { DeliveryPage } from "../api/webhooks/Api.ts"
 import { call, useAction } from "./api.ts"
+import { Back } from "./components/Back.tsx"
 import { Badge } from "./components/Badge.tsx"
 import { Button } from "./components/Button.tsx"
 import { Card } from "./components/Card.tsx"
-import { Code, Copy } from "./components/Copy.tsx"
+import { CodeBlock } from "./components/CodeBlock.tsx"
+import { Code } from "./components/Copy.tsx"
 import { Fact, Facts } from "./components/Facts.tsx"
 import { Loaded } from "./components/Loaded.tsx"
 import { Problem } from "./components/Problem.tsx"
 import { Time } from "./components/Time.tsx"
 import { millis, short } from "./format.ts"
-import { Icon } from "./Icon.tsx"
 import { May } from "./May.tsx"
 import { StatusBadge } from "./StatusBadge.tsx"
 import { useHref, useSession } from "./session.ts"
@@ -20,24 +21,6 @@ import { useMerchantPage } from "./useMerchantPage.ts"
 import { failureWords } from "./words.ts"
 
 type Attempt = DeliveryPage["delivery"]["attempts"][number]
-
-const Bytes = ({
-  title,
-  text,
-  what
-}: {
-  readonly title: string
-  readonly text: string
-  readonly what: string
-}) => (
-  <div class="bytes">
-    <p class="bytes-title">
-      {title}
-      <Copy text={text} what={what} />
-    </p>
-    <pre>{text}</pre>
-  </div>
-)
 
 const AttemptCard = ({ attempt, body }: { readonly attempt: Attempt; readonly body: string }) => {
   const running = attempt.durationMs === null && attempt.failure === null
@@ -71,12 +54,12 @@ const AttemptCard = ({ attempt, body }: { readonly attempt: Attempt; readonly bo
           <p class="soft">Nothing was sent: the attempt ended before a connection was established.</p>
         ) : (
           <>
-            <Bytes title="Request line and headers" text={attempt.requestHead} what="the headers" />
-            <Bytes title="Body, byte for byte" text={body} what="the body" />
+            <CodeBlock title="Request line and headers" text={attempt.requestHead} what="the headers" />
+            <CodeBlock title="Body, byte for byte" text={body} what="the body" />
           </>
         )}
         {attempt.responseBody === null ? null : (
-          <Bytes
+          <CodeBlock
             title="Response (first 2 KiB)"
             text={attempt.responseBody === "" ? "(empty)" : attempt.responseBody}
             what="the answer"
@@ -98,10 +81,7 @@ export const Delivery = () => {
   })
   return (
     <>
-      <a class="back" href={href("webhooks")}>
-        <Icon name="back" />
-        Webhooks
-      </a>
+      <Back to="webhooks" name="Webhooks" />
       <Loaded page={page}>
         {({ delivery }) => (
           <div class="stack large">
@@ -147,7 +127,7 @@ export const Delivery = () => {
               {delivery.attempts.length === 0 ? (
                 <p class="soft">
                   {delivery.status === "cancelled"
-                    ? "Not sent: there was no endpoint. Register one, then resend."
+                    ? "Not sent, because no endpoint was registered. Register an endpoint, then resend."
                     : "None kept."}
                 </p>
               ) : (

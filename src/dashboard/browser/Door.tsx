@@ -15,7 +15,10 @@ export const Door = ({
   return (
     <main class="door">
       <div class="door-card">
-        <img src="/dashboard/icon.svg" alt="" width="40" height="40" />
+        <p class="brand">
+          <img src="/dashboard/icon.svg" alt="" width="32" height="32" />
+          Quittance
+        </p>
         <h1>{title}</h1>
         {children}
       </div>

@@ -4,13 +4,14 @@ import { useState } from "preact/hooks"
 import { developers } from "../../domain/roleSets.ts"
 import type { EndpointWithSecret } from "../../webhooks/Api.ts"
 import type { WebhooksPage } from "../api/webhooks/Api.ts"
-import { type ApiError, call, useAction } from "./api.ts"
+import { type Action, call, useAction } from "./api.ts"
 import { Badge, type Tone } from "./components/Badge.tsx"
 import { Button } from "./components/Button.tsx"
 import { Card } from "./components/Card.tsx"
 import { Confirm, Dialog } from "./components/Dialog.tsx"
 import { Fact, Facts } from "./components/Facts.tsx"
-import { Field, fieldsOf } from "./components/Field.tsx"
+import { Field } from "./components/Field.tsx"
+import { Form } from "./components/Form.tsx"
 import { Problem } from "./components/Problem.tsx"
 import { Ago } from "./components/Time.tsx"
 import { May } from "./May.tsx"
@@ -18,12 +19,6 @@ import { useSession } from "./session.ts"
 import { toast } from "./toasts.ts"
 
 type Endpoint = NonNullable<WebhooksPage["endpoint"]>
-
-interface Action<A extends ReadonlyArray<unknown>> {
-  readonly run: (...args: A) => Promise<void>
-  readonly busy: boolean
-  readonly error: ApiError | undefined
-}
 
 export const EndpointForm = (props: {
   readonly label: string
@@ -33,7 +28,12 @@ export const EndpointForm = (props: {
   readonly run: Action<[string]>
   readonly onCancel?: () => void
 }) => (
-  <form class="stack" onSubmit={(event) => void props.run.run(fieldsOf(event)["url"] ?? "")}>
+  <Form
+    submit={props.action}
+    primary
+    action={{ ...props.run, run: ({ url = "" }) => props.run.run(url) }}
+    {...(props.onCancel === undefined ? {} : { onCancel: props.onCancel })}
+  >
     <Field
       label={props.label}
       name="url"
@@ -42,23 +42,15 @@ export const EndpointForm = (props: {
       placeholder="https://shop.example.com/webhooks/quittance"
       hint={props.hint}
       value={props.value ?? ""}
-      error={props.run.error?.of("url")}
     />
-    <Problem error={props.run.error} fields={["url"]} />
-    <div class="actions">
-      {props.onCancel === undefined ? null : <Button onClick={props.onCancel}>Cancel</Button>}
-      <Button kind="primary" submit busy={props.run.busy}>
-        {props.action}
-      </Button>
-    </div>
-  </form>
+  </Form>
 )
 
 const healthTones: Readonly<Record<string, Tone>> = { healthy: "good", failing: "bad", unverified: "neutral" }
 const healthWords: Readonly<Record<string, string>> = {
   healthy: "Healthy",
   failing: "Failing",
-  unverified: "Not heard from yet"
+  unverified: "No response yet"
 }
 
 export const EndpointCard = (props: {
@@ -158,7 +150,7 @@ export const EndpointCard = (props: {
           onClose={close}
         >
           <p>
-            Pending deliveries are cancelled, and no settlement events are sent until you register another
+            The service cancels pending deliveries and sends no settlement events until you register another
             endpoint.
           </p>
         </Confirm>

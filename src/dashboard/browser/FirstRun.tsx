@@ -9,7 +9,7 @@ import type { IssuedKeyView } from "../api/keys/Api.ts"
 import { call, useAction, usePage } from "./api.ts"
 import { Button } from "./components/Button.tsx"
 import { Card } from "./components/Card.tsx"
-import { Copy } from "./components/Copy.tsx"
+import { CodeBlock } from "./components/CodeBlock.tsx"
 import { Problem } from "./components/Problem.tsx"
 import { Icon } from "./Icon.tsx"
 import { useMay } from "./roles.ts"
@@ -61,24 +61,22 @@ const Steps = ({ data, reload }: { readonly data: FirstRunPage; readonly reload:
         <ol class="steps">
           <Step done title="A receiving address" />
           <Step done={data.usedKey} title="Create a payment intent with a secret key">
-            <pre>{curl}</pre>
-            <div class="actions start">
-              <Copy text={curl} what="the command" />
-              {key === undefined && mayChange ? (
+            <CodeBlock text={curl} what="the command" />
+            {key === undefined && mayChange ? (
+              <div class="actions start">
                 <Button busy={create.busy} onClick={() => void create.run()}>
-                  Put a new key in
+                  Insert a new key
                 </Button>
-              ) : null}
-            </div>
-            {key === undefined ? null : <p class="hint">The key is shown this once: copy the command now.</p>}
+              </div>
+            ) : null}
+            {key === undefined ? null : <p class="hint">We show the key only once: copy the command now.</p>}
             <Problem error={create.error} />
           </Step>
           <Step done={data.hasEndpoint} title="Register a webhook endpoint">
             <p>
               <a href={href("webhooks")}>Register it</a>, and forward its deliveries to your machine:
             </p>
-            <pre>{listen}</pre>
-            <Copy text={listen} what="the listen command" />
+            <CodeBlock text={listen} what="the listen command" />
           </Step>
           <Step done={data.triedPlayground} title="Try the checkout in the playground">
             <p>
@@ -93,7 +91,7 @@ const Steps = ({ data, reload }: { readonly data: FirstRunPage; readonly reload:
             </p>
           </Step>
           <Step done={data.paid} title="See the first payment settle">
-            <p role="status">Waiting for it: it appears here by itself.</p>
+            <p role="status">Waiting for your first payment. It appears here automatically.</p>
           </Step>
         </ol>
       </Card>

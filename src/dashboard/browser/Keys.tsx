@@ -6,11 +6,13 @@ import { call, useAction } from "./api.ts"
 import { Badge } from "./components/Badge.tsx"
 import { Button } from "./components/Button.tsx"
 import { Card } from "./components/Card.tsx"
+import { Choice, Choices } from "./components/Choices.tsx"
 import { Code, Secret } from "./components/Copy.tsx"
-import { Confirm, Dialog } from "./components/Dialog.tsx"
-import { Field, fieldsOf } from "./components/Field.tsx"
-import { Empty, Loaded } from "./components/Loaded.tsx"
-import { Problem } from "./components/Problem.tsx"
+import { Confirm, Dialog, ShownOnce } from "./components/Dialog.tsx"
+import { Empty } from "./components/Empty.tsx"
+import { Field } from "./components/Field.tsx"
+import { type Fields, Form } from "./components/Form.tsx"
+import { Loaded } from "./components/Loaded.tsx"
 import { Table } from "./components/Table.tsx"
 import { Ago, Time } from "./components/Time.tsx"
 import { useMay } from "./roles.ts"
@@ -65,7 +67,7 @@ export const Keys = () => {
   const [open, setOpen] = useState<Open>()
   const close = () => setOpen(undefined)
 
-  const create = useAction(async ({ kind, name = "" }: Readonly<Record<string, string>>) => {
+  const create = useAction(async ({ kind, name = "" }: Fields) => {
     const body = {
       ...(name.trim() === "" ? {} : { name: name.trim() }),
       kind: kind === "publishable" ? "publishable" : "secret",
@@ -148,79 +150,54 @@ export const Keys = () => {
       </Card>
       {open?.tag === "create" ? (
         <Dialog key="create" title={`Create a ${place.env} key`} onClose={close}>
-          <form class="stack" onSubmit={(event) => void create.run(fieldsOf(event))}>
-            <fieldset class="choices">
-              <legend>Permissions</legend>
-              <label>
-                <input type="radio" name="kind" value="secret" defaultChecked />
-                <span>
-                  <strong>Secret, full access</strong>
-                  <small>For your server: creates intents, manages webhooks.</small>
-                </span>
-              </label>
-              <label>
-                <input type="radio" name="kind" value="read" />
-                <span>
-                  <strong>Secret, read-only</strong>
-                  <small>For reports: reads payments and the endpoint.</small>
-                </span>
-              </label>
-              <label>
-                <input type="radio" name="kind" value="publishable" />
-                <span>
-                  <strong>Publishable</strong>
-                  <small>For the buyer's browser: acts in a checkout only.</small>
-                </span>
-              </label>
-            </fieldset>
+          <Form submit="Create key" action={create} onCancel={close}>
+            <Choices legend="Permissions">
+              <Choice
+                name="kind"
+                value="secret"
+                defaultChecked
+                label="Secret, full access"
+                about="For your server: creates intents, manages webhooks."
+              />
+              <Choice
+                name="kind"
+                value="read"
+                label="Secret, read-only"
+                about="For reports: reads payments and the endpoint."
+              />
+              <Choice
+                name="kind"
+                value="publishable"
+                label="Publishable"
+                about="For the buyer's browser: acts in a checkout only."
+              />
+            </Choices>
             <Field
               label="Name (optional)"
               name="name"
               placeholder="Web server"
-              hint="What it is for: keys are told apart by it after a rotation."
-              error={create.error?.of("name")}
+              hint="Helps you tell keys apart."
             />
-            <Problem error={create.error} fields={["name"]} />
-            <div class="actions">
-              <Button onClick={close}>Cancel</Button>
-              <Button kind="primary" submit busy={create.busy}>
-                Create key
-              </Button>
-            </div>
-          </form>
+          </Form>
         </Dialog>
       ) : null}
       {open?.tag === "issued" ? (
-        <Dialog key="issued" title="Store this key now" onClose={close}>
-          <div class="stack">
-            <p>
-              It is <strong>shown this once</strong>.
-              {open.rotated ? " The old key is refused from now on." : ""}
-            </p>
-            <Secret value={open.issued.key} what="the key" />
-            <div class="actions">
-              <Button kind="primary" onClick={close}>
-                I have stored it
-              </Button>
-            </div>
-          </div>
-        </Dialog>
+        <ShownOnce key="issued" title="Store this key now" onClose={close}>
+          <p>
+            It is <strong>shown only once</strong>.{open.rotated ? " The old key no longer works." : ""}
+          </p>
+          <Secret value={open.issued.key} what="the key" />
+        </ShownOnce>
       ) : null}
       {open?.tag === "rename" ? (
         <Dialog key="rename" title={`Rename ${nameOf(open.key)}`} onClose={close}>
-          <form
-            class="stack"
-            onSubmit={(event) => void rename.run(open.key, (fieldsOf(event)["name"] ?? "").trim())}
+          <Form
+            submit="Rename"
+            onCancel={close}
+            action={{ ...rename, run: ({ name = "" }) => rename.run(open.key, name.trim()) }}
           >
-            <Field label="Name" name="name" value={open.key.name ?? ""} error={rename.error?.of("name")} />
-            <Problem error={rename.error} fields={["name"]} />
-            <div class="actions">
-              <Button onClick={close}>Cancel</Button>
-              <Button kind="primary" submit busy={rename.busy}>
-                Rename
-              </Button>
-            </div>
-          </form>
+            <Field label="Name" name="name" value={open.key.name ?? ""} />
+          </Form>
         </Dialog>
       ) : null}
       {open?.tag === "rotate" ? (
@@ -251,7 +228,7 @@ export const Keys = () => {
           onConfirm={() => void revoke.run(open.key)}
           onClose={close}
         >
-          <p>Requests with this key are refused immediately. This cannot be undone.</p>
+          <p>Requests with this key fail immediately. You cannot undo this.</p>
         </Confirm>
       ) : null}
     </>

@@ -1,9 +1,9 @@
-// What surrounds every page: whose it is, test or live, the way to the others.
+// The frame of every page: merchant, environment and navigation.
 
 import type { ComponentChildren } from "preact"
 import { useEffect, useState } from "preact/hooks"
 import type { Env } from "../../domain/Chain.ts"
-import { envs, isOpen, isTest, networks, walletNetwork } from "../../domain/networks.ts"
+import { envs, faucetNetwork, isTest, networks } from "../../domain/networks.ts"
 import type { SessionView } from "../api/accounts/Api.ts"
 import { mostOpen } from "../api/alerts/mostOpen.ts"
 import { call, useAction } from "./api.ts"
@@ -12,7 +12,7 @@ import { Icon } from "./Icon.tsx"
 import { Palette } from "./Palette.tsx"
 import { pages } from "./pages.ts"
 import { hrefOf, navigate } from "./router.ts"
-import { useSession } from "./session.ts"
+import { useIsOpen, useSession } from "./session.ts"
 import { currentTheme, setTheme } from "./theme.ts"
 
 const ThemeSwitch = () => {
@@ -42,6 +42,7 @@ const EnvSwitch = () => {
       key={env}
       href={hrefOf({ ...place, env }, place.page)}
       class={`env ${env}`}
+      title={`${isTest(env) ? "Test money" : "Real money"} on ${networks[env].name}`}
       aria-current={place.env === env ? "true" : undefined}
     >
       {envWord(env)}
@@ -94,6 +95,7 @@ export const Layout = (props: {
   readonly children: ComponentChildren
 }) => {
   const { session, place, refresh } = useSession()
+  const isOpen = useIsOpen()
   const openAlerts = useOpenAlerts()
   const counted = openAlerts < mostOpen ? `${openAlerts}` : `${mostOpen}+`
   const [menu, setMenu] = useState(false)
@@ -111,7 +113,7 @@ export const Layout = (props: {
   return (
     <div class={`frame ${place.env}`}>
       <a class="skip" href="#content">
-        Skip to the content
+        Skip to content
       </a>
       <header class="bar">
         <MerchantName merchant={props.merchant} />
@@ -163,18 +165,13 @@ export const Layout = (props: {
         </section>
       </div>
       <main id="content" tabIndex={-1}>
-        <p class="env-strip">{envWord(place.env)}</p>
-        {isTest(place.env) ? (
-          <p class="env-note">
-            Test environment: real sandbox settlement on {networks[place.env].name}, no real money.
-          </p>
-        ) : isOpen(place.env) ? null : (
+        {isOpen ? null : (
           <aside class="notice gated" aria-label="Live payments">
             <Icon name="warning" />
             <span>
-              <strong>Live payments are not open yet.</strong> The checkout asks no wallet to pay on{" "}
+              <strong>Live payments are not open yet.</strong> The checkout requests no payments on{" "}
               {networks[place.env].name}, and nothing settles there. Use{" "}
-              <a href={hrefOf({ ...place, env: walletNetwork.env }, "")}>Test</a> until they are.
+              <a href={hrefOf({ ...place, env: faucetNetwork.env }, "")}>Test</a> until then.
             </span>
           </aside>
         )}

@@ -7,11 +7,14 @@ import { call, useAction } from "./api.ts"
 import { Badge } from "./components/Badge.tsx"
 import { Button } from "./components/Button.tsx"
 import { Card } from "./components/Card.tsx"
+import { Check, Choices } from "./components/Choices.tsx"
 import { Copy } from "./components/Copy.tsx"
 import { Confirm, Dialog } from "./components/Dialog.tsx"
+import { Empty } from "./components/Empty.tsx"
 import { External } from "./components/External.tsx"
-import { Field, fieldsOf } from "./components/Field.tsx"
-import { Empty, Loaded } from "./components/Loaded.tsx"
+import { Field } from "./components/Field.tsx"
+import { type Fields, Form } from "./components/Form.tsx"
+import { Loaded } from "./components/Loaded.tsx"
 import { Problem } from "./components/Problem.tsx"
 import { Table } from "./components/Table.tsx"
 import { Time } from "./components/Time.tsx"
@@ -58,7 +61,7 @@ export const Links = () => {
   const [chosen, setChosen] = useState(false)
   const [closing, setClosing] = useState<LinkView>()
 
-  const create = useAction(async (fields: Readonly<Record<string, string>>) => {
+  const create = useAction(async (fields: Fields) => {
     const { amount = "", days = "", description = "", maxAmount = "", minAmount = "" } = fields
     const expiry = days !== "" ? new Date(Date.now() + Number(days) * 86_400_000) : undefined
     await call("POST", `${api}/payment-links`, {
@@ -106,7 +109,7 @@ export const Links = () => {
                   keyOf={({ id }) => id}
                   columns={[
                     { name: "For", cell: ({ description }) => <span class="break">{description}</span> },
-                    { name: "Amount", cell: (one) => `${amountOf(one)}${one.once ? " once" : ""}` },
+                    { name: "Amount", cell: (one) => `${amountOf(one)}${one.once ? ", single use" : ""}` },
                     { name: "State", cell: ({ state }) => <Badge tone={tones[state]}>{words[state]}</Badge> },
                     { name: "Created", class: "soft", cell: ({ createdAt }) => <Time at={createdAt} /> },
                     {
@@ -132,10 +135,9 @@ export const Links = () => {
       </Card>
       {creating ? (
         <Dialog title="Create a payment link" onClose={() => setCreating(false)}>
-          <form class="stack" onSubmit={(event) => void create.run(fieldsOf(event))}>
-            <Field label="What it is for" name="description" error={create.error?.of("description")} />
-            <fieldset class="choices">
-              <legend>Amount</legend>
+          <Form submit="Create link" action={create} onCancel={() => setCreating(false)}>
+            <Field label="Description" name="description" />
+            <Choices legend="Amount">
               <label>
                 <input
                   type="radio"
@@ -156,31 +158,22 @@ export const Links = () => {
                 />
                 <span>The buyer chooses</span>
               </label>
-            </fieldset>
+            </Choices>
             {chosen ? (
               <>
-                <Field label="At least, in USD" name="minAmount" error={create.error?.of("minAmount")} />
-                <Field label="At most, in USD" name="maxAmount" error={create.error?.of("maxAmount")} />
+                <Field label="At least, in USD" name="minAmount" />
+                <Field label="At most, in USD" name="maxAmount" />
               </>
             ) : (
-              <Field label="Amount in USD" name="amount" error={create.error?.of("amount")} />
+              <Field label="Amount in USD" name="amount" />
             )}
             <Field
               label="Days until it expires (optional)"
               name="days"
               pattern={{ of: "[1-9][0-9]{0,3}", says: "Whole days, from 1 to 9999." }}
             />
-            <label class="check">
-              <input type="checkbox" name="once" /> It is paid once
-            </label>
-            <Problem error={create.error} fields={["description", "amount", "minAmount", "maxAmount"]} />
-            <div class="actions">
-              <Button onClick={() => setCreating(false)}>Cancel</Button>
-              <Button kind="primary" submit busy={create.busy}>
-                Create link
-              </Button>
-            </div>
-          </form>
+            <Check name="once" label="Single use" />
+          </Form>
         </Dialog>
       ) : null}
       {closing === undefined ? null : (
@@ -194,8 +187,8 @@ export const Links = () => {
           onClose={() => setClosing(undefined)}
         >
           <p>
-            It opens no more payments, except for visitors of the last five minutes. Payments already open
-            continue. This cannot be undone.
+            The link accepts no new payments, except from visitors of the last five minutes. Open payments
+            continue. You cannot undo this.
           </p>
         </Confirm>
       )}

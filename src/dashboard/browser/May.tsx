@@ -1,4 +1,4 @@
-// What only some roles are offered.
+// Shows its children only to some roles.
 import type { ComponentChildren } from "preact"
 import type { Role } from "../../domain/Role.ts"
 import { useMay } from "./roles.ts"

@@ -1,4 +1,4 @@
-// Who belongs to the merchant, in which role; who is invited.
+// The merchant's members with their roles, and open invitations.
 import { useId, useState } from "preact/hooks"
 import type { Role } from "../../domain/Role.ts"
 import { owners, everyRole as roles } from "../../domain/roleSets.ts"
@@ -7,9 +7,10 @@ import { call, useAction } from "./api.ts"
 import { Button } from "./components/Button.tsx"
 import { Card } from "./components/Card.tsx"
 import { Secret } from "./components/Copy.tsx"
-import { Confirm, Dialog } from "./components/Dialog.tsx"
-import { Field, fieldsOf } from "./components/Field.tsx"
-import { Problem } from "./components/Problem.tsx"
+import { Confirm, ShownOnce } from "./components/Dialog.tsx"
+import { Field } from "./components/Field.tsx"
+import { type Fields, Form } from "./components/Form.tsx"
+import { Item } from "./components/Item.tsx"
 import { Time } from "./components/Time.tsx"
 import { roleWords, useMay } from "./roles.ts"
 import { navigate } from "./router.ts"
@@ -23,7 +24,7 @@ interface Part {
   readonly reload: () => Promise<void>
 }
 
-/** What the person may do, said beside the choice. */
+/** A choice of roles, with the permissions of each. */
 const RoleChoice = (props: {
   readonly label: string
   readonly value: Role
@@ -66,7 +67,7 @@ export const Members = ({ data, reload }: Part) => {
   const [changing, setChanging] = useState<{ readonly member: Member; readonly role: Role }>()
   const [link, setLink] = useState<string>()
   const [leaving, setLeaving] = useState<Member>()
-  const invite = useAction(async ({ email }: Readonly<Record<string, string>>) => {
+  const invite = useAction(async ({ email }: Fields) => {
     setLink((await call<Invitation>("POST", `${api}/members`, { email, role })).link)
     await reload()
   })
@@ -95,16 +96,20 @@ export const Members = ({ data, reload }: Part) => {
     <Card title="Members">
       <ul class="list">
         {data.members.map((member) => (
-          <li key={member.id}>
-            <span class="person">
-              <span class="break">
+          <Item
+            key={member.id}
+            title={
+              <>
                 {member.email}
                 {member.id === session.user.id ? <span class="soft"> (you)</span> : null}
-              </span>
-              <small class="soft">
+              </>
+            }
+            about={
+              <>
                 since <Time at={member.joinedAt} />
-              </small>
-            </span>
+              </>
+            }
+          >
             <span class="row-actions">
               {isOwner ? (
                 <RoleChoice
@@ -126,17 +131,19 @@ export const Members = ({ data, reload }: Part) => {
                 </Button>
               ) : null}
             </span>
-          </li>
+          </Item>
         ))}
         {data.invitations.map(({ email, expiresAt, id, invitedBy, role: invitedAs }) => (
-          <li key={id}>
-            <span class="person">
-              <span class="break soft">{email}</span>
-              <small class="soft">
+          <Item
+            key={id}
+            title={<span class="soft">{email}</span>}
+            about={
+              <>
                 invited as {roleWords[invitedAs].name.toLowerCase()} by {invitedBy ?? "the operator"}, until{" "}
                 <Time at={expiresAt} />
-              </small>
-            </span>
+              </>
+            }
+          >
             {isOwner ? (
               <Button
                 kind="danger"
@@ -147,42 +154,28 @@ export const Members = ({ data, reload }: Part) => {
                 Withdraw
               </Button>
             ) : null}
-          </li>
+          </Item>
         ))}
       </ul>
       {isOwner ? (
-        <form class="stack" onSubmit={(event) => void invite.run(fieldsOf(event))}>
+        <Form submit="Invite" action={invite}>
           <Field
             label="Invite by e-mail"
             name="email"
             type="email"
             required
-            hint="Creates a one-time link, valid for three days."
-            error={invite.error?.of("email")}
+            hint="Creates a one-time link that is valid for three days."
           />
           <RoleChoice label="Role" value={role} onChange={setRole} />
-          <Problem error={invite.error} fields={["email"]} />
-          <div class="actions start">
-            <Button submit busy={invite.busy}>
-              Invite
-            </Button>
-          </div>
-        </form>
+        </Form>
       ) : null}
       {link === undefined ? null : (
-        <Dialog key="invitation" title="Share this link" onClose={() => setLink(undefined)}>
-          <div class="stack">
-            <p>
-              It works once and is <strong>shown this once</strong>.
-            </p>
-            <Secret value={link} what="the link" />
-            <div class="actions">
-              <Button kind="primary" onClick={() => setLink(undefined)}>
-                Done
-              </Button>
-            </div>
-          </div>
-        </Dialog>
+        <ShownOnce key="invitation" title="Share this link" done="Done" onClose={() => setLink(undefined)}>
+          <p>
+            The link works once and is <strong>shown only once</strong>.
+          </p>
+          <Secret value={link} what="the link" />
+        </ShownOnce>
       )}
       {leaving === undefined ? null : (
         <Confirm

@@ -4,7 +4,8 @@ import { mostPending } from "../api/payments/mostPending.ts"
 import { useOpenAlerts } from "./badge.ts"
 import { Chart } from "./Chart.tsx"
 import { Card } from "./components/Card.tsx"
-import { Empty, Loaded } from "./components/Loaded.tsx"
+import { Empty } from "./components/Empty.tsx"
+import { Loaded } from "./components/Loaded.tsx"
 import { FirstRun } from "./FirstRun.tsx"
 import { count, counted, duration, usd } from "./format.ts"
 import { PaymentTable } from "./PaymentTable.tsx"
@@ -40,7 +41,7 @@ const dayBefore = (day: string, days: number) =>
 
 const ranges = [7, 30, 90] as const
 
-/** 7, 30 or 90 days up to today, or days of one's own; the address keeps them. */
+/** 7, 30 or 90 days up to today, or a chosen period; the address contains it. */
 const Range = ({ data }: { readonly data: OverviewPage }) => {
   const href = useHref()
   const { from, to } = data.period
@@ -80,7 +81,7 @@ const Range = ({ data }: { readonly data: OverviewPage }) => {
   )
 }
 
-const percent = (part: number, whole: number) => `${Math.round((100 * part) / whole)} %`
+const percent = (part: number, whole: number) => `${Math.round((100 * part) / whole)}%`
 
 const Figures = ({ data }: { readonly data: OverviewPage }) => {
   const href = useHref()
@@ -109,7 +110,7 @@ const Figures = ({ data }: { readonly data: OverviewPage }) => {
       <Figure
         label="Time to settle"
         value={secondsToSettle === null ? "–" : duration(secondsToSettle.median)}
-        note={secondsToSettle === null ? "from opening" : `95 % within ${duration(secondsToSettle.p95)}`}
+        note={secondsToSettle === null ? "from opening" : `95% within ${duration(secondsToSettle.p95)}`}
       />
       <Figure
         label="Webhooks"
@@ -137,7 +138,7 @@ const Figures = ({ data }: { readonly data: OverviewPage }) => {
       <Figure
         label="Needs attention"
         value={count(openAlerts)}
-        note={openAlerts === 0 ? "nothing to look at" : "to look at"}
+        note={openAlerts === 0 ? "nothing open" : "open alerts"}
         href={href("alerts")}
         {...(openAlerts === 0 ? {} : { tone: "bad" as const })}
       />
@@ -169,13 +170,13 @@ export const Overview = () => {
             <Figures data={data} />
             {data.hasWebhookEndpoint ? null : (
               <p class="notice">
-                No webhook endpoint in this environment: settlement events are not delivered.{" "}
+                This environment has no webhook endpoint, so settlement events are not delivered.{" "}
                 <a href={href("webhooks")}>Register one</a>
               </p>
             )}
             <Card title="Settlements">
               {data.settled.count === 0 ? (
-                <Empty icon="overview" title="No settlements in these days" />
+                <Empty icon="overview" title="No settlements in this period" />
               ) : (
                 <Chart days={data.days} timeZone={data.period.timeZone} />
               )}

@@ -1,4 +1,4 @@
-// Where to? The pages, and payments by what is typed; opened with Control or Command and K.
+// The command palette: pages, and payments that match the text. Control or Command and K opens it.
 import { useId, useState } from "preact/hooks"
 import { Dialog } from "./components/Dialog.tsx"
 import { Icon, type IconName } from "./Icon.tsx"

@@ -4,8 +4,8 @@ import { call, useAction } from "./api.ts"
 import { CodeField, withCode } from "./CodeField.tsx"
 import { Button } from "./components/Button.tsx"
 import { Dialog } from "./components/Dialog.tsx"
-import { Field, fieldsOf } from "./components/Field.tsx"
-import { Problem } from "./components/Problem.tsx"
+import { Field } from "./components/Field.tsx"
+import { type Fields, Form } from "./components/Form.tsx"
 import { hasPasskeys, signByPasskey } from "./passkey.ts"
 import { setPasswordPrompt } from "./passwordPrompt.ts"
 
@@ -16,7 +16,7 @@ export const PasswordPrompt = () => {
     waiting?.answer(confirmed)
     setWaiting(undefined)
   }
-  const confirm = useAction(async (fields: Readonly<Record<string, string>>) => {
+  const confirm = useAction(async (fields: Fields) => {
     await call("POST", "/confirm", withCode(fields))
     end(true)
   })
@@ -27,33 +27,26 @@ export const PasswordPrompt = () => {
   if (waiting === undefined) return null
   return (
     <Dialog key="password" title="Confirm your password" onClose={() => end(false)}>
-      <form class="stack" onSubmit={(event) => void confirm.run(fieldsOf(event))}>
-        <p>
-          This changes where money goes or who may change it. It is then open for five minutes, and every
-          member is told what was changed.
-        </p>
-        <Field
-          label="Password"
-          name="password"
-          type="password"
-          required
-          autoComplete="current-password"
-          error={confirm.error?.of("password")}
-        />
-        <CodeField error={confirm.error} />
-        <Problem error={confirm.error ?? byPasskey.error} fields={["password", "code"]} />
-        <div class="actions">
-          <Button onClick={() => end(false)}>Cancel</Button>
-          {hasPasskeys ? (
+      <Form
+        submit="Confirm"
+        action={confirm}
+        onCancel={() => end(false)}
+        beside={
+          hasPasskeys ? (
             <Button busy={byPasskey.busy} onClick={() => void byPasskey.run()}>
               Use a passkey
             </Button>
-          ) : null}
-          <Button kind="primary" submit busy={confirm.busy}>
-            Confirm
-          </Button>
-        </div>
-      </form>
+          ) : null
+        }
+        besideError={byPasskey.error}
+      >
+        <p>
+          This change affects where money goes or who may change that. You can make such changes for five
+          minutes, and we email every member about them.
+        </p>
+        <Field label="Password" name="password" type="password" required autoComplete="current-password" />
+        <CodeField />
+      </Form>
     </Dialog>
   )
 }

@@ -1,14 +1,15 @@
 // One payment: what it is, what happened to it, and its JSON.
 import type { PaymentDetail } from "../api/payments/Api.ts"
+import { Back } from "./components/Back.tsx"
 import { Badge } from "./components/Badge.tsx"
 import { Card } from "./components/Card.tsx"
-import { Code, Copy } from "./components/Copy.tsx"
+import { CodeBlock } from "./components/CodeBlock.tsx"
+import { Code } from "./components/Copy.tsx"
 import { Explorer, External } from "./components/External.tsx"
 import { Fact, Facts } from "./components/Facts.tsx"
 import { Loaded } from "./components/Loaded.tsx"
 import { Time } from "./components/Time.tsx"
 import { short, usd } from "./format.ts"
-import { Icon } from "./Icon.tsx"
 import { OrderLink } from "./OrderLink.tsx"
 import { Refunds } from "./Refunds.tsx"
 import { StatusBadge } from "./StatusBadge.tsx"
@@ -50,6 +51,12 @@ const Details = ({
       <div class="columns">
         <Card title="Timeline">
           <Timeline events={data.timeline} explorerUrl={explorerUrl} />
+          {data.waitsUntil === undefined ? null : (
+            <p class="hint">
+              Waiting for the buyer's transfer until <Time at={data.waitsUntil} exact />. Without one, the
+              payment then fails.
+            </p>
+          )}
         </Card>
         <div class="stack large">
           <Card title="Details">
@@ -115,10 +122,7 @@ const Details = ({
       </div>
       <details class="card raw">
         <summary>Raw JSON</summary>
-        <div class="raw-body">
-          <Copy text={raw} what="the JSON" />
-          <pre>{raw}</pre>
-        </div>
+        <CodeBlock text={raw} what="the JSON" />
       </details>
     </div>
   )
@@ -126,14 +130,10 @@ const Details = ({
 
 export const Payment = () => {
   const { place } = useSession()
-  const href = useHref()
   const page = useMerchantPage<PaymentDetail>(`/payments/${place.id ?? ""}`)
   return (
     <>
-      <a class="back" href={href("payments")}>
-        <Icon name="back" />
-        Payments
-      </a>
+      <Back to="payments" name="Payments" />
       <h1>{page.data?.payment.refCode ?? "Payment"}</h1>
       <Loaded page={page}>{(data) => <Details data={data} reload={page.reload} />}</Loaded>
     </>

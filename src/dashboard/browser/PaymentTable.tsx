@@ -1,4 +1,4 @@
-// Payments in rows; on a phone each is a card.
+// Payments in rows; on a phone each is two lines.
 import type { PaymentsPage } from "../api/payments/Api.ts"
 import { Table } from "./components/Table.tsx"
 import { Time } from "./components/Time.tsx"
@@ -31,6 +31,7 @@ export const PaymentTable = ({
   const href = useHref()
   return (
     <Table
+      class="payments"
       rows={payments}
       keyOf={({ id }) => id}
       columns={[

@@ -2,8 +2,9 @@
 import type { PaymentsPage } from "../api/payments/Api.ts"
 import { Button } from "./components/Button.tsx"
 import { Card } from "./components/Card.tsx"
-import { fieldsOf } from "./components/Field.tsx"
-import { Empty, Loaded } from "./components/Loaded.tsx"
+import { Empty } from "./components/Empty.tsx"
+import { fieldsOf } from "./components/Form.tsx"
+import { Loaded } from "./components/Loaded.tsx"
 import { Icon } from "./Icon.tsx"
 import { PaymentTable } from "./PaymentTable.tsx"
 import { navigate } from "./router.ts"
@@ -14,7 +15,7 @@ const statuses = [
   ["", "All", ""],
   ["settled", "Settled", ""],
   ["pending", "Pending", "Announced, reported or signed; waiting for the chain"],
-  ["incomplete", "Incomplete", "Opened, and nothing sent so far"],
+  ["incomplete", "Incomplete", "Opened; nothing sent yet"],
   ["failed", "Failed", ""]
 ] as const
 
@@ -34,7 +35,7 @@ const Nothing = ({
       <p>
         {understood
           ? isFiltered
-            ? "No payment is like that."
+            ? "No matching payments."
             : "Payments appear here as soon as they are opened."
           : "Type the beginning of a reference code (3 characters), an order's URL, a payer or a transaction (0x and 4 digits), or an amount."}
       </p>

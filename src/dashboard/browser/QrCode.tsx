@@ -2,7 +2,7 @@
 import { encode } from "uqr"
 
 export const QrCode = ({ text, label }: { readonly text: string; readonly label: string }) => {
-  const { data, size } = encode(text, { ecc: "L", border: 2 })
+  const { data, size } = encode(text, { ecc: "L", border: 4 })
   const path = data.flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : ""))).join("")
   return (
     <svg

@@ -1,4 +1,4 @@
-// Where the merchant's money goes, and changes of it that wait.
+// The merchant's receiving address, and its waiting change.
 
 import { useState } from "preact/hooks"
 import { isTest } from "../../domain/networks.ts"
@@ -7,10 +7,12 @@ import type { CheckedAddress, ReceiverChangeView, SettingsPage } from "../api/se
 import { ApiError, call, useAction } from "./api.ts"
 import { Button } from "./components/Button.tsx"
 import { Card } from "./components/Card.tsx"
-import { Code, Copy } from "./components/Copy.tsx"
+import { CodeBlock } from "./components/CodeBlock.tsx"
+import { Code } from "./components/Copy.tsx"
 import { Confirm, Dialog } from "./components/Dialog.tsx"
 import { Explorer } from "./components/External.tsx"
-import { Field, fieldsOf } from "./components/Field.tsx"
+import { Field } from "./components/Field.tsx"
+import { Form } from "./components/Form.tsx"
 import { Problem } from "./components/Problem.tsx"
 import { Time } from "./components/Time.tsx"
 import { shortTime } from "./format.ts"
@@ -28,7 +30,7 @@ export const ReceiverCard = ({
   const { api, place } = useSession()
   const may = useMay()
   const [next, setNext] = useState<string>()
-  /** What the owner of another merchant's address signs, and whether that was tried. */
+  /** The text that the owner of another merchant's address signs, and whether a signature was tried. */
   const [proof, setProof] = useState<{ readonly text: string; readonly tried: boolean }>()
   const close = () => {
     setNext(undefined)
@@ -47,14 +49,14 @@ export const ReceiverCard = ({
     close()
     toast(
       dueAt === null
-        ? `New intents now name ${after.slice(0, 8)}…`
-        : `${after.slice(0, 8)}… takes over on ${shortTime(dueAt)}; until then it can be withdrawn`
+        ? `New intents now use ${after.slice(0, 8)}…`
+        : `${after.slice(0, 8)}… takes effect on ${shortTime(dueAt)}; you can withdraw the change until then`
     )
     await reload()
   }, next)
   const withdraw = useAction(async () => {
     await call("DELETE", `${api}/receiver/change`)
-    toast("Withdrawn: the address stays as it is")
+    toast("Change withdrawn; the address stays the same")
     await reload()
   })
   const waiting = data.receiverChange
@@ -98,7 +100,7 @@ export const ReceiverCard = ({
         </div>
       )}
       {may(owners) ? (
-        <form class="stack" onSubmit={(event) => void check.run(fieldsOf(event)["receiver"] ?? "")}>
+        <Form submit="Change address" action={{ ...check, run: ({ receiver = "" }) => check.run(receiver) }}>
           <Field
             label="New address"
             name="receiver"
@@ -108,29 +110,22 @@ export const ReceiverCard = ({
             hint="Applies to new intents. Existing intents and payments keep their address."
             error={wrong}
           />
-          <div class="actions start">
-            <Button submit busy={check.busy}>
-              Change address
-            </Button>
-          </div>
-        </form>
+        </Form>
       ) : (
         <p class="soft">Owners change it.</p>
       )}
       {next !== undefined && proof !== undefined ? (
         <Dialog key="taken" title="This address is in use" onClose={close}>
-          <form
-            class="stack"
-            onSubmit={(event) => void change.run(next, (fieldsOf(event)["signature"] ?? "").trim())}
+          <Form
+            submit="Move the address"
+            onCancel={close}
+            action={{ ...change, run: ({ signature = "" }) => change.run(next, signature.trim()) }}
           >
             <p>
-              Another merchant receives, or once received, at this address. If it is yours, sign this text
-              with its key and paste the signature: the address then belongs to this merchant.
+              This address is registered to another merchant. If you own it, sign this text with its key and
+              paste the signature. The address then belongs to this merchant.
             </p>
-            <pre>{proof.text}</pre>
-            <p>
-              <Copy text={proof.text} what="the text" />
-            </p>
+            <CodeBlock text={proof.text} what="the text" />
             <Field
               label="Signature"
               name="signature"
@@ -139,13 +134,7 @@ export const ReceiverCard = ({
               placeholder="0x…"
               error={proof.tried ? change.error?.of("signature") : undefined}
             />
-            <div class="actions">
-              <Button onClick={close}>Cancel</Button>
-              <Button kind="primary" submit busy={change.busy}>
-                Move the address
-              </Button>
-            </div>
-          </form>
+          </Form>
         </Dialog>
       ) : null}
       {next === undefined || proof !== undefined ? null : (
@@ -165,13 +154,14 @@ export const ReceiverCard = ({
             <dd class="mono break">{next}</dd>
           </dl>
           <p>
-            Compare it with your wallet, capital letters too: they are its checksum (EIP-55), so that a
-            mistyped address does not pass.
+            Compare it with the address in your wallet, including capital letters: they are its checksum
+            (EIP-55).
           </p>
-          <p>It applies to new intents; existing payments keep the old address.</p>
+          <p>The change applies to new intents; existing payments keep the old address.</p>
           {isTest(place.env) ? null : (
             <p>
-              A live address takes effect after a delay (24 hours by default) and can be withdrawn until then.
+              A live address takes effect after a delay (24 hours by default). You can withdraw the change
+              until then.
             </p>
           )}
           {wrong === undefined ? null : <p class="hint bad">{wrong}</p>}

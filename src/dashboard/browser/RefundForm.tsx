@@ -1,11 +1,11 @@
-// What a refund gives back, and to whom.
+// The form that creates a refund: amount and recipient.
 import { useRef, useState } from "preact/hooks"
 import type { RefundView } from "../../payments/refunds/Api.ts"
 import { call, useAction } from "./api.ts"
-import { Button } from "./components/Button.tsx"
+import { Check } from "./components/Choices.tsx"
 import { Dialog } from "./components/Dialog.tsx"
-import { Field, fieldsOf } from "./components/Field.tsx"
-import { Problem } from "./components/Problem.tsx"
+import { Field } from "./components/Field.tsx"
+import { type Fields, Form } from "./components/Form.tsx"
 import { usd } from "./format.ts"
 import { useSession } from "./session.ts"
 
@@ -21,7 +21,7 @@ export const RefundForm = (props: {
   const { api } = useSession()
   const [exceeds, setExceeds] = useState(false)
   const asked = useRef<{ readonly terms: string; readonly id: string | undefined }>(undefined)
-  const create = useAction(async (fields: Readonly<Record<string, string>>) => {
+  const create = useAction(async (fields: Fields) => {
     const { amount = "", recipient = "", reason = "" } = fields
     const terms = {
       ...props.of,
@@ -43,14 +43,13 @@ export const RefundForm = (props: {
     })
     props.onCreated(answer.refund)
   })
-  const { error } = create
-  const isTooMuch = error?.code === "REFUND_EXCEEDS_PAID"
+  const isTooMuch = create.error?.code === "REFUND_EXCEEDS_PAID"
   return (
     <Dialog title="Refund" onClose={props.onClose}>
-      <form class="stack" onSubmit={(event) => void create.run(fieldsOf(event))}>
+      <Form submit="Continue" action={create} onCancel={props.onClose}>
         <p class="soft">
-          You send the USDC from your own wallet. The refund counts when the chain shows it; the payment stays
-          settled.
+          You send the USDC from your own wallet. The refund counts when the chain shows the transfer. The
+          payment stays settled.
         </p>
         <Field
           label="Amount in USD"
@@ -58,36 +57,19 @@ export const RefundForm = (props: {
           required
           mono
           value={props.left === "0.00" ? "" : props.left}
-          hint={`${usd(props.left)} is left of what was paid.`}
-          error={isTooMuch ? `More than is left of what was paid: ${usd(props.left)}.` : error?.of("amount")}
+          hint={`${usd(props.left)} can be refunded.`}
+          error={isTooMuch ? `The most you can refund is ${usd(props.left)}.` : undefined}
         />
-        {exceeds ? (
-          <label class="check">
-            <input type="checkbox" name="beyondPaid" /> Refund more than was paid
-          </label>
-        ) : null}
+        {exceeds ? <Check name="beyondPaid" label="Refund more than was paid" /> : null}
         <Field
           label="Send to"
           name="recipient"
           mono
           value={props.payer}
-          hint="The address that paid. An exchange’s address may not reach the buyer: ask where to send it."
-          error={error?.of("recipient")}
+          hint="The address that paid. If it belongs to an exchange, ask the buyer for another address."
         />
-        <Field
-          label="Reason (optional)"
-          name="reason"
-          hint="For your books; the buyer does not see it."
-          error={error?.of("reason")}
-        />
-        <Problem error={error} fields={isTooMuch ? ["amount"] : ["amount", "recipient", "reason"]} />
-        <div class="actions">
-          <Button onClick={props.onClose}>Cancel</Button>
-          <Button kind="primary" submit busy={create.busy}>
-            Continue
-          </Button>
-        </div>
-      </form>
+        <Field label="Reason (optional)" name="reason" hint="For your books; the buyer does not see it." />
+      </Form>
     </Dialog>
   )
 }

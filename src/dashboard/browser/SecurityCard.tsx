@@ -1,13 +1,16 @@
-// How the person signs in: passkeys, an authenticator app, and where they are signed in.
+// The user's passkeys, authenticator app and sessions.
 import { useState } from "preact/hooks"
 import type { NewAuthenticator, RecoveryCodes, SecurityPage } from "../api/accounts/Api.ts"
 import { call, useAction, usePage } from "./api.ts"
 import { Badge } from "./components/Badge.tsx"
 import { Button } from "./components/Button.tsx"
 import { Card } from "./components/Card.tsx"
-import { Code, Copy } from "./components/Copy.tsx"
-import { Dialog } from "./components/Dialog.tsx"
-import { Field, fieldsOf } from "./components/Field.tsx"
+import { CodeBlock } from "./components/CodeBlock.tsx"
+import { Code } from "./components/Copy.tsx"
+import { Dialog, ShownOnce } from "./components/Dialog.tsx"
+import { Field } from "./components/Field.tsx"
+import { type Fields, Form } from "./components/Form.tsx"
+import { Item } from "./components/Item.tsx"
 import { Loaded } from "./components/Loaded.tsx"
 import { Problem } from "./components/Problem.tsx"
 import { Ago, Time } from "./components/Time.tsx"
@@ -23,7 +26,7 @@ interface Part {
 
 const Passkeys = ({ data, reload }: Part) => {
   const [adding, setAdding] = useState(false)
-  const add = useAction(async ({ name = "" }: Readonly<Record<string, string>>) => {
+  const add = useAction(async ({ name = "" }: Fields) => {
     await addPasskey(name.trim())
     setAdding(false)
     toast("The passkey was added")
@@ -47,14 +50,16 @@ const Passkeys = ({ data, reload }: Part) => {
       ) : (
         <ul class="list">
           {data.passkeys.map(({ createdAt, id, lastUsedAt, name }) => (
-            <li key={id}>
-              <span class="person">
-                <span class="break">{name}</span>
-                <small class="soft">
+            <Item
+              key={id}
+              title={name}
+              about={
+                <>
                   added <Time at={createdAt} />,{" "}
                   {lastUsedAt === null ? "not used yet" : <Ago at={lastUsedAt} />}
-                </small>
-              </span>
+                </>
+              }
+            >
               <Button
                 kind="danger"
                 label={`Remove the passkey ${name}`}
@@ -63,30 +68,22 @@ const Passkeys = ({ data, reload }: Part) => {
               >
                 Remove
               </Button>
-            </li>
+            </Item>
           ))}
         </ul>
       )}
       <Problem error={remove.error} />
       {adding ? (
         <Dialog key="passkey" title="Add a passkey" onClose={() => setAdding(false)}>
-          <form class="stack" onSubmit={(event) => void add.run(fieldsOf(event))}>
+          <Form submit="Continue" action={add} onCancel={() => setAdding(false)}>
             <Field
               label="Name"
               name="name"
               required
               value="This device"
-              hint="So that you can tell it from others later."
-              error={add.error?.of("name")}
+              hint="Helps you tell passkeys apart."
             />
-            <Problem error={add.error} fields={["name"]} />
-            <div class="actions">
-              <Button onClick={() => setAdding(false)}>Cancel</Button>
-              <Button kind="primary" submit busy={add.busy}>
-                Continue
-              </Button>
-            </div>
-          </form>
+          </Form>
         </Dialog>
       ) : null}
     </Card>
@@ -100,7 +97,7 @@ const Authenticator = ({ data, reload }: Part) => {
   const begin = useAction(async () => {
     setSetUp(await call<NewAuthenticator>("POST", "/authenticator"))
   })
-  const confirm = useAction(async ({ code = "" }: Readonly<Record<string, string>>) => {
+  const confirm = useAction(async ({ code = "" }: Fields) => {
     setCodes((await call<RecoveryCodes>("POST", "/authenticator/confirm", { code: code.trim() })).codes)
     setSetUp(undefined)
     await Promise.all([reload(), refresh()])
@@ -146,45 +143,26 @@ const Authenticator = ({ data, reload }: Part) => {
       <Problem error={begin.error ?? renew.error ?? remove.error} />
       {setUp === undefined ? null : (
         <Dialog key="authenticator" title="Set up an authenticator app" onClose={() => setSetUp(undefined)}>
-          <form class="stack" onSubmit={(event) => void confirm.run(fieldsOf(event))}>
+          <Form submit="Turn on" action={confirm} onCancel={() => setSetUp(undefined)}>
             <p>Scan this with the app, or type the secret into it. Then enter the code that it shows.</p>
             <QrCode text={setUp.uri} label="For the authenticator app" />
             <Code text={setUp.secret} what="the secret" />
-            <Field
-              label="Code"
-              name="code"
-              required
-              mono
-              autoComplete="one-time-code"
-              error={confirm.error?.of("code")}
-            />
-            <Problem error={confirm.error} fields={["code"]} />
-            <div class="actions">
-              <Button onClick={() => setSetUp(undefined)}>Cancel</Button>
-              <Button kind="primary" submit busy={confirm.busy}>
-                Turn on
-              </Button>
-            </div>
-          </form>
+            <Field label="Code" name="code" required mono autoComplete="one-time-code" />
+          </Form>
         </Dialog>
       )}
       {codes === undefined ? null : (
-        <Dialog key="codes" title="Store your recovery codes" onClose={() => setCodes(undefined)}>
-          <div class="stack">
-            <p>
-              Each signs you in once when the app is lost. They are <strong>shown this once</strong>.
-            </p>
-            <pre>{codes.join("\n")}</pre>
-            <p>
-              <Copy text={codes.join("\n")} what="the recovery codes" />
-            </p>
-            <div class="actions">
-              <Button kind="primary" onClick={() => setCodes(undefined)}>
-                I have stored them
-              </Button>
-            </div>
-          </div>
-        </Dialog>
+        <ShownOnce
+          key="codes"
+          title="Store your recovery codes"
+          done="I have stored the codes"
+          onClose={() => setCodes(undefined)}
+        >
+          <p>
+            Each code signs you in once if you lose the app. They are <strong>shown only once</strong>.
+          </p>
+          <CodeBlock text={codes.join("\n")} what="the recovery codes" />
+        </ShownOnce>
       )}
     </Card>
   )
@@ -204,15 +182,19 @@ const Sessions = ({ data, reload }: Part) => {
     <Card title="Where you are signed in">
       <ul class="list">
         {data.sessions.map(({ address, browser, current, id, lastSeenAt }) => (
-          <li key={id}>
-            <span class="person">
-              <span>
+          <Item
+            key={id}
+            title={
+              <>
                 {browser} {current ? <Badge tone="good">This one</Badge> : null}
-              </span>
-              <small class="soft break">
+              </>
+            }
+            about={
+              <>
                 {address ?? "unknown address"}, <Ago at={lastSeenAt} />
-              </small>
-            </span>
+              </>
+            }
+          >
             {current ? null : (
               <Button
                 kind="danger"
@@ -223,7 +205,7 @@ const Sessions = ({ data, reload }: Part) => {
                 End
               </Button>
             )}
-          </li>
+          </Item>
         ))}
       </ul>
       <Problem error={end.error ?? endOthers.error} />

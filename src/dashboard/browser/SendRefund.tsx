@@ -9,10 +9,10 @@ import { Button } from "./components/Button.tsx"
 import { Code } from "./components/Copy.tsx"
 import { Dialog } from "./components/Dialog.tsx"
 import { Fact, Facts } from "./components/Facts.tsx"
-import { Field, fieldsOf } from "./components/Field.tsx"
-import { Problem } from "./components/Problem.tsx"
+import { Field } from "./components/Field.tsx"
+import { Form } from "./components/Form.tsx"
+import { Problem, Warning } from "./components/Problem.tsx"
 import { short, usd } from "./format.ts"
-import { Icon } from "./Icon.tsx"
 import { QrCode } from "./QrCode.tsx"
 import { StatusBadge } from "./StatusBadge.tsx"
 import { sendUsdc } from "./sendUsdc.ts"
@@ -23,24 +23,24 @@ const walletWords = (error: unknown, from: string): string => {
   const failure = error instanceof WalletError ? error.failure : "unclear"
   switch (failure) {
     case "rejected":
-      return "The wallet declined; nothing was sent."
+      return "You declined in the wallet; nothing was sent."
     case "busy":
       return "The wallet already shows a request. Open it."
     case "unknown_chain":
       return "The wallet does not know this network. Add it there and try again."
     case "invalid":
-      return "The wallet refused the request, as it does on another network. Nothing was sent; try again."
+      return "The wallet rejected the request, probably because it is on another network. Nothing was sent; try again."
     case "unauthorized":
-      return `Choose the account ${short(from)} in the wallet: a refund is sent from the receiving address.`
+      return `Choose the account ${short(from)} in the wallet: refunds are sent from the receiving address.`
     case "funds":
-      return "The account has not enough USDC, or no ETH for the network fee; nothing was sent."
+      return "The account does not have enough USDC, or no ETH for the network fee. Nothing was sent."
     default:
-      return "The wallet did not say whether it sent the transfer. Look there before you try again: if it did, the refund completes by itself."
+      return "We do not know whether the wallet sent the transfer. Check the wallet before you try again: if it did, the refund completes automatically."
   }
 }
 
 const askedWords =
-  "A wallet was asked for this refund already. Approve or reject it there: a second transfer is a second refund. If the wallet no longer shows it, reload the page."
+  "A wallet already has the request for this refund. Approve or reject it there, because a second transfer is a second refund. If the wallet no longer shows the request, reload the page."
 
 const useWallets = () => {
   const [wallets, setWallets] = useState<ReadonlyArray<Wallet>>([])
@@ -57,7 +57,7 @@ const Ways = (props: {
   const { api } = useSession()
   const wallets = useWallets()
   const [walletError, setWalletError] = useState<string>()
-  /** The transaction that a wallet has named, now or before. */
+  /** The transaction hash that a wallet returned, now or earlier. */
   const [sent, setSent] = useState(() => sentRefund.get(refund.id))
   const report = useAction(async (transactionId: string) => {
     await call("POST", `${api}/refunds/${refund.id}/transaction`, { transactionId }).catch((error) => {
@@ -77,16 +77,16 @@ const Ways = (props: {
     // Once, when it is opened.
   }, [])
   const ask = async (wallet: Wallet) => {
-    // Another tab may have sent it meanwhile.
+    // Another tab may have sent it in the meantime.
     const earlier = sentRefund.get(refund.id)
     if (earlier !== undefined) {
       setSent(earlier)
       return report.run(earlier)
     }
-    // Sent from elsewhere, or cancelled, since this page has read it.
+    // It may have been sent elsewhere or cancelled since this page was loaded.
     const now = await call<RefundPage>("GET", `${api}/refunds/${refund.id}`).catch((error) => {
       if (!(error instanceof ApiError && error.code === "OFFLINE")) throw error
-      setWalletError("The service does not answer, so the wallet was not asked. Try again.")
+      setWalletError("The service is not responding, so nothing was sent to the wallet. Try again.")
     })
     if (now === undefined) return
     if (!now.received || now.refund.status !== "pending" || now.refund.transactionId !== undefined)
@@ -108,7 +108,7 @@ const Ways = (props: {
     setWalletError(undefined)
     if (!(await askedAlone(refund.id, () => ask(wallet)))) setWalletError(askedWords)
   })
-  // Until the service has said that it proves nothing, another one may be a second refund.
+  // Unless the service has rejected that transaction, another transfer may be a second refund.
   const maySend = sent === undefined || report.error?.code === "REFUND_NOT_PROVEN"
   return (
     <div class="stack">
@@ -139,12 +139,7 @@ const Ways = (props: {
               ))}
             </div>
           )}
-          {walletError === undefined ? null : (
-            <p class="problem" role="alert">
-              <Icon name="warning" />
-              <span>{walletError}</span>
-            </p>
-          )}
+          {walletError === undefined ? null : <Warning>{walletError}</Warning>}
           <Problem error={send.error} />
           <div class="send-ways">
             {refund.uri === undefined ? null : (
@@ -153,9 +148,9 @@ const Ways = (props: {
                 <figcaption class="hint">Scan it with the phone wallet that holds the address.</figcaption>
               </figure>
             )}
-            <form
-              class="stack"
-              onSubmit={(event) => void report.run((fieldsOf(event)["transactionId"] ?? "").trim())}
+            <Form
+              submit="Check the transaction"
+              action={{ ...report, run: ({ transactionId = "" }) => report.run(transactionId.trim()) }}
             >
               <Field
                 key={sent}
@@ -165,16 +160,9 @@ const Ways = (props: {
                 required
                 value={sent ?? ""}
                 placeholder="0x…"
-                hint="Where you have sent it elsewhere. Without it, the transfer is found within seconds as well."
-                error={report.error?.of("transactionId")}
+                hint="If you sent the refund with another wallet. Without the hash, we also find the transfer within seconds."
               />
-              <Problem error={report.error} fields={["transactionId"]} />
-              <div class="actions start">
-                <Button submit busy={report.busy}>
-                  Check the transaction
-                </Button>
-              </div>
-            </form>
+            </Form>
           </div>
         </>
       ) : null}
@@ -184,7 +172,7 @@ const Ways = (props: {
 
 export const SendRefund = (props: {
   readonly refund: RefundView
-  /** Null where no address is the merchant's any more. */
+  /** Null if the merchant no longer has an address. */
   readonly from: string | null
   readonly onClose: () => void
   readonly onChange: () => Promise<void>
@@ -206,19 +194,19 @@ export const SendRefund = (props: {
             ? "The chain shows the transfer."
             : status === "pending"
               ? refund.transactionId === undefined
-                ? "Waiting for the transfer. You may close this."
-                : "Waiting for the chain to confirm it. You may close this."
-              : "It is not being sent."}
+                ? "Waiting for the transfer. You can close this dialog."
+                : "Waiting for confirmation. You can close this dialog."
+              : "This refund is not being sent."}
         </p>
         {status !== "pending" ? null : page.data?.received === false ? (
           <p>
-            The chain no longer shows what this gives back: a reorganisation has taken it. Send nothing until
-            it returns. If it stays away, cancel the refund.
+            A reorganisation removed the transfer that this refund returns. Send nothing until the transfer is
+            back. If it does not return, cancel the refund.
           </p>
         ) : props.from === null ? (
           <p>
-            Your receiving address has become another merchant’s, and what is sent from there proves no refund
-            of yours. Set another one in the settings, then send it from that one.
+            Your receiving address now belongs to another merchant, so a transfer from it cannot prove your
+            refund. Set another address in Settings, then send the refund from that address.
           </p>
         ) : (
           <Ways refund={refund} from={props.from} onSent={page.reload} />

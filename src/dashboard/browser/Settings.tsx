@@ -1,48 +1,109 @@
-// How buyers see the merchant, where money goes, who belongs to it, and one's own account.
+// Settings of the merchant, its members and the user's own account, in sections that a link can point to.
+import type { ComponentChildren } from "preact"
+import { useLayoutEffect } from "preact/hooks"
 import { owners } from "../../domain/roleSets.ts"
 import type { SettingsPage } from "../api/settings/Api.ts"
 import { AccountCard } from "./AccountCard.tsx"
 import { BrandingCard } from "./BrandingCard.tsx"
 import { ChangeLog } from "./ChangeLog.tsx"
+import { CardLevel } from "./components/Card.tsx"
 import { Loaded } from "./components/Loaded.tsx"
+import { LanguageCard } from "./LanguageCard.tsx"
+import { May } from "./May.tsx"
 import { Members } from "./Members.tsx"
+import { NotificationsCard } from "./NotificationsCard.tsx"
 import { ProfileCard } from "./ProfileCard.tsx"
 import { ReceiverCard } from "./ReceiverCard.tsx"
-import { Region } from "./Region.tsx"
 import { useMay } from "./roles.ts"
 import { SecurityCard } from "./SecurityCard.tsx"
-import { TellingCard } from "./TellingCard.tsx"
+import { TimeZoneCard } from "./TimeZoneCard.tsx"
 import { useMerchantPage } from "./useMerchantPage.ts"
+
+interface Part {
+  readonly data: SettingsPage
+  readonly reload: () => Promise<void>
+}
+
+/** The sections by their anchors, in the page's order. */
+const sections: Readonly<
+  Record<
+    string,
+    { readonly title: string; readonly owner?: true; readonly cards: (part: Part) => ComponentChildren }
+  >
+> = {
+  receiving: { title: "Receiving address", cards: (part) => <ReceiverCard {...part} /> },
+  business: {
+    title: "Business",
+    cards: (part) => (
+      <>
+        <May roles={owners}>
+          <ProfileCard {...part} />
+        </May>
+        <TimeZoneCard {...part} />
+      </>
+    )
+  },
+  branding: {
+    title: "Branding",
+    owner: true,
+    cards: ({ data, reload }) => <BrandingCard branding={data.branding} reload={reload} />
+  },
+  team: {
+    title: "Team",
+    cards: (part) => (
+      <>
+        <Members {...part} />
+        <ChangeLog />
+      </>
+    )
+  },
+  notifications: { title: "Notifications", cards: () => <NotificationsCard /> },
+  account: {
+    title: "Your account",
+    cards: () => (
+      <>
+        <LanguageCard />
+        <AccountCard />
+      </>
+    )
+  },
+  security: { title: "Security", cards: () => <SecurityCard /> }
+}
+
+const Sections = (part: Part) => {
+  const isOwner = useMay()(owners)
+  const shown = Object.entries(sections).filter(([, { owner }]) => owner === undefined || isOwner)
+  // The browser looked for the anchor before the page had it.
+  useLayoutEffect(() => {
+    if (location.hash !== "") document.getElementById(location.hash.slice(1))?.scrollIntoView()
+  }, [])
+  return (
+    <div class="settings">
+      <nav aria-label="Settings">
+        {shown.map(([id, { title }]) => (
+          <a key={id} href={`#${id}`}>
+            {title}
+          </a>
+        ))}
+      </nav>
+      <div class="stack large">
+        {shown.map(([id, { cards, title }]) => (
+          <section key={id} id={id} class="stack" aria-labelledby={`${id}-title`}>
+            <h2 id={`${id}-title`}>{title}</h2>
+            <CardLevel.Provider value="h3">{cards(part)}</CardLevel.Provider>
+          </section>
+        ))}
+      </div>
+    </div>
+  )
+}
 
 export const Settings = () => {
   const page = useMerchantPage<SettingsPage>("/settings", { everyMillis: 10_000 })
-  const isOwner = useMay()(owners)
   return (
     <>
       <h1>Settings</h1>
-      <Loaded page={page}>
-        {(data) => (
-          <div class="halves">
-            <div class="stack large">
-              <ReceiverCard data={data} reload={page.reload} />
-              <Members data={data} reload={page.reload} />
-              <AccountCard />
-              <SecurityCard />
-              <TellingCard />
-            </div>
-            <div class="stack large">
-              {isOwner ? (
-                <>
-                  <ProfileCard data={data} reload={page.reload} />
-                  <BrandingCard face={data.face} reload={page.reload} />
-                </>
-              ) : null}
-              <Region data={data} reload={page.reload} />
-              <ChangeLog />
-            </div>
-          </div>
-        )}
-      </Loaded>
+      <Loaded page={page}>{(data) => <Sections data={data} reload={page.reload} />}</Loaded>
     </>
   )
 }

@@ -4,37 +4,26 @@ import type { SessionView } from "../api/accounts/Api.ts"
 import { call, useAction } from "./api.ts"
 import { CodeField, withCode } from "./CodeField.tsx"
 import { Button } from "./components/Button.tsx"
-import { Field, fieldsOf } from "./components/Field.tsx"
-import { Problem } from "./components/Problem.tsx"
+import { Field } from "./components/Field.tsx"
+import { type Fields, Form } from "./components/Form.tsx"
 import { Door } from "./Door.tsx"
 import { hasPasskeys, signByPasskey } from "./passkey.ts"
 
 /** Asks for a link to a new password; the answer is the same for every address. */
 const Forgotten = ({ onBack }: { readonly onBack: () => void }) => {
   const [sent, setSent] = useState(false)
-  const ask = useAction(async ({ email }: Readonly<Record<string, string>>) => {
+  const ask = useAction(async ({ email }: Fields) => {
     await call("POST", "/forgotten-password", { email })
     setSent(true)
   })
   return (
     <Door title="Forgotten password">
       {sent ? (
-        <p role="status">If the address has an account, a link is on its way. It works for an hour.</p>
+        <p role="status">If the address has an account, we sent a link to it. The link works for an hour.</p>
       ) : (
-        <form class="stack" onSubmit={(event) => void ask.run(fieldsOf(event))}>
-          <Field
-            label="E-mail"
-            name="email"
-            type="email"
-            required
-            autoComplete="username"
-            error={ask.error?.of("email")}
-          />
-          <Problem error={ask.error} fields={["email"]} />
-          <Button kind="primary" submit busy={ask.busy}>
-            Send a link
-          </Button>
-        </form>
+        <Form submit="Send a link" action={ask} primary>
+          <Field label="E-mail" name="email" type="email" required autoComplete="username" />
+        </Form>
       )}
       <Button kind="quiet" onClick={onBack}>
         Back to sign-in
@@ -45,7 +34,7 @@ const Forgotten = ({ onBack }: { readonly onBack: () => void }) => {
 
 export const SignIn = ({ onSignedIn }: { readonly onSignedIn: (session: SessionView) => void }) => {
   const [forgotten, setForgotten] = useState(false)
-  const signIn = useAction(async (fields: Readonly<Record<string, string>>) => {
+  const signIn = useAction(async (fields: Fields) => {
     onSignedIn(await call<SessionView>("POST", "/sign-in", withCode(fields)))
   })
   const byPasskey = useAction(async () => {
@@ -54,27 +43,23 @@ export const SignIn = ({ onSignedIn }: { readonly onSignedIn: (session: SessionV
   if (forgotten) return <Forgotten onBack={() => setForgotten(false)} />
   return (
     <Door title="Sign in">
-      <form class="stack" onSubmit={(event) => void signIn.run(fieldsOf(event))}>
-        <Field
-          label="E-mail"
-          name="email"
-          type="email"
-          required
-          autoComplete="username"
-          error={signIn.error?.of("email")}
-        />
+      <Form
+        submit="Sign in"
+        action={signIn}
+        primary
+        besideError={byPasskey.error}
+        beside={
+          hasPasskeys ? (
+            <Button busy={byPasskey.busy} onClick={() => void byPasskey.run()}>
+              Use a passkey
+            </Button>
+          ) : null
+        }
+      >
+        <Field label="E-mail" name="email" type="email" required autoComplete="username" />
         <Field label="Password" name="password" type="password" required autoComplete="current-password" />
-        <CodeField error={signIn.error} />
-        <Problem error={signIn.error ?? byPasskey.error} fields={["email", "code"]} />
-        <Button kind="primary" submit busy={signIn.busy}>
-          Sign in
-        </Button>
-        {hasPasskeys ? (
-          <Button busy={byPasskey.busy} onClick={() => void byPasskey.run()}>
-            Use a passkey
-          </Button>
-        ) : null}
-      </form>
+        <CodeField />
+      </Form>
       {document.documentElement.dataset["mail"] === "on" ? (
         <Button kind="quiet" onClick={() => setForgotten(true)}>
           Forgotten password?

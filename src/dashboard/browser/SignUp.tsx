@@ -4,32 +4,39 @@ import type { SessionView, SignedUp } from "../api/accounts/Api.ts"
 import { call, useAction } from "./api.ts"
 import { Button } from "./components/Button.tsx"
 import { Secret } from "./components/Copy.tsx"
-import { Field, fieldsOf } from "./components/Field.tsx"
-import { Problem } from "./components/Problem.tsx"
+import { Field } from "./components/Field.tsx"
+import { type Fields, Form } from "./components/Form.tsx"
 import { Door } from "./Door.tsx"
 
 const FirstKeys = ({ signedUp, onDone }: { readonly signedUp: SignedUp; readonly onDone: () => void }) => (
   <Door title="Your first keys">
     <div class="stack">
       <p>
-        Store them now: they are <strong>shown this once</strong>. You can always create others under API
+        Store them now: they are <strong>shown only once</strong>. You can always create others under API
         keys.
       </p>
-      <Secret value={signedUp.keys.test.secret} what="the test secret key" />
-      <Secret value={signedUp.keys.test.publishable} what="the test publishable key" />
-      <p class="hint">Both are for test mode. Live payments are not open yet.</p>
+      <section>
+        <h2 class="small">Secret key, for your server</h2>
+        <Secret value={signedUp.keys.test.secret} what="the test secret key" />
+      </section>
+      <section>
+        <h2 class="small">Publishable key, for your pages</h2>
+        <Secret value={signedUp.keys.test.publishable} what="the test publishable key" />
+      </section>
+      <p class="hint">Both are for test mode: no real money moves.</p>
       <Button kind="primary" onClick={onDone}>
-        I have stored them
+        I have stored the keys
       </Button>
     </div>
   </Door>
 )
 
-const fields = ["email", "password", "merchantName", "receiver"]
+const receiverTaken =
+  "This address is registered to another merchant. Sign up with a different address. If you own it, you can move it to your merchant in Settings afterwards."
 
 export const SignUp = ({ onSignedIn }: { readonly onSignedIn: (session: SessionView) => void }) => {
   const [signedUp, setSignedUp] = useState<SignedUp>()
-  const signUp = useAction(async (values: Readonly<Record<string, string>>) => {
+  const signUp = useAction(async (values: Fields) => {
     setSignedUp(await call<SignedUp>("POST", "/sign-up", values))
   })
   if (signedUp !== undefined) {
@@ -43,18 +50,11 @@ export const SignUp = ({ onSignedIn }: { readonly onSignedIn: (session: SessionV
       </Door>
     )
   }
-  const of = (field: string) => signUp.error?.of(field)
+  const isTaken = signUp.error?.code === "RECEIVER_TAKEN"
   return (
     <Door title="Create an account">
-      <form class="stack" onSubmit={(event) => void signUp.run(fieldsOf(event))}>
-        <Field
-          label="E-mail"
-          name="email"
-          type="email"
-          required
-          autoComplete="username"
-          error={of("email")}
-        />
+      <Form submit="Create account" action={signUp} primary>
+        <Field label="E-mail" name="email" type="email" required autoComplete="username" />
         <Field
           label="Password"
           name="password"
@@ -63,29 +63,18 @@ export const SignUp = ({ onSignedIn }: { readonly onSignedIn: (session: SessionV
           minLength={12}
           autoComplete="new-password"
           hint="At least 12 characters."
-          error={of("password")}
         />
-        <Field
-          label="Merchant name"
-          name="merchantName"
-          required
-          hint="What buyers see."
-          error={of("merchantName")}
-        />
+        <Field label="Merchant name" name="merchantName" required hint="Buyers see this name." />
         <Field
           label="Receiving address"
           name="receiver"
           required
           mono
           placeholder="0x…"
-          hint="Where buyers' USDC goes, on both networks; change it per environment in Settings."
-          error={of("receiver")}
+          hint="The address that receives USDC on both networks. You can change it per environment in Settings."
+          error={isTaken ? receiverTaken : undefined}
         />
-        <Problem error={signUp.error} fields={fields} />
-        <Button kind="primary" submit busy={signUp.busy}>
-          Create account
-        </Button>
-      </form>
+      </Form>
       <p class="hint">
         Have an account? <a href="/dashboard/sign-in">Sign in</a>
       </p>

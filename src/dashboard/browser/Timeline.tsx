@@ -1,4 +1,4 @@
-// What happened to a payment, from its opening to the last webhook attempt.
+// A payment's history, from its opening to the last webhook attempt.
 import type { ComponentChildren } from "preact"
 import type { TimelineEvent } from "../api/payments/Api.ts"
 import type { Tone } from "./components/Badge.tsx"
@@ -111,7 +111,8 @@ const entryOf = (
           <>
             {event.failedAt === null ? null : (
               <p>
-                The payment had failed on <Time at={event.failedAt} />. The transfer was proven after that.
+                The payment had failed on <Time at={event.failedAt} />. The service verified the transfer
+                later.
               </p>
             )}
             {event.blockNumber === null ? null : (
@@ -193,7 +194,7 @@ const entryOf = (
         title: `Webhook attempt ${event.number}: ${outcome}`,
         about: (
           <p class="soft">
-            {event.manual ? "Sent by hand. " : ""}
+            {event.manual ? "Resent by a person. " : ""}
             {event.durationMs === null ? "" : `${millis(event.durationMs)}. `}
             <a href={href("webhooks", event.deliveryId)}>Delivery</a>
           </p>

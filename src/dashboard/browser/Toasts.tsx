@@ -1,4 +1,4 @@
-// Where toasts appear.
+// The list of toasts.
 import { useEffect, useState } from "preact/hooks"
 import { Icon } from "./Icon.tsx"
 import { onToasts, type Toast } from "./toasts.ts"

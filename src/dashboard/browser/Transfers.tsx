@@ -9,7 +9,8 @@ import { Button } from "./components/Button.tsx"
 import { Code } from "./components/Copy.tsx"
 import { Explorer } from "./components/External.tsx"
 import { Fact, Facts } from "./components/Facts.tsx"
-import { Field, fieldsOf } from "./components/Field.tsx"
+import { Field } from "./components/Field.tsx"
+import { type Fields, Form } from "./components/Form.tsx"
 import { Loaded } from "./components/Loaded.tsx"
 import { Problem } from "./components/Problem.tsx"
 import { Ago } from "./components/Time.tsx"
@@ -22,17 +23,17 @@ import { toast } from "./toasts.ts"
 import { type Continued, type ListPage, useContinued } from "./useContinued.ts"
 
 const kindWords: Readonly<Record<TransferKind, string>> = {
-  late: "Came after the payment had failed",
-  short: "Less than the payment asks",
-  over: "More than the payment asks",
-  second: "The payer has paid that payment before",
-  unknown: "Nothing connects the payer with a payment"
+  late: "Arrived after the payment failed",
+  short: "Less than the payment’s amount",
+  over: "More than the payment’s amount",
+  second: "The payer already paid this payment",
+  unknown: "No payment matches this payer"
 }
 
 const reasonWords: Readonly<Record<LikelyReason, string>> = {
-  reported: "A report names the transaction",
-  announced: "The payer announced to pay it",
-  address: "Its buyer was shown the address",
+  reported: "A report contains this transaction",
+  announced: "The payer announced this payment",
+  address: "The buyer saw the address",
   paid_before: "The payer has paid you before",
   amount: "The amount is the same"
 }
@@ -49,7 +50,7 @@ const AskForRest = (props: {
   const ask = useAction(async () => {
     setMade(
       await call("POST", `${api}/payment-links/rest`, {
-        description: `Rest of ${props.refCode}`,
+        description: `Outstanding amount of ${props.refCode}`,
         amount: props.rest,
         once: true,
         restOf: props.transferId,
@@ -59,7 +60,11 @@ const AskForRest = (props: {
   })
   return made === undefined ? (
     <>
-      <Button label={`Ask for the rest of ${props.refCode}`} busy={ask.busy} onClick={() => void ask.run()}>
+      <Button
+        label={`Request the outstanding amount of ${props.refCode}`}
+        busy={ask.busy}
+        onClick={() => void ask.run()}
+      >
         Ask for {usd(props.rest)} by link
       </Button>
       <Problem error={ask.error} />
@@ -85,7 +90,7 @@ const Detail = (props: { readonly id: string; readonly onResolved: () => Promise
     toast("Attached: the payment is settled")
     await props.onResolved()
   })
-  const handle = useAction(async (fields: Readonly<Record<string, string>>) => {
+  const handle = useAction(async (fields: Fields) => {
     await call("POST", `${at}/handle`, { note: (fields["note"] ?? "").trim() })
     toast("Marked as handled")
     await props.onResolved()
@@ -155,20 +160,9 @@ const Detail = (props: { readonly id: string; readonly onResolved: () => Promise
             reload={page.reload}
           />
           {transfer.handledAt === null && may ? (
-            <form class="stack" onSubmit={(event) => void handle.run(fieldsOf(event))}>
-              <Field
-                label="Or mark it as handled, with a note"
-                name="note"
-                required
-                error={handle.error?.of("note")}
-              />
-              <Problem error={handle.error} fields={["note"]} />
-              <div class="actions start">
-                <Button submit busy={handle.busy}>
-                  Mark as handled
-                </Button>
-              </div>
-            </form>
+            <Form submit="Mark as handled" action={handle}>
+              <Field label="Or mark it as handled, with a note" name="note" required />
+            </Form>
           ) : null}
         </div>
       )}
@@ -199,7 +193,7 @@ const Row = (props: {
   )
 }
 
-/** What somebody has decided, and who. What pays nothing may be given back all the same. */
+/** A handled transfer, with the decision and its author. It can still be refunded. */
 const HandledRow = ({ one }: { readonly one: TransferView }) => {
   const [isOpen, setIsOpen] = useState(false)
   return (
@@ -234,6 +228,8 @@ const PaymentLink = ({ id }: { readonly id: string }) => <a href={useHref()("pay
 export interface Entry {
   readonly at: string
   readonly row: ComponentChildren
+  /** Sorted behind the entries that matter more. */
+  readonly isMinor?: boolean
 }
 
 /** Rows, and the way to those that follow. */
@@ -250,7 +246,7 @@ export interface TransferEntries {
 
 const none: ListPage<TransferView> = { items: [], hasMore: false }
 
-/** Of one status, to be read on. */
+/** Transfers of one status, page by page. */
 const useTransfers = (status: "open" | "handled") => {
   const { api } = useSession()
   const path = `${api}/incoming-transfers?status=${status}`
@@ -282,6 +278,7 @@ export const useTransferEntries = (): TransferEntries => {
       more: opened.more,
       entries: all.map((one) => ({
         at: one.at,
+        isMinor: Number(one.amount) < 0.01,
         row: (
           <Row
             key={one.id}

@@ -1,11 +1,12 @@
 // Does a signature verify, and if not, why? Computed in the browser: the secret goes nowhere.
 import { useState } from "preact/hooks"
 import { verifyWebhook, WebhookVerificationError } from "../../packages/client/verifyWebhook.ts"
-import { Button } from "./components/Button.tsx"
+import { useAction } from "./api.ts"
+import { Back } from "./components/Back.tsx"
 import { Card } from "./components/Card.tsx"
-import { Field, fieldsOf } from "./components/Field.tsx"
+import { Field } from "./components/Field.tsx"
+import { type Fields, Form } from "./components/Form.tsx"
 import { Icon } from "./Icon.tsx"
-import { useHref } from "./session.ts"
 
 type Verdict = { readonly ok: boolean; readonly text: string }
 
@@ -19,53 +20,43 @@ const judge = async (body: string, header: string, secret: string): Promise<Verd
   } catch (error) {
     if (!(error instanceof WebhookVerificationError)) throw error
     if (error.reason === "too_old" || error.reason === "in_the_future") {
-      return { ok: false, text: `The signature matches body and secret. ${error.message}` }
+      return { ok: false, text: `The signature matches the body and secret. ${error.message}` }
     }
     return { ok: false, text: error.message }
   }
 }
 
 export const Verify = () => {
-  const href = useHref()
   const [verdict, setVerdict] = useState<Verdict>()
+  const verify = useAction(async ({ body = "", header = "", secret = "" }: Fields) =>
+    setVerdict(await judge(body, header, secret))
+  )
   return (
     <>
-      <a class="back" href={href("webhooks")}>
-        <Icon name="back" />
-        Webhooks
-      </a>
+      <Back to="webhooks" name="Webhooks" />
       <h1>Verify a signature</h1>
       <Card>
-        <form
-          class="stack"
-          onSubmit={(event) => {
-            const { body = "", header = "", secret = "" } = fieldsOf(event)
-            void judge(body, header, secret).then(setVerdict)
-          }}
-        >
-          <Field
-            label="Raw body"
-            name="body"
-            multiline
-            mono
-            required
-            hint="Exactly as received, before any JSON parsing."
-          />
-          <Field label="x-service-signature" name="header" mono required placeholder="t=1700000000,v1=…" />
-          <Field
-            label="Signing secret"
-            name="secret"
-            type="password"
-            mono
-            required
-            placeholder="whsec_…"
-            hint="Stays in this browser: nothing is sent."
-          />
-          <div class="actions start">
-            <Button kind="primary" submit>
-              Verify
-            </Button>
-          </div>
+        <div class="stack">
+          <Form submit="Verify" primary action={verify}>
+            <Field
+              label="Raw body"
+              name="body"
+              multiline
+              mono
+              required
+              hint="The raw body, before any JSON parsing."
+            />
+            <Field label="x-service-signature" name="header" mono required placeholder="t=1700000000,v1=…" />
+            <Field
+              label="Signing secret"
+              name="secret"
+              type="password"
+              mono
+              required
+              placeholder="whsec_…"
+              hint="The secret stays in this browser."
+            />
+          </Form>
           <div role="status">
             {verdict === undefined ? null : (
               <p class={verdict.ok ? "notice good" : "notice bad"}>
@@ -74,7 +65,7 @@ export const Verify = () => {
               </p>
             )}
           </div>
-        </form>
+        </div>
       </Card>
     </>
   )

@@ -1,18 +1,22 @@
 // The environment's webhook endpoint and its deliveries.
 import { useState } from "preact/hooks"
 import { attemptsInWords } from "../../domain/attemptsInWords.ts"
+import { developers } from "../../domain/roleSets.ts"
 import type { EndpointWithSecret } from "../../webhooks/Api.ts"
 import type { DeliverySummary, WebhooksPage } from "../api/webhooks/Api.ts"
 import { call, useAction } from "./api.ts"
 import { Button } from "./components/Button.tsx"
 import { Card } from "./components/Card.tsx"
 import { Secret } from "./components/Copy.tsx"
-import { Dialog } from "./components/Dialog.tsx"
-import { Empty, Loaded } from "./components/Loaded.tsx"
+import { ShownOnce } from "./components/Dialog.tsx"
+import { Empty } from "./components/Empty.tsx"
+import { Loaded } from "./components/Loaded.tsx"
+import { Problem } from "./components/Problem.tsx"
 import { Table } from "./components/Table.tsx"
 import { Time } from "./components/Time.tsx"
 import { EndpointCard, EndpointForm } from "./EndpointCard.tsx"
 import { millis } from "./format.ts"
+import { May } from "./May.tsx"
 import { navigate } from "./router.ts"
 import { StatusBadge } from "./StatusBadge.tsx"
 import { useHref, useSession } from "./session.ts"
@@ -76,6 +80,11 @@ export const Webhooks = () => {
     toast("Sent a test event")
     await page.reload()
   })
+  const sendUnsent = useAction(async () => {
+    const { count } = await call<{ readonly count: number }>("POST", `${api}/webhooks/unsent`)
+    toast(count === 1 ? "1 payment is being sent" : `${count} payments are being sent`)
+    await page.reload()
+  })
   const last = page.data?.deliveries.at(-1)?.id
   return (
     <>
@@ -86,12 +95,12 @@ export const Webhooks = () => {
         </a>
       </div>
       <Loaded page={page}>
-        {({ endpoint, deliveries, hasMore, retryDelays }) => (
+        {({ endpoint, deliveries, hasMore, retryDelays, unsent }) => (
           <div class="stack large">
             {endpoint === null ? (
               <Card title="Endpoint">
                 <EndpointForm
-                  label="Your receiver's URL"
+                  label="Your endpoint's URL"
                   action="Register endpoint"
                   hint="A public https URL. It receives every settlement event of this environment."
                   run={register}
@@ -105,11 +114,32 @@ export const Webhooks = () => {
                 onSecret={setSecret}
               />
             )}
+            {unsent === 0 ? null : (
+              <Card title="Settled payments without a webhook">
+                <p>
+                  {unsent === 1 ? "1 payment" : `${unsent === 1_000 ? "1,000 or more" : unsent} payments`}{" "}
+                  settled while no endpoint was registered.{" "}
+                  {endpoint === null
+                    ? "Register an endpoint to send their events."
+                    : "Send their events if your shop does not know of them. Each event is sent once."}
+                </p>
+                <Problem error={sendUnsent.error} />
+                {endpoint === null ? null : (
+                  <May roles={developers}>
+                    <div class="actions start">
+                      <Button busy={sendUnsent.busy} onClick={() => void sendUnsent.run()}>
+                        Send them
+                      </Button>
+                    </div>
+                  </May>
+                )}
+              </Card>
+            )}
             <Card title="Deliveries" flush>
               {deliveries.length === 0 ? (
                 <Empty icon="webhooks" title="No deliveries yet">
                   <p>
-                    Each settlement is sent to your endpoint. Until it answers 2xx, a delivery makes up to{" "}
+                    We send each settlement to your endpoint. Until it answers 2xx, a delivery makes up to{" "}
                     {attemptsInWords(retryDelays)}.
                   </p>
                 </Empty>
@@ -133,20 +163,12 @@ export const Webhooks = () => {
         )}
       </Loaded>
       {secret === undefined ? null : (
-        <Dialog key="secret" title="Store the signing secret now" onClose={() => setSecret(undefined)}>
-          <div class="stack">
-            <p>
-              It is <strong>shown this once</strong>. Your receiver verifies each delivery's signature with
-              it.
-            </p>
-            <Secret value={secret} what="the signing secret" />
-            <div class="actions">
-              <Button kind="primary" onClick={() => setSecret(undefined)}>
-                I have stored it
-              </Button>
-            </div>
-          </div>
-        </Dialog>
+        <ShownOnce key="secret" title="Store the signing secret now" onClose={() => setSecret(undefined)}>
+          <p>
+            It is <strong>shown only once</strong>. Your server verifies each delivery's signature with it.
+          </p>
+          <Secret value={secret} what="the signing secret" />
+        </ShownOnce>
       )}
     </>
   )

@@ -28,7 +28,7 @@ export class ApiError extends Error {
     this.requestId = error.requestId ?? ""
   }
 
-  /** What is wrong with one field of the body, or undefined. */
+  /** The error of one field of the body, or undefined. */
   of(field: string): string | undefined {
     return this.details.find(({ path }) => path === `body.${field}`)?.message
   }
@@ -37,10 +37,10 @@ export class ApiError extends Error {
 const offline = (method: string) =>
   new ApiError(0, {
     code: "OFFLINE",
-    message: `The service does not answer. Check the connection${
+    message: `The service is not responding. Check the connection${
       method === "GET"
-        ? "; this page tries again by itself."
-        : ". Look whether it was done before you do it again."
+        ? "; this page tries again automatically."
+        : ". Check whether the change was made before you try again."
     }`
   })
 
@@ -49,7 +49,7 @@ const readingMillis = 15_000
 const send = (method: string, path: string, body: unknown, headers: Record<string, string>) =>
   fetch(`/dashboard/api${path}`, {
     method,
-    // What only reads is given up; of what acts, nobody would know what became of it.
+    // Reads time out. A write must not: its outcome would be unknown.
     ...(method === "GET" ? { signal: AbortSignal.timeout(readingMillis) } : {}),
     headers: { ...headers, ...(body === undefined ? {} : { "content-type": "application/json" }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) })
@@ -72,7 +72,7 @@ export const call = async <T>(method: string, path: string, body?: unknown): Pro
 
 export interface Page<T> {
   readonly data: T | undefined
-  /** Why `data` is missing or may be out of date. */
+  /** The reason why `data` is missing or may be out of date. */
   readonly error: ApiError | undefined
   readonly reload: () => Promise<void>
 }
@@ -104,7 +104,7 @@ export const usePage = <T>(path: string, everyMillis = 2_000, follows = false): 
     async (signal: { stopped: boolean }) => {
       turns.current.asked += 1
       const turn = turns.current.asked
-      /** An answer that was overtaken by a later request's tells of the past. */
+      /** An answer that arrives after a later request's answer is out of date. */
       const isOver = () => {
         if (signal.stopped || turn < turns.current.shown) return true
         turns.current.shown = turn
@@ -181,6 +181,13 @@ const dataOf = <T>(state: { readonly data?: T }): { data?: T } =>
 const wantsPassword = (failure: unknown) =>
   failure instanceof ApiError && failure.code === "PASSWORD_REQUIRED"
 
+/** An action of a form or button. */
+export interface Action<A extends ReadonlyArray<unknown>> {
+  readonly run: (...args: A) => Promise<void>
+  readonly busy: boolean
+  readonly error: ApiError | undefined
+}
+
 /**
  * An action of a form or button: whether it runs, and what was wrong with it. Where it wants the password
  * again, it is asked for, and the action repeated. What is wrong is of the `dialog` that is open, and goes with it.
@@ -188,11 +195,7 @@ const wantsPassword = (failure: unknown) =>
 export const useAction = <A extends ReadonlyArray<unknown>>(
   action: (...args: A) => Promise<void>,
   dialog?: unknown
-): {
-  readonly run: (...args: A) => Promise<void>
-  readonly busy: boolean
-  readonly error: ApiError | undefined
-} => {
+): Action<A> => {
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<ApiError>()
   const shown = useRef(dialog)

@@ -1,4 +1,4 @@
-// How many alerts are open: every page's answer says so, the navigation shows it.
+// The number of open alerts, from every page's response, for the navigation.
 import { useEffect, useState } from "preact/hooks"
 
 let open = 0

@@ -6,7 +6,7 @@ interface Listed {
 const isAfter = (one: Listed, last: Listed) => one.at < last.at || (one.at === last.at && one.id < last.id)
 
 /**
- * Whether the newest page reaches what was read before. Where more have come than a page holds, as to a tab that was
+ * True if the newest page reaches what was read before. Where more have come than a page holds, as to a tab that was
  * asleep, some lie between them that nobody has read.
  */
 export const meets = (newest: ReadonlyArray<Listed>, before: ReadonlyArray<Listed>): boolean => {

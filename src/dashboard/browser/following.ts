@@ -66,7 +66,7 @@ export const follow = (api: string): void => {
   open()
 }
 
-/** Whether events come: nobody needs to ask by time. */
+/** True if events come: nobody needs to ask by time. */
 export const isFollowing = (): boolean => {
   if (isOpen && Date.now() - heardAt > silenceMillis) {
     close()

@@ -63,7 +63,7 @@ const steps = [
 ] as const
 const relative = new Intl.RelativeTimeFormat("en-US", { numeric: "always", style: "short" })
 
-/** How long ago, or until. */
+/** The time since or until a moment. */
 export const ago = (iso: string, now: number): string => {
   const seconds = Math.round((new Date(iso).getTime() - now) / 1000)
   const [unit, length] = steps.find(([, one]) => Math.abs(seconds) >= one) ?? ["second", 1]

@@ -49,7 +49,7 @@ export const focusSearch = (): boolean => {
 export const pressedKeys: ReadonlyArray<readonly [key: string, does: string]> = [
   ["Ctrl K, ⌘ K", "Go to a page or find payments"],
   ["/", "Search on this page"],
-  ["↓ ↑, j k", "From row to row"],
+  ["↓ ↑, j k", "Move between rows"],
   ["Enter", "Open the row"],
   ["?", "These keys"]
 ]

@@ -13,7 +13,7 @@ const text = (bytes: ArrayBuffer): string =>
 const refused = () =>
   new ApiError(0, {
     code: "PASSKEY_REFUSED",
-    message: "The device gave no passkey. Try again, or use the password."
+    message: "The device returned no passkey. Try again, or use the password."
   })
 
 const asked = async (credential: Promise<Credential | null>): Promise<PublicKeyCredential> => {

@@ -1,4 +1,4 @@
-// What the signed-in member may do here, and how roles are called.
+// Permissions of the signed-in member, and the names of roles.
 import { isTest } from "../../domain/networks.ts"
 import type { Role } from "../../domain/Role.ts"
 import { useSession } from "./session.ts"
@@ -10,7 +10,7 @@ export const roleWords: Readonly<Record<Role, { readonly name: string; readonly 
   read_only: { name: "Read-only", about: "Sees everything, changes nothing." }
 }
 
-/** Whether the member has one of these roles, or in live one of `live`. */
+/** True if the member has one of these roles, or in live one of `live`. */
 export const useMay = (): ((roles: ReadonlyArray<Role>, live?: ReadonlyArray<Role>) => boolean) => {
   const { place, session } = useSession()
   const role = session.merchants.find(({ id }) => id === place.merchantId)?.role

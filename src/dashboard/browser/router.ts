@@ -1,5 +1,4 @@
-// Where the browser is, as the dashboard's addresses say it:
-// /dashboard/<merchant>/<test|live>/<page>/<id>, and the pages before a sign-in.
+// The dashboard's URLs: /dashboard/<merchant>/<test|live>/<page>/<id>, and the pages before a sign-in.
 
 import { useEffect, useState } from "preact/hooks"
 import type { Env } from "../../domain/Chain.ts"
@@ -24,7 +23,7 @@ export const navigate = (to: string, options: { readonly replace?: boolean } = {
   announce()
 }
 
-/** The address as it stands; the component renders again when it changes. */
+/** The current address; the component renders again when it changes. */
 export const useAddress = (): URL => {
   const [href, setHref] = useState(location.href)
   useEffect(() => {
@@ -71,7 +70,7 @@ export const followLinks = (): void => {
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
     const link = event.target instanceof Element ? event.target.closest("a") : null
     if (link === null || link.target !== "" || link.origin !== location.origin) return
-    if (link.hasAttribute("download")) return
+    if (link.hasAttribute("download") || link.getAttribute("href")?.startsWith("#") === true) return
     if (!link.pathname.startsWith("/dashboard")) return
     event.preventDefault()
     navigate(link.href)

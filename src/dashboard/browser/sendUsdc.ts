@@ -55,6 +55,6 @@ export const sendUsdc = async (
     }
   ])
   if (typeof hash !== "string" || !/^0x[0-9a-fA-F]{64}$/.test(hash))
-    throw new WalletError("unclear", "The wallet answered no transaction hash.")
+    throw new WalletError("unclear", "The wallet returned no transaction hash.")
   return hash.toLowerCase()
 }

@@ -37,8 +37,8 @@ export const sentRefund = {
 }
 
 /**
- * One wallet at a time is asked for a refund, whatever dialog or tab asks. False, without a request, while another one
- * is asked. Plain http has no locks.
+ * Lets only one wallet request for a refund run at a time, in any dialog or tab. Returns false without a request
+ * while another one runs. Plain http has no locks.
  */
 export const askedAlone = (refundId: string, ask: () => Promise<void>): Promise<boolean> =>
   isSecureContext

@@ -1,8 +1,8 @@
-// Who is signed in, for every component; and the door for those who are not.
+// The signed-in user, for every component, and the redirect to the sign-in page.
 
 import { createContext } from "preact"
 import { useContext } from "preact/hooks"
-import { walletNetwork } from "../../domain/networks.ts"
+import { faucetNetwork } from "../../domain/networks.ts"
 import type { SessionView } from "../api/accounts/Api.ts"
 import { hrefOf, navigate, type Place } from "./router.ts"
 
@@ -26,8 +26,14 @@ export const useSession = (): SignedInSession => {
 export const enter = (session: SessionView): void => {
   const [merchant] = session.merchants
   const to =
-    merchant === undefined ? "/dashboard" : hrefOf({ merchantId: merchant.id, env: walletNetwork.env })
+    merchant === undefined ? "/dashboard" : hrefOf({ merchantId: merchant.id, env: faucetNetwork.env })
   navigate(to, { replace: true })
+}
+
+/** True if the environment of the place takes payments. */
+export const useIsOpen = (): boolean => {
+  const { place, session } = useSession()
+  return session.open.includes(place.env)
 }
 
 /** A link to a page of the present merchant and environment. */

@@ -11,7 +11,7 @@ export interface ListPage<A> {
 export interface Continued<A> extends ListPage<A> {
   /** Reads the page after the last that is shown. */
   readonly more: ReturnType<typeof useAction<[]>>
-  /** It is of the list no more. */
+  /** Removes an item that no longer belongs to the list. */
   readonly forget: (id: string) => void
 }
 

@@ -1,19 +1,19 @@
-// What a person changes of a form whose values others may change meanwhile.
+// A user's edits of a form whose values others may change at the same time.
 import { useRef } from "preact/hooks"
 import { ApiError } from "./api.ts"
 
-/** As the API takes it: the fields that were edited, and what they were when the person began. */
+/** The edits in the API's format: edited fields, and their values when the user began. */
 export type Edits<T> = Partial<T> & { readonly was: Partial<T> }
 
 const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
 
 /** `shown` is what the fields show now, by their names. */
 export const useEdits = <T extends object>(shown: T) => {
-  /** What was shown when a field was first touched, by its name. */
+  /** The value shown when a field was first edited, by its name. */
   const began = useRef(new Map<string, T>())
-  /** What was shown when the person was told of another's change, until the page has that change. */
+  /** The values shown when the user was notified of another's change, until the page has that change. */
   const told = useRef<T | undefined>(undefined)
-  /** What was touched since the edits were taken to be saved. */
+  /** Fields edited since the last save began. */
   const later = useRef(new Set<string>())
   const sent = useRef<{ readonly changes: Partial<T>; readonly was: Partial<T> }>({ changes: {}, was: {} })
   const beginAnew = () => {
@@ -46,14 +46,17 @@ export const useEdits = <T extends object>(shown: T) => {
       sent.current = { changes, was }
       return { ...changes, was }
     },
-    /** What was typed meanwhile is edited still, over what was saved. */
+    /** Called after a save: text typed during the save is still an edit. */
     saved: (): void => {
       for (const [name, before] of began.current)
         if (later.current.has(name)) began.current.set(name, { ...before, ...sent.current.changes })
         else began.current.delete(name)
     },
     isEdited: (): boolean => began.current.size > 0,
-    /** Where the failure tells of another's change, the person goes on from that: true. */
+    /**
+     * Called after a failed save. Returns true if another user changed the form; the edits then continue from the new
+     * values.
+     */
     failed: (error: unknown): boolean => {
       if (!(error instanceof ApiError) || error.code !== "CHANGED_MEANWHILE") return false
       beginAnew()

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks"
 
-/** The address of one of the service's packages, such as `cli.tgz`: by its content once the service has said, which takes a build at first. */
+/** The URL of one of the service's packages, such as `cli.tgz`; with its digest once the service has built it. */
 export const usePackage = (name: string): string => {
   const present = `${location.origin}/packages/${name}`
   const [address, setAddress] = useState(present)

@@ -1,4 +1,4 @@
-// What codes mean, in the words of the pages. A code without its words does not compile.
+// The dashboard's text for each code. A code without text does not compile.
 import type { AlertKind } from "../../domain/AlertKind.ts"
 import type { FailureReason } from "../../domain/Payment.ts"
 import type { MismatchReason, PendingReason, VerdictReason } from "../../domain/VerdictReason.ts"
@@ -6,30 +6,32 @@ import type { AttemptFailure } from "../../domain/Webhook.ts"
 
 const pendingWords: Readonly<Record<PendingReason, string>> = {
   not_found: "Not on chain yet",
-  spreading: "Seen by some RPC nodes",
+  spreading: "Only some RPC nodes see it",
   confirmations: "Waiting for confirmations",
-  reorganised: "Its block was reorganised away",
+  safe: "Waiting until its block is safe on Ethereum",
+  finalized: "Waiting until its block is final on Ethereum",
+  reorganised: "A reorganisation removed its block",
   disagreement: "RPC nodes disagree",
   rpc_unavailable: "RPC nodes are unreachable",
   wrong_network: "RPC nodes serve another network"
 }
 
 const mismatchWords: Readonly<Record<MismatchReason, string>> = {
-  receiver: "Paid to another address",
-  amount: "Another amount was paid",
-  token: "Another token was sent",
+  receiver: "The receiving address differs",
+  amount: "The amount differs",
+  token: "The token differs",
   payer: "Not sent by the buyer's wallet",
   reverted: "The transaction reverted",
   too_old: "The transfer is older than the payment",
   declared_changes: "The report does not match the transaction",
   no_transfer: "The transaction transfers no USDC",
-  already_used: "The transfer already pays another payment"
+  already_used: "The transfer already settled another payment"
 }
 
-/** Of a code that a later release, sharing the database, has written. */
+/** For a code written by a later release that shares the database. */
 const unknownWords = { unknown: "Unknown: reload after the service is updated" }
 
-/** Why a report has not settled its payment. */
+/** The reason why a report has not settled its payment. */
 export const verdictWords: Readonly<Record<VerdictReason | "unknown", string>> = {
   ...pendingWords,
   ...mismatchWords,
@@ -40,7 +42,7 @@ export const verdictWords: Readonly<Record<VerdictReason | "unknown", string>> =
 export const isPendingVerdict = (verdict: VerdictReason | "unknown"): boolean =>
   Object.hasOwn(pendingWords, verdict)
 
-/** Why an attempt of a delivery failed. */
+/** The reason why a delivery attempt failed. */
 export const failureWords: Readonly<Record<AttemptFailure, string>> = {
   dns: "The host name does not resolve",
   blocked: "The address is not public",
@@ -52,7 +54,7 @@ export const failureWords: Readonly<Record<AttemptFailure, string>> = {
   interrupted: "The service stopped during the attempt"
 }
 
-/** Why a payment failed. */
+/** The reason why a payment failed. */
 export const failedWords: Readonly<Record<FailureReason, string>> = {
   expired: "No transfer arrived in time",
   unverified: "The reported transfer could not be verified"
@@ -60,17 +62,24 @@ export const failedWords: Readonly<Record<FailureReason, string>> = {
 
 export const alertWords: Readonly<Record<AlertKind | "unknown", string>> = {
   webhook_exhausted: "Webhook delivery failed",
+  settlements_unsent: "Settled payments without a webhook",
   transfer_dropped: "Settled transfer left the chain",
   rpc_disagreement: "RPC nodes disagree",
   rpc_malformed: "RPC node returned an invalid response",
   rpc_unreachable: "RPC node unreachable",
+  rpc_refusing: "RPC node refuses requests",
   wrong_chain: "RPC node serves another chain",
+  chain_gap: "Blocks were not read",
+  chain_halted: "The chain makes no blocks",
   faucet_empty: "Faucet is empty",
   faucet_not_configured: "Faucet is off",
   faucet_wallet_shared: "Faucet wallet is shared",
+  faucet_transfer_reverts: "Faucet transfers revert",
   relayer_empty: "Relayer wallet is out of gas",
   incoming_transfer: "Unmatched transfers",
+  receiver_blacklisted: "Receiving address is blacklisted",
   clock_skew: "Clock skew",
+  work_stalled: "Work has stopped",
   account_change: "Account settings changed",
   refund_unproven: "A refund is not on the chain",
   ...unknownWords

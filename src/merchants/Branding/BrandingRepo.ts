@@ -1,4 +1,4 @@
-// What buyers see of a merchant beside its name: logo, accent colour, whom to ask.
+// Storage of a merchant's branding: logo, accent colour, support contact.
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { MerchantId } from "../../domain/Merchant.ts"
@@ -14,9 +14,9 @@ export interface MerchantBranding {
 /** The part that a form can tell it began with. */
 export type BrandingText = Pick<MerchantBranding, "accentColor" | "support">
 
-const isAs = (face: MerchantBranding, was: Partial<BrandingText>): boolean =>
-  (was.accentColor === undefined || was.accentColor === face.accentColor) &&
-  (was.support === undefined || was.support === face.support)
+const isAs = (branding: MerchantBranding, was: Partial<BrandingText>): boolean =>
+  (was.accentColor === undefined || was.accentColor === branding.accentColor) &&
+  (was.support === undefined || was.support === branding.support)
 
 export const noBranding: MerchantBranding = { logo: null, accentColor: null, support: null }
 
@@ -34,7 +34,7 @@ export class BrandingRepo extends Context.Service<
   BrandingRepo,
   {
     readonly find: (merchantId: MerchantId) => Effect.Effect<MerchantBranding>
-    /** What is left out stays. False, and nothing is changed, where something is no longer as it `was`. */
+    /** Omitted fields stay. Returns false and changes nothing if a field no longer has its expected value `was`. */
     readonly change: (
       merchantId: MerchantId,
       change: Partial<MerchantBranding>,

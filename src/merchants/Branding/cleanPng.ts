@@ -2,7 +2,7 @@
 import { crc32, deflateSync, inflateSync } from "node:zlib"
 
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
-/** Of either side. */
+/** The largest width and height. */
 const largestSide = 256
 /** Bytes of a pixel by colour type: RGB and RGBA of 8 bits. */
 const pixelBytes: Readonly<Record<number, number>> = { 2: 3, 6: 4 }

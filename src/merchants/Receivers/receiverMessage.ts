@@ -1,4 +1,4 @@
-// What the owner of a receiving address signs to move it to another merchant.
+// The text that the owner of a receiving address signs to move it to another merchant.
 import { createHash } from "node:crypto"
 import type { ReceiverHolder, ReceiverPlace } from "../ReceiverRepo.ts"
 

@@ -16,7 +16,8 @@ import { AppConfig } from "../../platform/AppConfig.ts"
 import { Mails } from "../../platform/mail/Mails.ts"
 import { filled, mailWords } from "../../platform/mail/mailWords.ts"
 import { SecretBox } from "../../platform/SecretBox.ts"
-import type { AuditLog } from "../audit/AuditLog.ts"
+import { AuditLog, type Change } from "../audit/AuditLog.ts"
+import { firstChanges } from "../audit/firstChanges.ts"
 import { type FirstKeys, KeyAuth } from "../keys/KeyAuth.ts"
 import { ReceiverChangeRepo } from "../ReceiverChangeRepo.ts"
 import { AccountRepo, type OneTimeLink } from "./Accounts/AccountRepo.ts"
@@ -38,7 +39,7 @@ export interface SignUp {
   readonly receiver: Address
 }
 
-/** What a person is told of its account's security, by the words of the mail. */
+/** Security changes that are mailed to the user, by the key of the mail's text. */
 type SecurityChange =
   | "passkeyAdded"
   | "passkeyRemoved"
@@ -56,7 +57,7 @@ export class Accounts extends Context.Service<
       Started & { readonly keys: Pick<FirstKeys, "test"> },
       EmailTaken | ReceiverTaken | RateLimited
     >
-    /** One answer, and one time to it, for a wrong password and an unknown account. */
+    /** Signs in. A wrong password and an unknown account get the same response in the same time. */
     readonly signIn: (email: string, password: string, code?: string) => Effect.Effect<Started, ProofFailed>
     /** A session of the person whose passkey has signed, unless it was removed since. */
     readonly signInByPasskey: (passkey: {
@@ -77,15 +78,15 @@ export class Accounts extends Context.Service<
     readonly signOutEverywhere: (session: Session) => Effect.Effect<void>
     /** The session's person is who signed in: it may change where money goes for a while. */
     readonly confirm: (session: Session, password: string, code?: string) => Effect.Effect<void, ProofFailed>
-    /** As `confirm`, where the person has proven it another way. */
+    /** Like `confirm`, after the user has proven their identity in another way. */
     readonly noteConfirmed: (session: Session) => Effect.Effect<void>
     /**
-     * Makes a change of the account's own security, and tells its person by mail in the same transaction. A
-     * session that has ended since changes nothing.
+     * Changes the security of the user's account, and queues a mail to the user in the same transaction. A session
+     * that has ended since then changes nothing.
      */
-    readonly telling: <A, E, R>(
+    readonly notifying: <A, E, R>(
       session: Session,
-      told: { readonly what: SecurityChange; readonly name?: string },
+      notice: { readonly what: SecurityChange; readonly name?: string },
       change: Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E | SignInRequired, R>
     /** Ends every other session, replaces this one, and forgets the account's known browsers. */
@@ -106,9 +107,9 @@ export class Accounts extends Context.Service<
       tokens: ReadonlyArray<string>,
       email: string
     ) => Effect.Effect<Option.Option<string>>
-    /** Whose link it is, where it works. */
+    /** The e-mail address of a link's user, if the link is valid. */
     readonly linkEmail: (token: string) => Effect.Effect<Option.Option<string>>
-    /** As `createLink`, and mails it in the inviter's language. */
+    /** Like `createLink`, and mails it in the inviter's language. */
     readonly invite: (inviter: User, merchantName: string, link: OneTimeLink) => Effect.Effect<string>
     /** Mails a link that sets a new password, where the e-mail has an account. */
     readonly sendReset: (email: string) => Effect.Effect<void>
@@ -136,6 +137,7 @@ export class Accounts extends Context.Service<
       const sessions = yield* SessionRepo
       const passwords = yield* Passwords
       const keys = yield* KeyAuth
+      const audit = yield* AuditLog
       const secondFactors = yield* SecondFactors
       const mails = yield* Mails
       const { baseUrl } = yield* AppConfig
@@ -155,9 +157,18 @@ export class Accounts extends Context.Service<
             Effect.gen(function* () {
               const user = { id, email: input.email, passwordHash, operator: input.operator ?? false }
               if (!(yield* repo.insertUser(user, at))) return yield* new EmailTaken()
-              const made = yield* keys.createTestMerchant({
+              const creating = keys.createTestMerchant({
                 name: input.merchantName,
                 receivers: { test: input.receiver, live: input.receiver }
+              })
+              const made = yield* audit.recordingNew({ id, name: input.email }, creating, (created) => {
+                const { changes, merchantId } = firstChanges(created)
+                const joined: Change = {
+                  action: "member.joined",
+                  env: null,
+                  summary: "signed up as its owner"
+                }
+                return { merchantId, changes: [...changes, joined] }
               })
               yield* repo.join(made.merchant.id, id, "owner", at)
               return made.keys
@@ -183,11 +194,11 @@ export class Accounts extends Context.Service<
         endOtherSessions: ({ hash, user }) => sessions.endOthers(user.id, hash),
         noteConfirmed: ({ hash }) =>
           Effect.flatMap(DateTime.nowAsDate, (at) => sessions.confirmSession(hash, at)),
-        telling: (session, { name = "", what }, change) =>
+        notifying: (session, { name = "", what }, change) =>
           Effect.suspend(() => {
             const { user } = session
             const words = mailWords[user.locale]
-            const told = filled(words[what], { name })
+            const notice = filled(words[what], { name })
             const permitted = Effect.gen(function* () {
               return (yield* sessions.hold(session)) ? yield* change : yield* new SignInRequired()
             })
@@ -195,9 +206,9 @@ export class Accounts extends Context.Service<
               Effect.tap(permitted, () =>
                 mails.queue({
                   recipient: user.email,
-                  subject: `Quittance: ${told}`,
+                  subject: `Quittance: ${notice}`,
                   body: [
-                    filled(words.securityOf, { email: user.email, what: told }),
+                    filled(words.securityOf, { email: user.email, what: notice }),
                     "",
                     words.securityNotYou,
                     `${baseUrl}/dashboard`

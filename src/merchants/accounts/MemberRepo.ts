@@ -29,13 +29,13 @@ export type MemberChange =
   | { readonly _tag: "Changed"; readonly email: string; readonly withdrawn: typeof Withdrawn.Type }
   | { readonly _tag: "LastOwner" }
   | { readonly _tag: "Unknown" }
-  /** Who asked for it is no owner any more. */
+  /** The requester is no longer an owner. */
   | { readonly _tag: "NotPermitted" }
 
 export interface MemberChangeOf {
   readonly merchantId: MerchantId
   readonly userId: string
-  /** Who asks for it: an owner, or the member itself who leaves. */
+  /** The requester: an owner, or the member who leaves. */
   readonly by: string
 }
 
@@ -146,14 +146,14 @@ export class MemberRepo extends Context.Service<
       merchantId: MerchantId,
       at: Date
     ) => Effect.Effect<ReadonlyArray<typeof InvitationRow.Type>>
-    /** Whose it was; none where none waits. */
+    /** Withdraws an invitation and returns its e-mail address; none if no invitation waits. */
     readonly withdraw: (merchantId: MerchantId, id: string, at: Date) => Effect.Effect<Option.Option<string>>
     /**
      * Removes a member with the invitations it has made and the receiver changes it has asked for, never the
      * last owner: the merchant's row makes changes wait for each other.
      */
     readonly remove: (change: MemberChangeOf) => Effect.Effect<MemberChange>
-    /** Who is an owner no more loses the same. The last owner stays one. */
+    /** Changes a role. A former owner loses the same things as a removed member. The last owner stays an owner. */
     readonly changeRole: (change: MemberChangeOf, role: Role) => Effect.Effect<MemberChange>
   }
 >()("quittance/merchants/MemberRepo") {

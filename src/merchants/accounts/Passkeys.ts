@@ -34,7 +34,7 @@ export class Passkeys extends Context.Service<
   Passkeys,
   {
     readonly list: (userId: string) => Effect.Effect<ReadonlyArray<StoredPasskey>>
-    /** What the browser makes a passkey from. */
+    /** Returns the options from which the browser creates a passkey. */
     readonly beginAdding: (
       site: Site,
       user: { readonly id: string; readonly email: string }
@@ -46,7 +46,7 @@ export class Passkeys extends Context.Service<
       registration: PasskeyRegistration
     ) => Effect.Effect<void, PasskeyFailed>
     readonly remove: (userId: string, id: string) => Effect.Effect<Option.Option<string>>
-    /** What the browser signs: as whoever it is, or as the person who is signed in. */
+    /** Returns the challenge that the browser signs, for any user or for the signed-in user. */
     readonly begin: (site: Site, userId: Option.Option<string>) => Effect.Effect<unknown>
     /** The passkey that has signed; with a person, one of theirs only. */
     readonly verify: (

@@ -21,8 +21,8 @@ export class SecondFactors extends Context.Service<
   {
     readonly isActive: (userId: string) => Effect.Effect<boolean>
     /**
-     * When the authenticator that the code was checked against came into use; null where the person has none.
-     * Each code counts once.
+     * Verifies a code and returns the creation time of its authenticator; null if the user has none. Each code works
+     * once.
      */
     readonly verify: (
       userId: string,
@@ -64,7 +64,19 @@ export class SecondFactors extends Context.Service<
       const keptOf = (userId: string) => Effect.map(repo.findSecret(userId), Option.getOrUndefined)
       /** Opened for a code of the app alone: who gives none needs no key that may be lost. */
       const stepIn = Effect.fnUntraced(function* (userId: string, sealed: Sealed, code: string) {
-        const secret = yield* box.open(sealed, authenticatorContext(userId))
+        const secret = yield* box.open(sealed, authenticatorContext(userId)).pipe(
+          Effect.catchDefect((cause) =>
+            Effect.andThen(
+              Effect.logError("The secret of an authenticator app cannot be decrypted", cause),
+              Effect.fail(
+                new SecondFactorFailed({
+                  message:
+                    "The service cannot check codes of your app now: its key is missing. Use a recovery code, or ask the operator to put the key back."
+                })
+              )
+            )
+          )
+        )
         return stepOf(Buffer.from(Redacted.value(secret), "base64"), code, yield* Clock.currentTimeMillis)
       })
 

@@ -1,4 +1,4 @@
-// Who is signed in.
+// The signed-in user.
 
 import type { Locale } from "../../domain/Locale.ts"
 import type { Merchant } from "../../domain/Merchant.ts"
@@ -13,7 +13,7 @@ export interface User {
   /** Sees and acknowledges what concerns the whole service. */
   readonly operator: boolean
   readonly locale: Locale
-  /** Whether the account has passkeys, and an authenticator app. */
+  /** True if the account has passkeys, and an authenticator app. */
   readonly hasPasskeys: boolean
   readonly hasAuthenticator: boolean
 }
@@ -23,7 +23,7 @@ export interface Membership extends Merchant {
   readonly role: Role
 }
 
-/** Where a request comes from, as its session shows it. */
+/** The origin of a request, shown with its session. */
 export interface SeenFrom {
   readonly userAgent: string | null
   readonly address: string | null
@@ -34,9 +34,9 @@ export interface Session {
   readonly hash: Uint8Array
   readonly user: User
   readonly id: string
-  /** When the person last proved who they are, by the password or a passkey. */
+  /** The time at which the user last confirmed their password or passkey. */
   readonly confirmedAt: Date
-  /** Whose members the user is, the first joined first. */
+  /** The user's merchants, the first joined first. */
   readonly merchants: ReadonlyArray<Membership>
 }
 

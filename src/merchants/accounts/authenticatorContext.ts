@@ -1,2 +1,2 @@
-/** What the secret of a person's authenticator app is sealed for. */
+/** The encryption context of an authenticator app's secret. */
 export const authenticatorContext = (userId: string): string => `authenticator ${userId}`

@@ -1,4 +1,3 @@
-// Where a one-time link leads. The token is in the fragment: no server log, proxy or
-// referrer sees it.
+// The URL of a one-time link. Its token is in the fragment, so no server log, proxy or referrer sees it.
 
 export const linkUrl = (baseUrl: string, token: string) => `${baseUrl}/dashboard/welcome#${token}`

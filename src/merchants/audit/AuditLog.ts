@@ -14,7 +14,7 @@ import { Mails } from "../../platform/mail/Mails.ts"
 import { filled, type MailWords, mailWords } from "../../platform/mail/mailWords.ts"
 import { AuditRepo, type Recipient } from "./AuditRepo.ts"
 
-/** Who has made a change. */
+/** The author of a change. */
 export interface Actor {
   /** The user; null for the operator's commands and for the service itself. */
   readonly id: string | null
@@ -40,7 +40,7 @@ export interface Change {
   readonly action: AuditAction
   /** Null for both environments. */
   readonly env: Env | null
-  /** What was done, without who: "changed the receiving address from … to …". */
+  /** The change without its author: "changed the receiving address from … to …". */
   readonly summary: string
   /** Logged without notifying anyone: the action grants nothing. */
   readonly quiet?: boolean
@@ -67,6 +67,15 @@ export class AuditLog extends Context.Service<
       actor: Actor,
       change: Effect.Effect<A, E, R>,
       changeOf: (outcome: A) => Option.Option<Change>
+    ) => Effect.Effect<A, E, R>
+    /** Makes a merchant, and writes down in the same transaction what it began with. It has no members to notify. */
+    readonly recordingNew: <A, E, R>(
+      actor: Actor,
+      change: Effect.Effect<A, E, R>,
+      changesOf: (outcome: A) => {
+        readonly merchantId: MerchantId
+        readonly changes: ReadonlyArray<Change>
+      }
     ) => Effect.Effect<A, E, R>
     /**
      * Makes a change of a merchant while its other changes wait, unless who asks for it has lost the session, the
@@ -160,6 +169,23 @@ export class AuditLog extends Context.Service<
           if (Option.isSome(made)) yield* log(actor, made.value, merchantId)
           return outcome
         }),
+        recordingNew: Effect.fnUntraced(function* (actor, change, changesOf) {
+          const { changes, merchantId, outcome } = yield* repo.transaction(
+            Effect.gen(function* () {
+              const outcome = yield* change
+              const { changes, merchantId } = changesOf(outcome)
+              const at = yield* DateTime.nowAsDate
+              for (const { action, env, summary } of changes)
+                yield* repo.insert(
+                  { merchantId, env, actorId: actor.id, actor: actor.name, action, summary },
+                  at
+                )
+              return { changes, merchantId, outcome }
+            })
+          )
+          for (const made of changes) yield* log(actor, made, merchantId)
+          return outcome
+        }),
         permitted: (merchantId, asker, change) =>
           repo.transaction(
             Effect.gen(function* () {
@@ -188,7 +214,7 @@ export class AuditLog extends Context.Service<
                 `At ${at.toISOString()}, for the service that you are an operator of.`,
                 `${baseUrl}/dashboard`,
                 "",
-                "If none of you made that link: someone can run commands on the service's machine or its database."
+                "If none of you did this: someone can run commands on the service's machine or its database."
               ]
             })
           })

@@ -21,7 +21,7 @@ export interface AuditEntry {
   /** An e-mail, `operator` or `service`. */
   readonly actor: string
   readonly action: AuditAction
-  /** One sentence without its subject: "changed the receiving address from … to …". */
+  /** The change without its author: "changed the receiving address from … to …". */
   readonly summary: string
 }
 
@@ -67,7 +67,7 @@ const decodeVerified = Schema.decodeUnknownEffect(
 /** Advisory lock key of the log; arbitrary, but used by nothing else. */
 const lockKey = 4_021_966
 
-/** As the migrations make it; `%s` is the table's schema. */
+/** The trigger as created by the migrations; `%s` is the table's schema. */
 const guardTrigger =
   "CREATE TRIGGER audit_entries_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON %s.audit_entries FOR EACH STATEMENT EXECUTE FUNCTION audit_entries_stay()"
 /** Its function's body, with one space wherever there is some. */
@@ -227,14 +227,14 @@ export class AuditRepo extends Context.Service<
       readonly noted: Option.Option<string>
       /** The trigger that refuses changes is there as the migrations made it, and on for every session. */
       readonly guarded: boolean
-      /** What else acts on the table, and may swallow, alter or hide entries. */
+      /** Other rules or triggers on the table, which may drop, alter or hide entries. */
       readonly strangers: ReadonlyArray<string>
       /** The role of this session may switch it off. */
       readonly owned: boolean
     }>
     /**
-     * Whom a change of the merchant is told. Its changes wait for each other from here to their end, so that
-     * none holds a row that another wants while it waits for the merchant's.
+     * The members to notify of a merchant's change. Changes of a merchant wait for each other from here on, so that
+     * none holds a row that another needs.
      */
     readonly members: (merchantId: MerchantId) => Effect.Effect<ReadonlyArray<Recipient>>
     /**
@@ -245,7 +245,7 @@ export class AuditRepo extends Context.Service<
       merchantId: MerchantId,
       asker: { readonly id: string; readonly role: Role; readonly session: Uint8Array }
     ) => Effect.Effect<boolean>
-    /** Who is notified of a service-wide change: every operator except its author. */
+    /** The operators to notify of a service-wide change: all except its author. */
     readonly otherOperators: (userId: string | null) => Effect.Effect<ReadonlyArray<Recipient>>
   }
 >()("quittance/merchants/AuditRepo") {

@@ -1,5 +1,5 @@
-// Who is calling. Merchants and their keys are issued here and every request's
-// key is looked up here: never cached, so that a revoked key dies at once everywhere.
+// Issues merchants and their keys, and looks up the key of every request. Nothing is cached, so every instance rejects
+// a revoked key at once.
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
@@ -19,7 +19,7 @@ import { KeyRepo, type NewKey } from "./KeyAuth/KeyRepo.ts"
 
 export interface NewMerchant {
   readonly name: string
-  readonly receivers: { readonly test: Address; readonly live: Address }
+  readonly receivers: { readonly [E in Env]: Address }
   readonly logoUrl?: string
   readonly identityAudience?: string
   readonly boundTokensOnly?: boolean
@@ -27,9 +27,8 @@ export interface NewMerchant {
 }
 
 /** The keys a merchant starts with. Secret keys have full access. Shown once. */
-export interface FirstKeys {
-  readonly test: { readonly secret: string; readonly publishable: string }
-  readonly live: { readonly secret: string; readonly publishable: string }
+export type FirstKeys = {
+  readonly [E in Env]: { readonly secret: string; readonly publishable: string }
 }
 
 export interface IssuedKey {
@@ -47,16 +46,16 @@ export class KeyAuth extends Context.Service<
     readonly createMerchant: (
       merchant: NewMerchant
     ) => Effect.Effect<{ readonly merchant: Merchant; readonly keys: FirstKeys }, ReceiverTaken>
-    /** As `createMerchant`, with test keys alone. */
+    /** Like `createMerchant`, with test keys alone. */
     readonly createTestMerchant: (
       merchant: NewMerchant
     ) => Effect.Effect<{ readonly merchant: Merchant; readonly keys: Pick<FirstKeys, "test"> }, ReceiverTaken>
     readonly createKey: (merchantId: MerchantId, key: KeyTerms) => Effect.Effect<IssuedKey>
     /** Revokes a key and issues its successor at once. None where the key is unknown, revoked or an agent's. */
     readonly rotateKey: (merchantId: MerchantId, keyId: string) => Effect.Effect<Option.Option<IssuedKey>>
-    /** Whether there was a current key to revoke. */
+    /** True if there was a current key to revoke. */
     readonly revokeKey: (merchantId: MerchantId, keyId: string) => Effect.Effect<boolean>
-    /** Whether there was a current key to name; null takes its name away. */
+    /** True if there was a current key to name; null takes its name away. */
     readonly nameKey: (merchantId: MerchantId, keyId: string, name: string | null) => Effect.Effect<boolean>
     readonly listKeys: (merchantId: MerchantId) => Effect.Effect<ReadonlyArray<ApiKey>>
     readonly listMerchants: Effect.Effect<ReadonlyArray<Merchant>>

@@ -18,7 +18,7 @@ import { RateLimiter } from "../../platform/limits/RateLimiter.ts"
 import type { Limit } from "../../platform/limits/RequestLimits.ts"
 import { KeyAuth } from "./KeyAuth.ts"
 
-/** Why the principal may not call an endpoint of this access, or undefined where it may. */
+/** The reason why the principal may not call an endpoint of this access, or undefined where it may. */
 export const refusal = (access: Access, principal: Principal) => {
   const kinds = access.by === "key" ? access.kinds : []
   const { manage, testRail } = access.by === "key" ? access : {}
@@ -56,7 +56,7 @@ export const layerApiKeyAuth: Layer.Layer<ApiKeyAuth, never, KeyAuth | RateLimit
       const waitOf = ({ keyId, kind }: Principal) =>
         kind === "publishable" ? publishableWaitOf(keyId) : limiter.take(keyId, limit)
 
-      /** What is asked for, where the endpoint admits the principal, within its limits. */
+      /** Runs the request if the endpoint admits the principal, within its limits. */
       const admitted = <A, E>(
         principal: Principal,
         access: Access,

@@ -1,22 +1,26 @@
 // The proxy as an MCP server on standard input and output, for agents that speak it.
+import { setTimeout as sleep } from "node:timers/promises"
 import { Effect, Layer, Option, Schema } from "effect"
 import { McpProtocol, McpServer, Tool, Toolkit } from "effect/ai"
 import { outcomeHeaders, type PayingFetch } from "./PayingFetch.ts"
 import { readUpTo } from "./readUpTo.ts"
+import { makeUnderWay } from "./underWay.ts"
 
 const maxTextBytes = 256 * 1024
 /** Until an answer must have been read. */
 const fetchTimeoutMillis = 120_000
+/** Clients give a call up after a minute by default: before that they are told that it is under way. */
+const answerWithinMillis = 50_000
 
 const brokenOff =
   "The resource was paid and its answer broke off. Fetch again with the same requestId: it repeats this payment and makes no other."
 
-/** Why a tool did nothing. */
+/** The reason why a tool did nothing. */
 const Refused = Schema.Struct({ code: Schema.String, message: Schema.String })
 
 const Fetch = Tool.make("fetch", {
   description:
-    "Fetches an http(s) address. A 402 is paid from the agent's wallet within its cap, and the request is repeated once. A redirect is not followed: fetch its location. Give the same requestId to repeat a request without paying again.",
+    "Fetches an http(s) address. A 402 is paid from the agent's wallet within its cap, and the request is repeated once. A redirect is not followed: fetch its location. Give the same requestId to repeat a request without paying again; a call that was given up and is made again within minutes is the same request.",
   parameters: Schema.Struct({
     url: Schema.String,
     method: Schema.optionalKey(Schema.Literals(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"])),
@@ -69,6 +73,13 @@ const readText = async (response: Response) => {
   return { body: new TextDecoder().decode(bytes.subarray(0, maxTextBytes)), truncated: !isWhole }
 }
 
+interface FetchCall {
+  readonly url: string
+  readonly method: string
+  readonly headers: Headers
+  readonly body: string | null
+}
+
 /** An MCP server that speaks on stdio until its input ends. */
 export const layer = (paying: PayingFetch) => {
   const agent = Effect.tryPromise({ try: () => paying.agent(), catch: () => serviceSilent }).pipe(
@@ -85,6 +96,39 @@ export const layer = (paying: PayingFetch) => {
       })
     )
   )
+  /** The whole answer of one request, as the agent is told. */
+  const answerOf = async (id: string, target: URL, { body, headers, method, url }: FetchCall) => {
+    const response = await paying.fetch({
+      requestId: id,
+      url,
+      method,
+      headers,
+      body: body === null ? undefined : new TextEncoder().encode(body),
+      signal: AbortSignal.timeout(fetchTimeoutMillis)
+    })
+    const paid = response.headers.get(outcomeHeaders.amount)
+    const location = response.headers.get("location")
+    const told = {
+      status: response.status,
+      contentType: response.headers.get("content-type"),
+      location: location === null ? null : (URL.parse(location, target)?.href ?? location),
+      requestId: id,
+      paid
+    }
+    try {
+      return {
+        ...told,
+        ...(await readText(response)),
+        refused: response.headers.get(outcomeHeaders.refused),
+        message: response.headers.get(outcomeHeaders.message)
+      }
+    } catch (error) {
+      if (paid === null) throw error
+      return { ...told, body: "", truncated: true, refused: "PAYMENT_OUTCOME_UNKNOWN", message: brokenOff }
+    }
+  }
+  const underWay = makeUnderWay<Awaited<ReturnType<typeof answerOf>>>()
+
   const handlers = toolkit.toLayer({
     fetch: Effect.fnUntraced(function* ({ url, method, headers, body, requestId }) {
       const target = URL.parse(url)
@@ -99,49 +143,25 @@ export const layer = (paying: PayingFetch) => {
         },
         catch: () => ({ code: "INVALID_HEADERS", message: "A header's name or value is not valid." })
       })
-      const id = requestId ?? crypto.randomUUID()
-      return yield* Effect.tryPromise({
+      const request = { url, method: method ?? "GET", headers: [...sent], body: body ?? null }
+      const call = underWay.join(requestId, JSON.stringify(request), (id) =>
+        answerOf(id, target, { ...request, headers: sent })
+      )
+      const answer = yield* Effect.tryPromise({
         // It fails only before anything is paid.
         catch: () => ({
           code: "UPSTREAM_UNREACHABLE",
           message: `${target.host} does not answer, or its answer broke off. Nothing was paid.`
         }),
-        try: async () => {
-          const response = await paying.fetch({
-            requestId: id,
-            url,
-            method: method ?? "GET",
-            headers: sent,
-            body: body === undefined ? undefined : new TextEncoder().encode(body),
-            signal: AbortSignal.timeout(fetchTimeoutMillis)
-          })
-          const paid = response.headers.get(outcomeHeaders.amount)
-          const location = response.headers.get("location")
-          const told = {
-            status: response.status,
-            contentType: response.headers.get("content-type"),
-            location: location === null ? null : (URL.parse(location, url)?.href ?? location),
-            requestId: id,
-            paid
-          }
-          try {
-            return {
-              ...told,
-              ...(await readText(response)),
-              refused: response.headers.get(outcomeHeaders.refused),
-              message: response.headers.get(outcomeHeaders.message)
-            }
-          } catch (error) {
-            if (paid === null) throw error
-            return {
-              ...told,
-              body: "",
-              truncated: true,
-              refused: "PAYMENT_OUTCOME_UNKNOWN",
-              message: brokenOff
-            }
-          }
-        }
+        try: () => Promise.race([call.answer, sleep(answerWithinMillis, undefined, { ref: false })])
+      }).pipe(Effect.tapError(() => Effect.sync(call.done)))
+      if (answer !== undefined) {
+        call.done()
+        return answer
+      }
+      return yield* Effect.fail({
+        code: "STILL_UNDER_WAY",
+        message: `${target.host} has not answered yet, and may have been paid. Fetch again with requestId ${call.id}: it waits for the same answer and makes no other payment.`
       })
     }),
     balance: () => Effect.map(agent, ({ payments: _payments, ...rest }) => rest),

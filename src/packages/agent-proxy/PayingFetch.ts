@@ -12,7 +12,7 @@ export interface PayingFetchOptions {
   /** Origin of the service. */
   readonly serviceUrl: string
   readonly agentKey: Redacted.Redacted<string>
-  /** One line for each payment, without secrets. */
+  /** Logs one line for each payment, without secrets. */
   readonly log: (line: string) => void
 }
 
@@ -41,7 +41,8 @@ export const outcomeHeaders = {
 const PaymentRequired = Schema.Struct({
   x402Version: Schema.Literals([1, 2]),
   accepts: Schema.Array(Schema.Unknown).check(Schema.isMinLength(1)),
-  resource: Schema.optionalKey(Schema.Unknown)
+  resource: Schema.optionalKey(Schema.Unknown),
+  extensions: Schema.optionalKey(Schema.Unknown)
 })
 const decodePaymentRequired = Schema.decodeUnknownOption(PaymentRequired)
 
@@ -131,7 +132,8 @@ export const makePayingFetch = ({ serviceUrl, agentKey, log }: PayingFetchOption
       paymentRequired: {
         x402Version: required.x402Version,
         accepts: required.accepts.slice(0, 20),
-        ...(required.resource === undefined ? {} : { resource: required.resource })
+        ...(required.resource === undefined ? {} : { resource: required.resource }),
+        ...(required.extensions === undefined ? {} : { extensions: required.extensions })
       }
     })
     for (let attempt = 1; attempt <= serviceTries; attempt++) {
@@ -162,7 +164,7 @@ export const makePayingFetch = ({ serviceUrl, agentKey, log }: PayingFetchOption
   const send = async <A>(
     { url, method, headers, body, signal }: AgentRequest,
     extra: Readonly<Record<string, string>>,
-    /** What belongs to the head: it must come within the time as well. */
+    /** Reads the head of the response, which must arrive within the time limit. */
     begin: (response: Response) => Promise<A>
   ): Promise<A> => {
     const all = new Headers(headers)

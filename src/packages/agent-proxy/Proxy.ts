@@ -43,7 +43,7 @@ const forwarded = (headers: Headers): Headers => {
   return new Headers([...headers].filter(([name]) => !dropped.has(name)))
 }
 
-/** What would act in a browser: on the proxy's origin, which all upstreams share. */
+/** Headers that would act in a browser on the proxy's origin, which all upstreams share. */
 const browserHeaders = ["set-cookie", "service-worker-allowed", "clear-site-data"]
 /** Makes a response inert should a browser display it anyway: no script, no framing, no sharing. */
 const inert = {

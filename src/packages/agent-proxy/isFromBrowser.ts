@@ -7,7 +7,7 @@ const programsMode = "cors"
 
 const marks = ["origin", "referer", "upgrade-insecure-requests", "x-playback-session-id"]
 
-/** How programs call themselves that are no browser's part; browsers always call themselves something. */
+/** User agents of known programs; browsers always send a user agent. */
 const programs =
   /^(aiohttp|apache-httpclient|axios|bun|curl|deno|faraday|go-http-client|got|guzzlehttp|httpie|insomnia|java|libcurl|node|okhttp|postmanruntime|python[-/]|reqwest|ruby|undici|wget)|powershell\/[\d.]+$/i
 

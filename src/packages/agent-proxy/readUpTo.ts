@@ -1,6 +1,6 @@
 export interface Beginning {
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** Whether the body ended within the limit. */
+  /** True if the body ended within the limit. */
   readonly isWhole: boolean
   /** All of the body: what was read, then what follows, as it is asked for. */
   readonly all: () => ReadableStream<Uint8Array>

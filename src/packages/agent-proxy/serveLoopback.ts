@@ -1,9 +1,9 @@
 import { once } from "node:events"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 
-/** One request, before its body is read. */
+/** A request before its body is read. */
 export interface LoopbackRequest {
-  /** What stands in the request line: `/path`. */
+  /** The target in the request line: `/path`. */
   readonly target: string
   readonly method: string
   readonly headers: Headers

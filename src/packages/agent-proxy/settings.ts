@@ -1,5 +1,6 @@
-// What the proxy and the MCP server read from the environment.
+// Settings of the proxy and the MCP server, from the environment.
 import { Effect, Redacted, Schema } from "effect"
+import { envs } from "../../domain/networks.ts"
 
 /** A setting that stops the start; `message` is the whole sentence for the operator. */
 export class ProxyRefusal extends Schema.TaggedError<ProxyRefusal>()("ProxyRefusal", {
@@ -15,7 +16,7 @@ export interface ProxySettings {
 export const readSettings = (env: Readonly<Record<string, string | undefined>>) =>
   Effect.gen(function* () {
     const key = env["SERVICE_AGENT_KEY"]?.trim() ?? ""
-    if (!/^ak_(test|live)_[0-9A-Za-z]+$/.test(key)) {
+    if (!envs.some((env) => new RegExp(`^ak_${env}_[0-9A-Za-z]+$`).test(key))) {
       return yield* new ProxyRefusal({
         message: "SERVICE_AGENT_KEY must be the agent's key, ak_test_…, shown when the agent was created"
       })

@@ -8,6 +8,9 @@ export interface UpstreamRequest {
   readonly signal: AbortSignal
 }
 
+/** A 402 of version 2 is a header: as large as its body may be in version 1. */
+const maxHeaderBytes = 128 * 1024
+
 /** Statuses whose responses have no body. */
 const bodiless = [204, 205, 304]
 
@@ -26,6 +29,7 @@ export const upstreamFetch = (address: string, init: UpstreamRequest): Promise<R
       method,
       headers: Object.fromEntries(sent),
       agent: false,
+      maxHeaderSize: maxHeaderBytes,
       signal
     })
     outgoing.on("error", reject)

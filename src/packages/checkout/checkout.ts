@@ -1,5 +1,5 @@
-// What `@quittance/checkout` exports: the loader of the element, and its types. The element itself comes from the
-// service, so that it is always of the service's version.
+// The exports of `@quittance/checkout`: the element's loader and types. The service serves the element itself, so its
+// version always matches.
 
 export type CheckoutState =
   | "loading"
@@ -15,7 +15,7 @@ export type CheckoutState =
   | "expired"
   | "cancelled"
 
-/** Of the element's events. They are for the buyer's eyes: ship goods on the webhook. */
+/** The detail of the element's events. They are for display only: ship goods on the webhook. */
 export interface CheckoutEventDetail {
   readonly state: CheckoutState
   readonly paymentId?: string
@@ -27,14 +27,14 @@ export interface QuittanceCheckoutElement extends HTMLElement {
   readonly state: CheckoutState
 }
 
-/** What the element takes. */
+/** The attributes of the element. */
 export interface CheckoutAttributes {
   /** From your server: `paymentIntents.create(…).intentToken`. */
   readonly intentToken: string
   readonly publishableKey: string
   /** A language tag; the browser's languages by default. */
   readonly lang?: string
-  /** What is paid for, for the buyer to read. */
+  /** A description of the goods or service for the buyer. */
   readonly description?: string
 }
 

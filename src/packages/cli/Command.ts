@@ -1,10 +1,10 @@
-/** One of the commands: what it takes and what it does. */
+/** A command with its arguments and action. */
 export interface Command {
   readonly summary: string
   readonly usage: string
   readonly options: Readonly<Record<string, { readonly type: "string" | "boolean" }>>
   readonly required?: ReadonlyArray<string>
-  /** How many words must follow it. */
+  /** The number of required words after it. */
   readonly words?: number
   readonly run: (input: {
     readonly flags: { readonly [name: string]: string | undefined }

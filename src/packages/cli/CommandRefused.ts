@@ -1,4 +1,4 @@
-/** Why a command could not be done, in one sentence for whoever typed it. */
+/** The reason why a command could not be done, in one sentence for whoever typed it. */
 export class CommandRefused extends Error {
   override readonly name = "CommandRefused"
   /** 1: it could not be done. 2: it is not a command. */

@@ -27,7 +27,7 @@ const login: Command = {
     const settings = readSettings({ url: flags["url"], key })
     await new Quittance(settings).payments.list({ limit: 1 })
     const path = keepSettings(settings)
-    print({ path, baseUrl: settings.baseUrl }, `Logged in to ${settings.baseUrl}. Kept in ${path}.`)
+    print({ path, baseUrl: settings.baseUrl }, `Logged in to ${settings.baseUrl}. Stored in ${path}.`)
   }
 }
 
@@ -65,7 +65,7 @@ const resend: Command = {
   }
 }
 
-/** What became of it; one that somebody else resends at this moment needs nobody. */
+/** The outcome of a resend; if somebody else resends it at the moment, nothing more is needed. */
 const resent = async (quittance: Quittance, id: string): Promise<string> => {
   try {
     return (await quittance.events.resend(id)).status

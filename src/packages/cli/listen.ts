@@ -54,10 +54,10 @@ export const listen: Command = {
     const patienceSeconds = numberOf("patience", flags["patience"] ?? "60")
     const path = flags["cursor"] ?? cursorPath(settings, url)
     const quittance = new Quittance({ ...settings, retries: 6 })
-    const kept = readCursor(path)
-    let cursor = kept ?? (flags["from-start"] === "true" ? "" : await newest(quittance))
+    const storedCursor = readCursor(path)
+    let cursor = storedCursor ?? (flags["from-start"] === "true" ? "" : await newest(quittance))
     writeOwn(path, cursor)
-    say(`Forwarding events to ${url}${kept ? `, after ${kept}` : ""}. Ctrl-C stops it.`)
+    say(`Forwarding events to ${url}${storedCursor ? `, after ${storedCursor}` : ""}. Ctrl-C stops it.`)
     // One that is set may be the shop's own, and what is said may be logged.
     const isSet = given(process.env, "WEBHOOK_SECRET") !== undefined
     say(

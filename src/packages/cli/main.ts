@@ -22,7 +22,7 @@ const overview = () =>
     "",
     ...Object.entries(all).map(([name, { summary }]) => `  ${name.padEnd(26)}${summary}`),
     "",
-    "Each takes --url and --key (or QUITTANCE_URL and QUITTANCE_KEY, or what login has kept) and --json.",
+    "Each takes --url and --key (or QUITTANCE_URL and QUITTANCE_KEY, or what login has stored) and --json.",
     "`quittance COMMAND --help` says more."
   ].join("\n")
 

@@ -1,8 +1,8 @@
-// Where the service is and with which key: flags first, then the environment, then what `login` has kept in a file
-// that its owner alone may read.
+// The service's URL and key: from flags, then the environment, then the file that `login` wrote for its owner only.
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import { homedir } from "node:os"
 import { dirname, join } from "node:path"
+import { envs } from "../../domain/networks.ts"
 import { CommandRefused } from "./CommandRefused.ts"
 
 export interface Settings {
@@ -12,7 +12,7 @@ export interface Settings {
   readonly webhookSecret: string
 }
 
-type Kept = { readonly [K in keyof Settings]?: string }
+type Stored = { readonly [K in keyof Settings]?: string }
 
 /** A variable that is empty is not set: files of variables name those that they do not use. */
 export const given = (env: NodeJS.ProcessEnv, name: string): string | undefined =>
@@ -25,7 +25,7 @@ export const settingsPath = (env: NodeJS.ProcessEnv = process.env): string =>
 const isMissing = (error: unknown) =>
   typeof error === "object" && error !== null && "code" in error && error.code === "ENOENT"
 
-const readKept = (path: string): Kept => {
+const readStored = (path: string): Stored => {
   let text: string
   try {
     text = readFileSync(path, "utf8")
@@ -55,31 +55,32 @@ const newSecret = () => `whsec_${Buffer.from(crypto.getRandomValues(new Uint8Arr
 
 const originOf = (url: string | undefined) => URL.parse(url ?? "")?.origin
 
-/** What is known, with a new secret where none is kept. A kept key is good for the service that it was kept for alone. */
+/** The settings, with a new secret if none is stored. A stored key is valid only for its own service. */
 export const readSettings = (
   flags: { readonly url?: string | undefined; readonly key?: string | undefined },
   env: NodeJS.ProcessEnv = process.env
 ): Settings => {
-  const kept = readKept(settingsPath(env))
+  const stored = readStored(settingsPath(env))
   const named = flags["url"] ?? given(env, "QUITTANCE_URL")
-  const baseUrl = named ?? kept.baseUrl
-  const isElsewhere = named !== undefined && originOf(named) !== originOf(kept.baseUrl)
-  const key = flags["key"] ?? given(env, "QUITTANCE_KEY") ?? (isElsewhere ? undefined : kept.key)
+  const baseUrl = named ?? stored.baseUrl
+  const isElsewhere = named !== undefined && originOf(named) !== originOf(stored.baseUrl)
+  const key = flags["key"] ?? given(env, "QUITTANCE_KEY") ?? (isElsewhere ? undefined : stored.key)
   if (baseUrl !== undefined && !/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? ""))
     throw new CommandRefused(
       `${baseUrl} is no address. Give the service's origin, such as https://pay.example.com.`
     )
-  if (key === undefined && kept.key !== undefined)
+  if (key === undefined && stored.key !== undefined)
     throw new CommandRefused(
-      `The key that is kept is for ${kept.baseUrl}. For ${baseUrl} give one with --key or QUITTANCE_KEY, or log in there.`
+      `The stored key is for ${stored.baseUrl}. For ${baseUrl}, pass a key with --key or QUITTANCE_KEY, or log in there.`
     )
   if (baseUrl === undefined || key === undefined)
     throw new CommandRefused(
       "Not logged in. Run `quittance login --url https://pay.example.com`, or set QUITTANCE_URL and QUITTANCE_KEY."
     )
-  if (!/^sk_(test|live)_/.test(key))
-    throw new CommandRefused("The key must be a secret key, sk_test_… or sk_live_…, from the dashboard.")
-  return { baseUrl, key, webhookSecret: given(env, "WEBHOOK_SECRET") ?? kept.webhookSecret ?? newSecret() }
+  const prefixes = envs.map((env) => `sk_${env}_`)
+  if (!prefixes.some((prefix) => key.startsWith(prefix)))
+    throw new CommandRefused(`The key must be a secret key, ${prefixes.join("… or ")}…, from the dashboard.`)
+  return { baseUrl, key, webhookSecret: given(env, "WEBHOOK_SECRET") ?? stored.webhookSecret ?? newSecret() }
 }
 
 export const keepSettings = (settings: Settings, env: NodeJS.ProcessEnv = process.env): string => {

@@ -22,7 +22,7 @@ export interface CreatedIntent extends resources.PaymentIntent {
 export interface CreateIntent {
   /** USD, up to 14 integer and 6 decimal digits: `"10.00"`. */
   readonly amount: string
-  /** Where the buyer pays at your shop; https, at most 2048 characters. */
+  /** The order's page at your shop: https, at most 2048 characters. */
   readonly intentUrl: string
 }
 
@@ -113,7 +113,7 @@ export class Quittance {
   readonly books: BookCalls
   /** Pages that you make once and hand out. */
   readonly paymentLinks: PaymentLinkCalls
-  /** What your wallet sends back, proven on the chain. */
+  /** Refunds: transfers from your wallet that the service verifies on the chain. */
   readonly refunds: RefundCalls
   readonly webhookEndpoint: {
     readonly retrieve: (options?: CallOptions) => Promise<WebhookEndpoint | null>

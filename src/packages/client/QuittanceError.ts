@@ -1,4 +1,4 @@
-// What went wrong with a call, as the service's envelope tells it.
+// A failed call, with the fields of the service's error envelope.
 import type { ErrorCode } from "../../domain/ErrorCode.ts"
 
 export interface QuittanceErrorDetail {
@@ -17,7 +17,7 @@ export interface QuittanceErrorFields {
   readonly status: number
   readonly message: string
   readonly requestId?: string | undefined
-  /** Whether the same call may succeed later. */
+  /** True if the same call may succeed later. */
   readonly retryable: boolean
   readonly reason?: string | undefined
   readonly details?: ReadonlyArray<QuittanceErrorDetail> | undefined

@@ -1,5 +1,6 @@
 // Exports of a merchant's books, as they stream, and statements.
 
+import { QuittanceError } from "./QuittanceError.ts"
 import type { Statement, StatementBalances } from "./resources.ts"
 import type { CallOptions, Transport } from "./transport.ts"
 
@@ -8,7 +9,7 @@ export interface BookPeriod {
   readonly from: string
   /** The last day, included. */
   readonly to: string
-  /** Where the days begin, such as `Europe/Berlin`; the merchant's own when absent. */
+  /** The time zone of the days, such as `Europe/Berlin`; by default the merchant's. */
   readonly timeZone?: string
 }
 
@@ -18,10 +19,17 @@ export interface BookStatement {
 }
 
 export interface BookCalls {
-  /** The file as it comes: it fails where the answer breaks off, so that half of one is never taken for all. */
+  /**
+   * The file as it comes. If it ends without its last line, the stream fails with `NO_ANSWER`: half of a file is never
+   * taken for all, also where a proxy hides that the answer broke off.
+   */
   readonly export: (
     kind: "payments" | "refunds" | "transfers",
-    period: BookPeriod & { readonly format?: "csv" | "json" },
+    period: BookPeriod & {
+      readonly format?: "csv" | "json"
+      /** The decimal mark of CSV: `comma` writes `41,20` and separates cells by `;`. */
+      readonly decimal?: "point" | "comma"
+    },
     options?: CallOptions
   ) => Promise<ReadableStream<Uint8Array>>
   readonly statement: (period: BookPeriod, options?: CallOptions) => Promise<BookStatement>
@@ -32,9 +40,38 @@ const query = (fields: object) =>
     Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))
   )
 
+/** The end of a complete file, with its number of rows. */
+const end = /(^|\n)(end[,;]\d+[,;]*\r\n|\],"rows":\d+\}\n)$/
+const endBytes = 128
+
+/** Passes a file on, and fails if it has no end. */
+const whole = (): TransformStream<Uint8Array, Uint8Array> => {
+  let last = new Uint8Array()
+  return new TransformStream({
+    transform: (bytes, controller) => {
+      const joined = new Uint8Array(last.length + Math.min(bytes.length, endBytes))
+      joined.set(last)
+      joined.set(bytes.subarray(-endBytes), last.length)
+      last = joined.slice(-endBytes)
+      controller.enqueue(bytes)
+    },
+    flush: (controller) => {
+      if (end.test(new TextDecoder().decode(last))) return
+      controller.error(
+        new QuittanceError({
+          code: "NO_ANSWER",
+          status: 0,
+          message: "The export broke off: its last line is missing. Discard what came, and ask again.",
+          retryable: true
+        })
+      )
+    }
+  })
+}
+
 export const bookCalls = (call: Transport, answered: <A>(body: unknown) => A): BookCalls => ({
   export: async (kind, period, { signal } = {}) =>
-    answered(
+    answered<ReadableStream<Uint8Array>>(
       await call({
         method: "GET",
         path: `/api/v1/exports/${kind}?${query(period)}`,
@@ -42,7 +79,7 @@ export const bookCalls = (call: Transport, answered: <A>(body: unknown) => A): B
         signal,
         stream: true
       })
-    ),
+    ).pipeThrough(whole()),
   statement: async (period, { signal } = {}) =>
     answered(
       await call({ method: "GET", path: `/api/v1/statement?${query(period)}`, idempotent: true, signal })

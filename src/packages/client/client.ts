@@ -1,4 +1,4 @@
-// What `@quittance/client` exports.
+// The exports of `@quittance/client`.
 
 export type { BookCalls, BookPeriod, BookStatement } from "./books.ts"
 export {

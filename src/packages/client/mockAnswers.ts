@@ -1,4 +1,4 @@
-// How the mock answers: the service's media type, envelope and amounts.
+// The mock's responses: media type, envelope and amounts of the service.
 
 export const json = (status: number, body: unknown) =>
   new Response(JSON.stringify(body), { status, headers: { "content-type": "application/json" } })
@@ -21,7 +21,7 @@ export const isOrderUrl = (value: unknown): value is string => {
   return url.protocol === "https:" || (url.protocol === "http:" && local)
 }
 
-/** Where a page begins: after the one that the cursor names, which has to be there. */
+/** The start of a page: after the cursor's item, which must exist. */
 export const placeAfter = (ids: ReadonlyArray<string>, cursor: string | null): number | undefined => {
   if (cursor === null) return 0
   const at = ids.indexOf(cursor)

@@ -65,7 +65,7 @@ export const mockQuittance = (): MockQuittance => {
   const payments = new Map<string, Payment>()
   const events: Array<Event> = []
   const links = mockLinks(baseUrl)
-  /** Of settled payments, by their ids. */
+  /** Events of settled payments, by their ids. */
   const told = new Map<string, WebhookEvent>()
 
   const promise = (amount: string, intentUrl: string) => {

@@ -8,7 +8,7 @@ export type CreatePaymentLink = (
   | { readonly amount: string }
   | { readonly minAmount: string; readonly maxAmount: string }
 ) & {
-  /** What the buyer pays for, at most 500 characters. */
+  /** The goods or service, at most 500 characters. */
   readonly description: string
   /** True for a link that is paid once. */
   readonly once?: boolean

@@ -3,13 +3,13 @@ import { paged, query } from "./paged.ts"
 import type { Refund } from "./resources.ts"
 import type { CallOptions, Transport } from "./transport.ts"
 
-/** Of a payment or of an incoming transfer. */
+/** A refund of a payment or of an incoming transfer. */
 export type CreateRefund = ({ readonly paymentId: string } | { readonly incomingTransferId: string }) & {
   /** USD; all that is left, where absent. */
   readonly amount?: string
   /** The payer, where absent. */
   readonly recipient?: string
-  /** Of the transaction that has sent it; without it, the service finds the transfer that you send. */
+  /** The hash of the transaction that sent the refund. Without it, the service finds your transfer. */
   readonly transactionId?: string
   readonly reason?: string
   /** True to refund more than was paid. */

@@ -1,5 +1,6 @@
-// What the service answers, as plain types: the package's declarations need nothing else. They are the
-// contract's own, which test/packages/client/resources.test.ts holds.
+// The service's responses as plain types, so the package's declarations need nothing else.
+// test/packages/client/resources.test.ts compares them with the contract's types.
+import type { WebhookEvent, WebhookTokenChange } from "./verifyWebhook.ts"
 
 export interface Token {
   readonly address: string
@@ -59,7 +60,7 @@ export interface WebhookEndpoint {
 export interface WebhookDelivery {
   /** The event's `id`. */
   readonly id: string
-  readonly type: "payment.settled" | "test"
+  readonly type: WebhookEvent["type"]
   readonly status: "pending" | "delivered" | "failed" | "cancelled"
   readonly attempts: ReadonlyArray<{
     readonly number: number
@@ -79,33 +80,19 @@ export interface WebhookDelivery {
   readonly createdAt: string
 }
 
-/** One movement of tokens; `amountAtomic` in the token's smallest units. */
-export interface TokenChange {
-  readonly amountAtomic: string
-  readonly chainId: number
-  readonly receiver: string
-  readonly tokenAddress: string
-}
+export type TokenChange = WebhookTokenChange
 
 /** An event as it is delivered, and what it is about. */
 export interface Event {
-  readonly event:
-    | {
-        readonly id: string
-        readonly type: "payment.settled"
-        readonly livemode: boolean
-        readonly transactionId: string
-        readonly tokenChanges: ReadonlyArray<TokenChange>
-      }
-    | { readonly id: string; readonly type: "test"; readonly livemode: boolean }
+  readonly event: WebhookEvent
   /** Null for a `test` event. */
   readonly payment: Payment | null
-  /** Of its delivery so far; `cancelled` without a webhook endpoint. */
+  /** The status of its delivery; `cancelled` without a webhook endpoint. */
   readonly delivery: "pending" | "delivered" | "failed" | "cancelled"
   readonly createdAt: string
 }
 
-/** What a merchant's wallet sends back. Absent fields are omitted. */
+/** A refund, sent from the merchant's wallet. Absent fields are omitted. */
 export interface Refund {
   readonly id: string
   /** `pending` until the chain proves the transfer. */
@@ -117,7 +104,7 @@ export interface Refund {
   readonly currency: "USD"
   readonly env: "test" | "live"
   readonly livemode: boolean
-  /** Where the USDC goes. */
+  /** The address that receives the USDC. */
   readonly recipient: string
   readonly reason?: string
   readonly beyondPaid: boolean
@@ -160,7 +147,7 @@ export interface PaymentLink {
   readonly minAmount?: string
   readonly maxAmount?: string
   readonly currency: "USD"
-  /** Whether it is paid once. */
+  /** True if it is paid once. */
   readonly once: boolean
   readonly state: "open" | "paid" | "expired" | "closed"
   readonly createdAt: string
@@ -185,7 +172,7 @@ export interface BookTransfer {
   readonly note: string | null
 }
 
-/** What came to the receiving addresses and left them in a period. */
+/** The transfers to and from the receiving addresses in a period. */
 export interface Statement {
   /** Days, `2026-01-01`. */
   readonly from: string

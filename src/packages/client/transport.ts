@@ -24,7 +24,7 @@ interface Call {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE"
   readonly path: string
   readonly body?: unknown
-  /** Whether a call whose answer was lost may be made again. */
+  /** True if a call whose answer was lost may be made again. */
   readonly idempotent: boolean
   readonly signal?: AbortSignal | undefined
   /** Answers the body as it comes: the time-out ends where it begins. */

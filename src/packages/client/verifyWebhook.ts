@@ -1,7 +1,7 @@
 // Proves that a webhook came from Quittance and is fresh (docs/contract.md 6.2).
 // Web-standard APIs alone: runs on Node, Bun, Deno, workers and in browsers.
 
-/** Why a webhook was refused. */
+/** The reason why a webhook was refused. */
 export type WebhookRefusal =
   | "missing_header"
   | "malformed_header"
@@ -38,7 +38,7 @@ export class WebhookVerificationError extends Error {
   }
 }
 
-/** One movement of tokens; `amountAtomic` in the token's smallest units. */
+/** A movement of tokens; `amountAtomic` is in the token's smallest unit. */
 export interface WebhookTokenChange {
   readonly amountAtomic: string
   readonly chainId: number
@@ -55,6 +55,8 @@ export type WebhookEvent =
       readonly tokenChanges: ReadonlyArray<WebhookTokenChange>
     }
   | { readonly id: string; readonly type: "test"; readonly livemode: boolean }
+
+const types: { readonly [T in WebhookEvent["type"]]: true } = { "payment.settled": true, test: true }
 
 export interface VerifyWebhookOptions {
   /** Unix seconds to judge the timestamp by; the clock's by default. */
@@ -170,7 +172,8 @@ const isEvent = (value: unknown): value is WebhookEvent =>
   "id" in value &&
   typeof value.id === "string" &&
   "type" in value &&
-  (value.type === "payment.settled" || value.type === "test")
+  typeof value.type === "string" &&
+  Object.hasOwn(types, value.type)
 
 const parseEvent = (body: Uint8Array): WebhookEvent => {
   try {

@@ -27,7 +27,7 @@ export interface QuittanceProviderOptions {
   readonly publishableKey: string
   /** `whsec_…`, of the webhook endpoint `https://your-medusa/hooks/payment/quittance_quittance`. */
   readonly signingSecret: string
-  /** Where the buyer comes back to; the session's id is added as `quittance_session`. */
+  /** The page to which the buyer returns; the session's id is added as `quittance_session`. */
   readonly returnUrl: string
 }
 
@@ -169,7 +169,7 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
   }
 
   /**
-   * Whether Medusa is just about another refund of the payment, or has done one since it read `data`: what that one
+   * True if Medusa is just about another refund of the payment, or has done one since it read `data`: what that one
    * takes would be taken twice. One that Medusa has left behind, as when it was killed, keeps nobody waiting for good.
    */
   async #isBesideAnother(id: string, done: number): Promise<boolean> {
@@ -219,7 +219,7 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
     return { action: "captured", data: { session_id: session, amount } }
   }
 
-  /** Why a payment completes no order; undefined where it may, or where Medusa does not say what the session is. */
+  /** The reason why a payment completes no order; undefined where it may, or where Medusa does not say what the session is. */
   async #whyUseless(
     sessionId: string,
     { intentUrl, paymentId }: WebhookOrder,
@@ -243,7 +243,7 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
     return undefined
   }
 
-  /** Of several payments that have settled before Medusa heard of one, the session is authorized with one alone. */
+  /** If several payments settled before Medusa was notified, only one of them authorizes the session. */
   async #isPaidByAnother(data: Readonly<Record<string, unknown>>, paymentId: string): Promise<boolean> {
     const { payment, isReturned } = await this.#standingOf(data)
     return payment?.status === "settled" && !isReturned && payment.id !== paymentId
@@ -264,7 +264,7 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
     )
   }
 
-  /** Why the service makes none, where it would say the same each time. */
+  /** The reason why the service makes none, where it would say the same each time. */
   async #askForRefund(paymentId: string, why: string): Promise<QuittanceError | undefined> {
     try {
       await this.#quittance.refunds.create({
@@ -291,10 +291,10 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
    */
   #intentUrlsOf(data: Readonly<Record<string, unknown>> | undefined): ReadonlyArray<string> {
     const session = textOf(data, "session_id")
-    const kept = listOf(data, "intentUrls").filter(
+    const sessionUrls = listOf(data, "intentUrls").filter(
       (url) => URL.parse(url)?.searchParams.get(sessionParameter) === session
     )
-    return [...new Set([this.#returnUrlOf(session), ...kept])]
+    return [...new Set([this.#returnUrlOf(session), ...sessionUrls])]
   }
 
   #statusOf(
@@ -328,7 +328,7 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
     return { payment: latest, isReturned }
   }
 
-  /** Whether the merchant gives it back, or has: it then pays for nothing any more. */
+  /** True if the merchant gives it back, or has: it then pays for nothing any more. */
   async #isRefunded(paymentId: string): Promise<boolean> {
     for await (const { status } of this.#quittance.refunds.list({ paymentId, limit: 100 }))
       if (status === "pending" || status === "proven") return true

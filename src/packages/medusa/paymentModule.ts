@@ -1,8 +1,8 @@
-// What a provider finds of Medusa's payment module, which holds it. All of it is asked for when it is needed: a release
-// of Medusa that has something else there is served as one that says nothing.
+// The parts of Medusa's payment module that the provider uses. It reads them only when it needs them, so a Medusa
+// release without them still works.
 
 export interface FoundSession {
-  /** As the provider keeps it there: `amount` is what the buyer is asked for, in USD. */
+  /** The session's data as the provider stores it; `amount` is the buyer's amount in USD. */
   readonly data: Readonly<Record<string, unknown>>
   /** Our payment that the session was authorized with. */
   readonly paidBy: string | undefined
@@ -17,7 +17,10 @@ export interface FoundRefund {
 export interface PaymentModule {
   /** None where the session was deleted; undefined where Medusa does not say. */
   readonly sessions: (id: string) => Promise<ReadonlyArray<FoundSession> | undefined>
-  /** Those of the payment that this one refunds, which is among them; undefined where Medusa does not say. */
+  /**
+   * All refunds of the payment that this refund belongs to, including this one; undefined if Medusa does not list
+   * them.
+   */
   readonly refundsBeside: (id: string) => Promise<ReadonlyArray<FoundRefund> | undefined>
   readonly logError: (text: string) => void
 }

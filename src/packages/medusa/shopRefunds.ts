@@ -9,13 +9,13 @@ export interface AskedRefund {
   readonly amount: string
   /** Refunds at the service that are refunds of Medusa already. */
   readonly done: ReadonlyArray<string>
-  /** What the merchant has written: the id of a refund that they have made in the dashboard. */
+  /** The merchant's note: the id of a refund made in the dashboard. */
   readonly note: string | undefined
 }
 
 export interface ShopRefund {
   readonly refund: Refund
-  /** Of the same amount, and asked for elsewhere. */
+  /** Refunds of the same amount that were requested elsewhere. */
   readonly others: ReadonlyArray<Refund>
 }
 

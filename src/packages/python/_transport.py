@@ -3,6 +3,7 @@
 import json
 import math
 import random
+import re
 import time
 import urllib.error
 import urllib.request
@@ -97,6 +98,19 @@ def _given(values: Mapping[str, Any]) -> Dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
+# How a whole export ends, with its number of rows.
+_WHOLE = re.compile(rb'(^|\n)(end[,;]\d+[,;]*\r\n|\],"rows":\d+\}\n)\Z')
+
+
+def _no_answer() -> QuittanceError:
+    return QuittanceError(
+        "NO_ANSWER",
+        0,
+        "No answer came from the service. Check base_url and the network; the call may have been carried out.",
+        retryable=True,
+    )
+
+
 def transport(key: str, base_url: str, timeout: float, retries: int) -> Call:
     """A function that makes calls and answers their bodies."""
     origin = base_url.rstrip("/")
@@ -121,15 +135,13 @@ def transport(key: str, base_url: str, timeout: float, retries: int) -> Call:
                 status, headers, text = answer.status, answer.headers, answer.read()
         # Of the last kind is an answer that breaks off.
         except (OSError, ValueError, EOFError, HTTPException) as error:
-            raise QuittanceError(
-                "NO_ANSWER",
-                0,
-                "No answer came from the service. Check base_url and the network; the call may have been carried out.",
-                retryable=True,
-            ) from error
+            raise _no_answer() from error
         if not 200 <= status <= 299:
             raise _error_of(status, headers, text)
         if raw:
+            # A proxy may hide that a file broke off.
+            if _WHOLE.search(text[-128:]) is None:
+                raise _no_answer()
             return text
         if text == b"":
             return None

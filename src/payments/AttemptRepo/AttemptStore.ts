@@ -18,7 +18,7 @@ export const attemptCountsMillis = 24 * 3_600_000
 /** Blocks by which a reorganisation may put a transfer below the height at which it was announced. */
 export const blockTolerance = 30
 
-/** Why an attempt no longer stands in the way of another one of its wallet. */
+/** The reason why an attempt no longer blocks another attempt of its wallet. */
 export type AttemptEnd = "declined" | "nonce_used" | "expired"
 
 export interface PaymentAttempt {
@@ -32,13 +32,13 @@ export interface PaymentAttempt {
   readonly announcedAt: Date
 }
 
-/** What an attempt says about a transfer of its wallet. */
+/** The parts of an attempt that help to match a transfer of its wallet. */
 export interface MatchAttempt extends Pick<PaymentAttempt, "blockNumber" | "nonce" | "announcedAt"> {
   /** Null while it is open. */
   readonly ended: AttemptEnd | null
 }
 
-/** What other buyers see of an open attempt. */
+/** The parts of an open attempt that other buyers see. */
 export interface OpenAttempt {
   readonly payer: Address
   readonly method: AttemptMethod
@@ -85,9 +85,8 @@ export interface AttemptStore {
     payer: Address
   ) => Effect.Effect<Option.Option<TransactionHash>>
   /**
-   * Whether what the payer has sent may be for another payment of the same amount to the same receiver: a pending one
-   * with an open attempt, or one with a report that the chain has not decided, of this transaction or made less than
-   * half an hour ago.
+   * True if the payer's transfer may belong to another payment of the same amount and receiver: a pending payment
+   * with an open attempt, or with an undecided report of this transaction or from the last half hour.
    */
   readonly paysAnEqual: (
     payment: Payment,
@@ -95,7 +94,10 @@ export interface AttemptStore {
     sent: TransactionHash,
     at: Date
   ) => Effect.Effect<boolean>
-  /** Whether the wallet has reported a transaction for the payment within half an hour that the chain has not decided. */
+  /**
+   * True if the wallet reported a transaction for the payment within the last half hour and the chain has not
+   * decided.
+   */
   readonly awaitsReported: (paymentId: PaymentId, payer: Address, at: Date) => Effect.Effect<boolean>
   /** The buyer has the address and may send from anywhere. False, and nothing is noted, where the payment has ended. */
   readonly noteAddressShown: (paymentId: PaymentId, at: Date) => Effect.Effect<boolean>

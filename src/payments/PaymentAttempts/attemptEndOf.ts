@@ -32,7 +32,7 @@ export const makeAttemptEndOf = ({
   readonly transferRepo: TransferRepo["Service"]
   readonly chain: ChainVerifier["Service"]
 }) => {
-  /** Whether the chain shows that the attempt's nonce was free when it was announced and is used at a height. */
+  /** True if the chain shows that the attempt's nonce was free at its announcement and is used at a height. */
   const hasLostNonce = Effect.fnUntraced(function* (
     { env }: Payment,
     { announcedAt, blockNumber, method, nonce, payer }: PaymentAttempt,
@@ -53,8 +53,8 @@ export const makeAttemptEndOf = ({
   })
 
   /**
-   * Why an open attempt has ended, by what the chain shows; undefined while it may still pay. Who names it as
-   * their own knows that its wallet asks no more, and which nonce it has used.
+   * The reason why an open attempt has ended, according to the chain; undefined while it may still pay. A caller who
+   * identifies the attempt as their own knows that the wallet has finished, and which nonce it used.
    */
   return Effect.fnUntraced(function* (
     payment: Payment,

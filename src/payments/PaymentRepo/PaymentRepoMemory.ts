@@ -58,7 +58,7 @@ export const makePaymentRepoMemory: Effect.Effect<
   const reports = new Map<string, KeptReport>()
   const claims = new Map<string, Claimed>()
   /** Ids of deliveries. */
-  const told = new Set<string>()
+  const enqueued = new Set<string>()
 
   const of = (tenant: Tenant, id: PaymentId) => {
     const payment = payments.get(id)
@@ -67,7 +67,7 @@ export const makePaymentRepoMemory: Effect.Effect<
   const reportKey = (id: PaymentId, evidence: Evidence) =>
     `${id} ${Buffer.from(evidenceKey(evidence)).toString("hex")}`
 
-  /** Of one payer's reports the settled ones go first, then the oldest. */
+  /** Evicts surplus reports of a payer: settled ones first, then the oldest. */
   const evictSurplus = (id: PaymentId, payer: string, newest: string) => {
     const others = reportsOf(id)
       .filter(([key, one]) => key !== newest && one.evidence.payer === payer)
@@ -87,7 +87,7 @@ export const makePaymentRepoMemory: Effect.Effect<
       transfer.amount,
       transfer.ordinal
     ].join(" ")
-  const reportsOf = (id: PaymentId) => [...reports].filter(([, kept]) => kept.paymentId === id)
+  const reportsOf = (id: PaymentId) => [...reports].filter(([, stored]) => stored.paymentId === id)
 
   return {
     open: Effect.fnUntraced(function* ({ at, ...input }) {
@@ -189,46 +189,47 @@ export const makePaymentRepoMemory: Effect.Effect<
       }
       payments.set(payment.id, settled)
       claims.set(key, { transfer, paymentId: payment.id, watchAt: settlement.watchAt, droppedAt: null })
-      for (const [kept] of reportsOf(payment.id)) reports.delete(kept)
+      for (const [id] of reportsOf(payment.id)) reports.delete(id)
       const { delivery, laterDelivery = delivery } = settlement
-      const telling = told.has(delivery.id) ? laterDelivery : delivery
-      told.add(telling.id)
-      yield* webhooks.enqueueSettled(payment, payment.id, telling, settlement.at)
+      const next = enqueued.has(delivery.id) ? laterDelivery : delivery
+      enqueued.add(next.id)
+      yield* webhooks.enqueueSettled(payment, payment.id, next, settlement.at)
       return Option.some(settled)
     }),
     noteCheck: (paymentId, evidence, _verdict, { heldUntil, nextCheckAt }) =>
       Effect.sync(() => {
         const key = reportKey(paymentId, evidence)
-        const kept = reports.get(key)
+        const stored = reports.get(key)
         if (
-          kept?.evidence.transactionId === evidence.transactionId &&
-          kept.nextCheckAt?.getTime() === heldUntil.getTime()
+          stored?.evidence.transactionId === evidence.transactionId &&
+          stored.nextCheckAt?.getTime() === heldUntil.getTime()
         ) {
-          reports.set(key, { ...kept, checks: kept.checks + 1, nextCheckAt })
+          reports.set(key, { ...stored, checks: stored.checks + 1, nextCheckAt })
         }
       }),
     noteVerdict: () => Effect.void,
+    checkRecorded: () => Effect.succeed(0),
     takeDueReports: (at, leaseUntil, limit) =>
       Effect.sync(() => {
         const turns = new Map<string, number>()
         // Merchants take turns; of a merchant's, those come first that have been checked least.
         const due = [...reports]
-          .filter(([, kept]) => isDue(kept.nextCheckAt, at))
+          .filter(([, stored]) => isDue(stored.nextCheckAt, at))
           .toSorted(([, left], [, right]) => left.checks - right.checks)
-          .map(([key, kept]) => {
-            const merchant = payments.get(kept.paymentId)?.merchantId ?? ""
+          .map(([key, stored]) => {
+            const merchant = payments.get(stored.paymentId)?.merchantId ?? ""
             const turn = turns.get(merchant) ?? 0
             turns.set(merchant, turn + 1)
-            return { key, kept, turn }
+            return { key, stored, turn }
           })
           .toSorted((left, right) => left.turn - right.turn)
           .slice(0, limit)
-        return due.flatMap(({ key, kept }): ReadonlyArray<DueReport> => {
-          reports.set(key, { ...kept, nextCheckAt: leaseUntil })
-          const payment = payments.get(kept.paymentId)
+        return due.flatMap(({ key, stored }): ReadonlyArray<DueReport> => {
+          reports.set(key, { ...stored, nextCheckAt: leaseUntil })
+          const payment = payments.get(stored.paymentId)
           return payment === undefined || payment.status === "settled"
             ? []
-            : [{ ...kept, payment, attemptBlock: null, heldUntil: leaseUntil }]
+            : [{ ...stored, payment, attemptBlock: null, heldUntil: leaseUntil }]
         })
       }),
     expire: ({ openedBefore, reportedBefore, limit = 500 }) =>
@@ -237,10 +238,10 @@ export const makePaymentRepoMemory: Effect.Effect<
         for (const payment of payments.values()) {
           if (failed.length === limit) break
           if (payment.status !== "pending" || payment.createdAt >= openedBefore[payment.env]) continue
-          const kept = reportsOf(payment.id).map(([, one]) => one)
-          if (kept.length > 0 && !executes(payment.env)) continue
-          if (kept.some((one) => one.reportedAt >= reportedBefore || one.nextCheckAt !== null)) continue
-          const reason = kept.length === 0 ? "expired" : "unverified"
+          const stored = reportsOf(payment.id).map(([, one]) => one)
+          if (stored.length > 0 && !executes(payment.env)) continue
+          if (stored.some((one) => one.reportedAt >= reportedBefore || one.nextCheckAt !== null)) continue
+          const reason = stored.length === 0 ? "expired" : "unverified"
           payments.set(payment.id, { ...payment, status: "failed", failureReason: reason })
           failed.push({ id: payment.id, reason })
         }

@@ -27,6 +27,7 @@ import { TransferAlreadyUsed } from "../TransferAlreadyUsed.ts"
 import { evidenceKey, keptReports } from "./evidenceKey.ts"
 import { makeOpeningSql } from "./openingSql.ts"
 import type { PageRequest, PaymentSettlement, PaymentStore, Report } from "./PaymentStore.ts"
+import { settlePayment } from "./paymentStatusSql.ts"
 import { makeReconcilerSql } from "./reconcilerSql.ts"
 
 const decodePayment = Schema.decodeUnknownEffect(PaymentRow, ownRows)
@@ -123,7 +124,7 @@ export const makePaymentRepoSql: Effect.Effect<
   const networks = yield* Networks
   const columns = sql.literal(paymentColumns())
 
-  /** One statement for all requests of a turn; each finds its own tenant's alone. */
+  /** One statement for all requests of a turn; each request finds only its own tenant's rows. */
   const findAll = yield* batched(
     Effect.fnUntraced(function* (asked: ReadonlyArray<{ readonly tenant: Tenant; readonly id: PaymentId }>) {
       const rows = yield* decodePayments(
@@ -237,17 +238,7 @@ export const makePaymentRepoSql: Effect.Effect<
         WHERE p.id = ${paymentId} AND p.status IN ('pending', 'failed') FOR NO KEY UPDATE
       ), arrived AS (${arrivedTransfer(sql, claiming)}
       ), settled AS (
-        UPDATE payments SET status = 'settled', settled_at = ${times.at}, reported_at = ${times.reportedAt},
-          failed_earlier_at = failed_at, failed_at = NULL, failure_reason = NULL,
-          transaction_id = ${toBytes(evidence.transactionId)}, payer_address = ${toBytes(evidence.payer)},
-          token_changes = ${JSON.stringify(evidence.tokenChanges)}::text::jsonb,
-          payer_type = coalesce((
-            SELECT min(r.payer_type) FROM payment_reports r
-            WHERE r.payment_id = ${paymentId} AND r.payer_address = ${toBytes(evidence.payer)}
-              AND r.transaction_id = ${toBytes(evidence.transactionId)}), (
-            -- Found on the chain, and reserved by an agent of the service.
-            SELECT 'agent' FROM agents g JOIN agent_payments a ON a.agent_id = g.id
-            WHERE g.address = ${toBytes(evidence.payer)} AND a.payment_id = ${paymentId} LIMIT 1), payments.payer_type)
+        ${settlePayment(sql, settlement)}
         FROM held WHERE id = ${paymentId} AND status IN ('pending', 'failed') AND ${isFree(sql, claiming)}
         RETURNING ${columns}
       ), claimed AS (

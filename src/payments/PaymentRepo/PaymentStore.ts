@@ -1,4 +1,4 @@
-// What PaymentRepo stores, and what it promises: the same on Postgres and in memory.
+// The interface of PaymentRepo and its guarantees, the same on Postgres and in memory.
 import type { Effect, Option } from "effect"
 import type { Address, Env, TransactionHash } from "../../domain/Chain.ts"
 import type { IntentTokenExpired } from "../../domain/Errors.ts"
@@ -43,7 +43,7 @@ export interface Report extends Tenant {
   /** Becomes the payment's own where this report settles it. */
   readonly payerType: PayerType
   readonly at: Date
-  /** When the reconciler checks the report unless a request has by then. */
+  /** The time at which the reconciler checks the report, unless a request does so earlier. */
   readonly nextCheckAt: Date
 }
 
@@ -68,7 +68,7 @@ export interface PaymentSettlement {
   readonly delivery: SettledDelivery
   /** In its place where the transfer has paid another payment before: the merchant has handled the id for that one. */
   readonly laterDelivery?: SettledDelivery
-  /** When the finality watch checks the block next. */
+  /** The time of the next check by the finality watch. */
   readonly watchAt: Date
 }
 
@@ -76,11 +76,11 @@ export interface PaymentSettlement {
 export interface TakenTransfer {
   /** Place among the equal transfers of its transaction. */
   readonly ordinal: number
-  /** Of the block in which a payment claims it; null where a person has handled it. */
+  /** The hash of the block in which a payment claims the transfer; null if a person handled the transfer. */
   readonly blockHash: TransactionHash | null
 }
 
-/** What the chain said about a report. */
+/** The chain's answer about a report. */
 export interface Verdict {
   readonly at: Date
   readonly reason: VerdictReason
@@ -98,7 +98,7 @@ export interface Announced {
 export interface DueReport extends Announced {
   readonly evidence: Evidence
   readonly reportedAt: Date
-  /** How often it has been checked. */
+  /** The number of checks so far. */
   readonly checks: number
   /** The end of the lease under which it was taken. */
   readonly heldUntil: Date
@@ -107,7 +107,7 @@ export interface DueReport extends Announced {
 /** A settled transfer whose block is not final yet. */
 export interface WatchedTransfer extends ClaimedTransfer, Tenant {
   readonly paymentId: PaymentId
-  /** What the transaction must still carry. */
+  /** The transfer that the transaction must still contain. */
   readonly transfer: {
     readonly payer: Address
     readonly receiver: Address
@@ -122,15 +122,15 @@ export interface WatchedTransfer extends ClaimedTransfer, Tenant {
   readonly heldUntil: Date
 }
 
-/** What a check of a settled transfer's block found. */
+/** The result of checking a settled transfer's block. */
 export interface WatchNote {
-  /** Where a reorganisation has put the transaction; absent where it stays. */
+  /** The transaction's new position after a reorganisation; absent if it did not move. */
   readonly moved?: Pick<ClaimedTransfer, "blockNumber" | "blockHash"> & {
     readonly logPosition?: number
   }
   /** Since when the chain no longer shows the transfer. */
   readonly droppedAt: Date | null
-  /** When to check again; null ends the watch. */
+  /** The time of the next check; null ends the watch. */
   readonly watchAt: Date | null
 }
 
@@ -142,12 +142,12 @@ export interface PaymentStore {
   /** The payment that a token opened, for replays after its expiry. */
   readonly openExpired: (tenant: Tenant, id: PaymentId) => Effect.Effect<Payment, IntentTokenExpired>
   readonly find: (tenant: Tenant, id: PaymentId) => Effect.Effect<Option.Option<Payment>>
-  /** Those of the tenant's payments that exist, in no order. */
+  /** The tenant's existing payments with these ids, in no order. */
   readonly findMany: (
     tenant: Tenant,
     ids: ReadonlyArray<PaymentId>
   ) => Effect.Effect<ReadonlyArray<PaymentSummary>>
-  /** Whether any merchant has a payment of this id. */
+  /** True if any merchant has a payment with this id. */
   readonly exists: (id: PaymentId) => Effect.Effect<boolean>
   /** Newest first. None where `startingAfter` is not a payment of the tenant. */
   readonly list: (
@@ -161,7 +161,7 @@ export interface PaymentStore {
    * on Testnet for the reconciler, on Mainnet as a record.
    */
   readonly report: (report: Report) => Effect.Effect<Option.Option<Announced>>
-  /** Those of a transaction's equal transfers that pay nothing any more, or not this payment, by their ordinals. */
+  /** The ordinals of a transaction's equal transfers that can no longer pay, or cannot pay this payment. */
   readonly takenTransfers: (
     transfer: Pick<PaymentSettlement, "evidence"> & {
       readonly paymentId?: PaymentId
@@ -190,6 +190,8 @@ export interface PaymentStore {
   ) => Effect.Effect<void>
   /** Notes a verdict for the payment's history alone. A verdict that stays the same is noted once. */
   readonly noteVerdict: (paymentId: PaymentId, evidence: Evidence, verdict: Verdict) => Effect.Effect<void>
+  /** Makes due what was only recorded while the network was closed; the number of reports. */
+  readonly checkRecorded: (env: Env, at: Date) => Effect.Effect<number>
   /** Takes due reports; each is out of other instances' sight until `leaseUntil`. */
   readonly takeDueReports: (
     at: Date,
@@ -227,8 +229,15 @@ export interface PaymentStore {
   ) => Effect.Effect<boolean>
 }
 
-/** What works without a request: takes due work under a lease, notes what it found. */
+/** The operations of background work: take due payments under a lease and record the outcome. */
 export type ReconcilerStore = Pick<
   PaymentStore,
-  "noteCheck" | "noteVerdict" | "takeDueReports" | "expire" | "pruneReports" | "takeWatched" | "noteWatched"
+  | "noteCheck"
+  | "noteVerdict"
+  | "checkRecorded"
+  | "takeDueReports"
+  | "expire"
+  | "pruneReports"
+  | "takeWatched"
+  | "noteWatched"
 >

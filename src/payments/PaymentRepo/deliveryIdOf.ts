@@ -25,6 +25,9 @@ const nameOf = (transfer: SettledBy): string => {
 
 export const deliveryIdOf = (transfer: SettledBy): string => uuidOf(nameOf(transfer))
 
-/** Where the transfer has paid another payment before: the merchant has handled its own id for that one. */
+/**
+ * The delivery id for a transfer that paid another payment before, because the merchant has already handled the first
+ * id.
+ */
 export const laterDeliveryIdOf = (transfer: SettledBy, paymentId: PaymentId): string =>
   uuidOf(`${nameOf(transfer)} ${paymentId}`)

@@ -1,10 +1,10 @@
-// What tells one report's evidence from another's: each is kept by itself, so that a
-// report that turns out wrong never displaces one that is still to be proven.
+// Identifies a report's evidence. Each report is stored separately, so a wrong report never displaces a correct one
+// that is not yet verified.
 import { createHash } from "node:crypto"
 import type { Evidence } from "../../domain/Payment.ts"
 import { canonicalTokenChanges } from "../../domain/TokenChange.ts"
 
-/** How many reports of one payer are kept for a payment; settled ones go first, then the oldest. */
+/** The number of reports stored for each payer and payment; settled ones are evicted first, then the oldest. */
 export const keptReports = 8
 
 /** SHA-256 over payer, transaction and canonical changes. */

@@ -87,7 +87,7 @@ export const makeOpeningSql = Effect.gen(function* () {
     )
   })
 
-  /** One by one, so that one cannot fail the others; a taken reference code is drawn anew. */
+  /** Opens payments one by one, so one cannot fail the others; a reference code that is taken is drawn again. */
   const openEach = (inputs: ReadonlyArray<OpenPayment>) =>
     Effect.forEach(
       inputs,

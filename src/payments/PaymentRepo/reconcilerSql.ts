@@ -1,5 +1,5 @@
-// What the reconciler does to payments in Postgres: takes due work under a lease,
-// notes what it found, fails what was never paid.
+// The reconciler's statements on Postgres: take due payments under a lease, record the outcome, fail payments that were
+// never paid.
 
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -14,6 +14,7 @@ import type { Networks } from "../../platform/Networks.ts"
 import { PaymentRow, paymentColumns, toPayment } from "../PaymentRow.ts"
 import { evidenceKey } from "./evidenceKey.ts"
 import type { ReconcilerStore, Verdict, WatchedTransfer } from "./PaymentStore.ts"
+import { failPayments } from "./paymentStatusSql.ts"
 
 const AtomicFromNumeric = Schema.BigIntFromString.pipe(Schema.decodeTo(AtomicUsdc))
 
@@ -55,7 +56,7 @@ const decodeWatched = Schema.decodeUnknownEffect(
   )
 )
 
-/** How many changes of verdict are kept for a payment; the oldest go first. */
+/** The number of changed verdicts stored for a payment; the oldest are evicted first. */
 const keptVerdicts = 50
 
 const reportOf = (sql: SqlClient.SqlClient, paymentId: PaymentId, evidence: Evidence) => sql`
@@ -100,6 +101,14 @@ export const makeReconcilerSql = (sql: SqlClient.SqlClient, { executing }: Netwo
             AND known.outcome IS DISTINCT FROM ${verdict.reason}
           RETURNING r.*, known.outcome AS former
         ), ${history(sql, paymentId, verdict)}`
+  }, Effect.orDie),
+  checkRecorded: Effect.fn("PaymentRepo.checkRecorded")(function* (env, at) {
+    const rows = yield* sql`
+        UPDATE payment_reports r SET next_check_at = ${at} FROM payments p
+        WHERE p.id = r.payment_id AND p.env = ${env} AND p.status <> 'settled'
+          AND r.next_check_at IS NULL AND r.checks = 0 AND r.outcome IS NULL
+        RETURNING r.payment_id`
+    return rows.length
   }, Effect.orDie),
   takeDueReports: Effect.fn("PaymentRepo.takeDueReports")(function* (at, leaseUntil, limit) {
     const rows = yield* sql`
@@ -165,10 +174,13 @@ export const makeReconcilerSql = (sql: SqlClient.SqlClient, { executing }: Netwo
       )
       if (locked.length === 0) return []
       const rows = yield* sql`
-        UPDATE payments p SET status = 'failed', failed_at = ${at},
-          failure_reason = CASE WHEN EXISTS (SELECT 1 FROM payment_reports r WHERE r.payment_id = p.id)
-            THEN 'unverified' ELSE 'expired' END
-        WHERE p.id = ANY(${locked.map(({ id }) => id)}::uuid[]) AND ${isRipe}
+        ${failPayments(
+          sql,
+          at,
+          sql`CASE WHEN EXISTS (SELECT 1 FROM payment_reports r WHERE r.payment_id = p.id)
+            THEN 'unverified' ELSE 'expired' END`,
+          sql`p.id = ANY(${locked.map(({ id }) => id)}::uuid[]) AND ${isRipe}`
+        )}
         RETURNING p.id, p.failure_reason`
       return (yield* decodeExpired(rows)).map((row) => ({ id: row.id, reason: row.failure_reason }))
     },

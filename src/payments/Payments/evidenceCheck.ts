@@ -1,14 +1,9 @@
-// Whether what is declared of a transfer settles a payment, by what the chain shows.
+// Decides from the chain whether the reported evidence settles a payment.
 
 import { DateTime, Effect, Option, Result } from "effect"
 import type { ChainVerifier } from "../../chain/ChainVerifier.ts"
 import type { Verification } from "../../chain/Verification.ts"
-import {
-  type PaymentFailed,
-  PaymentNotFound,
-  PaymentReportConflict,
-  type TestSettlementMismatch
-} from "../../domain/Errors.ts"
+import { type PaymentFailed, PaymentNotFound, PaymentReportConflict } from "../../domain/Errors.ts"
 import { isTest } from "../../domain/networks.ts"
 import { type Evidence, judgeReport, type Payment } from "../../domain/Payment.ts"
 import type { TokenChange } from "../../domain/TokenChange.ts"
@@ -22,11 +17,11 @@ import { deliveryIdOf, laterDeliveryIdOf } from "../PaymentRepo/deliveryIdOf.ts"
 import type { PaymentRepo } from "../PaymentRepo.ts"
 import type { TransferAlreadyUsed } from "../TransferAlreadyUsed.ts"
 import type { TransferRepo } from "../TransferRepo.ts"
-import { mismatchError } from "./mismatchError.ts"
+import { type MismatchError, mismatchError } from "./mismatchError.ts"
 import { countSettlement, countVerification } from "./PaymentMetrics.ts"
 
-/** Why evidence does not settle a payment. */
-export type ReportRefusal = PaymentNotFound | PaymentReportConflict | PaymentFailed | TestSettlementMismatch
+/** The reason why evidence does not settle a payment. */
+export type ReportRefusal = PaymentNotFound | PaymentReportConflict | PaymentFailed | MismatchError
 
 /** The result of checking a report against the chain. */
 export type ReportCheck =
@@ -43,7 +38,7 @@ export type ReportCheck =
 
 type Proof = Extract<Verification, { _tag: "Verified" }>
 
-/** How long after settlement the block is first checked for a reorganisation. */
+/** The delay between settlement and the first check of its block for a reorganisation. */
 const firstWatchMillis = 60_000
 
 /**
@@ -70,8 +65,8 @@ export interface EvidenceCheck {
     known?: { readonly sinceBlock?: bigint; readonly byPerson?: boolean }
   ) => Effect.Effect<ReportCheck>
   /**
-   * Whether a settled payment whose transfer the chain no longer shows is paid by this one in its place: its claim
-   * follows, and nothing is told again. `Pending` while the chain does not say.
+   * Moves the claim of a settled payment to this transfer, if the chain no longer shows the original. No event is
+   * sent again. `Pending` while the chain is undecided.
    */
   readonly follow: (
     payment: Payment,
@@ -95,7 +90,7 @@ export const makeEvidenceCheck = ({
   readonly wake: DeliveryWake["Service"]
   readonly networks: Networks
 }): EvidenceCheck & {
-  /** What is known of a payment that is no longer open to this evidence, or undefined where it still is. */
+  /** The result for a payment that is closed to this evidence, or undefined if it is still open. */
   readonly decided: (payment: Payment, evidence: Evidence) => ReportCheck | undefined
 } => {
   const verified = Effect.fnUntraced(function* (
@@ -153,7 +148,7 @@ export const makeEvidenceCheck = ({
     }
   }
 
-  /** As `decided`, on the payment as it now stands. */
+  /** Like `decided`, for the payment's current state. */
   const decidedNow = (payment: Payment, evidence: Evidence) =>
     Effect.map(
       repo.find(payment, payment.id),
@@ -215,7 +210,7 @@ export const makeEvidenceCheck = ({
           return {
             _tag: "Refused",
             reason: verification.reason,
-            error: mismatchError(verification),
+            error: mismatchError(payment.env, verification),
             final: verification.confirmed && !byClock
           }
         }

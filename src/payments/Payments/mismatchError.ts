@@ -1,6 +1,8 @@
 // The error for a transaction that does not pay the payment.
 import type { Verification } from "../../chain/Verification.ts"
-import { TestSettlementMismatch } from "../../domain/Errors.ts"
+import type { Env } from "../../domain/Chain.ts"
+import { SettlementMismatch, TestSettlementMismatch } from "../../domain/Errors.ts"
+import { networks } from "../../domain/networks.ts"
 import type { MismatchReason } from "../../domain/VerdictReason.ts"
 
 type Mismatch = Extract<Verification, { _tag: "Mismatch" }>
@@ -17,9 +19,19 @@ const mismatchAdvice: { readonly [R in MismatchReason]: string } = {
   already_used: "The transfer already pays another payment."
 }
 
-/** 422 `TEST_SETTLEMENT_MISMATCH`: the field, what was expected, what the chain shows, what to do. */
-export const mismatchError = (found: Mismatch): TestSettlementMismatch =>
-  new TestSettlementMismatch({
+export type MismatchError = TestSettlementMismatch | SettlementMismatch
+
+const classes = {
+  TEST_SETTLEMENT_MISMATCH: TestSettlementMismatch,
+  SETTLEMENT_MISMATCH: SettlementMismatch
+} as const
+
+export const isMismatchError = (error: { readonly _tag: string }): error is MismatchError =>
+  error instanceof TestSettlementMismatch || error instanceof SettlementMismatch
+
+/** 422, by the network's code: the field, what was expected, what the chain shows, what to do. */
+export const mismatchError = (env: Env, found: Mismatch): MismatchError =>
+  new classes[networks[env].reportCodes.mismatch]({
     reason: found.reason,
     details: [
       {

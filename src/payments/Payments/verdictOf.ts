@@ -1,4 +1,4 @@
-// What a check against the chain adds to the payment's history.
+// The entry that a check against the chain adds to the payment's history.
 import type { Verdict } from "../PaymentRepo/PaymentStore.ts"
 import type { ReportCheck } from "./evidenceCheck.ts"
 

@@ -10,7 +10,7 @@ import type { MerchantId, Tenant } from "../../domain/Merchant.ts"
 import type { Payment, PaymentId } from "../../domain/Payment.ts"
 import type { MatchAttempt } from "../AttemptRepo/AttemptStore.ts"
 
-/** How long after the chain shows what was given up as lost it is looked at: nodes that lag still miss it. */
+/** The delay before checking a transfer that reappears after it was given up as lost: lagging nodes still miss it. */
 export const returnedMillis = 60_000
 
 /** Up to which block a chain has been read. */
@@ -34,7 +34,7 @@ export const furthestEnd = ({ at, until }: Pick<CursorLease, "at" | "until">): D
 export interface IncomingTransfer extends ChainTransfer, Tenant {
   readonly id: string
   readonly blockTime: Date
-  /** When the service first read it. */
+  /** The time at which the service first read it. */
   readonly storedAt: Date
   readonly kind: TransferKind | null
   /** The payment that claimed it. */
@@ -62,7 +62,7 @@ export interface Match {
   readonly attempts: ReadonlyArray<MatchAttempt>
 }
 
-/** What was read between two cursors. */
+/** The transfers read between two cursors. */
 export interface ReadRange {
   readonly env: Env
   readonly lease: CursorLease
@@ -85,6 +85,8 @@ export interface TransferStore {
   readonly leaseCursor: (env: Env, lease: CursorLease) => Effect.Effect<Option.Option<ChainCursor>>
   /** Gives the lease back, so that another instance reads on at once. */
   readonly releaseCursor: (env: Env, leaseId: string) => Effect.Effect<void>
+  /** Addresses that receive money, at most `limit`. */
+  readonly receivers: (env: Env, limit: number) => Effect.Effect<ReadonlyArray<Address>>
   /** Which of these addresses receive money, whose they are, and since when. */
   readonly receiversAmong: (
     env: Env,
@@ -113,13 +115,13 @@ export interface TransferStore {
     limit: number
   ) => Effect.Effect<ReadonlyArray<IncomingTransfer>>
   /**
-   * Whether an authorization of the payer with the same terms is still being settled: until that has
-   * ended, the transfer may be its own.
+   * True while an authorization of the payer with the same terms is being settled: until it ends, the transfer may be
+   * its own.
    */
   readonly awaitsSettlement: (
     transfer: Pick<IncomingTransfer, "env" | "payer" | "receiver" | "amount">
   ) => Effect.Effect<boolean>
-  /** Whether an authorization, of whomever, is being settled for the payment: another transfer would be a second. */
+  /** True while any authorization is being settled for the payment: another transfer would pay it twice. */
   readonly isReserved: (paymentId: PaymentId) => Effect.Effect<boolean>
   /** Payments of the transfer's terms, settled ones as well, for which an authorization with one of these nonces was asked, reserved by its agent, or settled. */
   readonly askedBy: (
@@ -175,13 +177,14 @@ export interface TransferStore {
   readonly noteAlerted: (tenant: Tenant, storedBefore: Date, at: Date) => Effect.Effect<void>
 }
 
-/** How far the chain is read, and what was read. */
+/** The position up to which the chain is read, and the transfers read. */
 export type ChainReadingStore = Pick<
   TransferStore,
   | "cursor"
   | "startCursor"
   | "leaseCursor"
   | "releaseCursor"
+  | "receivers"
   | "receiversAmong"
   | "recordRange"
   | "rewindCursor"

@@ -1,4 +1,4 @@
-// How far the chain is read, and the transfers of each range, on Postgres.
+// The position up to which the chain is read, and the transfers of each range, on Postgres.
 import { Effect, Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { AddressBytes, HashBytes, toBytes } from "../../chain/ChainBytes.ts"
@@ -19,6 +19,8 @@ const decodeCursors = Schema.decodeUnknownEffect(
 const decodeReceivers = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ address: AddressBytes, merchant_id: MerchantId, since: Schema.Date }))
 )
+
+const decodeAddresses = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ address: AddressBytes })))
 
 export const makeChainReadingSql = (sql: SqlClient.SqlClient): ChainReadingStore => {
   const chainOf = (env: Env) => networks[env].chainId
@@ -74,6 +76,13 @@ export const makeChainReadingSql = (sql: SqlClient.SqlClient): ChainReadingStore
       yield* sql`
         UPDATE chain_cursors SET lease_id = NULL, leased_until = NULL
         WHERE chain_id = ${chainOf(env)} AND lease_id = ${leaseId}`
+    }, Effect.orDie),
+
+    receivers: Effect.fn("TransferRepo.receivers")(function* (env, limit) {
+      const rows = yield* decodeAddresses(
+        yield* sql`SELECT address FROM merchant_receivers WHERE env = ${env} LIMIT ${limit}`
+      )
+      return rows.map(({ address }) => address)
     }, Effect.orDie),
 
     receiversAmong: Effect.fn("TransferRepo.receiversAmong")(function* (env, addresses) {

@@ -42,7 +42,7 @@ const decodeLikely = Schema.decodeUnknownEffect(
 const comparedAttempts = 100
 /** Newest payments of the exact amount among which pending and failed ones are looked for. */
 const searchedPayments = 5_000
-/** What a payer has announced. */
+/** The number of a payer's announcements that are searched. */
 const searchedAnnouncements = 1_000
 
 /** An authorization that is being settled for the payment. */
@@ -50,7 +50,7 @@ export const reserving = (sql: SqlClient.SqlClient, paymentId: PaymentId) => sql
   SELECT 1 FROM x402_settlements s WHERE s.payment_id = ${paymentId} AND s.status = 'pending' AND s.reserves`
 
 export const makeMatchingSql = (sql: SqlClient.SqlClient): MatchingStore => {
-  /** Whether the payment `p` is one that the transfer would pay. */
+  /** True if the transfer may be meant for the payment `p`. */
   const isMeant = ({ amount, env, receiver }: IncomingTransfer) => sql`
     p.env = ${env} AND p.status IN ('pending', 'failed') AND p.receiver = ${toBytes(receiver)}
     AND p.amount = ${amount.toString()}::numeric`
@@ -59,7 +59,7 @@ export const makeMatchingSql = (sql: SqlClient.SqlClient): MatchingStore => {
   const signedBy = ({ env, payer }: Pick<IncomingTransfer, "env" | "payer">) => sql`
     chain_id = ${networks[env].chainId} AND asset = ${toBytes(networks[env].usdc.address)} AND payer = ${toBytes(payer)}`
 
-  /** What an agent of the service has reserved: it stands also where the settlement was lost to a restore. */
+  /** An agent's reservation. It exists even if the settlement was lost to a restore. */
   const reservedBy = (payer: Address, nonce: Statement.Fragment | Uint8Array) => sql`
     SELECT a.payment_id FROM agents g JOIN agent_payments a ON a.agent_id = g.id
     WHERE g.address = ${toBytes(payer)} AND a.nonce = ${nonce} AND a.status <> 'expired'

@@ -1,22 +1,22 @@
-// How far the chain's transfers have been read: a row, which one instance holds under a lease. What it
-// reads it stores at once where it matters, and with the next renewal where it does not.
+// The position up to which the chain's transfers are read: a row that one instance holds under a lease. Important
+// progress is stored at once, the rest with the next renewal.
 import { DateTime, Effect, Option } from "effect"
 import type { Env } from "../../domain/Chain.ts"
 import type { ChainCursor, CursorLease, ReadRange } from "../TransferRepo/TransferStore.ts"
 import type { TransferRepo } from "../TransferRepo.ts"
 
-/** How long a reader that was killed keeps the others from reading. */
+/** The time for which a killed reader keeps others from reading. */
 const leaseMillis = 15_000
 const renewMillis = leaseMillis / 2
 
-/** What was found in a range. */
+/** The transfers found in a range. */
 type RangeFinds = Pick<ReadRange, "transfers" | "outgoing">
 
 interface Held {
   readonly lease: CursorLease
-  /** As the row has it. */
+  /** The cursor as stored in the row. */
   readonly stored: ChainCursor
-  /** As far as has been read; nothing of ours lies in between. */
+  /** The cursor as read so far; there are no relevant transfers in between. */
   readonly at: ChainCursor
 }
 
@@ -53,8 +53,8 @@ export const makeHeldCursor = (repo: TransferRepo["Service"], env: Env, leaseId:
 
   return {
     /**
-     * Where this instance reads on; none while another one reads, and before the first start. `atOnce` stores what
-     * was read before anybody waited for it.
+     * Returns the position at which this instance continues; none while another instance reads, and before the first
+     * start. `atOnce` stores progress before anybody waits for it.
      */
     take: (atOnce: boolean) =>
       Effect.map(renewed(atOnce), () => Option.map(Option.fromUndefinedOr(held), ({ at }) => at)),
@@ -67,7 +67,7 @@ export const makeHeldCursor = (repo: TransferRepo["Service"], env: Env, leaseId:
         held = { ...held, at: to }
         return Effect.succeed(true)
       }),
-    /** What lies above the height is read again, from the block that `cursorAt` finds there. */
+    /** Reads everything above the height again, from the block that `cursorAt` finds there. */
     rewind: Effect.fnUntraced(function* (
       height: bigint,
       cursorAt: (height: bigint) => Effect.Effect<Option.Option<ChainCursor>>

@@ -7,7 +7,7 @@ import type { Address } from "../../domain/Chain.ts"
 import { attemptCountsMillis, blockTolerance, type MatchAttempt } from "../AttemptRepo/AttemptStore.ts"
 import type { IncomingTransfer, Match } from "../TransferRepo/TransferStore.ts"
 
-/** Who sent the transaction; undefined where the nodes do not say. */
+/** The transaction's sender; undefined if the nodes do not agree. */
 export type TransferSender = { readonly address: Address; readonly nonce: bigint } | undefined
 
 type Transfer = Pick<IncomingTransfer, "payer" | "blockNumber" | "blockTime">
@@ -15,7 +15,10 @@ type Transfer = Pick<IncomingTransfer, "payer" | "blockNumber" | "blockTime">
 const isOfItsBlock = (transfer: Transfer, announcedIn: bigint, sender: TransferSender) =>
   transfer.blockNumber === announcedIn && sender !== undefined && sender.address !== transfer.payer
 
-/** Whether the transfer came within a day after the attempt: by height, or by the wallet's own nonce after a reorganisation. */
+/**
+ * True if the transfer arrived within a day after the attempt: by height, or by the wallet's own nonce after a
+ * reorganisation.
+ */
 const isAfter = (
   transfer: Transfer,
   { announcedAt, blockNumber, nonce }: MatchAttempt,
@@ -31,7 +34,7 @@ const isAfter = (
   )
 }
 
-/** How likely the transfer is a payment's, the likeliest first, and the attempts that say so. */
+/** Ranks how likely the transfer belongs to a payment, with the attempts that support it. */
 const standingOf = (
   transfer: Transfer,
   { attempts, reportedAt }: Match,
@@ -52,7 +55,7 @@ const counted = (transfer: Transfer, match: Match, sender: TransferSender): Matc
   attempts: match.attempts.filter((attempt) => isAfter(transfer, attempt, sender))
 })
 
-/** Whether a report names the transaction, or an open attempt its nonce. */
+/** True if a report contains the transaction, or an open attempt contains its nonce. */
 export const isNamed = (transfer: Transfer, match: Match, sender: TransferSender): boolean =>
   standingOf(transfer, counted(transfer, match, sender), sender).rank <= 1
 
@@ -90,13 +93,13 @@ const ownSenders = (transfer: Transfer, matches: ReadonlyArray<Match>) =>
     .flatMap(({ attempts }) => attempts)
     .map(({ nonce }) => ({ address: transfer.payer, nonce: nonce ?? 0n }))
 
-/** Whether it takes the transaction's sender to tell which of the matches the transfer came after. */
+/** True if the order of transfer and attempts depends on the transaction's sender. */
 export const dependsOnSender = (transfer: Transfer, matches: ReadonlyArray<Match>): boolean =>
   ownSenders(transfer, matches).some(
     (sender) => matchOrder(transfer, matches, sender).length > matchOrder(transfer, matches, undefined).length
   )
 
-/** Whether it takes the sender to tell which of the matches comes first: two payments of one wallet and amount. */
+/** True if the first match depends on the sender: two payments of one wallet and amount. */
 export const firstDependsOnSender = (transfer: Transfer, matches: ReadonlyArray<Match>): boolean => {
   const [first] = matchOrder(transfer, matches, undefined)
   return ownSenders(transfer, matches).some(

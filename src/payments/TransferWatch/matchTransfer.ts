@@ -17,7 +17,8 @@ import {
 } from "./matchOrder.ts"
 import { transferKindOf } from "./transferKindOf.ts"
 
-const matchAgainMillis = 1_000
+/** The pause before a transfer is matched again: a tenth of its age, within these. */
+const matchAgainMillis = { least: 1_000, most: 15_000 }
 /** For so long after a transfer was read, nodes that do not say who sent it, or by which authorization, are asked again. */
 const senderPatienceMillis = 10 * 60_000
 
@@ -110,9 +111,11 @@ export const makeMatchTransfer = ({
   })
 
   return Effect.fn("TransferWatch.match")(function* (transfer: IncomingTransfer) {
-    const later = Effect.flatMap(DateTime.nowAsDate, (now) =>
-      transferRepo.noteMatch(transfer.id, { matchAt: new Date(now.getTime() + matchAgainMillis) })
-    )
+    const later = Effect.flatMap(DateTime.nowAsDate, (now) => {
+      const { least, most } = matchAgainMillis
+      const pause = Math.min(most, Math.max(least, (now.getTime() - transfer.storedAt.getTime()) / 10))
+      return transferRepo.noteMatch(transfer.id, { matchAt: new Date(now.getTime() + pause) })
+    })
     // An authorization with the same terms is being settled: the transfer may be its own.
     if (yield* transferRepo.awaitsSettlement(transfer)) return yield* later
     const age = (yield* DateTime.nowAsDate).getTime() - transfer.storedAt.getTime()

@@ -1,4 +1,4 @@
-// What an incoming transfer that no payment claims most likely is.
+// Classifies an incoming transfer that no payment claims.
 import type { TransferKind } from "../../domain/IncomingTransfer.ts"
 import type { IncomingTransfer, LikelyPayment } from "../TransferRepo/TransferStore.ts"
 

@@ -11,23 +11,31 @@ import { errorResponse } from "../../platform/http/Envelope.ts"
 import { forKeys, type Mount } from "../../platform/http/Mount.ts"
 import { BodyRules } from "../../platform/http/RequestRules.ts"
 
-/** Of exports and statements alike. */
+/** The period of exports and statements. */
 export const PeriodQuery = {
   from: Day.annotate({ description: "The first day.", examples: ["2026-01-01"] }),
-  to: Day.annotate({ description: "The last day, included.", examples: ["2026-01-31"] }),
+  to: Day.annotate({ description: "The last day, inclusive.", examples: ["2026-01-31"] }),
   timeZone: Schema.optionalKey(
-    TimeZone.annotate({ description: "Where the days begin; the merchant's own when absent." })
+    TimeZone.annotate({ description: "The time zone of the days; by default the merchant's." })
   )
 }
 
 export const ExportKindParam = Schema.Literals(["payments", "refunds", "transfers"]).annotate({
   description:
-    "`payments` that settled in the period, `refunds` proven in it, or all `transfers` of the receiving addresses."
+    "`payments` settled in the period, `refunds` proven in it, or all `transfers` of the receiving addresses."
 })
 
 export const ExportQuery = {
   ...PeriodQuery,
-  format: Schema.optionalKey(Schema.Literals(["csv", "json"]).annotate({ description: "`csv` when absent." }))
+  format: Schema.optionalKey(
+    Schema.Literals(["csv", "json"]).annotate({ description: "`csv` when absent." })
+  ),
+  decimal: Schema.optionalKey(
+    Schema.Literals(["point", "comma"]).annotate({
+      description:
+        "Of CSV: `comma` writes `41,20`, and `;` between cells, for spreadsheets whose commas are decimal. `point` when absent."
+    })
+  )
 }
 
 /** CSV, or JSON with one array. */
@@ -102,7 +110,7 @@ export const bookEndpoints = <Params extends Schema.Struct.Fields>({ access, par
       OpenApi.annotations({
         summary: "Export a period",
         description:
-          "Streams, the oldest first, as CSV or as JSON. An answer that breaks off is incomplete: the connection ends without its last chunk."
+          "Streams, the oldest first, as CSV or as JSON. A whole CSV ends in a line whose first cells are `end` and the number of rows, a whole JSON in `rows`: an answer without that end is incomplete, whatever its connection said."
       })
     )
   ),
@@ -116,7 +124,7 @@ export const bookEndpoints = <Params extends Schema.Struct.Fields>({ access, par
       OpenApi.annotations({
         summary: "Retrieve a statement",
         description:
-          "What came to the receiving addresses and left them in a period, and whether the chain's balances say the same."
+          "All transfers to and from the receiving addresses in a period, reconciled with the chain's balances."
       })
     )
   )

@@ -5,26 +5,14 @@ import { ChainVerifier } from "../../chain/ChainVerifier.ts"
 import type { Address } from "../../domain/Chain.ts"
 import type { Tenant } from "../../domain/Merchant.ts"
 import { type Period, periodOf } from "../../domain/Period.ts"
-import {
-  type BookRow,
-  type BookSums,
-  BooksRepo,
-  type ExportKind,
-  type KeptAddress,
-  type PageEnd
-} from "./BooksRepo.ts"
-import { type ExportFormat, makeExportText } from "./exportText.ts"
+import { type BookRow, BooksRepo, type ExportKind, type PageEnd } from "./BooksRepo.ts"
+import { type DecimalMark, type ExportFormat, makeExportText } from "./exportText.ts"
+import type { BookSums, KeptAddress, ReadUntil } from "./TransferSumsSql.ts"
 
 /** Rows of one statement: bounds what an export holds in memory, however long it is. */
 const pageRows = 1_000
 /** A balance of a block that is so old is kept: no reorganisation reaches it. */
 const settledMillis = 3_600_000
-
-/** Up to which block, and its time, transfers are in the books. */
-interface ReadUntil {
-  readonly block: bigint
-  readonly at: Date
-}
 
 export interface Statement {
   readonly period: Period
@@ -32,13 +20,13 @@ export interface Statement {
   readonly others: { readonly rows: ReadonlyArray<BookRow>; readonly hasMore: boolean }
   /** Up to when the chain is in the books; null before the first block was read. */
   readonly until: Date | null
-  /** What moved before is not in the books. */
+  /** The books contain no transfers before this time. */
   readonly keptSince: Date | null
 }
 
 /**
- * What the chain says of the receivers' balances, null where too few nodes say it, and what the books have of
- * these addresses up to the very block of it, whosever payments it paid.
+ * The receivers' balances on the chain (null if too few nodes report them), and the books' total for these addresses
+ * up to the same block, for all merchants.
  */
 export interface ChainBalances {
   readonly moved: bigint
@@ -62,7 +50,7 @@ const make = Effect.gen(function* () {
       })
     )
 
-  /** What these receivers of the merchant held before `at`. */
+  /** The balance of these receivers of the merchant before `at`. */
   const balanceBefore = Effect.fnUntraced(function* (
     tenant: Tenant,
     receivers: ReadonlyArray<Address>,
@@ -87,8 +75,8 @@ const make = Effect.gen(function* () {
   })
 
   /**
-   * What all of them held before `at`, or when they were first kept, if that was later: what a wallet moved
-   * before it became a receiver is in nobody's books.
+   * The total balance before `at`, or at the time the books began, if later: transfers of a wallet before it became a
+   * receiver are in no books.
    */
   const openingOf = Effect.fnUntraced(function* (
     tenant: Tenant,
@@ -109,18 +97,25 @@ const make = Effect.gen(function* () {
   })
 
   return Books.of({
-    export: (kind, tenant, period, format) => {
-      const { head, line, separator, tail } = makeExportText(kind, tenant.env, format, period.timeZone)
-      let isFirst = true
+    export: (kind, tenant, period, format, decimal) => {
+      const { head, line, separator, tail } = makeExportText(
+        kind,
+        tenant.env,
+        format,
+        period.timeZone,
+        decimal
+      )
+      let written = 0
       const body = rows(kind, tenant, period).pipe(
         Stream.map((page) => {
           const text = page.map(line).join(separator)
-          const joined = isFirst || text === "" ? text : `${separator}${text}`
-          if (text !== "") isFirst = false
+          const joined = written === 0 || text === "" ? text : `${separator}${text}`
+          written += page.length
           return joined
         })
       )
-      return Stream.concat(Stream.concat(Stream.make(head), body), Stream.make(tail)).pipe(
+      const end = Stream.suspend(() => Stream.make(tail(written)))
+      return Stream.concat(Stream.concat(Stream.make(head), body), end).pipe(
         Stream.filter((text) => text !== ""),
         Stream.map((text) => encoder.encode(text))
       )
@@ -128,7 +123,7 @@ const make = Effect.gen(function* () {
     statement: Effect.fn("Books.statement")(function* (tenant, period) {
       const [sums, others, cursor, keptSince] = yield* Effect.all(
         [
-          repo.sums(tenant, period.start, period.end),
+          repo.sums(tenant, period),
           repo.others(tenant, period),
           repo.readUntil(tenant),
           repo.keptSince(tenant)
@@ -144,7 +139,7 @@ const make = Effect.gen(function* () {
       }
     }),
     balances: Effect.fn("Books.balances")(function* (tenant, period) {
-      const { end, start } = period
+      const { end } = period
       const cursor = yield* repo.readUntil(tenant)
       if (Option.isNone(cursor)) return { opening: null, closing: null, moved: 0n }
       const kept = yield* repo.kept(tenant)
@@ -153,8 +148,7 @@ const make = Effect.gen(function* () {
         [openingOf(tenant, kept, period, cursor.value), balanceBefore(tenant, receivers, end, cursor.value)],
         { concurrency: 2 }
       )
-      const until = new Date(Math.min(end.getTime(), cursor.value.at.getTime() + 1))
-      return { opening, closing, moved: yield* repo.moved(tenant, kept, start, until) }
+      return { opening, closing, moved: yield* repo.moved(tenant, kept, period, cursor.value) }
     }),
     period: Effect.fn("Books.period")(function* (merchantId, { from, timeZone, to }) {
       return periodOf(from, to, timeZone ?? (yield* repo.timeZone(merchantId)))
@@ -172,7 +166,8 @@ export class Books extends Context.Service<
       kind: ExportKind,
       tenant: Tenant,
       period: Period,
-      format: ExportFormat
+      format: ExportFormat,
+      decimal?: DecimalMark
     ) => Stream.Stream<Uint8Array>
     readonly statement: (tenant: Tenant, period: Period) => Effect.Effect<Statement>
     /** Asks the chain where it was not asked before: takes as long as its nodes. */
@@ -202,9 +197,9 @@ export class Books extends Context.Service<
       other: nothing
     }
     return Books.of({
-      export: (kind, { env }, period, format) => {
-        const { head, tail } = makeExportText(kind, env, format, period.timeZone)
-        return Stream.make(new TextEncoder().encode(head + tail))
+      export: (kind, { env }, period, format, decimal) => {
+        const { head, tail } = makeExportText(kind, env, format, period.timeZone, decimal)
+        return Stream.make(new TextEncoder().encode(head + tail(0)))
       },
       statement: (_, period) =>
         Effect.succeed({

@@ -3,6 +3,7 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../app/Api.ts"
+import { InvalidRequest } from "../../domain/Errors.ts"
 import { jsonAnswer } from "../../platform/http/jsonAnswer.ts"
 import { type Caller, type KeyParams, keyCaller, type RequestOf } from "../../platform/http/Mount.ts"
 import type { bookEndpoints } from "./Api.ts"
@@ -17,7 +18,17 @@ export const bookHandlers = Effect.fnUntraced(function* <R>(caller: Effect.Effec
     export: Effect.fnUntraced(function* ({ params, query }: RequestOf<Endpoints["export"]>) {
       const { tenant } = yield* caller
       const period = yield* askedPeriod(books, tenant.merchantId, query)
-      return exportAnswer(books, params.kind, tenant, period, query.format)
+      const { decimal, format } = query
+      if (format === "json" && decimal === "comma")
+        return yield* new InvalidRequest({
+          details: [
+            {
+              path: "query.decimal",
+              message: "JSON has decimal points. Leave it out, or ask for `format=csv`."
+            }
+          ]
+        })
+      return exportAnswer(books, params.kind, tenant, period, format, decimal)
     }),
     statement: Effect.fnUntraced(function* ({ query }: RequestOf<Endpoints["statement"]>) {
       const { tenant } = yield* caller

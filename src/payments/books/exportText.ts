@@ -5,6 +5,8 @@ import { formatUsd } from "../../domain/Money.ts"
 import type { BookRow, ExportKind } from "./BooksRepo.ts"
 
 export type ExportFormat = "csv" | "json"
+/** The decimal mark of CSV: with a comma, semicolons separate cells. */
+export type DecimalMark = "point" | "comma"
 
 type Cell = "text" | "amount" | "time" | "address"
 
@@ -62,15 +64,29 @@ const localTimes = (timeZone: string) => {
 /** A spreadsheet takes a text that begins like this for a formula. */
 const isFormula = /^[=+\-@\t\r]/
 
-const quoted = (text: string) => {
+/** A quoted amount would be a text to some spreadsheets: only what the separator asks for is quoted. */
+const quoted = (text: string, separator: string) => {
   const safe = isFormula.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  return safe.includes(separator) || /["\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
-/** Makes the lines of one export. */
-export const makeExportText = (kind: ExportKind, env: Env, format: ExportFormat, timeZone: string) => {
+/** Makes the lines of one export. Its end says how many rows there were: a file without it is not whole. */
+export const makeExportText = (
+  kind: ExportKind,
+  env: Env,
+  format: ExportFormat,
+  timeZone: string,
+  decimal: DecimalMark = "point"
+) => {
   const columns = Object.entries(exportColumns[kind])
   const local = localTimes(timeZone)
+  const amountOf = (atomic: string) => {
+    const amount = formatUsd(BigInt(atomic))
+    return decimal === "comma" ? amount.replace(".", ",") : amount
+  }
+  const between = decimal === "comma" ? ";" : ","
+  const csvLine = (cells: ReadonlyArray<string>) =>
+    `${cells.map((cell) => quoted(cell, between)).join(between)}\r\n`
 
   const valuesOf = ({ cells }: BookRow): ReadonlyArray<readonly [string, string | null]> =>
     columns.flatMap(([name, cell]): ReadonlyArray<readonly [string, string | null]> => {
@@ -81,24 +97,24 @@ export const makeExportText = (kind: ExportKind, env: Env, format: ExportFormat,
           [`${name}Local`, value === null ? null : local(Number(value))]
         ]
       if (value === null || cell === "text") return [[name, value]]
-      return [[name, cell === "amount" ? formatUsd(BigInt(value)) : (parseAddress(value) ?? value)]]
+      return [[name, cell === "amount" ? amountOf(value) : (parseAddress(value) ?? value)]]
     })
 
   const header = columns.flatMap(([name, cell]) => (cell === "time" ? [name, `${name}Local`] : [name]))
+  const names = [...header, "currency", "env"]
   return format === "csv"
     ? {
         // Excel reads UTF-8 where it finds this mark.
-        head: `\uFEFF${[...header, "currency", "env"].join(",")}\r\n`,
-        line: (row: BookRow) =>
-          `${[...valuesOf(row).map(([, value]) => quoted(value ?? "")), "USDC", env].join(",")}\r\n`,
+        head: `\uFEFF${csvLine(names)}`,
+        line: (row: BookRow) => csvLine([...valuesOf(row).map(([, value]) => value ?? ""), "USDC", env]),
         separator: "",
-        tail: ""
+        tail: (rows: number) => csvLine(names.map((_, index) => ["end", String(rows)][index] ?? ""))
       }
     : {
         head: `{"${kind}":[\n`,
         line: (row: BookRow) =>
           JSON.stringify(Object.fromEntries([...valuesOf(row), ["currency", "USDC"], ["env", env]])),
         separator: ",\n",
-        tail: "\n]}\n"
+        tail: (rows: number) => `\n],"rows":${rows}}\n`
       }
 }

@@ -8,7 +8,9 @@ import { formatUsd } from "../../domain/Money.ts"
 import type { Period } from "../../domain/Period.ts"
 import type { BalancesView, BookTransfer, StatementView } from "./Api.ts"
 import type { Books, ChainBalances, Statement } from "./Books.ts"
-import type { BookRow, BookSums, ExportKind } from "./BooksRepo.ts"
+import type { BookRow, ExportKind } from "./BooksRepo.ts"
+import type { DecimalMark, ExportFormat } from "./exportText.ts"
+import type { BookSums } from "./TransferSumsSql.ts"
 
 /** Also below zero. */
 const signed = (atomic: bigint) => (atomic < 0n ? `-${formatUsd(-atomic)}` : formatUsd(atomic))
@@ -87,9 +89,10 @@ export const exportAnswer = (
   kind: ExportKind,
   tenant: Tenant,
   period: Period,
-  format: "csv" | "json" = "csv"
+  format: ExportFormat = "csv",
+  decimal?: DecimalMark
 ) =>
-  HttpServerResponse.stream(books.export(kind, tenant, period, format), {
+  HttpServerResponse.stream(books.export(kind, tenant, period, format, decimal), {
     contentType: format === "csv" ? "text/csv; charset=utf-8" : "application/json",
     headers: {
       "content-disposition": `attachment; filename="${kind}-${tenant.env}-${period.from}-${period.to}.${format}"`

@@ -1,5 +1,5 @@
-// Who the buyer is: the wallet address that an identity token proves. The payer
-// of a transfer must be this address, so every doubt is a refusal.
+// Verifies an identity token and returns the buyer's wallet address. The payer of a transfer must be this address, so
+// every doubt is a refusal.
 import { Clock, Context, Effect, Layer } from "effect"
 import { hashMessage } from "viem"
 import { parseAddress } from "../../chain/Address.ts"
@@ -20,7 +20,7 @@ export interface BuyerExpectation {
   readonly longestSeconds?: number
 }
 
-/** What a token proves: a wallet, and the id that the wallet gave to the token. */
+/** The content of a valid token: the wallet, and the token's own id. */
 export interface ProvenBuyer {
   readonly address: Address
   /** `tid` of a DID token. The id of a payment binds the token to it. */

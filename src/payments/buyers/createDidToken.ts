@@ -1,6 +1,8 @@
 // Makes a buyer's DID token from any account that signs messages. Web-standard
 // APIs alone: the checkout in the browser, the demo and the tests share it.
 
+import { toJson } from "../../platform/pages/browser/json.ts"
+
 /** A viem LocalAccount, or any wallet behind the same two members. */
 export interface MessageSigner {
   readonly address: string
@@ -17,16 +19,21 @@ export interface DidTokenOptions {
   readonly id?: string
 }
 
+const textOfBytes = (bytes: Uint8Array): string => {
+  let text = ""
+  for (const byte of bytes) text += String.fromCharCode(byte)
+  return text
+}
+
 /** Base64 of the text's UTF-8 bytes. */
-export const base64OfUtf8 = (text: string): string =>
-  btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(""))
+export const base64OfUtf8 = (text: string): string => btoa(textOfBytes(new TextEncoder().encode(text)))
 
 /**
  * Base64 of `[proof, claim]`, where `proof` is the account's EIP-191 signature
  * of the exact claim string (Magic's DID token format).
  */
 export const createDidToken = async (account: MessageSigner, options: DidTokenOptions): Promise<string> => {
-  const claim = JSON.stringify({
+  const claim = toJson({
     iat: options.now,
     ext: options.now + options.lifetimeSeconds,
     iss: `did:ethr:${account.address}`,
@@ -36,5 +43,5 @@ export const createDidToken = async (account: MessageSigner, options: DidTokenOp
     tid: options.id ?? crypto.randomUUID()
   })
   const proof = await account.signMessage({ message: claim })
-  return base64OfUtf8(JSON.stringify([proof, claim]))
+  return base64OfUtf8(toJson([proof, claim]))
 }

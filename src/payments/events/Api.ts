@@ -11,22 +11,22 @@ import { errorResponse } from "../../platform/http/Envelope.ts"
 import { forKeys, type Mount } from "../../platform/http/Mount.ts"
 import { BodyRules } from "../../platform/http/RequestRules.ts"
 import { DeliveryView } from "../../webhooks/Api.ts"
-import { PageLimit, PaymentView } from "../Api.ts"
+import { PageLimit } from "../Api.ts"
+import { PaymentView } from "../PaymentView.ts"
 
 /** An event, and what it is about. */
 export const EventView = Schema.Struct({
-  event: WebhookBody.annotate({ description: "As it is delivered, field by field." }),
+  event: WebhookBody.annotate({ description: "The delivered event." }),
   payment: Schema.NullOr(PaymentView).annotate({ description: "Null for a `test` event." }),
   delivery: DeliveryStatus.annotate({
-    description:
-      "What became of its delivery so far; `cancelled` where no webhook endpoint was there to deliver it to."
+    description: "The status of its delivery; `cancelled` if no webhook endpoint was registered."
   }),
   createdAt: Timestamp
 }).annotate({ identifier: "Event" })
 
 export const EventList = Schema.Struct({
   events: Schema.Array(EventView),
-  hasMore: Schema.Boolean.annotate({ description: "Whether later events follow." })
+  hasMore: Schema.Boolean.annotate({ description: "True if later events exist." })
 })
 
 /** A UUID in any letter case. */
@@ -41,7 +41,10 @@ export const eventEndpoints = <Params extends Schema.Struct.Fields>({ access, pa
       query: {
         limit: Schema.optionalKey(PageLimit),
         after: Schema.optionalKey(
-          EventId.annotate({ description: "The last event that you have handled; the first page if absent." })
+          EventId.annotate({
+            description:
+              "The id of the last event that you handled; by default the feed starts at its beginning."
+          })
         )
       },
       success: EventList
@@ -49,7 +52,7 @@ export const eventEndpoints = <Params extends Schema.Struct.Fields>({ access, pa
       OpenApi.annotations({
         summary: "List events",
         description:
-          "Every event of the merchant and the key's environment, in an order that never changes: later events come after all that was read before. Poll with `after`, or read all of them again after a loss. An event is listed whatever became of its delivery."
+          "All events of the merchant and the key's environment, oldest first. The order never changes: new events come after all events read before. Poll with `after`, and read from the beginning after a loss of data. The feed also lists events whose delivery failed."
       })
     )
   ),
@@ -62,7 +65,7 @@ export const eventEndpoints = <Params extends Schema.Struct.Fields>({ access, pa
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Retrieve an event",
-        description: "The event with its payment: which order a webhook is about."
+        description: "The event with its payment, which identifies the order of a webhook."
       })
     )
   ),
@@ -81,7 +84,7 @@ export const eventEndpoints = <Params extends Schema.Struct.Fields>({ access, pa
       OpenApi.annotations({
         summary: "Resend an event",
         description:
-          "One more delivery to the webhook endpoint of today, with the same id and bytes; answers after its attempt. 10 a minute, test sends included."
+          "Delivers the event again to the present webhook endpoint, with the same id and body. The response follows the attempt. At most 10 a minute, including test sends."
       })
     )
   )

@@ -18,11 +18,10 @@ import { deliveryView } from "../../webhooks/Http.ts"
 import { WebhookEndpoints } from "../../webhooks/WebhookEndpoints.ts"
 import type { StoredEvent } from "../../webhooks/WebhookRepo/WebhookStore.ts"
 import { WebhookRepo } from "../../webhooks/WebhookRepo.ts"
+import { defaultPageLimit } from "../Api.ts"
 import { viewOf } from "../Http.ts"
 import { PaymentRepo } from "../PaymentRepo.ts"
 import type { EventList, EventView, eventEndpoints } from "./Api.ts"
-
-const defaultLimit = 20
 
 const decodeBody = Schema.decodeUnknownEffect(Schema.fromJsonString(WebhookBody))
 
@@ -49,7 +48,7 @@ export const eventHandlers = Effect.fnUntraced(function* <R>(caller: Effect.Effe
     list: Effect.fnUntraced(function* ({ query }: RequestOf<Endpoints["list"]>) {
       const own = yield* tenant
       const page = yield* webhooks.listEvents(own, {
-        limit: query.limit ?? defaultLimit,
+        limit: query.limit ?? defaultPageLimit,
         after: query.after?.toLowerCase()
       })
       if (Option.isNone(page)) {

@@ -2,9 +2,10 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Address, Env } from "../../domain/Chain.ts"
-import { ReceiverTaken } from "../../domain/Errors.ts"
+import { LiveModeGated, ReceiverTaken } from "../../domain/Errors.ts"
 import { UsdAmount } from "../../domain/Money.ts"
 import { networks } from "../../domain/networks.ts"
+import { urlPattern } from "../../domain/urlPattern.ts"
 import { allow, endpointGroup } from "../../platform/http/Access.ts"
 import { ApiKeyAuth } from "../../platform/http/ApiKeyAuth.ts"
 import { errorResponse } from "../../platform/http/Envelope.ts"
@@ -21,22 +22,25 @@ const noControls = (text: string) => text.isWellFormed() && !/[\p{Cc}\s\\]/u.tes
 /** docs/contract.md 4.1: https, or http on localhost; no credentials, no fragment, at most 2048 characters. */
 export const IntentUrl = Schema.String.check(
   Schema.isMaxLength(2048, { message: "at most 2048 characters" }),
-  Schema.makeFilter((text) => {
-    const url = noControls(text) ? URL.parse(text) : null
-    if (url === null) return "an absolute URL"
-    const local = ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname)
-    if (url.protocol !== "https:" && !(url.protocol === "http:" && local)) {
-      return "https, or http on localhost in development"
-    }
-    if (!/^https?:\/\/[^/?#]/i.test(text)) return "an absolute URL"
-    if (url.username !== "" || url.password !== "" || /^[a-z]+:\/\/[^/?#]*@/i.test(text)) {
-      return "a URL without credentials"
-    }
-    return text.includes("#") ? "a URL without a fragment" : undefined
-  })
+  Schema.makeFilter(
+    (text) => {
+      const url = noControls(text) ? URL.parse(text) : null
+      if (url === null) return "an absolute URL"
+      const local = ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname)
+      if (url.protocol !== "https:" && !(url.protocol === "http:" && local)) {
+        return "https, or http on localhost in development"
+      }
+      if (!/^https?:\/\/[^/?#]/i.test(text)) return "an absolute URL"
+      if (url.username !== "" || url.password !== "" || /^[a-z]+:\/\/[^/?#]*@/i.test(text)) {
+        return "a URL without credentials"
+      }
+      return text.includes("#") ? "a URL without a fragment" : undefined
+    },
+    { toJsonSchema: () => ({ pattern: urlPattern }) }
+  )
 ).annotate({
   description:
-    "Where the buyer pays at the merchant's: https (http on localhost in development), no credentials, no fragment.",
+    "The order's page at the merchant: https (http on localhost in development), without credentials or fragment.",
   examples: ["https://shop.example.com/orders/1042"]
 })
 
@@ -65,7 +69,7 @@ export class PaymentIntentsApi extends endpointGroup("paymentIntents")(
     HttpApiEndpoint.post("create", "/payment-intents", {
       payload: Schema.Struct({ amount: UsdAmount, intentUrl: IntentUrl }),
       success: CreatedIntent.pipe(HttpApiSchema.status(201)),
-      error: [errorResponse(ReceiverTaken)]
+      error: [errorResponse(LiveModeGated), errorResponse(ReceiverTaken)]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Create a payment intent",
@@ -79,6 +83,6 @@ export class PaymentIntentsApi extends endpointGroup("paymentIntents")(
   .annotateMerge(
     OpenApi.annotations({
       title: "Payment intents",
-      description: "What the merchant's server asks to be paid."
+      description: "Amounts that the merchant's server commits to."
     })
   ) {}

@@ -1,6 +1,7 @@
 // The signed commitment to an amount: a JWS that the merchant's server gets and
 // the browser hands back, so that the browser cannot change the price.
-import { Clock, Context, Effect, Layer, Redacted, Schema } from "effect"
+import { timingSafeEqual } from "node:crypto"
+import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { base64url, type CompactJWSHeaderParameters, compactVerify } from "jose"
 import { Address, Env } from "../../domain/Chain.ts"
 import { InvalidIntentToken } from "../../domain/Errors.ts"
@@ -12,6 +13,10 @@ import { AppConfig } from "../../platform/AppConfig.ts"
 
 /** docs/contract.md 8: seconds for which a token opens a payment. */
 const intentTokenLifetime = 300
+
+/** The length of a resume code's proof: 80 bits, enough against rate-limited guesses online. */
+const proofBytes = 10
+const decodeId = Schema.decodeUnknownOption(PaymentId)
 
 const algorithm = "HS256"
 const type = "intent+jwt"
@@ -40,7 +45,7 @@ const Header = Schema.Struct({
   kid: Schema.String
 })
 
-/** What an intent commits to. */
+/** The commitment of an intent. */
 export type IntentClaims = Pick<
   typeof Claims.Type,
   "jti" | "amount" | "intentUrl" | "merchant" | "env" | "receiver" | "token"
@@ -57,6 +62,10 @@ export class IntentTokens extends Context.Service<
   {
     readonly sign: (claims: IntentClaims) => Effect.Effect<string>
     readonly verify: (token: string) => Effect.Effect<VerifiedIntent, InvalidIntentToken>
+    /** A code that stands for a payment's token, short enough to be scanned. Only holders of the token get it. */
+    readonly resumeCodeOf: (id: PaymentId) => string
+    /** The payment of a code. */
+    readonly readResumeCode: (code: string) => Option.Option<PaymentId>
   }
 >()("quittance/payments/IntentTokens") {
   static readonly layer: Layer.Layer<IntentTokens, never, AppConfig> = Layer.effect(
@@ -131,7 +140,24 @@ export class IntentTokens extends Context.Service<
         Effect.catchTag("SchemaError", () => Effect.fail(new InvalidIntentToken()))
       )
 
-      return IntentTokens.of({ sign, verify })
+      const resumeProof = (secretOf: string, id: Uint8Array) =>
+        new Bun.CryptoHasher("sha256", secretOf).update("resume ").update(id).digest().subarray(0, proofBytes)
+      const resumeCodeOf = (id: PaymentId) => {
+        const bytes = Buffer.from(id.replaceAll("-", ""), "hex")
+        return Buffer.concat([bytes, resumeProof(secret, bytes)]).toString("base64url")
+      }
+      const readResumeCode = (code: string): Option.Option<PaymentId> => {
+        const bytes = Buffer.from(code, "base64url")
+        if (bytes.length !== 16 + proofBytes || bytes.toString("base64url") !== code) return Option.none()
+        const [id, proof] = [bytes.subarray(0, 16), bytes.subarray(16)]
+        const isProven = config.intentTokenSecrets.some((one) =>
+          timingSafeEqual(resumeProof(Redacted.value(one.secret), id), proof)
+        )
+        const uuid = id.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-")
+        return isProven ? decodeId(uuid) : Option.none()
+      }
+
+      return IntentTokens.of({ sign, verify, resumeCodeOf, readResumeCode })
     })
   )
 }

@@ -1,12 +1,13 @@
 // Creating intents: nothing is stored, the token carries what was agreed.
 import { Brand, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { ReceiverTaken } from "../../domain/Errors.ts"
+import { LiveModeGated, ReceiverTaken } from "../../domain/Errors.ts"
 import type { Principal } from "../../domain/Merchant.ts"
 import { type AtomicUsdc, formatUsd } from "../../domain/Money.ts"
 import { networks } from "../../domain/networks.ts"
 import type { Payment, PaymentId } from "../../domain/Payment.ts"
 import type { AppConfig } from "../../platform/AppConfig.ts"
+import { Networks } from "../../platform/Networks.ts"
 import type { CreatedIntent } from "./Api.ts"
 import { IntentTokens } from "./IntentTokens.ts"
 
@@ -22,6 +23,9 @@ const drawnId = Brand.nominal<PaymentId>()
 const moved =
   "Your receiving address belongs to another merchant now. Set another one in the settings, then create the intent."
 
+const closing =
+  "Mainnet is closing: what is under way is still settled, and nothing new begins. Use a test key, or ask the service's operator when it opens again."
+
 export class PaymentIntents extends Context.Service<
   PaymentIntents,
   {
@@ -29,7 +33,7 @@ export class PaymentIntents extends Context.Service<
     readonly create: (
       principal: Principal,
       input: IntentInput
-    ) => Effect.Effect<typeof CreatedIntent.Encoded, ReceiverTaken>
+    ) => Effect.Effect<typeof CreatedIntent.Encoded, ReceiverTaken | LiveModeGated>
     /** Another token of a payment that exists, for the terms that it was opened with. */
     readonly renew: (payment: Payment) => Effect.Effect<string>
   }
@@ -39,12 +43,14 @@ export class PaymentIntents extends Context.Service<
       PaymentIntents,
       Effect.gen(function* () {
         const tokens = yield* IntentTokens
+        const { isClosing } = yield* Networks
         const random = yield* SecureRandom.SecureRandom
 
         const create = (
           { merchant, env }: Principal,
           { amount, id, intentUrl }: IntentInput
-        ): Effect.Effect<typeof CreatedIntent.Encoded, ReceiverTaken> => {
+        ): Effect.Effect<typeof CreatedIntent.Encoded, ReceiverTaken | LiveModeGated> => {
+          if (isClosing(env)) return Effect.fail(new LiveModeGated({ message: closing }))
           if (merchant.movedReceivers?.includes(env) === true)
             return Effect.fail(new ReceiverTaken({ message: moved }))
           const { chainId, usdc } = networks[env]

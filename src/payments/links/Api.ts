@@ -26,10 +26,11 @@ export const LinkId = Schema.String.check(
 )
 
 const wellFormed = Schema.makeFilter(
-  (text: string) => (text.isWellFormed() && !/\p{Cc}/u.test(text)) || "text without control characters"
+  (text: string) => (text.isWellFormed() && !/\p{Cc}/u.test(text)) || "text without control characters",
+  { toJsonSchema: () => ({ pattern: "^\\P{Cc}*$" }) }
 )
 const Description = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(500), wellFormed).annotate({
-  description: "What the buyer pays for.",
+  description: "The goods or service that the buyer pays for.",
   examples: ["Chess lesson"]
 })
 
@@ -40,14 +41,24 @@ const isInstant = (text: string) => {
 }
 
 const ExpiresAt = Schema.String.check(
-  Schema.isPattern(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,3})?Z$/u, { message: "ISO 8601 in UTC" }),
-  Schema.makeFilter((text) => isInstant(text) || "a date that exists")
+  Schema.isPattern(/^\d{4}-\d{2}-\d{2}T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,3})?Z$/u, {
+    message: "ISO 8601 in UTC"
+  }),
+  Schema.makeFilter((text) => isInstant(text) || "a date that exists", {
+    toJsonSchema: () => ({ format: "date-time" })
+  })
 ).annotate({ description: "ISO 8601 in UTC.", examples: ["2027-01-31T12:00:00.000Z"] })
 
 const amounts = {
-  amount: Schema.optionalKey(UsdAmount.annotate({ description: "Fixed. Absent where the buyer chooses." })),
-  minAmount: Schema.optionalKey(UsdAmount.annotate({ description: "The least that a buyer may choose." })),
-  maxAmount: Schema.optionalKey(UsdAmount.annotate({ description: "The most that a buyer may choose." }))
+  amount: Schema.optionalKey(
+    UsdAmount.annotate({ description: "The fixed amount. Absent if the buyer chooses." })
+  ),
+  minAmount: Schema.optionalKey(
+    UsdAmount.annotate({ description: "The smallest amount that a buyer may choose." })
+  ),
+  maxAmount: Schema.optionalKey(
+    UsdAmount.annotate({ description: "The largest amount that a buyer may choose." })
+  )
 }
 
 export const PaymentLink = Schema.Struct({
@@ -59,7 +70,7 @@ export const PaymentLink = Schema.Struct({
   description: Schema.String,
   ...amounts,
   currency: Schema.Literal("USD"),
-  once: Schema.Boolean.annotate({ description: "Whether it is paid once." }),
+  once: Schema.Boolean.annotate({ description: "True for a single-use link." }),
   state: LinkState,
   createdAt: Schema.String,
   expiresAt: Schema.optionalKey(Schema.String)
@@ -68,7 +79,7 @@ export type LinkView = typeof PaymentLink.Encoded
 
 export const LinkList = Schema.Struct({
   links: Schema.Array(PaymentLink),
-  hasMore: Schema.Boolean.annotate({ description: "Whether older links follow." })
+  hasMore: Schema.Boolean.annotate({ description: "True if older links exist." })
 })
 export type LinkList = typeof LinkList.Encoded
 
@@ -91,7 +102,7 @@ export const linkEndpoints = <Params extends Schema.Struct.Fields>({ access, par
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Create a payment link",
-        description: "With `amount`, or with `minAmount` and `maxAmount`. Each opening mints an intent."
+        description: "Send `amount`, or `minAmount` and `maxAmount`. Each opening creates an intent."
       })
     )
   ),
@@ -106,7 +117,7 @@ export const linkEndpoints = <Params extends Schema.Struct.Fields>({ access, par
     }).annotateMerge(
       OpenApi.annotations({
         summary: "List payment links",
-        description: "Newest first; 100 where no limit is given."
+        description: "Newest first; the default limit is 100."
       })
     )
   ),
@@ -120,7 +131,7 @@ export const linkEndpoints = <Params extends Schema.Struct.Fields>({ access, par
       OpenApi.annotations({
         summary: "Close a payment link",
         description:
-          "It opens no more payments, except for visitors of the last five minutes; payments already open continue."
+          "The link accepts no new payments, except from visitors of the last five minutes. Open payments continue."
       })
     )
   )
@@ -151,7 +162,7 @@ export class PublicLinksApi extends endpointGroup("publicLinks")(
       success: LinkAnswer,
       error: [errorResponse(PaymentLinkNotFound), errorResponse(RateLimited)]
     }).annotateMerge(
-      OpenApi.annotations({ summary: "Read a payment link", description: "Needs the link's id alone." })
+      OpenApi.annotations({ summary: "Read a payment link", description: "Needs only the link's id." })
     )
   ),
   allow(
@@ -160,10 +171,12 @@ export class PublicLinksApi extends endpointGroup("publicLinks")(
       params: { id: LinkId },
       payload: Schema.Struct({
         amount: Schema.optionalKey(
-          UsdAmount.annotate({ description: "Where the buyer chooses, within the link's bounds." })
+          UsdAmount.annotate({
+            description: "The buyer's amount, within the link's bounds, if the buyer chooses."
+          })
         ),
         paymentId: Schema.optionalKey(
-          PaymentId.annotate({ description: "A payment that was opened from this link: it continues." })
+          PaymentId.annotate({ description: "A payment opened from this link, to continue it." })
         )
       }),
       success: OpenedLink.pipe(HttpApiSchema.status(201)),
@@ -177,7 +190,7 @@ export class PublicLinksApi extends endpointGroup("publicLinks")(
       OpenApi.annotations({
         summary: "Open a payment link",
         description:
-          "Mints an intent whose `intentUrl` is the link's page. A link that is paid once leads everybody to one payment; another amount takes its place while nobody has begun to pay."
+          "Creates an intent whose `intentUrl` is the link's page. A single-use link leads everybody to one payment. Until somebody begins to pay, another amount replaces that payment."
       })
     )
   )

@@ -4,7 +4,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Tenant } from "../../domain/Merchant.ts"
 import type { PaymentId } from "../../domain/Payment.ts"
-import { failReplacedSql } from "../PaymentRepo/failReplacedSql.ts"
+import { failReplaced } from "../PaymentRepo/paymentStatusSql.ts"
 import { isUntried } from "./LinkRepo/isUntriedSql.ts"
 import { insertLink, type KeptLink, linkColumns, linksIn } from "./LinkRepo/LinkRow.ts"
 import { makeRestsSql, type RestStore } from "./LinkRepo/restsSql.ts"
@@ -23,12 +23,9 @@ export class LinkRepo extends Context.Service<
     readonly list: (tenant: Tenant, page: LinkPage) => Effect.Effect<ReadonlyArray<KeptLink>>
     /** Closes an open link of the tenant; false where there is none. */
     readonly close: (tenant: Tenant, id: string, at: Date) => Effect.Effect<boolean>
-    /**
-     * Whether any payment that was opened from the link's page has settled, the present one or an earlier one, or the
-     * rest of one has.
-     */
+    /** True if any payment opened from the link's page has settled, or the outstanding amount of one has. */
     readonly isPaid: (link: KeptLink, page: string) => Effect.Effect<boolean>
-    /** Whether nobody has tried to pay it: its money can no longer come by itself. */
+    /** True if nobody has tried to pay the payment, so its money can no longer arrive unprompted. */
     readonly isUntried: (paymentId: PaymentId) => Effect.Effect<boolean>
     /**
      * Gives the link its one payment in place of `before`, which fails; the payment that it has then. One that anybody
@@ -95,7 +92,7 @@ export class LinkRepo extends Context.Service<
               WHERE id = ${id} AND payment_id IS NOT DISTINCT FROM ${before}::uuid AND ${isUntried(sql, before)}
                 AND NOT EXISTS (SELECT 1 FROM payments WHERE id = ${before}::uuid AND status = 'settled')
               RETURNING id`
-            if (moved.length > 0 && before !== null) yield* failReplacedSql(sql, [before], at)
+            if (moved.length > 0 && before !== null) yield* failReplaced(sql, [before], at)
             const [link] = yield* linksIn(sql`SELECT ${columns} FROM payment_links WHERE id = ${id}`)
             return link?.paymentId ?? next
           },

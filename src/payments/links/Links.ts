@@ -13,6 +13,7 @@ import {
 import type { Merchant, Tenant } from "../../domain/Merchant.ts"
 import { type AtomicUsdc, formatUsd } from "../../domain/Money.ts"
 import { PaymentId } from "../../domain/Payment.ts"
+import { AuditLog, service } from "../../merchants/audit/AuditLog.ts"
 import { KeyAuth } from "../../merchants/keys/KeyAuth.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { Networks } from "../../platform/Networks.ts"
@@ -49,7 +50,7 @@ export class Links extends Context.Service<
       owner: Owner,
       input: typeof NewLink.Type
     ) => Effect.Effect<LinkView, InvalidRequest | LiveModeGated>
-    /** What is missing of payments once a transfer is counted to them; absent where nothing is. */
+    /** The outstanding amounts of payments after counting a transfer; absent if nothing is outstanding. */
     readonly restsOf: LinkRepo["Service"]["restsOf"]
     /** The one open link that asks for the rest of an incoming transfer: a new one, or the one that there is. */
     readonly createRest: (
@@ -90,8 +91,8 @@ export class Links extends Context.Service<
       const pageOf = (id: string) => `${baseUrl}/link/${id}`
 
       /**
-       * Who is paid, by which publishable key: the link's own or, once that was rotated or revoked, another of the
-       * merchant's, so that what is printed goes on working. None where the merchant has none, which closes its links.
+       * The payee of a link and its publishable key. If the link's key was rotated or revoked, another key of the
+       * merchant is used, so printed links keep working. None if the merchant has no key, which closes its links.
        */
       const payeeOf = Effect.fnUntraced(function* ({ env, merchantId, publishableKey }: PaidTo) {
         const by = (key: string) =>
@@ -154,13 +155,27 @@ export class Links extends Context.Service<
         return Option.isSome(link) ? link.value : yield* new PaymentLinkNotFound()
       })
 
-      /** One publishable key serves the links of a merchant and environment. */
+      // Without a database nothing is logged.
+      const audit = yield* Effect.serviceOption(AuditLog)
+      /** The publishable key that serves all links of a merchant and environment. */
       const publishableKey = Effect.fnUntraced(function* ({ merchant, env }: Owner) {
         const tenant = { merchantId: merchant.id, env }
         const [last] = yield* repo.list(tenant, { limit: 1 })
         const payee = yield* payeeOf(last ?? tenant)
         if (Option.isSome(payee)) return payee.value.publishableKey
-        const made = yield* keys.createKey(merchant.id, { kind: "publishable", env, permission: "read" })
+        const creating = keys.createKey(merchant.id, { kind: "publishable", env, permission: "read" })
+        const made = yield* Option.match(audit, {
+          onNone: () => creating,
+          onSome: ({ recording }) =>
+            recording(merchant.id, service, creating, () =>
+              Option.some({
+                action: "key.created",
+                env,
+                summary: "made a publishable key (read) for payment links",
+                quiet: true
+              })
+            )
+        })
         return made.key
       })
 
@@ -283,11 +298,19 @@ export class Links extends Context.Service<
           const state = yield* stateOf(link)
           if (state !== "open") return yield* new PaymentLinkClosed({ reason: state })
           const mint = Effect.fnUntraced(function* (paymentId?: PaymentId) {
-            const { intentToken } = yield* intents.create(principal, {
-              amount: yield* amountOf(link, chosen),
-              intentUrl: pageOf(id),
-              ...(paymentId === undefined ? {} : { id: paymentId })
-            })
+            const { intentToken } = yield* intents
+              .create(principal, {
+                amount: yield* amountOf(link, chosen),
+                intentUrl: pageOf(id),
+                ...(paymentId === undefined ? {} : { id: paymentId })
+              })
+              .pipe(
+                // Buyers have a page for it, which says that nothing can be paid here.
+                Effect.catchTag(
+                  "LiveModeGated",
+                  ({ message }) => new PaymentLinkClosed({ reason: "closed", message })
+                )
+              )
             return { intentToken, publishableKey }
           })
           if (!link.once) return yield* mint()
@@ -307,11 +330,11 @@ export class Links extends Context.Service<
           if (settledOn === next) return minted
           if (settledOn !== link.paymentId) return yield* mint(settledOn)
           // Somebody has begun to pay the one that there is: no other amount is asked beside it.
-          const kept = yield* paymentOf(link)
-          return Option.isSome(kept) && kept.value.status === "pending"
-            ? { intentToken: yield* intents.renew(kept.value), publishableKey }
+          const current = yield* paymentOf(link)
+          return Option.isSome(current) && current.value.status === "pending"
+            ? { intentToken: yield* intents.renew(current.value), publishableKey }
             : yield* new PaymentLinkClosed({
-                reason: Option.exists(kept, ({ status }) => status === "settled") ? "paid" : "expired"
+                reason: Option.exists(current, ({ status }) => status === "settled") ? "paid" : "expired"
               })
         })
       })

@@ -14,7 +14,7 @@ import { BodyRules } from "../../platform/http/RequestRules.ts"
 import { PaymentIdParam } from "../Api.ts"
 import { Token } from "../intents/Api.ts"
 
-/** What a receipt says, and what its signature covers. */
+/** The content of a receipt that its signature covers. */
 export const Receipt = Schema.Struct({
   iss: Schema.String.annotate({ description: "The service." }),
   jti: Schema.String.annotate({ description: "The receipt's id, which cannot be guessed." }),
@@ -41,23 +41,23 @@ const ReceiptRefund = Schema.Struct({
 
 export const SignedReceipt = Schema.Struct({
   receipt: Receipt,
-  url: Schema.String.annotate({ description: "The page that shows it." }),
+  url: Schema.String.annotate({ description: "The receipt's page." }),
   jws: Schema.String.annotate({
-    description: "The receipt as a compact JWS (ES256), to be verified by `/.well-known/jwks.json`."
+    description: "The receipt as a compact JWS (ES256). Its keys are at `/.well-known/jwks.json`."
   }),
   refunded: Schema.Array(ReceiptRefund).annotate({
-    description: "What was sent back since, as it stands now; no part of what is signed."
+    description: "The amount refunded since then. Not part of the signed text."
   }),
   droppedAt: Schema.optionalKey(
     Schema.String.annotate({
       description:
-        "Since when the chain no longer shows the transfer, after a reorganisation: the merchant has not received it. No part of what is signed."
+        "The time since which the chain no longer shows the transfer, after a reorganisation. The merchant has not received it. Not part of the signed text."
     })
   ),
   replacedBy: Schema.optionalKey(
     TransactionHash.annotate({
       description:
-        "The transaction that pays in place of the receipt's, which a reorganisation has dropped. No part of what is signed."
+        "The transaction that replaced the receipt's after a reorganisation. Not part of the signed text."
     })
   )
 }).annotate({ identifier: "SignedReceipt" })
@@ -72,7 +72,7 @@ export class ReceiptsApi extends endpointGroup("receipts")(
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Get a payment's receipt",
-        description: "The same receipt however often it is asked for."
+        description: "Repeated requests return the same receipt."
       })
     )
   )
@@ -93,7 +93,7 @@ export class PublicReceiptsApi extends endpointGroup("publicReceipts")(
       success: SignedReceipt,
       error: [errorResponse(NotFound), errorResponse(RateLimited)]
     }).annotateMerge(
-      OpenApi.annotations({ summary: "Read a receipt", description: "Needs the receipt's id alone." })
+      OpenApi.annotations({ summary: "Read a receipt", description: "Needs only the receipt's id." })
     )
   ),
   allow(
@@ -101,7 +101,7 @@ export class PublicReceiptsApi extends endpointGroup("publicReceipts")(
     HttpApiEndpoint.post("mail", "/receipts/:id/mail", {
       params: { id: ReceiptId },
       payload: Schema.Struct({
-        email: Email.annotate({ description: "The buyer's own address, kept for this mail alone." }),
+        email: Email.annotate({ description: "The buyer's e-mail address, stored only for this mail." }),
         language: Locale
       }),
       success: HttpApiSchema.NoContent,
@@ -110,7 +110,7 @@ export class PublicReceiptsApi extends endpointGroup("publicReceipts")(
       OpenApi.annotations({
         summary: "Mail a receipt",
         description:
-          "For a buyer who asks for it. Each address gets it once, three at most; where the service sends no mail, nothing happens."
+          "Mails the receipt to the buyer, once to each address and to at most three addresses. If the service sends no mail, nothing happens."
       })
     )
   )

@@ -22,7 +22,7 @@ import { Receipts, type SignedReceipt } from "./Receipts.ts"
 /** Mails that one address asks for. */
 const mailLimit: Limit = { rate: 10, perSeconds: 3_600, burst: 10 }
 
-/** What the chain shows to have been sent back. */
+/** Refunds that the chain shows. */
 const refundsOf = (refundRepo: RefundRepo["Service"], paymentId: PaymentId) =>
   Effect.map(refundRepo.provenRefunds(paymentId), (refunds) =>
     refunds.map(({ amount, provenAt, recipient, transactionId }) => ({
@@ -33,7 +33,7 @@ const refundsOf = (refundRepo: RefundRepo["Service"], paymentId: PaymentId) =>
     }))
   )
 
-/** What has become of a receipt's transfer since it was signed. */
+/** The state of a receipt's transfer since the receipt was signed. */
 const makeSinceSigned = Effect.gen(function* () {
   const claimRepo = yield* ClaimRepo
   const refundRepo = yield* RefundRepo

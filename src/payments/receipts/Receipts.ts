@@ -19,7 +19,7 @@ export interface SignedReceipt {
   readonly jws: string
 }
 
-/** What a receipt tells of a payment. */
+/** The parts of a payment that a receipt contains. */
 export type ReceiptedPayment = PaymentSummary & Pick<Payment, "receiver">
 
 const algorithm = "ES256"
@@ -63,7 +63,7 @@ const make = Effect.gen(function* () {
     yield* repo.addKey(key, yield* DateTime.nowAsDate)
     return { kid, jwk }
   })
-  const [kept, forget] = yield* Effect.cachedInvalidateWithTTL(
+  const [cachedSigner, forget] = yield* Effect.cachedInvalidateWithTTL(
     Effect.flatMap(signingKey, ({ jwk, kid }) =>
       Effect.map(
         Effect.promise(() => importJWK(jwk satisfies JWK, algorithm)),
@@ -73,7 +73,7 @@ const make = Effect.gen(function* () {
     Duration.infinity
   )
   // A failure is not kept: the next request tries again.
-  const signer = Effect.onError(kept, () => forget)
+  const signer = Effect.onError(cachedSigner, () => forget)
   const did = `did:web:${encodeURIComponent(new URL(baseUrl).host)}`
 
   const shown = Effect.fnUntraced(function* ({ id, jws }: KeptReceipt) {

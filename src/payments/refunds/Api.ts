@@ -31,32 +31,34 @@ export const RefundView = Schema.Struct({
   id: Uuid,
   status: RefundStatus.annotate({
     description:
-      "`pending` until the chain proves the transfer. `failed`: the named transaction does not prove it, or none came. `cancelled`: it is not sent."
+      "`pending` until the transfer is verified. `failed`: the transaction does not prove the refund, or no transfer arrived. `cancelled`: the merchant cancelled it."
   }),
-  paymentId: Schema.optionalKey(PaymentId.annotate({ description: "The payment that it refunds." })),
+  paymentId: Schema.optionalKey(PaymentId.annotate({ description: "The refunded payment." })),
   incomingTransferId: Schema.optionalKey(
-    Uuid.annotate({ description: "The incoming transfer that it refunds, which pays no payment." })
+    Uuid.annotate({ description: "The refunded incoming transfer, which settled no payment." })
   ),
   amount: UsdAmount,
   currency: Schema.Literal("USD"),
   env: Env,
   livemode: Schema.Boolean,
-  recipient: Address.annotate({ description: "Where the USDC goes." }),
+  recipient: Address.annotate({ description: "The address that receives the USDC." }),
   reason: Schema.optionalKey(Schema.String),
-  beyondPaid: Schema.Boolean.annotate({ description: "Whether it may exceed what was paid." }),
+  beyondPaid: Schema.Boolean.annotate({ description: "True if the refund may exceed the amount paid." }),
   createdAt: Timestamp,
   transactionId: Schema.optionalKey(
-    TransactionHash.annotate({ description: "Named by the merchant, or found on the chain." })
+    TransactionHash.annotate({ description: "Reported by the merchant, or found on the chain." })
   ),
-  sender: Schema.optionalKey(Address.annotate({ description: "Your address that sent it, once proven." })),
+  sender: Schema.optionalKey(
+    Address.annotate({ description: "The address that sent the refund, once it is proven." })
+  ),
   provenAt: Schema.optionalKey(Timestamp),
   droppedAt: Schema.optionalKey(
-    Timestamp.annotate({ description: "Since when the chain no longer shows the transfer." })
+    Timestamp.annotate({ description: "The time since which the chain no longer shows the transfer." })
   ),
   failureReason: Schema.optionalKey(RefundFailure),
   uri: Schema.optionalKey(
     Schema.String.annotate({
-      description: "While pending: the transfer by EIP-681, for a QR code.",
+      description: "The transfer as an EIP-681 URI for a QR code, while pending.",
       examples: [
         "ethereum:0x036CbD53842c5426634e7929541eC2318f3dCF7e@84532/transfer?address=0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045&uint256=4200000"
       ]
@@ -69,23 +71,23 @@ export type RefundView = typeof RefundView.Encoded
 const RefundAnswer = Schema.Struct({ refund: RefundView })
 
 const wellFormed = Schema.makeFilter(
-  (text: string) => (text.isWellFormed() && !/\p{Cc}/u.test(text)) || "text without control characters"
+  (text: string) => (text.isWellFormed() && !/\p{Cc}/u.test(text)) || "text without control characters",
+  { toJsonSchema: () => ({ pattern: "^\\P{Cc}*$" }) }
 )
 
 /** An address in any letter case or in its checksummed spelling. */
 export const RefundTerms = {
   id: Schema.optionalKey(
     Uuid.annotate({
-      description: "Your id of the refund; sent again, it is the same refund. Drawn when absent."
+      description:
+        "Your id of the refund. A repeated id returns the same refund. By default the service generates it."
     })
   ),
-  amount: Schema.optionalKey(
-    UsdAmount.annotate({ description: "All that is left of what was paid, when absent." })
-  ),
+  amount: Schema.optionalKey(UsdAmount.annotate({ description: "By default the whole refundable amount." })),
   recipient: Schema.optionalKey(
     Address.annotate({
       description:
-        "The payer, when absent. Name another where the payer cannot receive there, as an exchange's wallet."
+        "By default the payer. Set another address if the payer cannot receive there, for example an exchange's wallet."
     })
   ),
   transactionId: Schema.optionalKey(TransactionId),
@@ -95,7 +97,7 @@ export const RefundTerms = {
     })
   ),
   beyondPaid: Schema.optionalKey(
-    Schema.Boolean.annotate({ description: "True to refund more than was paid. False when absent." })
+    Schema.Boolean.annotate({ description: "True to refund more than was paid. By default false." })
   )
 }
 
@@ -126,7 +128,7 @@ export const refundEndpoints = <Params extends Schema.Struct.Fields>({ access, p
       OpenApi.annotations({
         summary: "Create a refund",
         description:
-          "Of a settled payment or of an incoming transfer that pays none. Send the USDC from your receiving address and name its transaction, or create the refund first and send it after: the transfer is found on the chain. 200 where the same refund is there already."
+          "Refunds a settled payment, or an incoming transfer that settled no payment. Send the USDC from your receiving address and set `transactionId`, or create the refund first and send afterwards: the service finds the transfer on the chain. The response is 200 if the same refund exists."
       })
     )
   ),
@@ -140,12 +142,12 @@ export const refundEndpoints = <Params extends Schema.Struct.Fields>({ access, p
       },
       success: Schema.Struct({
         refunds: Schema.Array(RefundView),
-        hasMore: Schema.Boolean.annotate({ description: "Whether older refunds follow." })
+        hasMore: Schema.Boolean.annotate({ description: "True if older refunds exist." })
       })
     }).annotateMerge(
       OpenApi.annotations({
         summary: "List refunds",
-        description: "Newest first, of the merchant and the key's environment, or of one payment."
+        description: "Refunds of the merchant and the key's environment, or of one payment, newest first."
       })
     )
   ),
@@ -166,8 +168,9 @@ export const refundEndpoints = <Params extends Schema.Struct.Fields>({ access, p
       error: [errorResponse(RefundNotFound), errorResponse(RefundEnded), errorResponse(RefundNotProven)]
     }).annotateMerge(
       OpenApi.annotations({
-        summary: "Name a refund's transaction",
-        description: "Answers `proven`, or `pending` while the transfer is not indexed or confirmed."
+        summary: "Set a refund's transaction",
+        description:
+          "The refund becomes `proven`, or stays `pending` until the transfer is indexed and confirmed."
       })
     )
   ),
@@ -180,7 +183,7 @@ export const refundEndpoints = <Params extends Schema.Struct.Fields>({ access, p
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Cancel a refund",
-        description: "One that is pending, or whose transfer the chain no longer shows."
+        description: "Cancels a refund that is pending, or whose transfer the chain no longer shows."
       })
     )
   )
@@ -194,6 +197,6 @@ export class RefundsApi extends endpointGroup("refunds")(create, list, retrieve,
   .annotateMerge(
     OpenApi.annotations({
       title: "Refunds",
-      description: "USDC that your wallet sends back, proven on the chain."
+      description: "USDC that your wallet returns, verified on the chain."
     })
   ) {}

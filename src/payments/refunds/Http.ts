@@ -6,12 +6,11 @@ import { Api } from "../../app/Api.ts"
 import { InvalidRequest } from "../../domain/Errors.ts"
 import { jsonAnswer } from "../../platform/http/jsonAnswer.ts"
 import { type Caller, type KeyParams, keyCaller, type RequestOf } from "../../platform/http/Mount.ts"
+import { defaultPageLimit } from "../Api.ts"
 import type { refundEndpoints } from "./Api.ts"
 import { Refunds } from "./Refunds.ts"
 import { refundView } from "./refundView.ts"
 import { requestedRefund } from "./requestedRefund.ts"
-
-const defaultLimit = 20
 
 type Endpoints = ReturnType<typeof refundEndpoints<KeyParams>>
 
@@ -28,7 +27,7 @@ export const refundHandlers = Effect.fnUntraced(function* <R>(caller: Effect.Eff
       return answer(made.refund, made.created ? 201 : 200)
     }),
     list: Effect.fnUntraced(function* ({ query }: RequestOf<Endpoints["list"]>) {
-      const { limit = defaultLimit, paymentId, startingAfter } = query
+      const { limit = defaultPageLimit, paymentId, startingAfter } = query
       const found = yield* refunds.list(yield* tenant, {
         limit: limit + 1,
         startingAfter,

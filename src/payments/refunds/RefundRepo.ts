@@ -1,4 +1,4 @@
-// How refunds are found, checked and ended on Postgres.
+// Storage of refunds on Postgres: find, check and end them.
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AddressBytes, HashBytes, toBytes } from "../../chain/ChainBytes.ts"

@@ -22,7 +22,7 @@ const hour = 60 * minute
 const day = 24 * hour
 /** A transaction that no node shows by then may have been replaced. */
 const shownMillis = minute
-/** One that nothing has replaced either is given up. */
+/** A transaction that was not replaced is given up after this time. */
 const unknownMillis = day
 /** So is a refund that nobody sends. */
 const unsentMillis = 30 * day
@@ -54,7 +54,7 @@ const make = Effect.gen(function* () {
 
   const resolve = (refund: Refund) => alerts.resolve("refund_unproven", refund.id)
 
-  /** What was told is over where the refund has ended otherwise meanwhile. */
+  /** Resolves the alert unless the refund still needs it. */
   const resolveUnless = Effect.fnUntraced(function* (refund: Refund, status: RefundStatus) {
     const known = yield* refundRepo.findRefund(refund, refund.id)
     if (Option.isSome(known) && known.value.status !== status) yield* resolve(refund)
@@ -65,7 +65,7 @@ const make = Effect.gen(function* () {
     if (reason !== "expired")
       yield* raise(
         refund,
-        "the transaction that was named for it does not prove it. Send it, or record the right one."
+        "the recorded transaction does not prove it. Send the refund, or record the correct transaction."
       )
     const ended = yield* refundRepo.endRefund(
       refund.id,
@@ -176,7 +176,7 @@ const make = Effect.gen(function* () {
       if (noted && note.droppedAt !== null) {
         yield* raise(
           refund,
-          "the chain no longer shows its transfer. Wait for it to return, or cancel the refund and send it again.",
+          "its transfer is no longer on the chain. Wait for the transfer to return, or cancel the refund and create another.",
           note.droppedAt
         )
         yield* resolveUnless(refund, "proven")

@@ -41,20 +41,20 @@ export interface RefundRequest {
   readonly transactionId?: TransactionHash
   readonly reason?: string
   readonly beyondPaid?: boolean
-  /** Who asks. */
+  /** The person or key that requests the refund. */
   readonly by: string
 }
 
-/** What the chain says of a pending refund. */
+/** The chain's answer about a pending refund. */
 export type RefundCheck =
   | { readonly _tag: "Proven"; readonly refund: Refund }
   | { readonly _tag: "Pending"; readonly isUnknown: boolean }
   | { readonly _tag: "Refused"; readonly error: RefundNotProven; readonly final: boolean }
   | { readonly _tag: "Ended" }
 
-/** How long after its creation the worker first checks a refund. */
+/** The delay between a refund's creation and the worker's first check. */
 const firstCheckMillis = 2_500
-/** How long after the proof the block is first checked for a reorganisation. */
+/** The delay between the proof and the first check of its block for a reorganisation. */
 const firstWatchMillis = 60_000
 
 const nobody = Address.make(zeroAddress)
@@ -63,7 +63,7 @@ const idTaken = new InvalidRequest({
   details: [{ path: "body.id", message: "Another refund has this id: draw a new one." }]
 })
 
-/** How many refunds of one thing are looked through at a time. */
+/** The number of refunds of one payment or transfer read at a time. */
 const pageSize = 100
 
 const after = (at: Date, millis: number) => new Date(at.getTime() + millis)
@@ -79,7 +79,7 @@ const make = Effect.gen(function* () {
   const random = yield* SecureRandom.SecureRandom
   const verify = makeVerifyRefund(chain, repo, refundRepo)
 
-  /** What is refunded: who paid it, and since which block. */
+  /** The refunded payment or transfer: its payer, and the block since which it exists. */
   const thingOf = Effect.fnUntraced(function* (tenant: Tenant, of: RefundedThing) {
     if ("paymentId" in of) {
       const payment = yield* repo.find(tenant, of.paymentId)
@@ -363,7 +363,7 @@ export class Refunds extends Context.Service<
       id: string,
       transactionId: TransactionHash
     ) => Effect.Effect<Refund, RefundNotFound | RefundEnded | RefundNotProven>
-    /** Of a pending refund, or one whose transfer has left the chain. */
+    /** Cancels a pending refund, or a proven refund whose transfer has left the chain. */
     readonly cancel: (tenant: Tenant, id: string) => Effect.Effect<Refund, RefundNotFound | RefundEnded>
     /** Asks the chain, and proves what it shows. */
     readonly check: (refund: Refund, transactionId: TransactionHash) => Effect.Effect<RefundCheck>

@@ -6,7 +6,7 @@ import type { RefundRequest } from "./Refunds.ts"
 
 const refused = (path: string, message: string) => new InvalidRequest({ details: [{ path, message }] })
 
-/** What a body asks for: of one payment or of one transfer, to an address that is spelled right. */
+/** Parses a request for a refund of one payment or one transfer, to an address with a valid checksum. */
 export const requestedRefund = Effect.fnUntraced(function* (
   { incomingTransferId, paymentId, recipient: typed, ...terms }: typeof NewRefund.Type,
   by: string

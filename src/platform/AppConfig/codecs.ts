@@ -31,7 +31,7 @@ const readAs = <T, E>(to: Schema.Codec<T, E>, read: (text: string) => E | undefi
 export const integer = (minimum: number, maximum: number) =>
   Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum, maximum }))
 
-/** One for each core, or as many as are named. */
+/** `auto` for one process a core, or a number of processes. */
 export const workers = Schema.Union([Schema.Literal("auto"), integer(1, mostProcesses)])
 
 /** Whole wei. */

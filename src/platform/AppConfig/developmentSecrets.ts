@@ -7,11 +7,12 @@ import { Effect, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Base64 } from "effect/encoding"
 import { ConfigRefusal } from "./ConfigRefusal.ts"
+import { namedKey } from "./namedKey.ts"
 
 const SecretsFile = Schema.Struct({ intentTokenSecrets: Schema.String, encryptionKeys: Schema.String })
 const WalletFile = Schema.Struct({ agentWalletMnemonic: Schema.String })
 
-/** What `DATA_DIR/file` holds; `fresh` where it is new. Whoever writes first wins. */
+/** The content of `DATA_DIR/file`; `fresh` if it is new. The first writer wins. */
 const kept = Effect.fnUntraced(function* <T, E>(
   dataDir: string,
   file: string,
@@ -48,8 +49,8 @@ const kept = Effect.fnUntraced(function* <T, E>(
 export const developmentSecrets = Effect.fnUntraced(function* (dataDir: string) {
   const random = yield* SecureRandom.SecureRandom
   return yield* kept(dataDir, "secrets.json", SecretsFile, {
-    intentTokenSecrets: `dev:${Base64.encode(yield* random.randomBytes(32))}`,
-    encryptionKeys: `dev:${Base64.encode(yield* random.randomBytes(32))}`
+    intentTokenSecrets: namedKey(Base64.encode(yield* random.randomBytes(32))),
+    encryptionKeys: namedKey(Base64.encode(yield* random.randomBytes(32)))
   })
 })
 

@@ -1,6 +1,6 @@
 /**
- * What can be pasted into a shell for each variable; `$(…)` makes a fresh secret there, so that a refusal prints
- * none. A mnemonic has no example: one that others know is nobody's wallet.
+ * A value for each variable that can be pasted into a shell. `$(…)` generates a fresh secret there, so the error
+ * message contains none. A mnemonic has no example, because a published mnemonic is nobody's wallet.
  */
 export const examples: { readonly [variable: string]: string } = {
   ENVIRONMENT: "production",
@@ -19,6 +19,9 @@ export const examples: { readonly [variable: string]: string } = {
   ARBITRUM_RPC_URLS: "https://arb1.arbitrum.io/rpc",
   TESTNET_CONFIRMATIONS: "1",
   FINALITY_DEPTH: "64",
+  MAINNET: "closed",
+  LIVE_FAST_LIMIT: "100",
+  LIVE_SAFE_LIMIT: "10000",
   FAUCET_PRIVATE_KEY: `"0x$(openssl rand -hex 32)"`,
   FAUCET_USDC: "10",
   FAUCET_GAS_WEI: "200000000000000",

@@ -1,6 +1,7 @@
-// How many processes WORKERS asks for, and which one this is. Read before the service is loaded: it stays small.
+// The number of processes that WORKERS requests, and this process's index. It is read before the service is loaded, so
+// it has few imports.
 
-/** What one process needs of DATABASE_CONNECTIONS: less would have its transactions wait for each other. */
+/** The connections that one process needs at least: with fewer, its transactions would wait for each other. */
 export const leastConnections = 4
 export const defaultConnections = 16
 export const mostProcesses = 64
@@ -23,19 +24,19 @@ export const processCount = (workers: "auto" | number, connections: number, mach
   return Math.max(1, Math.min(machine.cores, Math.floor(connections / leastConnections), mostProcesses))
 }
 
-/** Why so many have too few connections. */
+/** The reason why so many have too few connections. */
 export const whyTooMany = (workers: "auto" | number, connections: number): string | undefined =>
   workers === "auto" || workers === 1 || workers * leastConnections <= connections
     ? undefined
     : `DATABASE_CONNECTIONS must be ${workers * leastConnections} or more for WORKERS=${workers}: each process needs ${leastConnections}. Set it, and see that the database takes so many (max_connections), or set fewer WORKERS`
 
-/** As the service reads it: a number that it takes must not be another one here. */
+/** Parses a number exactly as the service does. */
 const wholeNumber = (text: string): number | undefined => {
   const number = Number(text)
   return text !== "" && Number.isInteger(number) && number >= 0 ? number : undefined
 }
 
-/** How many processes to supervise; 1 also for what the service itself refuses, in its own words. */
+/** The number of processes to supervise; 1 also for values that the service itself rejects with its own message. */
 export const processesAsked = (
   env: Readonly<Record<string, string | undefined>>,
   machine: Machine
@@ -52,7 +53,7 @@ export const processesAsked = (
   return refused ? 1 : Math.max(1, processCount(workers, connections, machine))
 }
 
-/** One of several processes of an instance. */
+/** The index of a process among the processes of an instance. */
 export interface Sibling {
   readonly number: number
   readonly of: number

@@ -11,7 +11,7 @@ import { defaultConnections, leastConnections, mostProcesses } from "./processCo
 /** The names of all settings below, and of what the environment gives to others. */
 export const variables = new Set(["OTEL_RESOURCE_ATTRIBUTES", "POSTGRES_PASSWORD"])
 
-/** One that may be missing. */
+/** A variable that may be missing. */
 const optional = <T>(variable: string, codec: Schema.ConstraintCodec<T, unknown>, mustBe: string) => {
   variables.add(variable)
   return Config.option(Config.schema(codec, variable)).pipe(
@@ -38,6 +38,14 @@ export const encryptionWants = "kid:key pairs, comma-separated, newest first, ea
 const listenHostWants = "an IP address or host name to listen on"
 const nodesWant = "comma-separated http(s) addresses of JSON-RPC nodes"
 const nodesOf = ({ nodes }: Network) => setting(nodes.setting, codecs.httpUrls, nodesWant, nodes.default)
+const largestLimit = 1_000_000_000
+const limitWants = "an amount in whole USDC, from 0 to 1000000000"
+const mnemonicOf = ({ wallets }: Network, origin = "") =>
+  optional(
+    wallets.setting,
+    Schema.String.check(Schema.makeFilter((text) => validateMnemonic(text, wordlist))),
+    `a BIP-39 mnemonic of 12 to 24 English words${origin}`
+  )
 const gasWants = "an amount of gas a day"
 
 const gas = codecs.integer(1, Number.MAX_SAFE_INTEGER)
@@ -50,6 +58,22 @@ const knownFactories = [
   Address.make("0x0BA5ED0c6AA8c49038F819E587E2633c4A9F428a"),
   Address.make("0x4e1DCf7AD4e460CfD30791CCC4F9c8a4f820ec67")
 ]
+
+/** The limit of each level that has one, by its setting. */
+const settlementLimits = Effect.validate(
+  Object.values(networks)
+    .flatMap(({ settlesAt }) => settlesAt.flatMap(({ limit }) => limit ?? []))
+    .map((limit) =>
+      Effect.map(
+        setting(limit.setting, codecs.integer(0, largestLimit), limitWants, limit.default),
+        (value) => [limit.setting, value] as const
+      )
+    ),
+  (limit) => limit
+).pipe(
+  Effect.map((all): Readonly<Record<string, number>> => Object.fromEntries(all)),
+  Effect.mapError((refused) => ConfigRefusal.of(refused.flatMap(({ settings }) => settings)))
+)
 
 export const settings = {
   environment: setting(
@@ -78,11 +102,8 @@ export const settings = {
   replicaUrl: optional("DATABASE_REPLICA_URL", codecs.postgresUrl, "the address of a replica"),
   intentTokenSecrets: optional("INTENT_TOKEN_SECRETS", codecs.signingSecrets, intentTokenWants),
   encryptionKeys: optional("ENCRYPTION_KEYS", codecs.encryptionKeys, encryptionWants),
-  agentWalletMnemonic: optional(
-    "AGENT_WALLET_MNEMONIC",
-    Schema.String.check(Schema.makeFilter((text) => validateMnemonic(text, wordlist))),
-    "a BIP-39 mnemonic of 12 to 24 English words; `bun run cli init` makes one"
-  ),
+  testnetMnemonic: mnemonicOf(networks.test, "; `bun run cli init` makes one"),
+  mainnetMnemonic: mnemonicOf(networks.live),
   webhookAllowedHosts: setting(
     "WEBHOOK_ALLOWED_HOSTS",
     codecs.list((all) => all.every((one) => /^[^\s/@:]+:\d{1,5}$/.test(one))),
@@ -97,12 +118,13 @@ export const settings = {
     "a number of blocks from 0 to 64",
     networks.test.confirmations
   ),
-  finalityDepth: setting(
+  finalityDepth: optional(
     "FINALITY_DEPTH",
     codecs.integer(1, 100_000),
-    "a number of blocks from 1 to 100000",
-    networks.test.finalityDepth
+    "a number of blocks from 1 to 100000"
   ),
+  mainnet: setting("MAINNET", Schema.Literals(["open", "closed"]), "`open` or `closed`", "closed"),
+  settlementLimits,
   faucetKey: optional(
     "FAUCET_PRIVATE_KEY",
     codecs.privateKey,

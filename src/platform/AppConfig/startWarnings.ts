@@ -1,8 +1,9 @@
-// What the start warns of: settings that work and leave a door open.
-import { Option } from "effect"
+// Start-up warnings about settings that work but reduce security, and about parameters without effect.
+import { Option, Redacted } from "effect"
 import type { AppConfig } from "../AppConfig.ts"
 import { isLoopback } from "../http/isLoopback.ts"
 import { reachableFrom } from "../http/reachableFrom.ts"
+import { judgeParameters, parameterRules } from "./urlParameters.ts"
 
 const openDoors = (
   config: Pick<typeof AppConfig.Service, "baseUrl" | "environment" | "host">
@@ -39,6 +40,26 @@ const unsharedLimits = ({
           ]
   })
 
+type Addresses = Pick<typeof AppConfig.Service, "database" | "redisUrl" | "replicaUrl" | "smtp">
+
+const idleParameters = ({ database, redisUrl, replicaUrl, smtp }: Addresses): ReadonlyArray<string> => {
+  const own = database._tag === "Postgres" ? Option.some(database.url) : Option.none()
+  return (
+    [
+      ["DATABASE_URL", own, parameterRules.postgres],
+      ["DATABASE_REPLICA_URL", replicaUrl, parameterRules.postgres],
+      ["REDIS_URL", redisUrl, parameterRules.redis],
+      ["SMTP_URL", Option.map(smtp, ({ url }) => url), parameterRules.mail]
+    ] as const
+  ).flatMap(([variable, url, rules]) => {
+    if (Option.isNone(url)) return []
+    const { withoutEffect } = judgeParameters(variable, Redacted.value(url.value), rules)
+    return withoutEffect.length === 0
+      ? []
+      : [`${variable} has parameters without effect on this service: ${withoutEffect.join(", ")}.`]
+  })
+}
+
 export const startWarnings = (
-  config: Pick<typeof AppConfig.Service, "baseUrl" | "environment" | "host" | "redisUrl" | "sibling">
-): ReadonlyArray<string> => [...openDoors(config), ...unsharedLimits(config)]
+  config: Pick<typeof AppConfig.Service, "baseUrl" | "environment" | "host" | "sibling"> & Addresses
+): ReadonlyArray<string> => [...openDoors(config), ...unsharedLimits(config), ...idleParameters(config)]

@@ -1,15 +1,17 @@
-// What is told to a person.
+// The type of an alert.
 import type { Option } from "effect"
 import type { AlertKind } from "../../domain/AlertKind.ts"
 import type { Tenant } from "../../domain/Merchant.ts"
 
 export interface Alert {
   readonly kind: AlertKind
-  /** Whose alert; none for the operator's. */
+  /** The alert's owner; none for the operator's alerts. */
   readonly tenant: Option.Option<Tenant>
   /** The member to notify; every member when absent. */
   readonly userId?: string
-  /** What it is about, such as a payment's id or a node's host. One open alert for each kind and subject. */
+  /**
+   * The alert's subject, such as a payment's id or a node's host. There is one open alert for each kind and subject.
+   */
   readonly subject: string
   /** Raised once per subject from then on, even after it was acknowledged. */
   readonly since?: Date
@@ -18,6 +20,6 @@ export interface Alert {
    * sees nothing of the cause, has closed it.
    */
   readonly resumesSince?: Date
-  /** What happened and what to do. */
+  /** A description of the problem and its remedy. */
   readonly message: string
 }

@@ -1,5 +1,4 @@
-// What a person must look at: a row for the dashboard and a line in the log, once
-// for each open subject.
+// Raises alerts: a row for the dashboard and a line in the log, once for each open subject.
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"

@@ -3,7 +3,7 @@
 // time, and a caller within half a second after it fails does not wait.
 import { connect, type Socket } from "node:net"
 
-/** Where a server listens. */
+/** The address of a server. */
 export type Server = { readonly path: string } | { readonly host: string; readonly port: number }
 
 export interface Connector {
@@ -12,7 +12,7 @@ export interface Connector {
    * server has said nothing for so long after it was written to, and with it the idle sessions that were as silent.
    */
   readonly open: (silenceMillis?: number) => Socket
-  /** Whether sessions are encrypted: then it cannot see that their server is silent, or a standby. */
+  /** True if sessions are encrypted: then it cannot see that their server is silent, or a standby. */
   readonly isEncrypted: () => boolean
   /** Ends every session, so that the next one is with the next server. */
   readonly leave: (why: string) => void
@@ -66,7 +66,7 @@ interface Session {
   isWaiting: boolean
   /** Beats since it was heard. */
   quiet: number
-  /** Those of them in which an answer was awaited. */
+  /** The sessions among them that were waiting for a response. */
   silent: number
 }
 
@@ -107,7 +107,7 @@ export const makeConnector = (
     let isKept = false
     let isStandby = false
     let isEndedByServer = false
-    let kept: ReturnType<typeof setTimeout> | undefined
+    let keepTimer: ReturnType<typeof setTimeout> | undefined
     const keep = () => {
       isKept = true
       failures = 0
@@ -143,8 +143,8 @@ export const makeConnector = (
       if (trying === socket) trying = undefined
       if (!hasBegun && chunk.includes(inHotStandby)) standby()
       // The answer to a request for TLS is one byte before all messages.
-      readErrors(kept === undefined && firstCode === sslRequest ? chunk.subarray(1) : chunk)
-      kept ??= setTimeout(keep, refusedMillis).unref()
+      readErrors(keepTimer === undefined && firstCode === sslRequest ? chunk.subarray(1) : chunk)
+      keepTimer ??= setTimeout(keep, refusedMillis).unref()
       if (chunk.includes(readyForQuery)) {
         // The second one answers a statement.
         if (hasBegun && !isKept) keep()
@@ -162,10 +162,10 @@ export const makeConnector = (
     socket.once("close", () => {
       sessions.delete(session)
       clearInterval(watch)
-      clearTimeout(kept)
+      clearTimeout(keepTimer)
       if (trying === socket) trying = undefined
       // A session that this process has ended, however short, was not refused.
-      const isOurEnd = kept !== undefined && !isEndedByServer && !isStandby
+      const isOurEnd = keepTimer !== undefined && !isEndedByServer && !isStandby
       if (firstCode === cancelRequest || isKept || isOurEnd) return
       failures += 1
       // Every other server is asked before anybody rests.

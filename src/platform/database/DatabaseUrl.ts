@@ -1,4 +1,5 @@
 // DATABASE_URL, which may name several servers of one database: `postgres://user@one:5432,two:5432/name`.
+import { clientParameters } from "../AppConfig/urlParameters.ts"
 import type { Server } from "./Connector.ts"
 
 export interface DatabaseUrl {
@@ -34,11 +35,11 @@ export const parseDatabaseUrl = (text: string): DatabaseUrl | undefined => {
   const servers = hosts?.map((host, index) => serverOf(host, ports[index] ?? ports[0] ?? "")) ?? written
   const [first, ...others] = servers
   if (first === undefined) return undefined
-  for (const name of ["host", "port", "target_session_attrs"]) params.delete(name)
-  if ("path" in first) params.set("host", first.path.replace(/\/\.s\.PGSQL\.\d+$/, ""))
+  const read = clientParameters(params)
+  if ("path" in first) read.set("host", first.path.replace(/\/\.s\.PGSQL\.\d+$/, ""))
   const host = "path" in first ? "localhost" : first.host.includes(":") ? `[${first.host}]` : first.host
   const port = "path" in first ? (/\d+$/.exec(first.path)?.[0] ?? "5432") : first.port
-  const rest = params.size === 0 ? "" : `?${params}`
+  const rest = read.size === 0 ? "" : `?${read}`
   const credentials = user === undefined ? "" : `${user}@`
   return {
     first: `${scheme}${credentials}${host}:${port}${path}${rest}`,

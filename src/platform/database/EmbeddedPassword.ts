@@ -60,7 +60,7 @@ export const keepPassword = (directory: string, password: string): void => {
   replace(passwordFile(directory), `${password}\n`, owner)
 }
 
-/** Whether a server on this data asks everybody for the password. */
+/** True if a server on this data asks everybody for the password. */
 export const asksForPassword = (data: string): boolean => {
   const path = hostBasedFile(data)
   return existsSync(path) && readFileSync(path, "utf8") === hostBased

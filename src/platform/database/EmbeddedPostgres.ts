@@ -8,8 +8,9 @@ import { periodic } from "../workers/supervised.ts"
 import { DatabaseRefusal } from "./DatabaseRefusal.ts"
 import { Cluster } from "./EmbeddedPostgres/Cluster.ts"
 import { hold, holdAlone, waitAlone } from "./FileLock.ts"
+import { fullDisk } from "./fullDisk.ts"
 
-/** What a client connects with. */
+/** The connection parameters for a client. */
 export interface EmbeddedPostgres {
   /** The socket. */
   readonly path: string
@@ -24,6 +25,11 @@ const watchEvery = "1 second"
 
 const sentenceOf = (directory: string, error: unknown): DatabaseRefusal => {
   const message = error instanceof Error ? error.message : String(error)
+  const full = fullDisk(directory)
+  if (full !== undefined)
+    return new DatabaseRefusal({
+      message: `The embedded database in ${directory} cannot be opened. ${full}, then start again. It says: ${message}`
+    })
   return new DatabaseRefusal({
     message: /DATA_DIR|DATABASE_URL/.test(message)
       ? message
@@ -47,7 +53,7 @@ export const joinEmbeddedPostgres = Effect.fnUntraced(function* (
     mkdirSync(cluster.directory, { recursive: true, mode: 0o700 })
   })
   const users = join(cluster.directory, "users.lock")
-  /** One process at a time starts or stops it. */
+  /** Lets only one process at a time start or stop the server. */
   const alone = waitAlone(join(cluster.directory, "start.lock"))
   const leave = (mine: { readonly close: () => void }) =>
     Effect.scoped(

@@ -63,7 +63,7 @@ const complete = (directory: string): void => {
   }
 }
 
-/** Why it does not run there, or undefined where it does. */
+/** The reason why it does not run there, or undefined where it does. */
 const whyNot = (directory: string, runAs: RunAs | undefined): string | undefined => {
   const { error, status, stderr } = spawnSync(join(directory, "bin", "postgres"), ["--version"], {
     ...runAs,
@@ -74,7 +74,9 @@ const whyNot = (directory: string, runAs: RunAs | undefined): string | undefined
   return error === undefined && status === 0 ? undefined : (error?.message ?? stderr.trim())
 }
 
-/** What root needs to start, enter and stop what another user runs: the bits of CapEff (capabilities(7)). */
+/**
+ * Capabilities that root needs to start, enter and stop another user's program: the bits of CapEff (capabilities(7)).
+ */
 const capabilities = { CHOWN: 0, DAC_OVERRIDE: 1, KILL: 5, SETGID: 6, SETUID: 7 } as const
 
 const missingCapabilities = (): ReadonlyArray<string> => {
@@ -87,7 +89,7 @@ const missingCapabilities = (): ReadonlyArray<string> => {
   )
 }
 
-/** Why this process may not run another as that user. A directory is no program: nothing runs. */
+/** The reason why this process may not run another as that user. A directory is no program: nothing runs. */
 const whyNotBecome = (runAs: RunAs): string | undefined => {
   const missing = missingCapabilities()
   if (missing.length > 0) return `it lacks ${missing.map((name) => `CAP_${name}`).join(", ")}`
@@ -97,7 +99,7 @@ const whyNotBecome = (runAs: RunAs): string | undefined => {
   return code === "EPERM" || code === "EINVAL" ? code : undefined
 }
 
-/** What processes that were killed have left half copied. */
+/** Removes files that killed processes left half copied. */
 const sweep = (to: string): void => {
   for (const name of readdirSync(to)) {
     const pid = /^native\.(\d+)$/.exec(name)?.[1]

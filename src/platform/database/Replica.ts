@@ -11,15 +11,15 @@ import { parseDatabaseUrl } from "./DatabaseUrl.ts"
 import { isDatabaseOutage } from "./isDatabaseOutage.ts"
 import { causeOf } from "./migrate.ts"
 
-/** How often, and after how many milliseconds each, a replica is asked whether it has come so far. */
+/** The delays in milliseconds before each check whether a replica is up to date. */
 const waits = [0, 2, 8] as const
-/** What a replica may take to say so. */
+/** The time that a replica may take to answer this check. */
 const patience = "150 millis"
 /** For how long one that failed is left alone. */
 const restMillis = 5_000
 
 export interface Replica {
-  /** What reads on it are written with. */
+  /** The SQL client for reads on the replica. */
   readonly sql: SqlClient.SqlClient
   /** The one or the other, whichever may answer now. */
   readonly read: <A, E, R>(
@@ -114,7 +114,7 @@ const make = Effect.fnUntraced(function* (address: string, maxConnections: numbe
       ),
       ([one]) => one
     )
-  /** Why it may not be read, once told. */
+  /** The reason why it may not be read, once told. */
   let told: string | undefined
   const unfit = (why: string) =>
     Effect.gen(function* () {

@@ -1,8 +1,11 @@
-// What the system says of a process by its number.
+// The operating system's information about a process id.
 import { spawnSync } from "node:child_process"
 import { existsSync, readFileSync, statSync } from "node:fs"
 
-/** One that has ended stays in the table until its parent asks for it, which some containers' first process never does. */
+/**
+ * True for a process that has ended but stays in the table until its parent waits for it, which some containers'
+ * first process never does.
+ */
 const isZombie = (pid: number): boolean => {
   const path = `/proc/${pid}/stat`
   return existsSync(path) && /^\d+ \(.*\) Z /s.test(readFileSync(path, "utf8"))
@@ -25,7 +28,7 @@ const isPostgres = (pid: number): boolean => {
   return /postgres/.test(name)
 }
 
-/** Whether a Postgres runs in this directory, as each does in its data; undefined where the system does not say. */
+/** True if a Postgres runs in this directory, as each does in its data; undefined where the system does not say. */
 export const isPostgresIn = (pid: number, data: string): boolean | undefined => {
   if (!isPostgres(pid)) return false
   try {

@@ -9,7 +9,7 @@ import type { Connector } from "./Connector.ts"
 export const serviceName = "quittance"
 
 const every = "1500 millis"
-/** How often it sweeps after one has closed: a session is taken for abandoned after three seconds. */
+/** The number of sweeps after a session has closed: a session counts as abandoned after three seconds. */
 const times = 4
 
 /** The connector notes that a socket has closed; `swept` ends what may still wait behind it, through `sweeper`, while its scope lives. */

@@ -1,5 +1,5 @@
-// What requests ask of the database in one turn of the event loop, asked as one.
-// `RequestResolver` does the same for ten microseconds more a request, a quarter of all of it.
+// Combines the queries of concurrent requests into one statement for each turn of the event loop. `RequestResolver`
+// does the same, but costs ten microseconds more a request, a quarter of the total.
 import { Effect, Exit } from "effect"
 
 /**

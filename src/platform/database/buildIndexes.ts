@@ -1,6 +1,6 @@
 // The indexes of migrations on tables that held rows before: built while others read and write, after the
-// tables are there. One that is missing, or that a crash has left half built, is built at the next start.
-import { Effect } from "effect"
+// tables are there and beside serving. One that is missing, or that a crash has left half built, is built at the next start.
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { DatabaseRefusal } from "./DatabaseRefusal.ts"
 import { causeOf, isConnectionLost, type Migration, migratingAlone, named } from "./migrate.ts"
@@ -29,7 +29,9 @@ export const buildIndexes = Effect.fn("Database.buildIndexes")(function* (
     for (const [name, on] of missing(rows)) {
       const build = Effect.gen(function* () {
         if (rows.get(name)?.["there"] === true) yield* sql`DROP INDEX CONCURRENTLY ${sql(name)}`
+        yield* Effect.logInfo(`Building the index ${name} on ${on}, beside serving`)
         yield* sql`CREATE INDEX CONCURRENTLY ${sql(name)} ON ${sql.literal(on)}`
+        yield* Effect.logInfo(`Built the index ${name}`)
       })
       yield* named(`builds index ${name}`, build).pipe(
         Effect.mapError((error) =>
@@ -44,3 +46,24 @@ export const buildIndexes = Effect.fn("Database.buildIndexes")(function* (
   })
   yield* migratingAlone(build, where)
 })
+
+const decodeBuilds = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ build: Schema.String, holder: Schema.NullOr(Schema.String) }))
+)
+
+/** Logs every half minute how far the build of an index is, and whom it waits for. Never ends. */
+export const reportedBuild = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const builds = yield* decodeBuilds(
+    yield* sql`
+      SELECT format('%s: %s', b.application_name, p.phase) AS build,
+        CASE WHEN h.pid IS NOT NULL THEN format('process %s of role %s, "%s", %s for %s s', h.pid, h.usename, h.application_name, h.state,
+          extract(epoch FROM clock_timestamp() - h.state_change)::int) END AS holder
+      FROM pg_stat_progress_create_index p
+      JOIN pg_stat_activity b ON b.pid = p.pid
+      LEFT JOIN pg_stat_activity h ON h.pid = p.current_locker_pid
+      WHERE p.datname = current_database()`
+  )
+  for (const { build, holder } of builds)
+    yield* Effect.logInfo(holder === null ? build : `${build}, held up by ${holder}`)
+}).pipe(Effect.ignore, Effect.delay("30 seconds"), Effect.forever)

@@ -17,11 +17,11 @@ import { loggedSocket } from "./statementLog.ts"
 export interface Connection extends Pick<PgClient.PgPoolConfig, "url" | "path" | "username" | "database"> {
   /** Opens sockets; remembers which server answers. */
   readonly connector: Connector
-  /** How often it is asked before it counts as unreachable, and how long apart. */
+  /** The number and interval of attempts before the database counts as unreachable. */
   readonly tries: { readonly times: number; readonly apart: Duration.Input }
 }
 
-/** One of the service's own that was killed is started again within seconds. */
+/** The attempts for the embedded database, which is restarted within seconds if it is killed. */
 const embeddedTries = { times: 20, apart: "500 millis" } as const
 
 export const connectionOf = Effect.fnUntraced(function* (
@@ -80,8 +80,8 @@ export const askPrimary = (connector: Connector) =>
   Effect.suspend(() => (connector.isEncrypted() ? onPrimary(connector, silence) : Effect.void))
 
 /**
- * What the server ends by itself, a little later than this process gives it up: otherwise sessions that wait
- * for a lock would pile up until it takes no more.
+ * Session limits, slightly longer than this process's own: otherwise sessions that wait for a lock would pile up
+ * until the server accepts no more.
  */
 const sessionBounds = {
   statement_timeout: "3s",

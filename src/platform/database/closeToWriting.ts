@@ -39,7 +39,7 @@ const closedNow = Effect.gen(function* () {
   return row?.["closed"] === "on"
 })
 
-/** Whether sessions begin read-only, as `closeToWriting` leaves it. */
+/** True if sessions begin read-only, as `closeToWriting` leaves it. */
 export const isClosed = Effect.fn("Database.isClosed")(
   function* (_where: string) {
     return yield* closedNow
@@ -47,7 +47,7 @@ export const isClosed = Effect.fn("Database.isClosed")(
   (work, where) => Effect.mapError(work, failed(`The database ${where} cannot be read`))
 )
 
-/** Whether it is closed already. Fails, before anything is done, where `closeToWriting` would. */
+/** True if it is closed already. Fails, before anything is done, where `closeToWriting` would. */
 export const checkClosable = Effect.fn("Database.checkClosable")(
   function* (_where: string) {
     yield* strangers

@@ -1,4 +1,4 @@
-// What must not be touched in DATA_DIR: a database that this service has not made, or does not read.
+// Detects a database in DATA_DIR that this service did not create or cannot read, and must not touch.
 import { existsSync, readFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { postgresMajor } from "./PostgresProgram.ts"
@@ -14,7 +14,7 @@ const majorIn = (directory: string): string | undefined => {
 const notOurs = (directory: string, major: string) =>
   `DATA_DIR: ${directory} is a Postgres ${major} or PGlite database that this service has not made. ${unchanged}; to use that database, start its own server and set DATABASE_URL.`
 
-/** Why nothing may be written in this directory: it is a cluster, or lies in one. */
+/** The reason why nothing may be written in this directory: it is a cluster, or lies in one. */
 export const whyNotWithin = (dataDir: string): string | undefined => {
   let directory = resolve(dataDir)
   for (;;) {
@@ -26,7 +26,7 @@ export const whyNotWithin = (dataDir: string): string | undefined => {
   }
 }
 
-/** Why the embedded database cannot be in this directory. */
+/** The reason why the embedded database cannot be in this directory. */
 export const whyNotEmbedded = (directory: string): string | undefined => {
   const within = whyNotWithin(directory)
   if (within !== undefined) return within

@@ -23,7 +23,7 @@ const isOutage = (error: unknown): boolean => {
   }
 }
 
-/** Whether it failed because the database did not serve, and not because of what was asked of it. */
+/** True if it failed because the database did not serve, and not because of what was asked of it. */
 export const isDatabaseOutage = (cause: Cause.Cause<unknown>): boolean =>
   cause.reasons.some(
     (reason) =>

@@ -2,6 +2,7 @@
 // order of the ids. Instances that start together wait for each other, and those that run are not disturbed.
 import { Cause, Effect, Predicate, Schedule, Schema } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
+import { Starting } from "../http/Starting.ts"
 import { DatabaseRefusal } from "./DatabaseRefusal.ts"
 
 type Change = Effect.Effect<unknown, unknown, SqlClient.SqlClient>
@@ -16,7 +17,7 @@ export interface Migration {
 /** Any number that nothing else in the database locks. */
 const lockId = 5_107_001
 
-/** What a failed statement or connection says, innermost first, on one line. */
+/** The messages of a failed statement or connection, innermost first, on one line. */
 export const causeOf = (error: unknown): string => {
   let text = "unknown"
   let at: unknown = error
@@ -47,7 +48,7 @@ export const named = <A, E, R>(what: string, work: Effect.Effect<A, E, R>) =>
 
 const decodeHolders = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ holder: Schema.String })))
 
-/** Who migrates now, from where, and what it does. */
+/** The process that migrates now, its address and its work. */
 const holder = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* decodeHolders(
@@ -62,10 +63,11 @@ const holder = Effect.gen(function* () {
   return row === undefined ? "" : `: ${row.holder}`
 })
 
-/** One instance at a time; the others wait without an open transaction. */
+/** Runs work in one instance at a time; the others wait without an open transaction. */
 export const migratingAlone = <A, E, R>(work: Effect.Effect<A, E, R>, where: string) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
+    const { waitsFor } = yield* Starting
     const locked = Effect.map(
       sql`SELECT pg_try_advisory_lock(${lockId}) AS locked`,
       ([row]) => row?.["locked"] === true
@@ -73,9 +75,9 @@ export const migratingAlone = <A, E, R>(work: Effect.Effect<A, E, R>, where: str
     const lock = Effect.gen(function* () {
       let has = yield* locked
       while (!has) {
-        yield* Effect.logInfo(
-          `Waiting for another instance that migrates the database ${where}${yield* holder}`
-        )
+        const other = `another instance that migrates the database ${where}${yield* holder}`
+        yield* waitsFor(other)
+        yield* Effect.logInfo(`Waiting for ${other}`)
         has = yield* locked.pipe(
           Effect.repeat({ schedule: Schedule.spaced("250 millis"), times: 60, until: (got) => got })
         )
@@ -141,6 +143,7 @@ export const migrate = Effect.fn("Database.migrate")(function* (
   where: string
 ) {
   const sql = yield* SqlClient.SqlClient
+  const { waitsFor } = yield* Starting
   const failed = (name: string) => (error: unknown) =>
     isConnectionLost(error)
       ? error
@@ -160,6 +163,8 @@ export const migrate = Effect.fn("Database.migrate")(function* (
     const done = new Set(rows.map((row) => Number(row["migration_id"])))
     for (const [name, { up }] of Object.entries(migrations)) {
       if (done.has(idOf(name))) continue
+      yield* waitsFor(`migration ${name}`)
+      if (done.size > 0) yield* Effect.logInfo(`Running migration ${name}`)
       yield* withShortLocks(
         Effect.andThen(
           named(`runs migration ${name}`, up),

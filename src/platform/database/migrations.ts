@@ -1,11 +1,23 @@
-// What this release's database is made of.
+// The list of this release's migrations.
 import { Context } from "effect"
 import * as initial from "../../../migrations/0001_initial.ts"
+import * as moneyStays from "../../../migrations/0002_money_stays.ts"
+import * as eventTypes from "../../../migrations/0003_event_types.ts"
+import * as secretFingerprints from "../../../migrations/0004_secret_fingerprints.ts"
+import * as gatheredNotifications from "../../../migrations/0005_gathered_notifications.ts"
+import * as unsentSettlements from "../../../migrations/0006_unsent_settlements.ts"
+import * as daySums from "../../../migrations/0007_day_sums.ts"
 import type { Migration } from "./migrate.ts"
 
 /** Each runs once, in the order of its number. */
 export const migrations: Readonly<Record<string, Migration>> = {
-  "0001_initial": initial
+  "0001_initial": initial,
+  "0002_money_stays": moneyStays,
+  "0003_event_types": eventTypes,
+  "0004_secret_fingerprints": secretFingerprints,
+  "0005_gathered_notifications": gatheredNotifications,
+  "0006_unsent_settlements": unsentSettlements,
+  "0007_day_sums": daySums
 }
 
 /** Every table that the migrations make. */
@@ -22,6 +34,8 @@ export const tables = [
   "authorization_nonces",
   "chain_cursors",
   "claimed_transfers",
+  "day_sum_changes",
+  "day_sums",
   "faucet_grants",
   "incoming_transfers",
   "known_browsers",
@@ -30,6 +44,7 @@ export const tables = [
   "merchant_members",
   "merchant_receivers",
   "merchants",
+  "notified_groups",
   "one_time_links",
   "outgoing_transfers",
   "passkey_challenges",
@@ -46,6 +61,7 @@ export const tables = [
   "receiver_changes",
   "recovery_codes",
   "refunds",
+  "secret_fingerprints",
   "sessions",
   "shown_addresses",
   "users",
@@ -57,7 +73,10 @@ export const tables = [
   "x402_settlements"
 ]
 
-/** What this release runs and needs. A later release has more, and may share a database with this one. */
+/**
+ * The migrations that this release runs and needs. A later release has more, and may share a database with this
+ * release.
+ */
 export const Migrations = Context.Reference<Readonly<Record<string, Migration>>>(
   "quittance/platform/Migrations",
   {

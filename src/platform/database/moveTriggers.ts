@@ -1,6 +1,6 @@
 // Triggers that refuse every move which the table of moves (src/domain/moves.ts) does not have. A move that it has costs
 // the evaluation of a WHEN clause, and calls nothing.
-// From 0.1.0 on, a migration of its own puts changed triggers in place of these.
+// Migrations hold these statements as text: whoever changes the table of moves writes a migration with those that change.
 import { type Entity, entities, type Move, movesOf, type Requirement } from "../../domain/moves.ts"
 
 /** The SQLSTATE of a refused move. */
@@ -26,34 +26,58 @@ const stateOf: { readonly [E in Entity]: (row: Row) => string } = {
       ELSE ${row}.status END`
 }
 
-/** Of a claim: the log that it is on. */
-const log = (row: Row) =>
-  `(${["chain_id", "transaction_id", "payer", "receiver", "amount", "ordinal"].map((column) => `${row}.${column}`).join(", ")})`
+/**
+ * The columns of settled money that never change: payer, payee, amount and purpose. A claim may follow the money to
+ * another log.
+ */
+const money: { readonly [E in Entity]: ReadonlyArray<string> } = {
+  payments: ["merchant_id", "env", "amount", "receiver", "payer_address", "transaction_id"],
+  claimed_transfers: ["chain_id", "payer", "receiver", "amount", "payment_id", "refund_id"],
+  incoming_transfers: [],
+  refunds: [
+    "merchant_id",
+    "env",
+    "payment_id",
+    "transfer_id",
+    "amount",
+    "recipient",
+    "sender",
+    "transaction_id"
+  ],
+  x402_settlements: []
+}
 
-const conditionOf = (requirement: Requirement, row: Row): string => {
+const stay = (columns: ReadonlyArray<string>) => {
+  const of = (row: Row) => `ROW(${columns.map((column) => `${row}.${column}`).join(", ")})`
+  return `${of("OLD")} IS NOT DISTINCT FROM ${of("NEW")}`
+}
+
+const conditionOf = (entity: Entity, requirement: Requirement, row: Row): string => {
   switch (requirement) {
     case "it is of a payment":
       return `${row}.payment_id IS NOT NULL`
     case "it is of a refund":
       return `${row}.refund_id IS NOT NULL`
     case "it is watched":
-      return `(OLD.watch_at IS NOT NULL OR OLD.refund_id IS NOT NULL) AND ${log("OLD")} = ${log("NEW")}`
+      return `(OLD.watch_at IS NOT NULL OR OLD.refund_id IS NOT NULL) AND ${conditionOf(entity, "its transfer stays", row)}`
+    case "its money stays":
+      return stay(money[entity])
     case "its transfer stays":
-      return `${log("OLD")} = ${log("NEW")}`
+      return stay([...money[entity], "transaction_id", "ordinal"])
     case "its transfer is another":
-      return `${log("OLD")} <> ${log("NEW")}`
+      return `${stay(money[entity])} AND OLD.transaction_id <> NEW.transaction_id`
   }
 }
 
 const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`
 
-/** Whether one of the moves fits. */
+/** True if one of the moves fits. */
 const fits = (entity: Entity, moves: ReadonlyArray<Move>): string => {
   const conditions = moves.map(({ from, requires, to }) =>
     [
       ...(from === null ? [] : [`${stateOf[entity]("OLD")} = ${quoted(from)}`]),
       ...(to === null ? [] : [`${stateOf[entity]("NEW")} = ${quoted(to)}`]),
-      ...(requires === undefined ? [] : [conditionOf(requires, to === null ? "OLD" : "NEW")])
+      ...(requires === undefined ? [] : [conditionOf(entity, requires, to === null ? "OLD" : "NEW")])
     ].join(" AND ")
   )
   return conditions.length === 0
@@ -71,11 +95,11 @@ const triggersOf = (entity: Entity): ReadonlyArray<string> => {
   ].join(" AND ")
   const refused = `${entity}_move_refused`
   const trigger = (name: string, event: string, fitting: string) => `
-    CREATE TRIGGER ${entity}_${name} AFTER ${event} ON ${entity}
+    CREATE OR REPLACE TRIGGER ${entity}_${name} AFTER ${event} ON ${entity}
     FOR EACH ROW WHEN (NOT (${fitting})) EXECUTE FUNCTION ${refused}()`
   return [
     `
-    CREATE FUNCTION ${refused}() RETURNS trigger LANGUAGE plpgsql AS $$
+    CREATE OR REPLACE FUNCTION ${refused}() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       RAISE EXCEPTION '%: no move leads from % to %', TG_TABLE_NAME,
         CASE TG_OP WHEN 'INSERT' THEN 'none' ELSE ${state("OLD")} END,
@@ -105,9 +129,20 @@ const triggersOf = (entity: Entity): ReadonlyArray<string> => {
         entity,
         moves.filter(({ to }) => to === null)
       )
-    )
+    ),
+    `
+    CREATE OR REPLACE TRIGGER ${entity}_truncated BEFORE TRUNCATE ON ${entity}
+    FOR EACH STATEMENT EXECUTE FUNCTION truncation_refused()`
   ]
 }
 
 /** Statements that make the triggers, in their order. */
-export const moveTriggers: ReadonlyArray<string> = entities.flatMap(triggersOf)
+export const moveTriggers: ReadonlyArray<string> = [
+  `
+    CREATE OR REPLACE FUNCTION truncation_refused() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      RAISE EXCEPTION '%: rows of money are not truncated', TG_TABLE_NAME
+        USING ERRCODE = '${moveRefused}', TABLE = TG_TABLE_NAME;
+    END $$`,
+  ...entities.flatMap(triggersOf)
+]

@@ -5,7 +5,7 @@ const sslRequest = Uint8Array.of(0, 0, 0, 8, 4, 210, 22, 47)
 const answerMillis = 1_000
 
 /**
- * Whether a Postgres answers on the socket within a second. One that is being killed still takes connections,
+ * True if a Postgres answers on the socket within a second. One that is being killed still takes connections,
  * and one that is suspended does: neither answers.
  */
 export const postgresAnswers = (path: string): Promise<boolean> =>

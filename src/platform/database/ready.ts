@@ -1,11 +1,11 @@
-// Whether a payment that were opened now would be kept: a commit that takes the same way as an opening's.
+// Checks that the database would store a new payment, by a commit that takes the same path.
 import { statfs } from "node:fs/promises"
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { AppConfig } from "../AppConfig.ts"
 import { sqlStateOf } from "./sqlStateOf.ts"
 
-/** What the next file of the embedded database's log takes. */
+/** The space that the next file of the embedded database's log needs. */
 const leastFreeBytes = 16 * 1024 * 1024
 
 const stands = "NOT pg_is_in_recovery() AND current_setting('transaction_read_only') = 'off'"

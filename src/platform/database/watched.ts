@@ -8,7 +8,7 @@ import { causeOf } from "./migrate.ts"
 export class PathSilent extends Schema.TaggedError<PathSilent>()("PathSilent", { message: Schema.String }) {}
 
 const every = "2 seconds"
-/** How often in succession it is found waiting, or cannot be asked for. */
+/** The number of consecutive checks that may find a session waiting, or fail. */
 const patience = 3
 
 const decodePid = Schema.decodeUnknownEffect(Schema.Tuple([Schema.Struct({ pid: Schema.Int })]))

@@ -45,14 +45,14 @@ export const makeConnectionPool = Effect.fnUntraced(function* ({
 
   const sweep = (keep: (entry: Idle) => boolean): void => {
     for (const [origin, entries] of idle) {
-      const kept = entries.filter((entry) => {
+      const remaining = entries.filter((entry) => {
         const keeps = !entry.connection.closed && keep(entry)
         if (!keeps) entry.connection.close()
         return keeps
       })
-      count += kept.length - entries.length
-      if (kept.length === 0) idle.delete(origin)
-      else idle.set(origin, kept)
+      count += remaining.length - entries.length
+      if (remaining.length === 0) idle.delete(origin)
+      else idle.set(origin, remaining)
     }
   }
 

@@ -7,7 +7,7 @@ import type { EgressBudgets, EgressPolicy } from "./EgressPolicy.ts"
 import { canonicalAddress, isPublicAddress } from "./PublicAddress.ts"
 import { ResponseReader } from "./ResponseReader.ts"
 
-/** Where to connect: the address that was checked, and the name that its certificate must carry. */
+/** The target of a connection: the checked address, and the name that its certificate must contain. */
 export interface DialTarget {
   readonly address: string
   readonly port: number
@@ -23,7 +23,7 @@ type Peer = { readonly onData: (chunk: Buffer) => void; readonly onClose: () => 
 /** An open socket to a checked address, between or in exchanges. */
 export class EgressConnection {
   readonly address: string
-  /** What answers there may be shown. */
+  /** True if the endpoint's responses may be shown. */
   readonly isPublic: boolean
   #closed = false
   #peer: Peer | undefined

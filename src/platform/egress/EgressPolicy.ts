@@ -1,5 +1,5 @@
-// What a post may reach and how long it may take, as one value from configuration.
-// Defaults are the budgets of docs/threats.md 1.5; tests shorten them.
+// Targets and time limits of outgoing posts, as one value from configuration. The defaults are those of docs/threats.md
+// 1.5; tests shorten them.
 import { Context, Effect, Layer } from "effect"
 import { AppConfig } from "../AppConfig.ts"
 import { hostOf } from "./EgressUrl.ts"
@@ -12,11 +12,11 @@ export interface EgressBudgets {
   /** The whole attempt, from resolving to the last byte of the answer. */
   readonly totalMillis: number
   readonly headBytes: number
-  /** How much of a body is read before the connection is closed. */
+  /** The number of body bytes read before the connection is closed. */
   readonly bodyBytes: number
-  /** How much of a body is handed on. */
+  /** The number of body bytes returned to the caller. */
   readonly keptBytes: number
-  /** How long an idle connection waits for the next delivery: shorter than common servers keep theirs. */
+  /** The time that an idle connection waits for the next delivery: shorter than common servers' own limit. */
   readonly idleMillis: number
 }
 

@@ -17,7 +17,7 @@ export const EgressUrlReason = Schema.Literals([
 ])
 export type EgressUrlReason = typeof EgressUrlReason.Type
 
-/** Whom the checks protect, and the operator's exceptions. */
+/** The deployment's own hosts, which the checks protect, and the operator's exceptions. */
 export interface EgressUrlOptions {
   /** Names (or `name:port`, or addresses) that this deployment is reached at. */
   readonly ownHosts: ReadonlyArray<string>

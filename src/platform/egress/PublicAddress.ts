@@ -30,7 +30,7 @@ const deniedIPv4 = [
 /** The only IPv6 space that is allocated for global unicast (RFC 4291). */
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3")
 
-/** What 2000::/3 holds that is not a host of the public internet (docs/threats.md 1.4). */
+/** Ranges within 2000::/3 that are not public (docs/threats.md 1.4). */
 const deniedIPv6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "2620:4f:8000::/48"].map((cidr) =>
   ipaddr.IPv6.parseCIDR(cidr)
 )

@@ -1,4 +1,4 @@
-// Whether posts to a url would arrive: its name, its addresses, a connection and its certificate. Nothing is sent.
+// Checks whether posts to a URL would arrive: name, addresses, connection and certificate. It sends nothing.
 import { Context, Effect, Layer, Result } from "effect"
 import { makeDialler } from "./Dialler.ts"
 import { EgressPolicy } from "./EgressPolicy.ts"

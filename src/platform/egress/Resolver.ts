@@ -27,7 +27,7 @@ export class Resolver extends Context.Service<
   {
     /** A and AAAA of a name, IPv4 first, from the DNS alone. Judges nothing. */
     readonly resolve: (name: string) => Effect.Effect<ReadonlyArray<string>, ResolveFailed>
-    /** As this machine sees the name, hosts file included: for receivers that the operator allowed. */
+    /** Resolves the name as this machine does, including the hosts file: for endpoints that the operator allowed. */
     readonly resolveLocal: (name: string) => Effect.Effect<ReadonlyArray<string>, ResolveFailed>
   }
 >()("quittance/platform/Resolver") {

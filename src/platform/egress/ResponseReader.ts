@@ -2,7 +2,7 @@
 // Written here because the runtime's own client decompresses, follows and buffers as it likes.
 import type { EgressBudgets } from "./EgressPolicy.ts"
 
-/** What the reader makes of the bytes so far. */
+/** The reader's state after the bytes so far. */
 export type ReadState = "reading" | "done" | "malformed"
 
 type Phase =
@@ -108,7 +108,7 @@ export class ResponseReader {
     this.#phase = phase
   }
 
-  /** What was read is the answer: a longer body is cut off, and the connection with it. */
+  /** Ends the response at its limit: a longer body is cut off, and the connection is closed. */
   #overBudget(): ReadState | undefined {
     return this.#bodyBytes + this.#unreadLine() > this.#budgets.bodyBytes ? "done" : undefined
   }

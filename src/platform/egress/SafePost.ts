@@ -23,7 +23,7 @@ export interface Answer {
   readonly body?: Uint8Array
 }
 
-/** How many urls are remembered as read. */
+/** The number of parsed URLs in the cache. */
 const maxDestinations = 1_000
 
 interface Destination {
@@ -71,7 +71,7 @@ export const makeSafePost = (
 ): ((post: Post, onHead: (head: string) => void) => Effect.Effect<Answer, PostFailure>) => {
   const { locate, dialFirst } = makeDialler(policy, resolver)
 
-  /** What a url says does not change; a burst to one is read once. */
+  /** Parsed URLs: a burst of posts to one URL parses it once. */
   const destinations = new BoundedMap<string, Destination | undefined>(maxDestinations)
   const destinationOf = (text: string): Destination | undefined => {
     if (destinations.has(text)) return destinations.get(text)

@@ -1,4 +1,4 @@
-// Who may call an endpoint. Each endpoint of a contract states it; the middleware, CORS and the OpenAPI
+// Access rules of endpoints. Each endpoint of a contract declares its rule; the middleware, CORS and the OpenAPI
 // document read it from there.
 import type { Array as Arr } from "effect"
 import { Context } from "effect"
@@ -18,7 +18,7 @@ export interface KeyAccess {
   readonly crossOrigin?: true
 }
 
-/** Whoever knows the address, or carries in the query what opens it. */
+/** Anybody who knows the URL, or whose query contains the required key. */
 export interface PublicAccess {
   readonly by: "anyone"
   readonly crossOrigin?: true
@@ -69,10 +69,10 @@ export const endpointGroup =
   ): HttpApiGroup.HttpApiGroup<Id, Endpoints[number]> =>
     HttpApiGroup.make(id).add(...endpoints)
 
-/** What an endpoint states. */
+/** The access rule that an endpoint declares. */
 export const accessOf = (endpoint: HttpApiEndpoint.Top): Access =>
   Context.getUnsafe(endpoint.annotations, EndpointAccess)
 
-/** Whether pages of any origin may read the responses. */
+/** True if pages of any origin may read the responses. */
 export const isCrossOrigin = (access: Access): boolean =>
   (access.by === "key" || access.by === "anyone") && access.crossOrigin === true

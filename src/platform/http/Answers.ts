@@ -1,5 +1,5 @@
-// How every answer leaves: the envelope for expected failures, the common headers,
-// open CORS for the routes that buyers' browsers call.
+// Common parts of every response: the envelope for expected failures, common headers, and open CORS for the routes that
+// buyers' browsers call.
 import { Cause, Effect, Layer, Predicate } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"
@@ -10,6 +10,7 @@ import { AppConfig } from "../AppConfig.ts"
 import { accessOf, isCrossOrigin } from "./Access.ts"
 import { unexpectedFailure } from "./Answers/unexpectedFailure.ts"
 import { errorBody } from "./Envelope.ts"
+import { jsonAnswer } from "./jsonAnswer.ts"
 import { RequestId } from "./RequestContext.ts"
 import { Answers } from "./RequestRules.ts"
 import { timedRoute } from "./Routing/timedRoute.ts"
@@ -31,17 +32,11 @@ export const errorAnswer = (
   baseUrl: string,
   headers: Readonly<Record<string, string>> = {}
 ): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.jsonUnsafe(
-    { error: errorBody(error, requestId, baseUrl) },
-    {
-      status: errorCodes[error.code].status,
-      headers: {
-        ...(errorCodes[error.code].status === 401 ? unauthorized : {}),
-        ...(error.retryAfter === undefined ? {} : { "retry-after": String(error.retryAfter) }),
-        ...headers
-      }
-    }
-  )
+  jsonAnswer({ error: errorBody(error, requestId, baseUrl) }, errorCodes[error.code].status, {
+    ...(errorCodes[error.code].status === 401 ? unauthorized : {}),
+    ...(error.retryAfter === undefined ? {} : { "retry-after": String(error.retryAfter) }),
+    ...headers
+  })
 
 const places = { Payload: "body", Query: "query", Params: "path", Headers: "headers" } as const
 
@@ -51,7 +46,7 @@ const invalidRequest = (error: HttpApiError.HttpApiSchemaError): InvalidRequest 
     details: issueDetails(error.cause.issue, places[error.kind as keyof typeof places])
   })
 
-/** Of every answer. Under https browsers keep to it for a year (RFC 6797). */
+/** Headers of every response. Under https, browsers enforce HSTS for a year (RFC 6797). */
 export const commonHeaders = (requestId: string, baseUrl: string): Record<string, string> => {
   const headers: Record<string, string> = {
     "cache-control": "no-store",

@@ -11,7 +11,7 @@ import {
 import type { Principal } from "../../domain/Merchant.ts"
 import { errorResponse } from "./Envelope.ts"
 
-/** Whose key the request carries. */
+/** The principal whose key the request carries. */
 export class CurrentPrincipal extends Context.Service<CurrentPrincipal, Principal>()(
   "quittance/platform/CurrentPrincipal"
 ) {}

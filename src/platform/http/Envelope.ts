@@ -5,7 +5,7 @@ import { HttpApiSchema } from "effect/http-api"
 import { type ErrorCode, errorCodes } from "../../domain/ErrorCode.ts"
 import type { CodedError, ErrorFields } from "../../domain/Errors.ts"
 
-/** What is wrong in one place. */
+/** One invalid place in a request. */
 export const Detail = Schema.Struct({
   path: Schema.String.annotate({
     description: "Where: a place in the body, path or query, or a field of the payment.",
@@ -71,7 +71,7 @@ export const errorBody = <Code extends ErrorCode>(
   message: error.message,
   requestId,
   docUrl: `${baseUrl}/docs/errors#${error.code}`,
-  retryable: errorCodes[error.code].retryable,
+  retryable: errorCodes[error.code].retryable === true,
   ...(error.reason === undefined ? {} : { reason: error.reason }),
   ...(error.details === undefined ? {} : { details: error.details })
 })

@@ -28,7 +28,7 @@ export const forKeys: Mount<KeyParams> = {
   access: ({ manage }) => ({ by: "key", kinds: ["secret"], ...(manage === true ? { manage } : {}) })
 }
 
-/** Whoever calls a shared endpoint, by a key or as a member. */
+/** The caller of a shared endpoint, by key or as a member. */
 export interface Caller {
   readonly merchant: Merchant
   readonly env: Tenant["env"]
@@ -42,5 +42,5 @@ export const keyCaller = Effect.map(
   ({ env, merchant }): Caller => ({ merchant, env, tenant: { merchantId: merchant.id, env }, name: "API" })
 )
 
-/** What a shared handler reads of a request, wherever its endpoint is mounted. */
+/** The parts of a request that a shared handler reads, independent of its mount. */
 export type RequestOf<Endpoint> = Omit<HttpApiEndpoint.Request<Endpoint>, "endpoint" | "group" | "request">

@@ -1,4 +1,4 @@
-// What belongs to one request: its id, and the address it came from.
+// A request's id and client address.
 import { isIP } from "node:net"
 import { Context, Option } from "effect"
 import type { HttpServerRequest } from "effect/http"

@@ -1,5 +1,4 @@
-// What surrounds every route: the request id, the common headers, and the answers
-// for paths, methods and preflights that no endpoint takes.
+// Wraps every route: request id, common headers, and the responses for unknown paths, methods and preflights.
 import { Cause, Effect, Predicate } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { InvalidRequest, MethodNotAllowed, NotFound, PayloadTooLarge } from "../../domain/Errors.ts"
@@ -114,7 +113,7 @@ export const layer = (
     { global: true }
   )
 
-/** What is refused before any route is looked for. */
+/** Refuses requests before any route is looked up. */
 const refusedUnrouted = (
   request: HttpServerRequest.HttpServerRequest,
   withoutQuery: ReadonlyArray<string>

@@ -4,5 +4,8 @@ import { HttpServerResponse } from "effect/http"
  * A JSON body as a response. Each caller's type is the contract's encoded one, so the body is written as it is: to
  * encode it by its schema once more costs a tenth of a request.
  */
-export const jsonAnswer = (body: unknown, status = 200): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.jsonUnsafe(body, { status })
+export const jsonAnswer = (
+  body: unknown,
+  status = 200,
+  headers: Readonly<Record<string, string>> = {}
+): HttpServerResponse.HttpServerResponse => HttpServerResponse.jsonUnsafe(body, { status, headers })

@@ -1,4 +1,4 @@
-// What may be asked for by everybody who knows an address counts by the client address that asks.
+// Rate limits for endpoints that need only a URL, counted by client address.
 import { Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { AppConfig } from "../AppConfig.ts"
@@ -6,7 +6,7 @@ import { RateLimiter } from "../limits/RateLimiter.ts"
 import type { Limit } from "../limits/RequestLimits.ts"
 import { clientAddressOf, siteOf } from "./RequestContext.ts"
 
-/** How many addresses of a site of IPv6, which has 65,536 of them, may ask to the full at once. */
+/** The number of addresses of an IPv6 site (a /48 with 65,536 networks) that may use their full limit at once. */
 const addressesPerSite = 10
 
 export const perSecond = (rate: number): Limit => ({ rate, perSeconds: 1, burst: rate })

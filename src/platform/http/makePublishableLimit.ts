@@ -4,7 +4,7 @@ import { AppConfig } from "../AppConfig.ts"
 import { RateLimiter } from "../limits/RateLimiter.ts"
 import { makeAddressLimit, perSecond } from "./makeAddressLimit.ts"
 
-/** How many client addresses may use a publishable key to the full at once. */
+/** The number of client addresses that may use a publishable key to its full limit at once. */
 const addressesPerKey = 50
 
 /**

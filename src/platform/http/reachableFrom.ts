@@ -1,4 +1,4 @@
-// Where a development service can be reached that is meant for one machine.
+// The addresses at which a development service for one machine can be reached.
 import { networkInterfaces } from "node:os"
 import ipaddr from "ipaddr.js"
 import type { AppConfig } from "../AppConfig.ts"

@@ -29,5 +29,5 @@ export const unstorablePlace = (text: string, value: unknown): string | undefine
   }
 }
 
-/** Whether a request's target spells U+0000. */
+/** True if a request's target contains U+0000. */
 export const hasUnstorableTarget = (url: string): boolean => url.includes("%00")

@@ -5,7 +5,7 @@ export interface Limit {
   /** Sustained requests for each `perSeconds`. */
   readonly rate: number
   readonly perSeconds: number
-  /** How many may come at once. */
+  /** The number of requests that may arrive at once. */
   readonly burst: number
 }
 

@@ -8,9 +8,11 @@ export interface Mail {
   readonly subject: string
   /** Plain text. */
   readonly body: string
+  /** Somebody waits for it at a page: it goes before all that is not. */
+  readonly urgent?: boolean
 }
 
-/** That a mail was sent or given up is kept for so long; what it said, such as a link, is not. */
+/** The time for which the record of a sent or abandoned mail is stored; its text, for example a link, is not. */
 const keptMillis = 30 * 24 * 3_600_000
 
 const QueuedMail = Schema.Struct({
@@ -35,16 +37,22 @@ const make = Effect.gen(function* () {
             SELECT id FROM mails WHERE due_at IS NULL AND created_at < ${new Date(at.getTime() - keptMillis)}
             FOR UPDATE SKIP LOCKED)
         )
-        INSERT INTO mails (id, recipient, subject, body, created_at, due_at)
-        VALUES (${id}, ${mail.recipient}, ${mail.subject}, ${mail.body}, ${at}, ${at})`
+        INSERT INTO mails (id, recipient, subject, body, urgent, created_at, due_at)
+        VALUES (${id}, ${mail.recipient}, ${mail.subject}, ${mail.body}, ${mail.urgent === true}, ${at}, ${at})`
     }, Effect.orDie),
 
-    take: Effect.fn("MailRepo.take")(function* (at: Date, leaseUntil: Date, limit: number) {
+    take: Effect.fn("MailRepo.take")(function* (
+      at: Date,
+      leaseUntil: Date,
+      limit: number,
+      isUrgent: boolean
+    ) {
       return yield* decodeQueued(
         yield* sql`
           UPDATE mails SET due_at = ${leaseUntil}, attempts = attempts + 1
           WHERE id IN (
-            SELECT id FROM mails WHERE due_at <= ${at} ORDER BY due_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+            SELECT id FROM mails WHERE due_at <= ${at} AND urgent = ${isUrgent}
+            ORDER BY due_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
           RETURNING id, recipient, subject, body, attempts`
       )
     }, Effect.orDie),
@@ -75,7 +83,12 @@ export class MailRepo extends Context.Service<
      */
     readonly insert: (id: string, mail: Mail, at: Date) => Effect.Effect<void>
     /** Takes due mail under a lease until `leaseUntil`; counts as an attempt. */
-    readonly take: (at: Date, leaseUntil: Date, limit: number) => Effect.Effect<ReadonlyArray<QueuedMail>>
+    readonly take: (
+      at: Date,
+      leaseUntil: Date,
+      limit: number,
+      isUrgent: boolean
+    ) => Effect.Effect<ReadonlyArray<QueuedMail>>
     readonly noteSent: (id: string, at: Date) => Effect.Effect<void>
     /**
      * `again` is null after the last attempt. Does nothing where the mail was sent, or taken again since the lease

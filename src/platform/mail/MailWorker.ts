@@ -6,11 +6,12 @@ import { DueWork } from "../workers/DueWork.ts"
 import { leased } from "../workers/leased.ts"
 import { afterDelays, dueAfter, type RetrySchedule } from "../workers/RetrySchedule.ts"
 import { supervised } from "../workers/supervised.ts"
+import { ehloName } from "./ehloName.ts"
 import { MailRepo, type QueuedMail } from "./MailRepo.ts"
 
 /** A server that says nothing for so long is given up. */
 const silenceMillis = 10_000
-/** Mails that are sent at a time. */
+/** Mails that are sent at a time, urgent ones and others each. */
 const together = 4
 /** Attempts at a mail span about a day. */
 export const MailRetryPolicy = Context.Reference<RetrySchedule>("quittance/platform/MailRetryPolicy", {
@@ -23,7 +24,10 @@ class MailFailed extends Schema.TaggedError<MailFailed>()("MailFailed", {
   refused: Schema.Boolean
 }) {}
 
-/** What a server answers with a 5yz to before these, such as a wrong password, it says of every mail. */
+/**
+ * Commands whose 5yz responses concern one mail. A 5yz before them, such as for a wrong password, concerns every
+ * mail.
+ */
 const ofOneMail: ReadonlyArray<unknown> = ["RCPT TO", "DATA"]
 
 const failureOf = (error: unknown) => {
@@ -36,7 +40,7 @@ const failureOf = (error: unknown) => {
 
 export const layer: Layer.Layer<never, never, SqlClient.SqlClient | AppConfig> = Layer.effectDiscard(
   Effect.gen(function* () {
-    const { smtp } = yield* AppConfig
+    const { baseUrl, smtp } = yield* AppConfig
     if (Option.isNone(smtp)) return
     const { from, url } = smtp.value
     const repo = yield* MailRepo
@@ -47,8 +51,11 @@ export const layer: Layer.Layer<never, never, SqlClient.SqlClient | AppConfig> =
     const transport = yield* Effect.acquireRelease(
       Effect.sync(() =>
         createTransport({
+          // A `name` in the URL comes before this one.
+          name: ehloName(baseUrl),
           url: Redacted.value(url),
           pool: true,
+          maxConnections: 2 * together,
           connectionTimeout: silenceMillis,
           greetingTimeout: silenceMillis,
           socketTimeout: silenceMillis,
@@ -83,19 +90,19 @@ export const layer: Layer.Layer<never, never, SqlClient.SqlClient | AppConfig> =
       ).pipe(Effect.annotateLogs({ mail: id, reason: message }))
     })
 
-    yield* supervised(
-      "Sending mail",
-      due.next("mails", "2 seconds"),
+    const sending = (isUrgent: boolean) =>
       leased({
         what: "Sending a mail",
         // Of one mail, whose steps may take ten seconds each: none waits for another under its lease.
         leaseMillis: 120_000,
         batch: together,
         concurrency: together,
-        take: repo.take,
+        take: (at, leaseUntil, limit) => repo.take(at, leaseUntil, limit, isUrgent),
         each: send,
         annotations: ({ id }) => ({ mail: id })
       })
-    )
+    // Apart: a backlog on a slow server holds up nobody who waits at a page.
+    yield* supervised("Sending urgent mail", due.next("mails", "2 seconds"), sending(true))
+    yield* supervised("Sending mail", due.next("mails", "2 seconds"), sending(false))
   })
 ).pipe(Layer.provide(MailRepo.layer))

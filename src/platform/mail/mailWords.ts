@@ -1,4 +1,4 @@
-// What mails say, in the languages of the checkout. `{name}` stands for a value.
+// The texts of mails, in the languages of the checkout. `{name}` is a placeholder.
 import type { Locale } from "../../domain/Locale.ts"
 import ar from "./words/ar.json"
 import de from "./words/de.json"

@@ -18,7 +18,7 @@ export class BundleFailed extends Data.TaggedError("BundleFailed")<{ readonly me
 /** Texts that stand in the code under these names. */
 export type Constants = Readonly<Record<string, string>>
 
-/** What `bun run build` has made of the entry point, or its bundle as it is now. */
+/** The built code of the entry point by `bun run build`, or a fresh bundle. */
 const codeOf = async (entry: string, constants: Constants): Promise<Uint8Array<ArrayBuffer>> => {
   const made = Bun.file(builtFile(entry))
   if (!(await made.exists())) return compile(entry, constants)
@@ -73,7 +73,7 @@ export const acceptsGzip = (header: string | undefined): boolean =>
     return (name === "gzip" || name === "*") && !parameters.some((one) => /^q=0(\.0*)?$/.test(one))
   })
 
-/** Whether the client has the content by its tag (RFC 9110, 13.1.2). */
+/** True if the client has the content by its tag (RFC 9110, 13.1.2). */
 export const isKnown = (ifNoneMatch: string | undefined, etag: string): boolean =>
   (ifNoneMatch ?? "").split(",").some((one) => one.trim().replace(/^W\//, "") === etag)
 

@@ -5,7 +5,7 @@ import { bundleName, compile, placeholder } from "./compile.ts"
 
 const out = join(import.meta.dir, "../../../dist")
 
-/** What is served, with the constants that each service writes for itself. */
+/** The served entry points, with the constants that each service fills in. */
 const entries: Readonly<Record<string, ReadonlyArray<string>>> = {
   "checkout/component/main.ts": ["QUITTANCE_BASE_URL", "QUITTANCE_WALLETCONNECT_INTEGRITY"],
   "checkout/walletconnect/main.ts": [],

@@ -7,7 +7,7 @@ import { buildLateLibraries, withLateLibraries } from "./lateLibraries.ts"
 const sources = join(import.meta.dir, "../..")
 const programs = join(sources, "app")
 
-/** Modules alone have `import.meta`; Effect asks it for what the environment holds as well. */
+/** Only modules have `import.meta`, which Effect also reads the environment from. */
 const withoutModuleEnvironment: BunPlugin = {
   name: "without import.meta.env",
   setup: (build) => {

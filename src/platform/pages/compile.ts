@@ -10,7 +10,7 @@ const sourceFile = (entry: string): string => resolve(directory, isSource ? "../
 /** The name of an entry point's bundle. */
 export const bundleName = (entry: string): string => entry.replaceAll("/", ".").replace(/\.tsx?$/, ".js")
 
-/** Where the built service finds the bundle of an entry point. */
+/** The path of an entry point's bundle in the built service. */
 export const builtFile = (entry: string): string => join(directory, "browser", bundleName(entry))
 
 /** Stands in a built bundle where the service writes a constant. */

@@ -10,7 +10,7 @@ const files: ReadonlyMap<string, string> = new Map([
   ["@simplewebauthn/server", "simplewebauthn.js"],
   ["tiny-secp256k1", "secp256k1.js"]
 ])
-/** What a library reads beside its own file. */
+/** Files that a library reads besides its own. */
 const assets: ReadonlyMap<string, string> = new Map([["tiny-secp256k1", "secp256k1.wasm"]])
 
 /** For the bundle of the program at this path below `outdir`: it imports them from their files. */

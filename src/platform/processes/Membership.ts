@@ -7,7 +7,7 @@ import { tables } from "../database/migrations.ts"
 import { makeReady } from "../database/ready.ts"
 import { readyMessage } from "./supervise.ts"
 
-/** As a signal does it: everything is stopped in its order. */
+/** Stops everything in order, like a signal. */
 const stop = () => process.kill(process.pid, "SIGTERM")
 
 const ignore = () => undefined

@@ -3,7 +3,7 @@
 import type { Subprocess } from "bun"
 import { siblingVariable } from "../AppConfig/processCount.ts"
 
-/** What a process sends once it serves. */
+/** The message that a process sends once it is ready. */
 export const readyMessage = "ready"
 
 /** Longer than a process takes at most to stop. */
@@ -17,7 +17,7 @@ const crashedCode = 3
 
 type Level = "info" | "warn" | "error"
 
-/** As the service's log: a JSON object a line in production. */
+/** Logs like the service: a JSON object a line in production. */
 const log = (level: Level, message: string) => {
   const line =
     process.env["ENVIRONMENT"]?.trim() === "production"

@@ -2,14 +2,14 @@
 // served in between.
 import { Effect } from "effect"
 
-/** What a turn takes, and the work that it ends in. */
+/** The duration of a turn. */
 const turnMillis = 1
 
 export class LoopTurns {
   readonly #waiting: Array<() => void> = []
   #isTaken = false
 
-  /** How many wait for a turn. */
+  /** The number of tasks that wait for a turn. */
   get waiting(): number {
     return this.#waiting.length
   }

@@ -1,5 +1,5 @@
-// Whether this instance wants more work. Turned off first when it stops, so that
-// balancers look elsewhere while it still answers.
+// The readiness of this instance for more work. Shutdown turns it off first, so load balancers switch away while the
+// instance still answers.
 import { Context, Effect, Layer } from "effect"
 import { AppConfig } from "../AppConfig.ts"
 
@@ -25,8 +25,8 @@ export const layer: Layer.Layer<never> = Layer.sync(Readiness, () => {
 })
 
 /**
- * When its scope closes: readiness off, then SHUTDOWN_DELAY. Build it after whatever must go on
- * answering meanwhile.
+ * Turns readiness off when its scope closes, then waits SHUTDOWN_DELAY. Build it after every layer that must still
+ * answer during the delay.
  */
 export const layerDelay: Layer.Layer<never, never, AppConfig> = Layer.effectDiscard(
   Effect.gen(function* () {

@@ -4,7 +4,7 @@ import { Duration, Effect, Option, Schedule } from "effect"
 
 export type RetrySchedule = Schedule.Schedule<unknown, unknown>
 
-/** One retry after each of these delays. */
+/** Retries once after each of these delays. */
 export const afterDelays = (...delays: ReadonlyArray<Duration.Input>): RetrySchedule =>
   Schedule.addDelay(Schedule.recurs(delays.length), ({ attempt }) => Effect.succeed(delays[attempt - 1] ?? 0))
 
@@ -20,7 +20,7 @@ export const delayAfter = (
     return Option.some(delay)
   }).pipe(Effect.catch(() => Effect.succeedNone))
 
-/** When work whose `attempts`-th attempt failed at `at` is due again; null if that was the last. */
+/** The time of the next attempt after the `attempts`-th failed at `at`; null after the last. */
 export const dueAfter = (schedule: RetrySchedule, attempts: number, at: Date): Effect.Effect<Date | null> =>
   Effect.map(
     delayAfter(schedule, attempts),

@@ -3,7 +3,7 @@
 import { DateTime, Effect } from "effect"
 
 export interface Leased<A, E, R, E2, R2> {
-  /** What is done to one row, as a log tells it. */
+  /** The action on one row, for the log. */
   readonly what: string
   /** Longer than the rows of a batch take against a chain that does not answer. */
   readonly leaseMillis: number
@@ -11,7 +11,7 @@ export interface Leased<A, E, R, E2, R2> {
   readonly concurrency: number
   readonly take: (at: Date, leaseUntil: Date, limit: number) => Effect.Effect<ReadonlyArray<A>, E, R>
   readonly each: (row: A) => Effect.Effect<unknown, E2, R2>
-  /** What its log lines carry. */
+  /** The annotations of its log lines. */
   readonly annotations: (row: A) => Record<string, string>
 }
 

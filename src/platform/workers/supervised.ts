@@ -1,9 +1,29 @@
 // A worker: does its work for as long as its scope lives, whatever becomes of one round of it.
-import { Cause, Effect, type Scope } from "effect"
+import { Cause, Clock, Effect, type Scope } from "effect"
+import { WorkerProgress } from "./WorkerProgress.ts"
+
+const longestWords = 200
+
+const wordsOf = (cause: Cause.Cause<unknown>) => {
+  const error = Cause.squash(cause)
+  return (error instanceof Error ? error.message : String(error)).slice(0, longestWords)
+}
+
+const noted = <A, E, R>(what: string, work: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(WorkerProgress, (progress) =>
+    work.pipe(
+      Effect.tap(() => Effect.sync(() => progress.succeeds(what))),
+      Effect.tapCause((cause) =>
+        Cause.hasInterruptsOnly(cause)
+          ? Effect.void
+          : Effect.map(Clock.currentTimeMillis, (now) => progress.fails(what, now, wordsOf(cause)))
+      )
+    )
+  )
 
 /**
  * `work` is repeated at once while it says that there is more, and otherwise after `pause`. A failure is
- * logged at `level`, which is lower where others make up for it.
+ * logged at `level`, which is lower where others make up for it: only a failure at "Error" is trouble of `WorkerProgress`.
  */
 export const supervised = <E, R>(
   what: string,
@@ -11,7 +31,7 @@ export const supervised = <E, R>(
   work: Effect.Effect<boolean, E, R>,
   level: "Error" | "Warn" | "Debug" = "Error"
 ): Effect.Effect<void, never, R | Scope.Scope> =>
-  work.pipe(
+  (level === "Error" ? noted(what, work) : work).pipe(
     Effect.repeat({ while: (more) => more }),
     Effect.catchCauseIf(
       (cause) => !Cause.hasInterruptsOnly(cause),
@@ -23,7 +43,7 @@ export const supervised = <E, R>(
     Effect.asVoid
   )
 
-/** As `supervised`, for work that is done once in each round. */
+/** Like `supervised`, for work that is done once in each round. */
 export const periodic = <E, R>(
   what: string,
   pause: Effect.Effect<void>,

@@ -21,7 +21,10 @@ const maxInterruptions = 5
 /** Seconds that a claim lasts; longer than an attempt's whole budget of 15. */
 export const leaseSeconds = 30
 
-/** How often it is said of an endpoint that its secret cannot be read: its deliveries come again with every lease. */
+/**
+ * The interval between log lines about an endpoint whose secret cannot be decrypted; its deliveries return with every
+ * lease.
+ */
 const unreadableMillis = 3_600_000
 
 /** Outcomes that one statement records at most. */
@@ -168,7 +171,7 @@ export class Attempts extends Context.Service<
           if (last !== undefined && at >= last && at - last < unreadableMillis) return Effect.void
           toldUnreadable.set(target.endpointId, at)
           return Effect.logError(
-            "Webhook attempts put off: the endpoint's signing secret cannot be read",
+            "Webhook attempts postponed: no configured key decrypts the endpoint's signing secret",
             cause
           ).pipe(Effect.annotateLogs({ endpoint: target.endpointId, merchant: merchantId, env }))
         })

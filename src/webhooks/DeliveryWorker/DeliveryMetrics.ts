@@ -1,5 +1,4 @@
-// What an operator watches of deliveries: attempts by outcome, how late they start,
-// and those given up.
+// Metrics of deliveries: attempts by outcome, start delays, and failed deliveries.
 import { type Effect, Metric } from "effect"
 import { AttemptFailure } from "../../domain/Webhook.ts"
 import { counterBy, counterOf, secondsBy } from "../../platform/metrics/series.ts"
@@ -22,7 +21,7 @@ export const countExhausted: Effect.Effect<void> = Metric.update(exhausted, 1)
 
 const unreadable = counterOf(
   "quittance_webhook_unreadable_secrets_total",
-  "Webhook attempts put off because ENCRYPTION_KEYS does not open their secret"
+  "Webhook attempts postponed because ENCRYPTION_KEYS does not decrypt their secret"
 )
 
 export const countUnreadable: Effect.Effect<void> = Metric.update(unreadable, 1)

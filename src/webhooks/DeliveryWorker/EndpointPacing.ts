@@ -1,7 +1,7 @@
-// How many attempts may run against one endpoint: one at first, more while it accepts
-// quickly, a few while it accepts slowly, one when it fails. A receiver that hangs holds
-// little of what all share; a slow one is still served side by side. For one that takes the most there are, twice as
-// many are claimed ahead, so that sending does not wait for the database.
+// Limits the concurrent attempts of one endpoint: one at first, more while it responds quickly, a few while it responds
+// slowly, one when it fails. A hanging endpoint therefore uses little of the shared capacity, and a slow one is still
+// served concurrently. An endpoint at the maximum claims twice as many deliveries ahead, so sending does not wait for
+// the database.
 import { Deferred, Effect } from "effect"
 import type { EndpointCapacity } from "../WebhookRepo/WebhookStore.ts"
 
@@ -25,20 +25,20 @@ interface Endpoint {
   window: number
   /** Claimed and not answered. */
   running: number
-  /** Those of them that wait for their turn, in order. */
+  /** Claimed deliveries that wait for their turn, in order. */
   readonly ahead: Array<Deferred.Deferred<void>>
   usedAt: number
   accepts: boolean | null
-  /** Whether it accepted at once what it was sent last, with the widest window. */
+  /** True if the endpoint accepted its last deliveries at once, with the widest window. */
   isFast: boolean
 }
 
 export interface EndpointPacing {
-  /** Of a claimed delivery: undefined where it may be sent at once, otherwise what to wait for. */
+  /** Requests a slot for a claimed delivery: undefined if it may be sent at once, otherwise an effect to wait for. */
   readonly enter: (endpointId: string) => Effect.Effect<void> | undefined
-  /** Whether what was claimed ahead is still to be sent: false where the endpoint has failed or slowed down since. */
+  /** True if deliveries claimed ahead should still be sent; false if the endpoint has failed or slowed down since. */
   readonly isFast: (endpointId: string) => boolean
-  /** Whether so much is free beside what is claimed ahead that the next claim is worth it. */
+  /** True if enough capacity is free, besides deliveries claimed ahead, to make the next claim worthwhile. */
   readonly takesMore: (endpointId: string) => boolean
   /**
    * True once so much is free that the next claim is worth it. Without an attempt where nothing was sent.
@@ -47,11 +47,11 @@ export interface EndpointPacing {
     endpointId: string,
     attempt: { readonly ok: boolean; readonly durationMs: number } | undefined
   ) => boolean
-  /** Whether it accepted what it was sent last; null while that is not known here. */
+  /** True if the endpoint accepted its last delivery; null if that is unknown here. */
   readonly accepts: (endpointId: string) => boolean | null
   /**
-   * What may be claimed for each endpoint that differs from the initial window; nothing beside an attempt
-   * that runs where the process is crowded, and nothing ahead unless it has `room`.
+   * Capacities of endpoints that differ from the initial window. A crowded process claims nothing for endpoints with
+   * a running attempt, and claims ahead only if it has `room`.
    */
   readonly capacities: (room: "none" | "some" | "ample") => ReadonlyArray<EndpointCapacity>
 }
@@ -59,10 +59,10 @@ export interface EndpointPacing {
 /** `now` in milliseconds of any clock that does not go back. */
 export const makeEndpointPacing = (now = () => performance.now()): EndpointPacing => {
   const endpoints = new Map<string, Endpoint>()
-  /** Whether the last claim had room for what is claimed ahead. */
+  /** True if the last claim had capacity for claiming ahead. */
   let isAmple = false
   const runsAhead = ({ isFast }: Endpoint) => isAmple && isFast
-  /** How many more may be claimed of it. */
+  /** The number of further deliveries that may be claimed for an endpoint. */
   const free = (endpoint: Endpoint) =>
     (runsAhead(endpoint) ? claimedWindows : 1) * endpoint.window - endpoint.running
   /** Claims of a few at a time would cost more than they send. */

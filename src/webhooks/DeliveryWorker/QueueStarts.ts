@@ -1,15 +1,14 @@
-// Where the long queues begin. A delivery leaves dead entries in the index that its queue is read by, and while any
-// transaction of the database stays open, vacuum and index scans leave them there: a claim that read the queue from
-// its beginning would pass all of them. What is committed later than what was due after it lies a little before the
-// latest claim; what lies further back is found when all are read whole, twenty times a second, less often
-// where that takes long.
+// Tracks where the long queues begin. A delivery leaves dead entries in the queue's index, and any open transaction
+// keeps vacuum and index scans from removing them: a claim that read the queue from its beginning would pass all of
+// them. Rows committed out of order lie slightly before the latest claim; older rows are found when all queues are read
+// completely, up to twenty times a second.
 import type { ClaimedDelivery, QueueStart } from "../WebhookRepo/WebhookStore.ts"
 
-/** What a queue has left behind before it is worth a start of its own. */
+/** The number of dead entries that makes a separate start worthwhile for a queue. */
 const longQueue = 1_000
-/** Of the longest alone: each costs a claim two steps on the index. */
+/** The number of longest queues to track: each costs a claim two index steps. */
 const mostStarts = 16
-/** What is claimed may have been due so long before what was claimed already: commits and clocks differ. */
+/** A claimed delivery may have been due this long before earlier claims, because commits and clocks differ. */
 const lateMillis = 1_000
 /** A queue that nothing was claimed from for so long is forgotten. */
 const forgetMillis = 600_000
@@ -24,7 +23,7 @@ interface Queue {
 }
 
 export interface QueueStarts {
-  /** What the claim at `now` leaves out; nothing where it is time to read all queues whole. */
+  /** The queue starts for a claim at `now`; empty if all queues must be read completely. */
   readonly of: (now: number) => ReadonlyArray<QueueStart>
   /** Notes a claim that `of` was asked for at `begun`. */
   readonly note: (begun: number, ended: number, claimed: ReadonlyArray<ClaimedDelivery>) => void

@@ -19,7 +19,10 @@ export class WorkerHeartbeat extends Context.Service<
   {
     /** This process's, on what it claims. */
     readonly id: string
-    /** How many attempts run: from the first on the others must see that it lives. */
+    /**
+     * Notes the number of running attempts. From the first attempt on, other instances must see that this worker is
+     * alive.
+     */
     readonly note: (running: number) => Effect.Effect<void>
   }
 >()("quittance/webhooks/WorkerHeartbeat") {

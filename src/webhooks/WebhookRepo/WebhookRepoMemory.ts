@@ -4,6 +4,7 @@ import { Effect, Option } from "effect"
 import type { Tenant } from "../../domain/Merchant.ts"
 import type { Delivery, DeliveryAttempt, Endpoint } from "../../domain/Webhook.ts"
 import type { Sealed } from "../../platform/SecretBox.ts"
+import { followingMillis } from "../followingMillis.ts"
 import { cancelBatchSize } from "./cancelBatchSize.ts"
 import {
   byDue,
@@ -90,6 +91,20 @@ export const makeWebhookRepoMemory = Effect.sync((): WebhookStore => {
           updatedAt: at
         }
         endpoints.set(id, { view, secret, deleted: false })
+        const since = at.getTime() - followingMillis
+        for (const one of deliveries.values()) {
+          const ended = endpoints.get(one.endpointId ?? "")?.deletedAt
+          const waits = one.view.status === "cancelled" || (one.dueAt !== null && one.resentFrom === null)
+          if (ended === undefined || ended.getTime() < since || !waits || one.claimId !== null) continue
+          if (!sameTenant(one, tenant) || one.view.paymentId === null) continue
+          deliveries.set(one.view.id, {
+            ...one,
+            view: { ...one.view, status: "pending" },
+            endpointId: id,
+            interruptions: 0,
+            dueAt: at
+          })
+        }
         return Option.some(view)
       }),
     changeUrl: (tenant, url, at) =>
@@ -108,11 +123,11 @@ export const makeWebhookRepoMemory = Effect.sync((): WebhookStore => {
           ? change(tenant, () => ({ secretLastFour, updatedAt: at }), secret)
           : Option.none()
       ),
-    deleteEndpoint: (tenant) =>
+    deleteEndpoint: (tenant, at) =>
       Effect.sync(() => {
         const found = activeOf(tenant)
         if (found === undefined) return false
-        endpoints.set(found.view.id, { ...found, deleted: true })
+        endpoints.set(found.view.id, { ...found, deleted: true, deletedAt: at })
         const waiting = [...deliveries.values()].filter(
           ({ claimId, dueAt, endpointId }) =>
             endpointId === found.view.id && dueAt !== null && claimId === null
@@ -171,8 +186,8 @@ export const makeWebhookRepoMemory = Effect.sync((): WebhookStore => {
         let pruned = 0
         for (const [id, all] of attempts) {
           if (deliveries.get(id)?.view.status === "pending") continue
-          const kept = all.filter((one) => one.startedAt >= before || pruned++ >= limit)
-          attempts.set(id, kept)
+          const remaining = all.filter((one) => one.startedAt >= before || pruned++ >= limit)
+          attempts.set(id, remaining)
         }
         return Math.min(pruned, limit)
       })

@@ -3,6 +3,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Tenant } from "../../domain/Merchant.ts"
+import { followingMillis } from "../followingMillis.ts"
 import { cancelBatchSize } from "./cancelBatchSize.ts"
 import { claimsSql } from "./claimsSql.ts"
 import { eventsSql } from "./eventsSql.ts"
@@ -16,6 +17,9 @@ import {
 } from "./WebhookRows.ts"
 import type { WebhookStore } from "./WebhookStore.ts"
 import { workersSql } from "./workersSql.ts"
+
+/** Deliveries that one statement hands to an endpoint; those beyond are offered with all that nobody was sent. */
+const followingBatchSize = 10_000
 
 export const makeWebhookRepoSql: Effect.Effect<WebhookStore, never, SqlClient.SqlClient> = Effect.gen(
   function* () {
@@ -42,12 +46,32 @@ export const makeWebhookRepoSql: Effect.Effect<WebhookStore, never, SqlClient.Sq
       createEndpoint: Effect.fn("WebhookRepo.createEndpoint")(function* (tenant, { secret, ...created }, at) {
         return yield* firstEndpoint(
           yield* sql`
-          INSERT INTO webhook_endpoints
-            (id, merchant_id, env, url, secret_kid, secret_ciphertext, secret_last_four, created_at, updated_at)
-          VALUES (${created.id}, ${tenant.merchantId}, ${tenant.env}, ${created.url}, ${secret.kid},
-            ${secret.ciphertext}, ${created.secretLastFour}, ${at}, ${at})
-          ON CONFLICT (merchant_id, env) WHERE deleted_at IS NULL DO NOTHING
-          RETURNING ${endpoint}`
+          WITH created AS (
+            INSERT INTO webhook_endpoints
+              (id, merchant_id, env, url, secret_kid, secret_ciphertext, secret_last_four, created_at, updated_at)
+            VALUES (${created.id}, ${tenant.merchantId}, ${tenant.env}, ${created.url}, ${secret.kid},
+              ${secret.ciphertext}, ${created.secretLastFour}, ${at}, ${at})
+            ON CONFLICT (merchant_id, env) WHERE deleted_at IS NULL DO NOTHING
+            RETURNING ${endpoint}
+          ), ended AS (
+            SELECT id FROM webhook_endpoints
+            WHERE ${ofTenant(tenant)} AND deleted_at >= ${new Date(at.getTime() - followingMillis)}
+          ), following AS (
+            UPDATE webhook_deliveries d SET status = 'pending', endpoint_id = created.id, due_at = ${at},
+              finished_at = NULL, interruptions = 0
+            FROM created WHERE d.id = ANY (ARRAY(
+              SELECT id FROM webhook_deliveries
+              WHERE ${ofTenant(tenant)} AND status = 'cancelled' AND payment_id IS NOT NULL
+                AND endpoint_id = ANY (ARRAY(SELECT id FROM ended))
+              ORDER BY created_at, id LIMIT ${followingBatchSize} FOR UPDATE SKIP LOCKED
+            ) || ARRAY(
+              -- Of a long queue, what has not come due since.
+              SELECT id FROM webhook_deliveries
+              WHERE endpoint_id = ANY (ARRAY(SELECT id FROM ended)) AND due_at IS NOT NULL AND claim_id IS NULL
+                AND payment_id IS NOT NULL AND resent_from IS NULL
+              ORDER BY due_at LIMIT ${followingBatchSize} FOR UPDATE SKIP LOCKED))
+          )
+          SELECT ${endpoint} FROM created`
         )
       }, Effect.orDie),
 

@@ -27,7 +27,7 @@ const EndpointRow = Schema.Struct({
   updated_at: Schema.Date
 })
 
-/** What `EndpointRow` is read from. */
+/** The columns of `EndpointRow`. */
 export const endpointColumns =
   "id, merchant_id, env, url, listening, failing, secret_last_four, last_delivered_at, verified_at, created_at, updated_at"
 
@@ -66,7 +66,7 @@ const ClaimedRow = Schema.Struct({
   was_due_at: Schema.Date
 })
 
-/** What `ClaimedRow` is read from, beside `was_due_at`: the delivery `d` and its endpoint `e`. */
+/** The columns of `ClaimedRow` except `was_due_at`, from the delivery `d` and its endpoint `e`. */
 export const claimedColumns =
   "d.id, d.merchant_id, d.env, d.claim_id, d.due_at, d.type, d.body, d.payment_id, (SELECT p.intent_url FROM payments p WHERE p.id = d.payment_id) AS intent_url, d.attempts + 1 AS attempt, d.interruptions, d.resent_from, d.endpoint_id, e.url, e.secret_kid, e.secret_ciphertext, NOT e.failing AND e.verified_at IS NOT NULL AND e.last_delivered_at IS NOT NULL AND e.last_delivered_at > now() - interval '5 minutes' AS is_proven"
 
@@ -108,7 +108,7 @@ const DeliveryRow = Schema.Struct({
   )
 })
 
-/** What `DeliveryRow` is read from: the delivery `d`. */
+/** The columns of `DeliveryRow`, from the delivery `d`. */
 export const deliveryColumns = `d.id, d.type, d.payment_id, d.status, d.created_at, coalesce((
   SELECT json_agg(json_build_object('number', a.number, 'manual', a.manual,
     'startedAt', (extract(epoch FROM a.started_at) * 1000)::bigint::text, 'durationMs', a.duration_ms,

@@ -1,4 +1,4 @@
-// What WebhookRepo stores, and what it promises: the same on Postgres and in memory.
+// The interface of WebhookRepo and its guarantees, the same on Postgres and in memory.
 import type { Effect, Option } from "effect"
 import type { Tenant } from "../../domain/Merchant.ts"
 import type { PaymentId } from "../../domain/Payment.ts"
@@ -19,7 +19,7 @@ export interface NewEndpoint {
   readonly secretLastFour: string
 }
 
-/** Where an attempt goes, as the endpoint stood when it was claimed. */
+/** The target of an attempt: the endpoint as it was when claimed. */
 export interface Target {
   readonly endpointId: string
   readonly url: string
@@ -45,7 +45,7 @@ export interface StoredEvent {
   readonly body: Uint8Array
   /** Null for a test. */
   readonly paymentId: PaymentId | null
-  /** What became of its delivery so far. */
+  /** The status of the delivery. */
   readonly status: DeliveryStatus
   readonly createdAt: Date
 }
@@ -60,32 +60,32 @@ export interface ClaimedDelivery extends Tenant {
   readonly id: string
   readonly claimId: string
   readonly leaseUntil: Date
-  /** When it was due; of a test or a resend, when it was claimed. */
+  /** The time at which it was due; for a test or a resend, the time of the claim. */
   readonly wasDueAt: Date
   readonly type: EventType
   readonly body: Uint8Array
   /** Null for a test. */
   readonly order: OrderOf | null
-  /** Whether its endpoint was proven when it was claimed. */
+  /** True if its endpoint was proven when it was claimed. */
   readonly isProven: boolean
   /** The attempt about to be made, from 1. An interrupted attempt keeps its number. */
   readonly attempt: number
-  /** How many claims of this delivery ended without an outcome. */
+  /** The number of claims of this delivery that ended without an outcome. */
   readonly interruptions: number
-  /** How a manual resend found the delivery; null where it is no resend. */
+  /** The delivery's status before a manual resend; null if it is no resend. */
   readonly resentFrom: DeliveryStatus | null
   readonly target: Target
 }
 
-/** How many more attempts to one endpoint may be claimed. */
+/** The number of further attempts to one endpoint that may be claimed. */
 export interface EndpointCapacity {
   readonly endpointId: string
   readonly capacity: number
-  /** Whether it accepted what it was sent last; null while that is not known here. */
+  /** True if the endpoint accepted its last delivery; null if that is unknown here. */
   readonly accepts: boolean | null
 }
 
-/** Where a queue is read from: what was due before was claimed, but for what was committed late. */
+/** The position from which a queue is read. Earlier deliveries are claimed, except those committed late. */
 export interface QueueStart {
   readonly endpointId: string
   readonly from: Date
@@ -110,10 +110,10 @@ export interface OtherWorker {
   readonly beat: string
 }
 
-/** What one attempt gave and what becomes of its delivery. */
+/** The outcome of one attempt, and the new state of its delivery. */
 export interface AttemptResult {
   readonly claimed: ClaimedDelivery
-  /** When the attempt ended. */
+  /** The end of the attempt. */
   readonly at: Date
   /** Null where nothing was sent. */
   readonly durationMs: number | null
@@ -130,7 +130,10 @@ export interface AttemptResult {
 
 export interface WebhookStore {
   readonly findEndpoint: (tenant: Tenant) => Effect.Effect<Option.Option<Endpoint>>
-  /** None where the environment has an active endpoint already. */
+  /**
+   * None where the environment has an active endpoint already. What waited for one that was deleted less than a day
+   * before goes to it.
+   */
   readonly createEndpoint: (
     tenant: Tenant,
     endpoint: NewEndpoint,
@@ -191,8 +194,8 @@ export interface WebhookStore {
   /** Counts the process up that sends; answers the others. */
   readonly heartbeat: (workerId: string) => Effect.Effect<ReadonlyArray<OtherWorker>>
   /**
-   * Where that process has not counted on: forgets it, and what it has claimed under leases that end
-   * before `leasedBefore`, or after `leasedAfter` as the clock was ahead, is due at `at`. How many.
+   * Removes a worker whose heartbeat has stopped, and returns the number of its deliveries. They are due at `at` if
+   * their lease ends before `leasedBefore`, or after `leasedAfter` because its clock was ahead.
    */
   readonly takeOverDead: (
     worker: OtherWorker,

@@ -12,6 +12,7 @@ export interface StoredEndpoint {
   readonly view: Endpoint
   readonly secret: Sealed
   readonly deleted: boolean
+  readonly deletedAt?: Date
 }
 
 export interface StoredDelivery extends Tenant {

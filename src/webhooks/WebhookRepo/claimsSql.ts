@@ -190,7 +190,7 @@ export const claimsSql = Effect.gen(function* () {
       ), alert AS (
         INSERT INTO alerts (id, merchant_id, env, kind, subject, message, created_at)
         SELECT gen_random_uuid(), d.merchant_id, d.env, 'webhook_exhausted', d.id::text,
-          'A webhook delivery failed permanently. Repair the receiver, then resend it.', r.at
+          'A webhook delivery failed, and the service no longer retries it. Fix your endpoint, then resend the delivery.', r.at
         FROM d JOIN r USING (id, claim_id) WHERE d.status = 'failed'
         ON CONFLICT (kind, subject) WHERE acknowledged_at IS NULL DO NOTHING
       ), resolved AS (

@@ -28,8 +28,9 @@ const toEvent = ({ payment_id, created_at, ...row }: typeof EventRow.Type): Stor
   createdAt: created_at
 })
 
-/** Rows that get their positions in one transaction. */
-const placedTogether = 1000
+/** Rows that get their positions in one transaction: for a page, and on the way to an event far behind it. */
+const placedForPage = 1000
+const placedTogether = 10_000
 /** Milliseconds between looks at a row that a worker is writing. */
 const busyMillis = 20
 const busyLooks = 250
@@ -52,7 +53,7 @@ export const eventsSql = Effect.gen(function* () {
    * the statement after it sees all that was placed before. A row that a worker is writing waits for the
    * next time: who waits for one while holding others may deadlock.
    */
-  const place = (tenant: Tenant) =>
+  const place = (tenant: Tenant, limit: number) =>
     sql.withTransaction(
       Effect.gen(function* () {
         yield* sql`
@@ -61,7 +62,7 @@ export const eventsSql = Effect.gen(function* () {
           WITH unplaced AS MATERIALIZED (
             SELECT id, created_at FROM webhook_deliveries
             WHERE ${ofTenant(tenant)} AND feed_position IS NULL
-            ORDER BY created_at, id LIMIT ${placedTogether} FOR NO KEY UPDATE SKIP LOCKED
+            ORDER BY created_at, id LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED
           ), numbered AS (
             SELECT id, row_number() OVER (ORDER BY created_at, id) + coalesce((
               SELECT feed_position FROM webhook_deliveries
@@ -84,13 +85,15 @@ export const eventsSql = Effect.gen(function* () {
 
   /** The position of `after`, which gets one where it has none; undefined where there is no such event. */
   const positionOf = Effect.fnUntraced(function* (tenant: Tenant, after: string) {
-    for (let look = 0; look < busyLooks; look++) {
+    for (let busy = 0; busy < busyLooks; ) {
       const [row] = yield* decodePositions(
         yield* sql`SELECT feed_position FROM webhook_deliveries WHERE id = ${after} AND ${ofTenant(tenant)}`
       )
       if (row === undefined) return undefined
       if (row.feed_position !== null) return row.feed_position
-      if (!(yield* place(tenant))) yield* Effect.sleep(busyMillis)
+      if (yield* place(tenant, placedTogether)) continue
+      busy += 1
+      yield* Effect.sleep(busyMillis)
     }
     return yield* Effect.die(new Error(`The event ${after} stays locked.`))
   })
@@ -112,7 +115,7 @@ export const eventsSql = Effect.gen(function* () {
     if (position === undefined) return Option.none()
     while (true) {
       // Before the page is read: what has its place by then, or gets it while this one waits, is among it.
-      const hasPlaced = (yield* hasUnplaced(tenant)) && (yield* place(tenant))
+      const hasPlaced = (yield* hasUnplaced(tenant)) && (yield* place(tenant, placedForPage))
       const rows = yield* pageFrom(tenant, position, limit + 1)
       if (hasPlaced && rows.length <= limit) continue
       return Option.some({ events: rows.slice(0, limit).map(toEvent), hasMore: rows.length > limit })

@@ -3,19 +3,19 @@ import type { Redacted } from "effect"
 import type { PostFailure } from "../../platform/egress/PostFailure.ts"
 import type { SignedOrder } from "../Signature.ts"
 
-/** One delivery to send. */
+/** A delivery to send. */
 export interface SendRequest {
   readonly url: string
   /** The delivery's id: visible ASCII, the same in every attempt and equal to the `id` in the body. */
   readonly id: string
   /** The exact bytes to sign and send. */
   readonly body: Uint8Array
-  /** What the order's headers say; absent from a test. */
+  /** The order for the headers; absent from a test. */
   readonly order?: SignedOrder | undefined
   readonly secret: Redacted.Redacted<string>
 }
 
-/** What became of one attempt. Durations in milliseconds. */
+/** The outcome of an attempt. Durations are in milliseconds. */
 export type SendOutcome = (
   | {
       readonly _tag: "Answered"

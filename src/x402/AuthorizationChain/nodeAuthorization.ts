@@ -1,14 +1,11 @@
-// What one node says of a signed authorization: whether its nonce is spent, by what, and whether its time is over.
+// One node's view of an authorization: whether its nonce was used and by which transaction, and whether it has expired.
 import { Effect, Option, Schema } from "effect"
 import { encodeFunctionData, type Hex, toEventSelector, toHex } from "viem"
 import type { NodeFailure } from "../../chain/RpcPool/NodeFailure.ts"
 import type { RpcNode } from "../../chain/RpcPool/RpcNode.ts"
 import { Quantity, Word } from "../../chain/RpcSchemas.ts"
 import { type Address, TransactionHash } from "../../domain/Chain.ts"
-import { walletNetwork } from "../../domain/networks.ts"
 import { authorizationAbi } from "../Authorization.ts"
-
-const usdc = walletNetwork.usdc.address
 
 /**
  * `used`: its nonce is spent, by a transfer or a cancellation. `expired`: unused in a block with the
@@ -21,7 +18,7 @@ export type AuthorizationStanding = "used" | "expired" | "open" | "unknown"
 export interface AuthorizationUse {
   readonly transactionId: TransactionHash
   readonly cancelled: boolean
-  /** How many blocks have come after it, as a majority has them. */
+  /** The number of later blocks, by a majority. */
   readonly blocksSince: bigint
 }
 
@@ -29,7 +26,7 @@ const UseLogs = Schema.Array(
   Schema.Struct({ transactionHash: Word, blockNumber: Quantity, topics: Schema.Array(Word) })
 )
 const SomeBlock = Schema.Struct({ number: Quantity, timestamp: Quantity })
-/** What most public nodes search in one question. */
+/** The number of blocks that most public nodes search in one request. */
 const searchedBlocks = 9_000n
 /** Seconds that a block's time may lie before the clock by which `since` was taken. */
 const clockSlack = 3_600n
@@ -42,9 +39,10 @@ export const stateData = (payer: Address, nonce: Hex) =>
 /** Its answer. */
 export const isTrue = (word: string) => /^0x0*1$/.test(word)
 
-/** Where it stands by one node, in a block at or after `notBefore`; `validBefore` in Unix seconds. */
+/** The authorization's state by one node, in a block at or after `notBefore`; `validBefore` is in Unix seconds. */
 export const standingBy = (
   node: RpcNode,
+  usdc: Address,
   payer: Address,
   nonce: Hex,
   validBefore: bigint,
@@ -68,9 +66,13 @@ export const standingBy = (
     return (yield* block(toHex(head.number - depth))).timestamp >= validBefore ? "expired" : "open"
   })
 
-/** Logs of some blocks up to this one: half as many where the node refuses so many. */
+/**
+ * Logs of some blocks up to this one: half as many where the node refuses so many. Words that are not understood
+ * may mean the same, or that it answers too much already: far fewer.
+ */
 const logsUpTo = (
   node: RpcNode,
+  usdc: Address,
   topics: ReadonlyArray<string | ReadonlyArray<string>>,
   to: bigint,
   blocks: bigint
@@ -84,15 +86,16 @@ const logsUpTo = (
     .pipe(
       Effect.map((logs) => ({ logs, from, blocks })),
       Effect.catchIf(
-        ({ kind }) => kind === "refused" && blocks > 1n,
-        () => logsUpTo(node, topics, to, blocks / 2n)
+        ({ kind }) => (kind === "too_wide" || kind === "declined") && blocks > 1n,
+        ({ kind }) => logsUpTo(node, usdc, topics, to, kind === "too_wide" ? blocks / 2n : blocks / 16n + 1n)
       )
     )
 }
 
-/** What used it, by one node, looked for from the newest block back to `since`. */
+/** The transaction that used the authorization, by one node, searched from the newest block back to `since`. */
 export const useBy = (
   node: RpcNode,
+  usdc: Address,
   payer: Address,
   nonce: Hex,
   since: Date
@@ -103,7 +106,7 @@ export const useBy = (
     const head = yield* node.call("eth_getBlockByNumber", ["latest", false], SomeBlock)
     let asked = searchedBlocks
     for (let to = head; ; ) {
-      const { blocks, from, logs } = yield* logsUpTo(node, topics, to.number, asked)
+      const { blocks, from, logs } = yield* logsUpTo(node, usdc, topics, to.number, asked)
       asked = blocks
       const [found] = logs
       if (found !== undefined) {

@@ -1,5 +1,5 @@
-// Whether a signed authorization pays what is asked, before the chain is. The reasons and
-// their order are those of the reference facilitator (scheme `exact` on EVM).
+// Judges whether a signed authorization meets the requirements, before the chain is queried. Its reasons and their
+// order are those of the reference facilitator (scheme `exact` on EVM).
 import type { Address } from "../../domain/Chain.ts"
 import type { Network } from "../../domain/networks.ts"
 import type { InvalidReason } from "../../domain/SettleReason.ts"
@@ -9,7 +9,7 @@ import { networkNames } from "../Wire.ts"
 /** Seconds that an authorization must still be good for: time to bring it into a block. */
 const marginSeconds = 6n
 
-/** What comes before the signature. */
+/** Checks before the signature. */
 export const judgeTerms = (
   network: Network,
   payment: ExactPayment,
@@ -25,7 +25,7 @@ export const judgeTerms = (
   return undefined
 }
 
-/** Whom and what it pays. `receiver` is where this merchant's money goes. */
+/** Checks payee and amount. `receiver` is this merchant's receiving address. */
 const judgePayee = (
   { authorization }: ExactPayment,
   requirements: Requirements,
@@ -48,7 +48,7 @@ const judgeAmount = (
     : "invalid_exact_evm_payload_authorization_value_mismatch"
 }
 
-/** What comes after it. `now` is in Unix seconds. */
+/** Checks after the signature. `now` is in Unix seconds. */
 export const judgeAuthorization = (
   payment: ExactPayment,
   requirements: Requirements,
@@ -63,7 +63,7 @@ export const judgeAuthorization = (
   return judgeAmount(payment, requirements)
 }
 
-/** Of an authorization that was found good before: whether it pays what is asked now. */
+/** Checks that an authorization found valid before meets the present requirements. */
 export const judgeKnown = (
   network: Network,
   payment: ExactPayment,
@@ -74,7 +74,7 @@ export const judgeKnown = (
   judgeAmount(payment, requirements) ??
   judgeToken(network, requirements)
 
-/** Whether the terms name the token of the network, in the reference's words; code is asked by the caller. */
+/** True if the terms name the token of the network, in the reference's words; code is asked by the caller. */
 export const judgeToken = (network: Network, requirements: Requirements): InvalidReason | undefined => {
   if (requirements.asset !== network.usdc.address) return "invalid_exact_evm_eip3009_not_supported"
   if (requirements.domain?.name !== network.usdc.domainName) return "invalid_exact_evm_token_name_mismatch"

@@ -1,10 +1,10 @@
-// Whether an authorization is good for what is asked: by its terms, its signature, its payment and the chain.
+// Judges an authorization by its terms, its signature, its payment and the chain.
 
 import { DateTime, Effect, Option } from "effect"
 import type { RpcUnavailable } from "../../chain/Verification.ts"
 import { isAuthorizationNonceOf } from "../../domain/authorizationNonce.ts"
 import type { Merchant, Principal } from "../../domain/Merchant.ts"
-import { walletNetwork } from "../../domain/networks.ts"
+import { networks } from "../../domain/networks.ts"
 import type { PayerType, Payment } from "../../domain/Payment.ts"
 import type { InvalidReason } from "../../domain/SettleReason.ts"
 import type { Networks } from "../../platform/Networks.ts"
@@ -17,7 +17,7 @@ import { judgeAuthorization, judgeKnown, judgeTerms, judgeToken } from "./judgeE
 import { type Obstacle, used } from "./obstacles.ts"
 import { resourceUrl } from "./resourceUrl.ts"
 
-/** Whose money is asked for, and the payment it is for, where there is one already. */
+/** The merchant to be paid, and the existing payment, if any. */
 export interface Account {
   readonly merchant: Merchant
   readonly env: Principal["env"]
@@ -28,7 +28,7 @@ export interface Account {
 /** Seconds that an authorization may reserve a payment for. */
 const longestReservation = 900n
 
-/** Whether it is signed as it is known. */
+/** True if it is signed as it is known. */
 export const isSameSignature = (known: X402Settlement, { authorization }: ExactPayment) =>
   known.authorization.validAfter === authorization.validAfter &&
   known.authorization.validBefore === authorization.validBefore &&
@@ -40,29 +40,30 @@ export const makeJudgements = ({
   baseUrl,
   chain,
   relayer,
-  relays,
+  executing: { executes, isClosing },
   repo
 }: {
   readonly baseUrl: string
   readonly chain: AuthorizationChain["Service"]
   readonly relayer: Relayer["Service"]
-  readonly relays: Networks["relays"]
+  readonly executing: Networks
   readonly repo: SettlementRepo["Service"]
 }) => {
-  const network = walletNetwork
-
   /** Everything but whether the nonce is still free and the transfer would go through. */
   const judge = Effect.fnUntraced(function* (
     { merchant, env, payment }: Account,
     exact: ExactPayment,
     requirements: Requirements
   ): Effect.fn.Return<InvalidReason | undefined, RpcUnavailable> {
-    if (!relays(env)) return "invalid_exact_evm_network_mismatch"
+    const network = networks[env]
+    // While it closes, what was opened before is paid, and no new payment begins.
+    if (!executes(env) || (payment === undefined && isClosing(env)))
+      return "invalid_exact_evm_network_mismatch"
     const terms = judgeTerms(network, exact, requirements)
     if (terms !== undefined) return terms
     if (requirements.domain === undefined) return "invalid_exact_evm_missing_eip712_domain"
     if (requirements.asset === network.usdc.address) {
-      const signed = yield* chain.isSigned(exact.authorization, requirements.domain)
+      const signed = yield* chain.isSigned(env, exact.authorization, requirements.domain)
       if (!signed) return "invalid_exact_evm_signature"
     }
     const now = BigInt(Math.floor((yield* DateTime.nowAsDate).getTime() / 1000))
@@ -79,18 +80,19 @@ export const makeJudgements = ({
     if (payment !== undefined && exact.authorization.validBefore > now + longestReservation)
       return "invalid_exact_evm_payload_authorization_valid_before"
     if (Option.isNone(amountOf(exact.authorization))) return "invalid_exact_evm_authorization_value"
-    if (requirements.asset !== network.usdc.address && !(yield* chain.hasCode(requirements.asset)))
+    if (requirements.asset !== network.usdc.address && !(yield* chain.hasCode(env, requirements.asset)))
       return "asset_not_deployed_contract"
     return judgeToken(network, requirements)
   })
 
-  /** What the chain says against relaying it now. */
+  /** The chain's objections to relaying it now. */
   const tryOut = Effect.fnUntraced(function* (
+    { env }: Account,
     exact: ExactPayment
   ): Effect.fn.Return<Obstacle | undefined, RpcUnavailable> {
-    const { address: from } = relayer
-    const sender = from === undefined ? undefined : { from, state: yield* relayer.state }
-    const plan = yield* chain.plan(exact.authorization, sender)
+    const { address: from, state } = relayer.on(env)
+    const sender = from === undefined ? undefined : { from, state: yield* state }
+    const plan = yield* chain.plan(env, exact.authorization, sender)
     return plan._tag === "Ready" ? undefined : plan
   })
 
@@ -98,7 +100,7 @@ export const makeJudgements = ({
     requirements.resource === undefined || known.resource === resourceUrl(requirements, baseUrl)
 
   /**
-   * Whether what is asked now is what the known settlement is for: the same money for the same thing. A payment
+   * True if what is asked now is what the known settlement is for: the same money for the same thing. A payment
    * is one thing, by whichever key its address is asked.
    */
   const isSame = (known: X402Settlement, account: Account, exact: ExactPayment, requirements: Requirements) =>
@@ -117,12 +119,12 @@ export const makeJudgements = ({
     requirements: Requirements
   ): Effect.fn.Return<Obstacle | undefined, RpcUnavailable> {
     const reason = yield* judge(account, exact, requirements)
-    return reason === undefined ? yield* tryOut(exact) : { reason }
+    return reason === undefined ? yield* tryOut(account, exact) : { reason }
   })
 
   /**
-   * What is wrong with paying by a known authorization what is asked now. Its nonce and amount are
-   * public: signed otherwise than it is known, it must be its payer's all the same.
+   * Judges whether a known authorization meets the present requirements. Its nonce and amount are public, so a
+   * different signature of it must still be its payer's.
    */
   const judgeAgain = Effect.fnUntraced(function* (
     known: X402Settlement,
@@ -130,7 +132,7 @@ export const makeJudgements = ({
     exact: ExactPayment,
     requirements: Requirements
   ): Effect.fn.Return<Obstacle | undefined, RpcUnavailable> {
-    const wrong = judgeKnown(network, exact, requirements)
+    const wrong = judgeKnown(networks[account.env], exact, requirements)
     if (wrong !== undefined) return { reason: wrong }
     if (!isSame(known, account, exact, requirements)) return used
     if (isSameSignature(known, exact)) return undefined
@@ -139,19 +141,19 @@ export const makeJudgements = ({
   })
 
   /**
-   * Whether what was signed for this payment is on the chain already, brought there by anybody: also where it is
+   * True if what was signed for this payment is on the chain already, brought there by anybody: also where it is
    * handed in once it is over, and was used while it was good. By its nonce alone it is for this payment: what the
    * chain shows of any other, whoever reads it could hand in for a payment of theirs.
    */
   const isThere = Effect.fnUntraced(function* (
-    { payment }: Account,
+    { env, payment }: Account,
     { authorization: { from, nonce, validBefore } }: ExactPayment,
     { reason }: Obstacle
   ): Effect.fn.Return<boolean, RpcUnavailable> {
     if (payment === undefined || !isAuthorizationNonceOf(nonce, payment.id)) return false
     if (reason === used.reason) return true
     if (reason !== "invalid_exact_evm_payload_authorization_valid_before") return false
-    return (yield* chain.standing(from, nonce, validBefore)) === "used"
+    return (yield* chain.standing(env, from, nonce, validBefore)) === "used"
   })
 
   return { isSame, isThere, judgeAgain, judgeNew }

@@ -1,6 +1,7 @@
 // Why a payment is not good, and what the caller is told of it.
+import { networks } from "../../domain/networks.ts"
 import type { SettleReason } from "../../domain/SettleReason.ts"
-import { budgetReasons, relayReasons } from "../Settlements.ts"
+import { budgetReasons, relayReasons } from "../Relayer.ts"
 import type { ExactPayment } from "../Wire.ts"
 
 export interface Obstacle {
@@ -24,14 +25,20 @@ const messages: { readonly [R in SettleReason]?: string } = {
     "The gas that is spent for this payer in 24 hours is used up. Try later, or have the operator raise RELAY_GAS_PER_PAYER.",
   [budgetReasons.reverts]:
     "Three transactions of this payer have reverted within 24 hours. Nothing of it is relayed until that is over.",
-  [relayReasons.not_configured]:
-    "This deployment has no relaying wallet: the operator sets AGENT_WALLET_MNEMONIC.",
   [relayReasons.empty]: "The relaying wallet has no gas: nothing is sent until the operator has funded it.",
   [budgetReasons.reserve]:
     "The relaying wallet runs low, and what is left is for merchants that have used little of it. The operator has to fund it."
 }
 
-export const messageOf = ({ reason, message }: Obstacle): string | undefined => message ?? messages[reason]
+/** The setting of the relaying wallet on a network, by the network's name in x402. */
+const walletSettingOf = (name: string) =>
+  Object.values(networks).find(({ x402 }) => Object.values(x402).includes(name))?.wallets.setting
+
+/** `network` is the payment's, as x402 names it. */
+export const messageOf = ({ reason, message }: Obstacle, network: string): string | undefined =>
+  reason === relayReasons.not_configured
+    ? `This deployment has no relaying wallet: the operator sets ${walletSettingOf(network)}.`
+    : (message ?? messages[reason])
 
 export const used: Obstacle = {
   reason: "invalid_exact_evm_nonce_already_used",
@@ -46,7 +53,7 @@ export const paymentTaken: Obstacle = {
 
 /** An answer of `/settle`. */
 export const refused = (exact: ExactPayment, obstacle: Obstacle, transaction = "") => {
-  const said = messageOf(obstacle)
+  const said = messageOf(obstacle, exact.network)
   return {
     success: false,
     errorReason: obstacle.reason,

@@ -1,6 +1,6 @@
 import type { Requirements } from "../Wire.ts"
 
-/** Of an address in its encoded form. */
+/** The longest URL in its encoded form. */
 const longestUrl = 2048
 
 /** The resource that the merchant's own requirements name as the payment's `intentUrl`. */

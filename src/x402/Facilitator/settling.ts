@@ -3,7 +3,7 @@ import { DateTime, Effect, Option } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import type { RpcUnavailable } from "../../chain/Verification.ts"
 import type { TransactionHash } from "../../domain/Chain.ts"
-import { walletNetwork } from "../../domain/networks.ts"
+import { networks } from "../../domain/networks.ts"
 import { PaymentId } from "../../domain/Payment.ts"
 import type { AuthorizationChain } from "../AuthorizationChain.ts"
 import type { PaymentTaken, SettlementRepo } from "../Settlements/SettlementRepo.ts"
@@ -14,7 +14,7 @@ import { type Account, isSameSignature, type Judgements } from "./judgements.ts"
 import { type Obstacle, paymentTaken, refused, used } from "./obstacles.ts"
 import { resourceUrl } from "./resourceUrl.ts"
 
-/** How long another instance leaves a settlement to the one that took it. */
+/** The time for which another instance leaves a settlement to the instance that took it. */
 const firstCheckMillis = 20_000
 
 export const makeSettling = (
@@ -33,11 +33,9 @@ export const makeSettling = (
   },
   { isSame, isThere, judgeAgain, judgeNew }: Judgements
 ) => {
-  const network = walletNetwork
-
   const pendingReasonOf = ({ toldReason }: X402Settlement) => toldReason ?? "settlement_pending"
 
-  /** How a settlement stands, for a caller. The success of one that no payment waits for is delivered once. */
+  /** A settlement's state, for a caller. If no payment waits for it, its success is returned only once. */
   const answerOf = Effect.fnUntraced(function* (
     exact: ExactPayment,
     settlement: X402Settlement,
@@ -66,10 +64,11 @@ export const makeSettling = (
 
   /** The transaction that has used it before it came here, since what it is for began. */
   const moverOf = Effect.fnUntraced(function* (
+    { env }: Account,
     { authorization: { from, nonce } }: ExactPayment,
     since: Date
   ) {
-    const use = yield* chain.findUse(from, nonce, since)
+    const use = yield* chain.findUse(env, from, nonce, since)
     return Option.isSome(use) && !use.value.cancelled ? use.value.transactionId : null
   })
 
@@ -101,7 +100,9 @@ export const makeSettling = (
     )
       return obstacle
     const movedBy =
-      obstacle === undefined ? null : yield* moverOf(exact, account.payment?.createdAt ?? known.createdAt)
+      obstacle === undefined
+        ? null
+        : yield* moverOf(account, exact, account.payment?.createdAt ?? known.createdAt)
     const now = yield* DateTime.nowAsDate
     const spent = yield* repo
       .revive(known, exact.authorization, movedBy, new Date(now.getTime() + firstCheckMillis))
@@ -117,6 +118,7 @@ export const makeSettling = (
       identity: string | undefined
     ) {
       const { from, nonce } = exact.authorization
+      const network = networks[account.env]
       const known = yield* repo.find(network.chainId, network.usdc.address, from, nonce)
       if (Option.isSome(known)) {
         const wrong = yield* judgeAgain(known.value, account, exact, requirements)
@@ -130,7 +132,7 @@ export const makeSettling = (
       const movedBy =
         obstacle === undefined || account.payment === undefined
           ? null
-          : yield* moverOf(exact, account.payment.createdAt)
+          : yield* moverOf(account, exact, account.payment.createdAt)
       const id = yield* random.uuidV7()
       const at = yield* DateTime.nowAsDate
       const registering = repo.register({

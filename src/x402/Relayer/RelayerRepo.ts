@@ -1,6 +1,6 @@
-// What may be relayed: under the relaying wallet's lock a settlement and its payment are still
-// pending, and the budgets of the merchant and the payer have room. Then, and in the same
-// transaction, the signed transaction is stored.
+// Decides under the relaying wallet's lock whether an authorization may be relayed: its settlement and payment are
+// still pending, and the budgets of merchant and payer suffice. The same transaction then stores the signed
+// transaction.
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AddressBytes, toBytes } from "../../chain/ChainBytes.ts"
@@ -29,7 +29,7 @@ export interface RelayOrder extends Omit<Entry, keyof BudgetedGas>, BudgetedGas 
 export interface RelayBudgets {
   readonly gasPerMerchant: bigint
   readonly gasPerPayer: bigint
-  /** Whether only the reserve is left in the wallet: it is for merchants that have relayed little. */
+  /** True if only the reserve is left in the wallet: it is for merchants that have relayed little. */
   readonly onlyReserve: boolean
 }
 
@@ -74,9 +74,9 @@ export class RelayerRepo extends Context.Service<
     /** Signs and stores inside the lock, once for each reference that has nothing open. */
     readonly take: (wallet: Address, order: RelayOrder) => Effect.Effect<Taken>
     /** The budget that has no room for so much gas, as they stand now. */
-    readonly limitOf: (order: BudgetedGas) => Effect.Effect<RelayLimit | undefined>
+    readonly limitOf: (wallet: Address, order: BudgetedGas) => Effect.Effect<RelayLimit | undefined>
     /**
-     * Whether a settlement may still move its money by one of these: it is pending and so is its payment,
+     * True if a settlement may still move its money by one of these: it is pending and so is its payment,
      * for which its payer has sent nothing else; or this is what has settled it.
      */
     readonly isWanted: (settlementId: string, ids: ReadonlyArray<TransactionHash>) => Effect.Effect<boolean>
@@ -150,7 +150,8 @@ export class RelayerRepo extends Context.Service<
         return false
       })
 
-      const overBudget = Effect.fnUntraced(function* (order: BudgetedGas) {
+      /** Of what this wallet has sent: another network's gas is another budget. */
+      const overBudget = Effect.fnUntraced(function* (wallet: Address, order: BudgetedGas) {
         const { budgets, gas, merchantId, payer } = order
         const since = new Date(order.at.getTime() - dayMillis)
         const spent = sql`coalesce(sum(CASE WHEN outcome = 'reverted' THEN gas * ${sql.literal(String(revertWeight))}
@@ -158,12 +159,13 @@ export class RelayerRepo extends Context.Service<
         const [row] = yield* sql`
           SELECT
             (SELECT ${spent} FROM wallet_transactions
-              WHERE merchant_id = ${merchantId} AND created_at > ${since}) AS merchant,
+              WHERE merchant_id = ${merchantId} AND created_at > ${since} AND wallet = ${toBytes(wallet)}) AS merchant,
             (SELECT ${spent} FROM wallet_transactions
-              WHERE payer = ${toBytes(payer)} AND created_at > ${since}) AS payer,
+              WHERE payer = ${toBytes(payer)} AND created_at > ${since} AND wallet = ${toBytes(wallet)}) AS payer,
             -- One whose authorization somebody else had brought onto the chain first has paid all the same.
             (SELECT count(*)::int FROM wallet_transactions t
               WHERE t.payer = ${toBytes(payer)} AND t.created_at > ${since} AND t.outcome = 'reverted'
+                AND t.wallet = ${toBytes(wallet)}
                 AND NOT EXISTS (SELECT 1 FROM x402_settlements s
                   WHERE s.id = t.reference AND s.status = 'settled')) AS reverts`
         const usage = yield* decodeUsage(row)
@@ -189,7 +191,7 @@ export class RelayerRepo extends Context.Service<
                 return { _tag: "Known", transaction: known }
               if (purpose === "settle" && !(yield* mayMove(reference, at))) return { _tag: "Closed" }
               if (yield* outbox.blocked(wallet)) return { _tag: "Blocked" }
-              const limit = yield* overBudget(order)
+              const limit = yield* overBudget(wallet, order)
               if (limit !== undefined) return { _tag: "OverBudget", limit }
               const [transaction] = yield* outbox.append(wallet, chainNonce, [order])
               if (transaction === undefined) return yield* Effect.die(new Error("No row was returned"))

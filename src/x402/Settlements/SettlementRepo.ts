@@ -29,14 +29,14 @@ export interface NewSettlement {
   readonly merchantId: MerchantId
   readonly env: Env
   readonly paymentId: PaymentId
-  /** Whether the payment exists only for this settlement: it is opened with it. */
+  /** True if the payment exists only for this settlement: it is opened with it. */
   readonly opensPayment: boolean
   readonly payerType: PayerType
   readonly chainId: number
   readonly asset: Address
   readonly authorization: SignedAuthorization
   readonly resource: string
-  /** What has used the authorization before it came here. */
+  /** The transaction that used the authorization before it was submitted here. */
   readonly movedBy: TransactionHash | null
   readonly at: Date
   readonly nextCheckAt: Date

@@ -19,11 +19,11 @@ export interface X402Settlement {
   readonly resource: string
   readonly status: "pending" | "settled" | "failed"
   readonly errorReason: SettleReason | null
-  /** Of a pending one: the reason callers get while the chain may still decide otherwise. */
+  /** The reason returned for a pending settlement, while the chain may still decide otherwise. */
   readonly toldReason: SettleReason | null
   readonly transactionId: TransactionHash | null
   readonly createdAt: Date
-  /** When its success was given to a caller, and under which identity. */
+  /** The time at which its success was returned to a caller, and the caller's idempotency key. */
   readonly answered: { readonly at: Date; readonly to: string | null } | null
 }
 
@@ -85,10 +85,10 @@ const toSettlement = (row: typeof Row.Type): X402Settlement => ({
 export const decodeSettlements = (rows: ReadonlyArray<unknown>) =>
   Effect.map(decodeRows(rows), (all) => all.map(toSettlement))
 
-/** How long a success is repeated to who had it. */
+/** The time for which a success is repeated to the same caller. */
 export const repeatedMillis = 10 * 60_000
 
-/** Whether a success is there for the caller: it is delivered once, and repeated to the same identity. */
+/** True if a success is there for the caller: it is delivered once, and repeated to the same identity. */
 export const isDeliverable = (
   { answered }: X402Settlement,
   identity: string | undefined,

@@ -1,4 +1,4 @@
-// How x402 settlements end.
+// Counts x402 settlements by outcome.
 import { counterBy } from "../../platform/metrics/series.ts"
 
 export const countX402Settlement = counterBy(

@@ -2,7 +2,7 @@ import type { SqlClient, Statement } from "effect/sql"
 import { sinceOpened } from "../../payments/sinceOpenedSql.ts"
 
 /**
- * Whether a wallet may still pay the payment `p`, or has paid it, by a transfer of its own: such a transfer
+ * True if a wallet may still pay the payment `p`, or has paid it, by a transfer of its own: such a transfer
  * stands before the wallet's authorization, which is not sent beside it. `movedBy` is the transaction that has
  * used the authorization already: what it moved is no transfer beside it.
  */

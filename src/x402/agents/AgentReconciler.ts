@@ -6,7 +6,6 @@ import type { SqlClient } from "effect/sql"
 import type { ContractSignatures } from "../../chain/ContractSignatures.ts"
 import type { RpcPool } from "../../chain/RpcPool.ts"
 import type { Agent, AgentPayment } from "../../domain/Agent.ts"
-import { walletNetwork } from "../../domain/networks.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { DueWork } from "../../platform/workers/DueWork.ts"
 import { leased } from "../../platform/workers/leased.ts"
@@ -23,7 +22,6 @@ const make = Effect.gen(function* () {
   const repo = yield* AgentRepo
   const due = yield* DueWork
   const { confirmations, paymentExpiry } = yield* AppConfig
-  const releasedBlocks = BigInt(confirmations[walletNetwork.env])
   const chain = yield* AuthorizationChain
 
   const check = Effect.fn("AgentReconciler.check")(function* ({
@@ -34,18 +32,18 @@ const make = Effect.gen(function* () {
     readonly payment: AgentPayment
   }) {
     const { nonce, validBefore } = payment
-    const standing = yield* chain.standing(agent.address, nonce, validBefore + settledSeconds)
+    const standing = yield* chain.standing(agent.env, agent.address, nonce, validBefore + settledSeconds)
     const at = yield* DateTime.nowAsDate
     const again = repo.checkAgain(payment.id, new Date(at.getTime() + againMillis))
     switch (standing) {
       case "used": {
         // Where the database was restored, it was reserved anew after its use: since what it pays was opened.
         const since = new Date(payment.createdAt.getTime() - Duration.toMillis(paymentExpiry))
-        const use = yield* chain.findUse(agent.address, nonce, since)
+        const use = yield* chain.findUse(agent.env, agent.address, nonce, since)
         if (Option.isNone(use)) return yield* again
         // A cancellation spends the nonce too, and then nothing has moved.
         if (use.value.cancelled)
-          return use.value.blocksSince >= releasedBlocks
+          return use.value.blocksSince >= BigInt(confirmations[agent.env])
             ? yield* repo.finish(payment.id, "released", null, at)
             : yield* again
         return yield* repo.finish(payment.id, "used", use.value.transactionId, at)

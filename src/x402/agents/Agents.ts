@@ -29,7 +29,7 @@ import { issueKey } from "../../merchants/keys/issueKey.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { Networks } from "../../platform/Networks.ts"
 import { typedDataOf } from "../Authorization.ts"
-import { networkNames, paymentHeader, type X402Version } from "../Wire.ts"
+import { type DescribedResource, networkNames, paymentHeader, type X402Version } from "../Wire.ts"
 import type {
   AgentChange,
   AgentLimits,
@@ -39,6 +39,7 @@ import type {
 } from "./AgentRepo/AgentStore.ts"
 import { AgentRepo } from "./AgentRepo.ts"
 import { checkHost, checkPayee, refusalOf } from "./Agents/refusals.ts"
+import { agentsNotConfigured } from "./agentsNotConfigured.ts"
 import { chooseRequirement } from "./chooseRequirement.ts"
 
 type Shape = typeof Agents.Service
@@ -50,8 +51,8 @@ export interface PaymentRequest {
   readonly resource: string
   readonly version: X402Version
   readonly accepts: ReadonlyArray<unknown>
-  /** Version 2: the resource as the 402 describes it, sent back with the payment. */
-  readonly describedResource: unknown
+  /** Version 2: what the 402 says beside its requirements, sent back with the payment. */
+  readonly described: DescribedResource
 }
 
 export interface SignedPayment {
@@ -76,10 +77,10 @@ export type SignError =
 
 /** An authorization is good for what the resource asks, at most this many seconds. */
 const longestSeconds = 600
-/** As the reference client: a payee's clock may be behind. */
+/** Backdates authorizations like the reference client, because a payee's clock may be behind. */
 const backdatedSeconds = 600n
 
-/** Whether the payment was signed for this request: the same requirements, in whichever order they are written. */
+/** True if the payment was signed for this request: the same requirements, in whichever order they are written. */
 const isSameRequest = (
   { requirements, resource, x402Version }: AgentPayment,
   request: PaymentRequest,
@@ -91,16 +92,28 @@ const isSameRequest = (
 
 const make = Effect.gen(function* () {
   const { baseUrl } = yield* AppConfig
-  const { relays } = yield* Networks
+  const { executes, isClosing } = yield* Networks
   const repo = yield* AgentRepo
   const wallets = yield* DerivedWallets
   const random = yield* SecureRandom.SecureRandom
 
-  const accountOf = (index: number) =>
-    Option.match(wallets.accountOf(index), {
-      onNone: () => Effect.fail(new AgentsNotConfigured()),
+  const accountOf = (env: Env, index: number) =>
+    Option.match(wallets.accountOf(env, index), {
+      onNone: () => Effect.fail(agentsNotConfigured(wallets.settingOf(env))),
       onSome: Effect.succeed
     })
+
+  /** An instance with another mnemonic made the agent: a signature would be nobody's. */
+  const accountOfAgent = ({ address, env, walletIndex }: Agent) =>
+    Effect.flatMap(accountOf(env, walletIndex), (account) =>
+      account.address === address
+        ? Effect.succeed(account)
+        : Effect.fail(
+            new AgentsNotConfigured({
+              message: `The agent's wallet ${address} does not come from the configured ${wallets.settingOf(env)}. The operator puts the earlier one back, or creates another agent.`
+            })
+          )
+    )
 
   /** The id of the payment of this service whose x402 address this is. */
   const ownPaymentIn = (resource: string): string | null => {
@@ -114,14 +127,14 @@ const make = Effect.gen(function* () {
 
   const provision: Shape["provision"] = Effect.fn("Agents.provision")(function* (input) {
     // Known to be configured before anything is stored.
-    yield* accountOf(0)
+    yield* accountOf(input.env, 0)
     const { key, newKey } = yield* issueKey({ kind: "agent", env: input.env, permission: "manage" }).pipe(
       Effect.provideService(SecureRandom.SecureRandom, random)
     )
     const agent = yield* repo.insert(
       { ...input, id: AgentId.make(yield* random.uuidV7()) },
       newKey,
-      (index) => Address.make(Option.getOrThrow(wallets.accountOf(index)).address),
+      (index) => Address.make(Option.getOrThrow(wallets.accountOf(input.env, index)).address),
       yield* DateTime.nowAsDate
     )
     return { agent, key }
@@ -154,9 +167,9 @@ const make = Effect.gen(function* () {
   const signed = Effect.fnUntraced(function* (
     agent: Agent,
     payment: AgentPayment,
-    describedResource: unknown
+    described: DescribedResource
   ) {
-    const account = yield* accountOf(agent.walletIndex)
+    const account = yield* accountOfAgent(agent)
     const network = networks[agent.env]
     const authorization = {
       from: agent.address,
@@ -170,15 +183,17 @@ const make = Effect.gen(function* () {
     const accepted: unknown = JSON.parse(payment.requirements)
     const version = payment.x402Version
     const name = networkNames[agent.env][version] ?? networkNames[agent.env][2]
-    return paymentHeader(version, accepted, { scheme: "exact", network: name }, describedResource, {
+    return paymentHeader(version, accepted, { scheme: "exact", network: name }, described, {
       ...authorization,
       signature
     })
   })
 
   const sign: Shape["sign"] = Effect.fn("Agents.sign")(function* (principal, request) {
-    if (!relays(principal.env)) return yield* new LiveModeGated()
+    if (!executes(principal.env) || isClosing(principal.env)) return yield* new LiveModeGated()
     const asking = yield* ofKey(principal)
+    // Before anything is reserved.
+    yield* accountOfAgent(asking)
     const { requirements, amount, accepted } = yield* chooseRequirement(
       asking.env,
       request.version,
@@ -192,7 +207,7 @@ const make = Effect.gen(function* () {
     const asked = Effect.gen(function* (): Effect.fn.Return<Omit<NewAgentPayment, "host">> {
       const at = yield* DateTime.nowAsDate
       const now = BigInt(Math.floor(at.getTime() / 1000))
-      const seconds = Math.min(requirements.maxTimeoutSeconds, longestSeconds)
+      const seconds = Math.ceil(Math.min(requirements.maxTimeoutSeconds, longestSeconds))
       return {
         id: yield* random.uuidV7(),
         requestId: request.requestId,
@@ -216,11 +231,11 @@ const make = Effect.gen(function* () {
     const isRepeated = !created && payment.requestId === request.requestId
     if (isRepeated && !requestHash.equals(payment.requestHash) && !isSameRequest(payment, request, accepted))
       return yield* new AgentRequestConflict()
-    return { agent, payment, created, header: yield* signed(agent, payment, request.describedResource) }
+    return { agent, payment, created, header: yield* signed(agent, payment, request.described) }
   })
 
   const shape: Shape = {
-    configured: Option.isSome(wallets.relayerKey),
+    configured: (env) => Option.isSome(wallets.relayerKey(env)),
     provision,
     list: repo.list,
     find: repo.find,
@@ -244,15 +259,15 @@ const make = Effect.gen(function* () {
 export class Agents extends Context.Service<
   Agents,
   {
-    /** Whether wallets can be derived: without them no agent is made and none signs. */
-    readonly configured: boolean
+    /** True if wallets can be derived: without them no agent is made and none signs. */
+    readonly configured: (env: Env) => boolean
     /** Makes an agent, its wallet and its key. The key is shown once. */
     readonly provision: (
       agent: Omit<NewAgent, "id">
     ) => Effect.Effect<{ readonly agent: Agent; readonly key: string }, AgentsNotConfigured>
     readonly list: (merchantId: MerchantId, env: Env) => Effect.Effect<ReadonlyArray<Agent>>
     readonly find: (merchantId: MerchantId, env: Env, id: AgentId) => Effect.Effect<Option.Option<Agent>>
-    /** As `find` or, without an id, `list`, with what the last 24 hours leave of the caps. */
+    /** Like `find` or, without an id, `list`, with what the last 24 hours leave of the caps. */
     readonly summaries: (
       merchantId: MerchantId,
       env: Env,
@@ -287,7 +302,7 @@ export class Agents extends Context.Service<
 
   /** No agents: for trials without a database. */
   static readonly layerNone: Layer.Layer<Agents> = Layer.succeed(Agents, {
-    configured: false,
+    configured: () => false,
     provision: () => Effect.fail(new AgentsNotConfigured()),
     list: () => Effect.succeed([]),
     summaries: () => Effect.succeed([]),

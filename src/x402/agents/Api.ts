@@ -20,6 +20,7 @@ import {
   X402RequirementsUnsupported
 } from "../../domain/Errors.ts"
 import { Timestamp } from "../../domain/Timestamp.ts"
+import { urlPattern } from "../../domain/urlPattern.ts"
 import { allow, endpointGroup } from "../../platform/http/Access.ts"
 import { ApiKeyAuth, TestRail } from "../../platform/http/ApiKeyAuth.ts"
 import { errorResponse } from "../../platform/http/Envelope.ts"
@@ -32,7 +33,7 @@ export const AgentPaymentView = Schema.Struct({
   requestId: Schema.String,
   status: AgentPaymentStatus.annotate({
     description:
-      "`reserved` counts against the cap; `used`, `expired` and `released` are what the chain shows of it."
+      "`reserved` counts against the cap; `used`, `expired` and `released` are states on the chain."
   }),
   resource: Schema.String,
   amount: Usd,
@@ -49,16 +50,16 @@ const AgentView = Schema.Struct({
   env: Env,
   livemode: Schema.Boolean,
   status: AgentStatus,
-  address: Address.annotate({ description: "The agent's own wallet." }),
+  address: Address.annotate({ description: "The agent's wallet." }),
   balance: Schema.optionalKey(BalanceView).annotate({
-    description: "Absent while the chain does not answer, and in live."
+    description: "Absent while the chain is unreachable, and in live."
   }),
   caps: Schema.Struct({ perPayment: Usd, perDay: Usd }),
-  spent: Usd.annotate({ description: "Of the last 24 hours, with what is reserved." }),
+  spent: Usd.annotate({ description: "The amount of the last 24 hours, including reservations." }),
   remaining: Usd,
   allowedHosts: Schema.NullOr(Schema.Array(Schema.String)),
   allowedPayees: Schema.NullOr(Schema.Array(Address)),
-  payments: Schema.Array(AgentPaymentView).annotate({ description: "The newest 20." }),
+  payments: Schema.Array(AgentPaymentView).annotate({ description: "The newest 20 payments." }),
   createdAt: Timestamp
 }).annotate({ identifier: "Agent" })
 
@@ -73,7 +74,7 @@ export const SignedPaymentAnswer = Schema.Struct({
   header: Schema.Struct({
     name: Schema.Literals(["X-PAYMENT", "PAYMENT-SIGNATURE"]),
     value: Schema.String
-  }).annotate({ description: "Send it with the request again." })
+  }).annotate({ description: "Send this header with the repeated request." })
 })
 
 const PaymentIdParam = Schema.String.check(
@@ -88,7 +89,7 @@ export class AgentApi extends endpointGroup("agent")(
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Read the agent",
-        description: "Its wallet, balances, caps, what is spent and left, and its newest payments."
+        description: "The agent's wallet, balances, caps, spent and remaining amounts, and newest payments."
       })
     )
   ),
@@ -97,24 +98,31 @@ export class AgentApi extends endpointGroup("agent")(
     HttpApiEndpoint.post("pay", "/agent/x402/payments", {
       payload: Schema.Struct({
         requestId: RequestId,
-        resource: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(2048)).annotate({
+        resource: Schema.String.check(
+          Schema.isMinLength(1),
+          Schema.isMaxLength(2048),
+          // The service reads more than the document promises, such as http on this machine.
+          Schema.makeFilter(() => true, { toJsonSchema: () => ({ pattern: urlPattern }) })
+        ).annotate({
           description: "The address that answered 402."
         }),
         paymentRequired: Schema.Struct({
           x402Version: Schema.Literals([1, 2]),
           accepts: Schema.Array(Schema.Unknown).check(Schema.isMinLength(1), Schema.isMaxLength(20)),
           resource: Schema.optionalKey(Schema.Unknown),
-          // Of a 402 given verbatim; they decide nothing.
-          error: Schema.optionalKey(Schema.Unknown),
-          extensions: Schema.optionalKey(Schema.Unknown)
+          extensions: Schema.optionalKey(Schema.Unknown),
+          // Of a 402 given verbatim; it decides nothing.
+          error: Schema.optionalKey(Schema.Unknown)
         }).annotate({
           description:
-            "The 402 as it came: its body in version 1, its decoded header PAYMENT-REQUIRED in version 2."
+            "The resource's 402: its body in version 1, its decoded header PAYMENT-REQUIRED in version 2."
         })
       }),
       success: [
         SignedPaymentAnswer.pipe(HttpApiSchema.status(201)),
-        SignedPaymentAnswer.annotate({ description: "The same request id has signed it before." })
+        SignedPaymentAnswer.annotate({
+          description: "True if the same request id signed this payment before."
+        })
       ],
       error: [
         errorResponse(AgentCapExceeded),
@@ -130,7 +138,7 @@ export class AgentApi extends endpointGroup("agent")(
       OpenApi.annotations({
         summary: "Sign an x402 payment",
         description:
-          "Picks requirements that the agent can pay, reserves the amount within its caps, and signs. At most 60 in any minute."
+          "Chooses requirements that the agent can pay, reserves the amount within its caps, and signs. At most 60 a minute."
       })
     )
   ),
@@ -149,7 +157,7 @@ export class AgentApi extends endpointGroup("agent")(
       OpenApi.annotations({
         summary: "Release a signed payment",
         description:
-          "Cancels the authorization on the chain. The amount counts until the cancellation is in a block; a payment that was used meanwhile stays used."
+          "Cancels the authorization on the chain. The amount counts until the cancellation is in a block. If the payment is used before that, it stays used."
       })
     )
   )

@@ -49,14 +49,14 @@ const agent = HttpApiBuilder.group(
     const agents = yield* Agents
     const chain = yield* ChainVerifier
     const releases = yield* Releases
-    const { relays } = yield* Networks
+    const { executes } = yield* Networks
 
     return handlers.handleAll({
       retrieve: Effect.fnUntraced(function* () {
         const found = yield* agents.ofKey(yield* CurrentPrincipal)
         const { balance, allowance, payments } = yield* Effect.all(
           {
-            balance: relays(found.env)
+            balance: executes(found.env)
               ? chain.readBalance(found.env, found.address).pipe(Effect.option)
               : Effect.succeedNone,
             allowance: agents.allowance(found),
@@ -90,13 +90,13 @@ const agent = HttpApiBuilder.group(
       }),
       pay: Effect.fnUntraced(function* ({ payload }) {
         const principal = yield* CurrentPrincipal
-        const { x402Version, accepts, resource } = payload.paymentRequired
+        const { x402Version, accepts, extensions, resource } = payload.paymentRequired
         const signed = yield* agents.sign(principal, {
           requestId: payload.requestId,
           resource: payload.resource,
           version: x402Version,
           accepts,
-          describedResource: resource
+          described: { resource, extensions }
         })
         return signedAnswer(
           { agentPayment: paymentViewOf(signed.agent, signed.payment), header: signed.header },
@@ -105,7 +105,7 @@ const agent = HttpApiBuilder.group(
       }),
       release: Effect.fnUntraced(function* ({ params }) {
         const principal = yield* CurrentPrincipal
-        if (!relays(principal.env)) return yield* new LiveModeGated()
+        if (!executes(principal.env)) return yield* new LiveModeGated()
         const found = yield* agents.ofKey(principal)
         const payment = yield* agents.findPayment(found.id, params.id)
         if (Option.isNone(payment)) return yield* new AgentPaymentNotFound()

@@ -9,12 +9,13 @@ import { RpcUnavailable } from "../../chain/Verification.ts"
 import { DerivedWallets } from "../../chain/wallets/DerivedWallets.ts"
 import type { Agent, AgentPayment } from "../../domain/Agent.ts"
 import { AgentsNotConfigured, RateLimited } from "../../domain/Errors.ts"
-import { walletNetwork } from "../../domain/networks.ts"
+import { networks } from "../../domain/networks.ts"
 import type { AppConfig } from "../../platform/AppConfig.ts"
 import type { Alerts } from "../../platform/alerts/Alerts.ts"
 import { authorizationAbi, authorizationTypes, domainOf } from "../Authorization.ts"
 import { AuthorizationChain } from "../AuthorizationChain.ts"
 import { Relayer } from "../Relayer.ts"
+import { agentsNotConfigured } from "./agentsNotConfigured.ts"
 
 const cancelGas = 120_000n
 /** Seconds after which some of a day's gas is free again. */
@@ -40,11 +41,13 @@ export class Releases extends Context.Service<
       const wallets = yield* DerivedWallets
       const chain = yield* AuthorizationChain
       const relayer = yield* Relayer
-      const network = walletNetwork
       return {
         release: Effect.fn("Releases.release")(function* (agent, payment) {
-          const account = wallets.accountOf(agent.walletIndex)
-          if (Option.isNone(account)) return yield* new AgentsNotConfigured()
+          const network = networks[agent.env]
+          const wallet = relayer.on(agent.env)
+          const account = wallets.accountOf(agent.env, agent.walletIndex)
+          if (Option.isNone(account) || account.value.address !== agent.address)
+            return yield* agentsNotConfigured(wallets.settingOf(agent.env))
           const signature = yield* Effect.promise(() =>
             account.value.signTypedData({
               domain: domainOf(network),
@@ -54,9 +57,9 @@ export class Releases extends Context.Service<
             })
           )
           // What is spent already needs no gas to be told so by a reverted cancellation.
-          const standing = yield* chain.standing(agent.address, payment.nonce, payment.validBefore)
+          const standing = yield* chain.standing(agent.env, agent.address, payment.nonce, payment.validBefore)
           if (standing === "used") return
-          const relayed = yield* relayer.send(
+          const relayed = yield* wallet.send(
             {
               purpose: "cancel",
               reference: payment.id,
@@ -70,9 +73,9 @@ export class Releases extends Context.Service<
                   args: [agent.address, payment.nonce, signature]
                 })
               },
-              gas: cancelGas
+              gas: cancelGas + network.postingGas
             },
-            yield* relayer.state
+            yield* wallet.state
           )
           if (relayed._tag === "OverBudget") {
             return yield* new RateLimited({

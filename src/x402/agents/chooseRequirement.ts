@@ -10,7 +10,7 @@ import { networkNames, type Requirements, readRequirements, type X402Version } f
 export interface Choice {
   readonly requirements: Requirements
   readonly amount: AtomicUsdc
-  /** As the resource wrote it: servers compare it with their own by deep equality. */
+  /** The requirement as the resource wrote it: servers compare it with their own by deep equality. */
   readonly accepted: unknown
 }
 
@@ -23,16 +23,23 @@ const detail = (path: string, message: string, expected: string, actual: string)
   actual: actual.slice(0, 200)
 })
 
-/** What keeps an agent of `env` from paying this way. */
+/** The reason why an agent of `env` cannot pay this requirement. */
 const obstacle = (
   { env, usdc }: Network,
   version: X402Version,
   read: Requirements,
   path: string
 ): ErrorDetail | undefined => {
-  const network = networkNames[env][version] ?? networkNames[env][2]
+  const network = networkNames[env][version]
   if (read.scheme !== "exact")
     return detail(`${path}.scheme`, "Only the scheme `exact` is paid.", "exact", read.scheme)
+  if (network === undefined)
+    return detail(
+      `${path}.network`,
+      `Version ${version} of x402 has no name for the agent's network. Ask for version 2.`,
+      networkNames[env][2],
+      read.network
+    )
   if (read.network !== network)
     return detail(
       `${path}.network`,
@@ -100,16 +107,16 @@ export const chooseRequirement = Effect.fnUntraced(function* (
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
 export interface ResourceHost {
-  /** As the allow list names it. */
+  /** The host in the form of the allow list. */
   readonly host: string
   readonly hostname: string
-  /** Whose payee is kept: a name has one, whatever the port; on this machine each port has its own. */
+  /** The owner of the remembered payee: a host name, whatever the port; on this machine, each port. */
   readonly owner: string
-  /** Whether the connection is private: TLS, or loopback. */
+  /** True if the connection is private: TLS, or loopback. */
   readonly isPrivate: boolean
 }
 
-/** Where a resource is. */
+/** The host of a resource. */
 export const hostOf = (resource: string): Option.Option<ResourceHost> => {
   const url = URL.parse(resource)
   const plain =

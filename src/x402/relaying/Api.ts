@@ -13,7 +13,8 @@ import {
   RateLimited,
   RelayUnavailable
 } from "../../domain/Errors.ts"
-import { PaymentAnswer, PaymentIdParam, PendingAnswer } from "../../payments/Api.ts"
+import { PaymentIdParam } from "../../payments/Api.ts"
+import { PaymentAnswer, PendingAnswer } from "../../payments/PaymentView.ts"
 import { allow, endpointGroup } from "../../platform/http/Access.ts"
 import { ApiKeyAuth } from "../../platform/http/ApiKeyAuth.ts"
 import { errorResponse } from "../../platform/http/Envelope.ts"
@@ -22,7 +23,7 @@ import { BodyRules } from "../../platform/http/RequestRules.ts"
 const Digits = Schema.String.check(Schema.isPattern(/^[0-9]{1,78}$/u))
 const Field = Schema.Struct({ name: Schema.String, type: Schema.String })
 
-/** Why the service would not relay an authorization now. */
+/** The reason why the service would not relay an authorization now. */
 export const RelayReason = Schema.Literals([
   "not_configured",
   "empty",
@@ -33,7 +34,7 @@ export const RelayReason = Schema.Literals([
 ])
 export type RelayReason = typeof RelayReason.Type
 
-/** What is wrong with an authorization. */
+/** The reason why an authorization is refused. */
 export const AuthorizationReason = Schema.Literals([
   "signature",
   "payer",
@@ -46,10 +47,14 @@ export const AuthorizationReason = Schema.Literals([
 ])
 export type AuthorizationReason = typeof AuthorizationReason.Type
 
-/** What the wallet signs, and whether it would be sent. */
+/** The terms that the wallet signs, and whether the service would send them. */
 export const SigningTerms = Schema.Struct({
-  relayed: Schema.Boolean.annotate({ description: "Whether the service would send it and pay the fee now." }),
-  reason: Schema.optionalKey(RelayReason.annotate({ description: "Why it would not be sent." })),
+  relayed: Schema.Boolean.annotate({
+    description: "True if the service would now send the authorization and pay the fee."
+  }),
+  reason: Schema.optionalKey(
+    RelayReason.annotate({ description: "The reason why the service would not send it." })
+  ),
   typedData: Schema.Struct({
     types: Schema.Struct({
       EIP712Domain: Schema.Array(Field),
@@ -70,7 +75,7 @@ export const SigningTerms = Schema.Struct({
       validBefore: Digits,
       nonce: Schema.String
     })
-  }).annotate({ description: "For `eth_signTypedData_v4`, as it is." })
+  }).annotate({ description: "The typed data for `eth_signTypedData_v4`, unchanged." })
 }).annotate({ identifier: "SigningTerms" })
 
 const UnixSeconds = Schema.String.check(Schema.isPattern(/^[0-9]{1,12}$/u, { message: "Unix seconds" }))
@@ -80,7 +85,7 @@ export class RelayingApi extends endpointGroup("relaying")(
     { by: "key", kinds: ["publishable"], crossOrigin: true },
     HttpApiEndpoint.get("terms", "/payments/:id/authorization", {
       params: { id: PaymentIdParam },
-      query: { payer: Address.annotate({ description: "The wallet that is to sign." }) },
+      query: { payer: Address.annotate({ description: "The wallet that signs." }) },
       success: SigningTerms,
       error: [
         errorResponse(PaymentNotFound),
@@ -92,9 +97,9 @@ export class RelayingApi extends endpointGroup("relaying")(
       ]
     }).annotateMerge(
       OpenApi.annotations({
-        summary: "Read what a buyer signs",
+        summary: "Retrieve the terms to sign",
         description:
-          "A USDC `TransferWithAuthorization` (EIP-3009) of the payment's amount to its receiver, good for ten minutes, and never beyond the time in which the payment can be paid. Its nonce follows from the payment's id, so that the token takes one from each wallet."
+          "A USDC `TransferWithAuthorization` (EIP-3009) of the payment's amount to its receiver. It is valid for ten minutes, and at most until the payment expires. Its nonce is derived from the payment's id, so the USDC contract accepts it once per wallet."
       })
     )
   ),
@@ -109,7 +114,9 @@ export class RelayingApi extends endpointGroup("relaying")(
         signature: Schema.String.check(
           Schema.isMaxLength(32_768),
           Schema.isPattern(/^0x(?:[0-9a-fA-F]{2})+$/u, { message: "a signature: 0x and hex digits" })
-        ).annotate({ description: "Of the terms; of a contract wallet by ERC-1271 or ERC-6492." })
+        ).annotate({
+          description: "The signature of the terms; a contract wallet signs by ERC-1271 or ERC-6492."
+        })
       }),
       success: [PendingAnswer.pipe(HttpApiSchema.status(202)), PaymentAnswer],
       error: [
@@ -126,7 +133,7 @@ export class RelayingApi extends endpointGroup("relaying")(
       OpenApi.annotations({
         summary: "Pay by a signature",
         description:
-          "Sends what the buyer has signed of the terms, once however often it is asked: 200 with the settled payment, 202 while the chain has not decided; send the same again. The signature proves the payer: no buyer's token is needed."
+          "Sends the signed authorization to the chain once; repeated requests return the same result. The response is 200 with the settled payment, or 202 while the chain has not decided. The signature proves the payer, so no buyer's token is needed."
       })
     )
   )

@@ -17,10 +17,11 @@ import {
   RateLimited,
   RelayUnavailable
 } from "../../domain/Errors.ts"
+import { networks } from "../../domain/networks.ts"
 import type { Payment, PaymentId } from "../../domain/Payment.ts"
-import type { PaymentAnswer, PendingAnswer } from "../../payments/Api.ts"
 import { viewOf } from "../../payments/Http.ts"
 import { PaymentRepo } from "../../payments/PaymentRepo.ts"
+import type { PaymentAnswer, PendingAnswer } from "../../payments/PaymentView.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { CurrentPrincipal } from "../../platform/http/ApiKeyAuth.ts"
 import { errorBody } from "../../platform/http/Envelope.ts"
@@ -33,7 +34,7 @@ import { Facilitator, type SettleAnswer } from "../Facilitator.ts"
 import type { SigningTerms } from "./Api.ts"
 import { obstacleNames, refusalOf } from "./refusalOf.ts"
 
-/** What one client asks of one payment: 2 a second. */
+/** The rate limit of one client for one payment: 2 a second. */
 const paymentLimit = { rate: 2, perSeconds: 1, burst: 30 }
 /** Signatures of one client with one key, over all payments: each costs the nodes a simulation. */
 const signedLimit = { rate: 20, perSeconds: 1, burst: 250 }
@@ -54,7 +55,7 @@ export const layer = HttpApiBuilder.group(
     const facilitator = yield* Facilitator
     const repo = yield* PaymentRepo
     const limiter = yield* RateLimiter
-    const { relays } = yield* Networks
+    const { executes } = yield* Networks
     const { baseUrl, trustedProxyHops } = yield* AppConfig
 
     const limited = Effect.fnUntraced(function* (key: string, limit: typeof paymentLimit) {
@@ -68,7 +69,7 @@ export const layer = HttpApiBuilder.group(
       yield* limited(`relaying ${keyId} ${client} ${id}`, paymentLimit)
       const payment = yield* repo.find({ merchantId: merchant.id, env }, id)
       if (Option.isNone(payment)) return yield* new PaymentNotFound()
-      if (!relays(env)) return yield* new LiveModeGated()
+      if (!executes(env)) return yield* new LiveModeGated()
       return { merchant, payment: payment.value, client: `${keyId} ${client}` }
     })
 
@@ -78,7 +79,7 @@ export const layer = HttpApiBuilder.group(
     }
     const pending = (payment: Payment) =>
       Effect.map(RequestId, (requestId) => {
-        const code = "TEST_SETTLEMENT_PENDING"
+        const code = networks[payment.env].reportCodes.pending
         const body: typeof PendingAnswer.Encoded = {
           error: errorBody({ code, message: errorCodes[code].summary }, requestId, baseUrl),
           payment: viewOf(payment)

@@ -8,7 +8,7 @@ import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { MerchantId } from "../../../src/domain/Merchant.ts"
 import { AuditRepo } from "../../../src/merchants/audit/AuditRepo.ts"
 import { ownDatabase, postgresUrl } from "../../support/ownDatabase.ts"
-import { spawnProgram, spawnService, untilReady } from "../../support/process.ts"
+import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../../support/process.ts"
 import { liveEffect } from "../../support/run.ts"
 import { templateDatabase } from "../../support/testPostgres.ts"
 
@@ -79,7 +79,11 @@ describe("audit verify", () => {
         expect(line).toMatch(/^3:[0-9a-f]{64}$/)
         const good = yield* cli(url, "audit", "verify", "--since", line)
         expect(good.code).toBe(0)
-        for (const part of ["those up to 3 are the ones noted then", `--since ${line}`, "owns the table"])
+        for (const part of [
+          "entries up to 3 are unchanged since that head",
+          `--since ${line}`,
+          "owns the table"
+        ])
           expect(good.output).toContain(part)
 
         yield* run(rewrite)
@@ -220,7 +224,7 @@ describe("audit verify", () => {
         const key = ["key", "create", "--merchant", merchant.id, "--env", "test", "--kind", "secret"]
         expect((yield* cli(own.href, ...key)).code).toBe(0)
         const verified = yield* cli(own.href, "audit", "verify", "--json")
-        expect(JSON.parse(verified.output)).toMatchObject({ entries: 1, owned: false })
+        expect(JSON.parse(verified.output)).toMatchObject({ entries: 4, owned: false })
 
         const client = yield* connected(own.href)
         for (const statement of [
@@ -270,5 +274,48 @@ liveEffect("audit list says whose each change is, and where the earlier ones of 
     expect(newest.merchantId).toBe(merchantId)
     const { entries } = JSON.parse((yield* cli(url, "audit", "list", "--before", "4", "--json")).output)
     expect(entries[0].merchantId).toBeNull()
+  })
+)
+
+liveEffect("the log shows every key, member and agent that a command makes or changes", () =>
+  Effect.gen(function* () {
+    const template = yield* Effect.promise(() => templateDatabase(postgresUrl))
+    const url = yield* ownDatabase({ template })
+    const dataDir = yield* temporaryDirectory
+    const run = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
+      const child = yield* spawnProgram(["src/app/cli/main.ts", ...args, "--json"], {
+        DATABASE_URL: url,
+        DATA_DIR: dataDir
+      })
+      yield* child.succeeded
+      return JSON.parse(child.output())
+    })
+    const receiver = `0x${"1".repeat(40)}`
+    const { keys, merchant } = yield* run("merchant", "create", "--name", "Shop", "--receiver", receiver)
+    const of = ["--merchant", merchant.id]
+    const caps = ["--cap-per-payment", "1", "--cap-per-day", "10"]
+    const { agent } = yield* run("agent", "create", ...of, "--env", "test", "--name", "Buyer", ...caps)
+    const named = [...of, "--agent", agent.id]
+    yield* run("agent", "update", ...named, "--cap-per-day", "20")
+    yield* run("agent", "pause", ...named)
+    yield* run("agent", "revoke", ...named)
+    yield* run("user", "create", ...of, "--email", "ada@example.com")
+    yield* run("key", "create", ...of, "--env", "live")
+    const { entries } = yield* run("audit", "list", ...of)
+    const log = entries.map(
+      (one: { actor: string; action: string; env: string | null; summary: string }) =>
+        `${one.actor} ${one.action} ${one.env ?? "both"}: ${one.summary}`
+    )
+    expect(log.toReversed()).toEqual([
+      `operator merchant.created both: created the merchant, which receives at ${receiver} on test and at ${receiver} on live`,
+      `operator key.created test: made the first keys: full access sk_test_…${keys.test.secret.slice(-4)}, publishable pk_test_…${keys.test.publishable.slice(-4)}`,
+      `operator key.created live: made the first keys: full access sk_live_…${keys.live.secret.slice(-4)}, publishable pk_live_…${keys.live.publishable.slice(-4)}`,
+      `operator agent.created test: made the agent Buyer with the wallet ${agent.address} and the key …${agent.keyLastFour}, up to 1.00 USD a payment and 10.00 USD a day, any host, any payee`,
+      "operator agent.changed test: changed the agent Buyer: up to 1.00 USD a payment and 20.00 USD a day",
+      "operator agent.changed test: changed the agent Buyer: paused",
+      `operator agent.revoked test: revoked the agent Buyer and its key …${agent.keyLastFour}`,
+      "operator member.invited both: invited ada@example.com as owner",
+      "operator key.created live: made a secret key (manage)"
+    ])
   })
 )

@@ -190,7 +190,7 @@ describe("CLI", () => {
       yield* create("One", owner.address)
       const taken = yield* create("Two", owner.address)
       expect(taken.code).toBe(1)
-      expect(taken.output).toContain("Another merchant uses, or has used")
+      expect(taken.output).toContain("This receiving address is registered to another merchant")
       const { id } = JSON.parse((yield* create("Two", receiver)).output).merchant
       const change = ["merchant", "update", "--merchant", id, "--receiver-test", owner.address]
       const refused = yield* run(...change)
@@ -363,13 +363,12 @@ describe("CLI", () => {
       ]) {
         expect((yield* cli("/nonexistent/quittance", ...args)).code).toBe(2)
       }
-      for (const command of [
-        ["merchant", "update"],
-        ["user", "create"]
-      ]) {
-        const told = yield* cli("/nonexistent/quittance", ...command, "--help")
-        expect(told.code).toBe(0)
-        expect(told.output).toContain("FLAGS")
+      for (const command of [["merchant", "update"], ["agent", "create"], ["export"]]) {
+        const { code, output } = yield* cli("/nonexistent/quittance", ...command, "--help")
+        expect(code).toBe(0)
+        const [, flags = "", examples = ""] = /FLAGS([\s\S]*)EXAMPLES([\s\S]*)Everywhere/.exec(output) ?? []
+        expect(examples).toContain(`bun run cli ${command.join(" ")} `)
+        for (const [flag] of examples.matchAll(/--[a-z-]+/g)) expect(flags).toContain(`${flag} `)
       }
     })
   )

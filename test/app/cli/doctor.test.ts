@@ -11,17 +11,28 @@ import { liveEffect } from "../../support/run.ts"
 import { templateDatabase } from "../../support/testPostgres.ts"
 
 /** A node that says what it is told to. */
-const node = (chainId: number, ageSeconds: number) =>
+const node = (chainId: number, ageSeconds: number, keepsLogs = true) =>
   listening(async (request) => {
-    const { method } = JSON.parse(await request.text())
+    const { id, method } = JSON.parse(await request.text())
     const hex = (value: number) => `0x${value.toString(16)}`
     const answers: Readonly<Record<string, unknown>> = {
       eth_chainId: hex(chainId),
       eth_getCode: "0x6001",
       eth_getBalance: "0x0",
-      eth_getBlockByNumber: { timestamp: hex(Math.round(Date.now() / 1000) - ageSeconds) }
+      eth_getBlockByNumber: {
+        number: "0x10",
+        hash: `0x${"1".repeat(64)}`,
+        parentHash: `0x${"0".repeat(64)}`,
+        timestamp: hex(Math.round(Date.now() / 1000) - ageSeconds)
+      },
+      eth_getLogs: keepsLogs ? [] : undefined
     }
-    return Response.json({ jsonrpc: "2.0", id: 1, result: answers[method] })
+    const result = answers[method]
+    return Response.json(
+      result === undefined
+        ? { jsonrpc: "2.0", id, error: { code: 4444, message: "pruned history unavailable" } }
+        : { jsonrpc: "2.0", id, result }
+    )
   })
 
 const findings = (output: string) =>
@@ -83,29 +94,33 @@ describe("cli doctor", () => {
         "address ok"
       ])
       expect(well.output()).toContain("Arbitrum One, newest block")
-      expect(well.output()).toContain("takes no connection")
+      expect(well.output()).toContain("The connection failed")
 
       const wrongChain = `http://127.0.0.1:${(yield* node(1, 2)).port}`
       const old = `http://127.0.0.1:${(yield* node(84532, 900)).port}`
+      const forgetful = `http://127.0.0.1:${(yield* node(84532, 2, false)).port}`
       const dead = yield* freePort(0)
       const ill = yield* spawnProgram(["src/app/cli/main.ts", "doctor", "--json"], {
         DATA_DIR: dataDir,
         HOST: "127.0.0.1",
         BASE_URL: `http://127.0.0.1:${dead}`,
         DATABASE_URL: `postgres://quittance@127.0.0.1:${dead}/quittance`,
-        BASE_SEPOLIA_RPC_URLS: `${wrongChain},${old},http://127.0.0.1:${dead}`,
+        BASE_SEPOLIA_RPC_URLS: `${wrongChain},${old},${forgetful},http://127.0.0.1:${dead}`,
         ARBITRUM_RPC_URLS: `${good},http://127.0.0.1:${dead}`,
         FAUCET_PRIVATE_KEY: `0x${"01".repeat(32)}`,
         TESTNET_CONFIRMATION: "1"
       })
       expect(yield* ill.exited).toBe(1)
       // One document, for programs that read it whole.
-      expect(JSON.parse(ill.output()).error).toEqual({ message: "4 of 11 would stop payments." })
+      expect(JSON.parse(ill.output()).error).toEqual({
+        message: "4 of 12 checks found a problem that would stop payments."
+      })
       expect(findings(ill.output())).toEqual([
         "configuration ok",
         "configuration warning",
         "database failure",
         "node 127.0.0.1 failure",
+        "node 127.0.0.1 warning",
         "node 127.0.0.1 warning",
         "node 127.0.0.1 failure",
         "node 127.0.0.1 warning",
@@ -119,6 +134,8 @@ describe("cli doctor", () => {
         "serves chain 1,",
         "serves chain 84532, not Arbitrum One",
         "900 s old",
+        "the logs of a day ago: pruned history unavailable (4444)",
+        "The node does not respond (eth_chainId: no answer)",
         "Check DATABASE_URL"
       ])
         expect(ill.output()).toContain(told)

@@ -30,19 +30,28 @@ describe("quittance export", () => {
         "--json"
       )
       const { merchant } = JSON.parse(made.output)
-      const exported = (from: string, to: string, format: string) =>
+      const exported = (from: string, to: string, format: string, ...more: ReadonlyArray<string>) =>
         cli(
           dataDir,
           ...["export", "--merchant", merchant.id, "--env", "test", "--kind", "refunds"],
-          ...["--from", from, "--to", to, "--time-zone", "Asia/Tokyo", "--format", format]
+          ...["--from", from, "--to", to, "--time-zone", "Asia/Tokyo", "--format", format],
+          ...more
         )
       const json = yield* exported("2026-01-01", "2026-01-31", "json")
-      expect([json.code, JSON.parse(json.output)]).toEqual([0, { refunds: [] }])
+      expect([json.code, JSON.parse(json.output)]).toEqual([0, { refunds: [], rows: 0 }])
       const csv = yield* exported("2026-01-01", "2026-01-31", "csv")
       expect(csv.output).toContain("at,atLocal,id,reference,payment,incomingTransfer,amount")
+      expect(csv.output).toMatch(/\nend,0,+\r\n$/)
+      const comma = yield* exported("2026-01-01", "2026-01-31", "csv", "--decimal", "comma")
+      expect(comma.output).toMatch(/^\uFEFF?at;atLocal;id;.+\r\nend;0;+\r\n$/)
+      const both = yield* exported("2026-01-01", "2026-01-31", "json", "--decimal", "comma")
+      expect([both.code, both.output]).toEqual([
+        1,
+        "JSON always has decimal points. Leave --decimal out, or pass --format csv.\n"
+      ])
       const wrong = yield* exported("2026-01-31", "2026-01-01", "csv")
       expect(wrong.code).toBe(1)
-      expect(wrong.output).toContain("--to must be the day of --from or a later one.")
+      expect(wrong.output).toContain("--to must be the day of --from or later.")
       // A disk that is full is told in a sentence, and nobody takes the file for the books.
       const full = yield* spawnProgram(
         [
@@ -63,7 +72,7 @@ describe("quittance export", () => {
       )
       expect([yield* full.exited, full.output()]).toEqual([
         1,
-        "The export cannot be written: ENOSPC: no space left on device, write. What there is of it is not whole.\n"
+        "The export failed: ENOSPC: no space left on device, write. Discard the incomplete file.\n"
       ])
     })
   )

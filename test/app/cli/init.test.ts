@@ -83,7 +83,7 @@ describe("init", () => {
       const { code, output } = yield* init(directory, own)
       expect(code).toBe(0)
       for (const [name, value] of Object.entries(own)) {
-        expect(output).toMatch(new RegExp(`^given .+ from ${name}; the one before is in .+\\.1$`, "m"))
+        expect(output).toMatch(new RegExp(`^given .+ from ${name}; the old value is in .+\\.1$`, "m"))
         expect(output).not.toContain(value)
       }
       const stored = {
@@ -210,7 +210,7 @@ describe("init", () => {
       const directory = yield* temporaryDirectory
       writeFileSync(join(directory, "postgres-password"), "kept")
       const refused = yield* init(directory)
-      expect([refused.code, refused.output]).toEqual([1, expect.stringContaining("without the other")])
+      expect([refused.code, refused.output]).toEqual([1, expect.stringContaining("has only one of")])
       expect(contents(directory)).toEqual({ "postgres-password": "kept" })
     })
   )

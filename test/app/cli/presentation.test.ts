@@ -20,7 +20,7 @@ test("a wrong value is two lines on standard error: what is wrong, an example", 
   const wrong = typed("merchant", "create", "--name", "Shop", "--receiver", "0xYourAddress")
   expect([wrong.exitCode, wrong.out]).toEqual([2, ""])
   expect(wrong.lines).toEqual([
-    'Invalid value for flag --receiver: "0xYourAddress". Expected: an address: 0x and 40 hex digits, with the right EIP-55 checksum where letters are mixed',
+    'Invalid value for flag --receiver: "0xYourAddress". Expected: an address: 0x and 40 hex digits, with a valid EIP-55 checksum if the case is mixed',
     "For example: bun run cli merchant create --name 'Demo Books' --receiver 0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045"
   ])
 })

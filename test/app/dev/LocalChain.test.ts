@@ -6,25 +6,36 @@ import { privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../../src/app/dev/LocalChain.ts"
 import { usdcAbi } from "../../../src/app/dev/LocalUsdc.ts"
 import { Address } from "../../../src/domain/Chain.ts"
+import { networks } from "../../../src/domain/networks.ts"
 import { liveEffect } from "../../support/run.ts"
 
 const read = <A>(evaluate: () => Promise<A>) => Effect.promise(evaluate)
 
-liveEffect("the token at the pinned address is USDC with Base Sepolia's domain separator", () =>
-  Effect.gen(function* () {
-    const chain = yield* LocalChain
-    const at = { address: chain.usdc, abi: usdcAbi } as const
-    const client = chain.publicClient
-    expect(yield* read(() => client.getChainId())).toBe(84532)
-    expect(yield* read(() => client.readContract({ ...at, functionName: "name" }))).toBe("USDC")
-    expect(yield* read(() => client.readContract({ ...at, functionName: "symbol" }))).toBe("USDC")
-    expect(yield* read(() => client.readContract({ ...at, functionName: "version" }))).toBe("2")
-    expect(yield* read(() => client.readContract({ ...at, functionName: "decimals" }))).toBe(6)
-    expect(yield* read(() => client.readContract({ ...at, functionName: "DOMAIN_SEPARATOR" }))).toBe(
-      "0x71f17a3b2ff373b803d70a5a07c046c1a2bc8e89c09ef722fcb047abe94c9818"
-    )
-  }).pipe(Effect.provide(LocalChain.layer({ blockTimeSeconds: 0 })))
-)
+const separators = {
+  test: "0x71f17a3b2ff373b803d70a5a07c046c1a2bc8e89c09ef722fcb047abe94c9818",
+  live: "0x08d11903f8419e68b1b8721bcbe2e9fc68569122a77ef18c216f10b3b5112c78"
+} as const
+
+for (const network of Object.values(networks)) {
+  liveEffect(`the token at the pinned address is USDC with the domain separator of ${network.name}`, () =>
+    Effect.gen(function* () {
+      const chain = yield* LocalChain
+      const at = { address: network.usdc.address, abi: usdcAbi } as const
+      const client = chain.publicClient
+      expect(chain.usdc).toBe(network.usdc.address)
+      expect(yield* read(() => client.getChainId())).toBe(network.chainId)
+      expect(yield* read(() => client.readContract({ ...at, functionName: "name" }))).toBe(
+        network.usdc.domainName
+      )
+      expect(yield* read(() => client.readContract({ ...at, functionName: "symbol" }))).toBe("USDC")
+      expect(yield* read(() => client.readContract({ ...at, functionName: "version" }))).toBe("2")
+      expect(yield* read(() => client.readContract({ ...at, functionName: "decimals" }))).toBe(6)
+      expect(yield* read(() => client.readContract({ ...at, functionName: "DOMAIN_SEPARATOR" }))).toBe(
+        separators[network.env]
+      )
+    }).pipe(Effect.provide(LocalChain.layer({ network, blockTimeSeconds: 0 })))
+  )
+}
 
 liveEffect("the faucet account transfers, the owner mints, a relayer moves by EIP-3009", () =>
   Effect.gen(function* () {

@@ -39,33 +39,71 @@ describe("bun run demo", () => {
     })
   )
 
-  liveEffect("ends with a sign-in to the dashboard that works, and payments in each state to look at", () =>
+  liveEffect("ends with pages that work, and a dashboard in which every tab has something to see", () =>
     Effect.gen(function* () {
       const demo = yield* spawnProgram(["src/app/dev/demo.ts"], {})
       yield* until(() => demo.output().includes("Ctrl-C stops everything"), 120_000)
-      const found = (pattern: RegExp) => pattern.exec(demo.output())?.[1] ?? ""
-      const dashboard = found(/Dashboard\s+(\S+)/)
-      const headers = { "content-type": "application/json", "sec-fetch-site": "same-origin" }
-      const body = JSON.stringify({ email: found(/e-mail\s+(\S+)/), password: found(/password\s+(\S+)/) })
-      const shown = yield* Effect.promise(async () => {
-        expect((await fetch(dashboard)).status).toBe(200)
-        const signedIn = await fetch(`${dashboard}/api/sign-in`, { method: "POST", headers, body })
+      const output = demo.output()
+      const shown = output.slice(output.indexOf("It stays up"))
+      expect(output).not.toContain("INFO")
+      expect(output.split("\n").length).toBeLessThanOrEqual(36)
+      const matched = (pattern: RegExp) => pattern.exec(shown)?.[1] ?? ""
+      yield* Effect.promise(async () => {
+        for (const name of [
+          "Order to pay",
+          "Dashboard",
+          "Payment link",
+          "Counter",
+          "Receipt",
+          "Documentation"
+        ]) {
+          const answer = await fetch(matched(new RegExp(`${name}\\s+(\\S+)`)))
+          expect([name, answer.status]).toEqual([name, 200])
+          if (name === "Order to pay") expect(await answer.text()).toContain("<quittance-checkout")
+        }
+        const curl = Bun.spawnSync(["curl", "-sS", matched(/curl (\S+)/)])
+        expect(curl.stdout.toString()).toBe('{"tomorrow":"sunny"}')
+
+        const dashboard = matched(/Dashboard\s+(\S+)/)
+        const headers = { "content-type": "application/json", "sec-fetch-site": "same-origin" }
+        const [, email, password] = /\((\S+), (\S+)\)/.exec(shown) ?? []
+        const signedIn = await fetch(`${dashboard}/api/sign-in`, {
+          method: "POST",
+          headers,
+          body: JSON.stringify({ email, password })
+        })
         expect(signedIn.status).toBe(200)
         const [merchant] = (await signedIn.json()).merchants
         const cookie = (signedIn.headers.get("set-cookie") ?? "").split(";")[0] ?? ""
-        const page = await fetch(`${dashboard}/api/merchants/${merchant.id}/test/overview`, {
-          headers: { cookie }
+        const get = async (path: string) =>
+          (
+            await fetch(`${dashboard}/api/merchants/${merchant.id}/test${path}`, { headers: { cookie } })
+          ).json()
+        expect(await get("/overview")).toMatchObject({
+          settled: { count: 6, volume: "150.05" },
+          refunded: { count: 1 },
+          pending: 2
         })
-        return page.json()
+        const rows = { links: "/payment-links", agents: "/agents", transfers: "/incoming-transfers" }
+        for (const [name, path] of Object.entries(rows)) {
+          const answer: Record<string, ReadonlyArray<unknown>> = await get(path)
+          expect([name, (answer[name]?.length ?? 0) > 0]).toEqual([name, true])
+        }
+        const { deliveries } = await get("/webhooks")
+        // Refused once; by now it may have been sent again.
+        const refused = deliveries.filter(
+          ({ attempts }: { attempts: ReadonlyArray<{ responseStatus?: number }> }) =>
+            attempts.some(({ responseStatus }) => responseStatus === 503)
+        )
+        expect(refused).toHaveLength(1)
       })
-      expect(shown).toMatchObject({ settled: { count: 5, volume: "150.00" }, pending: 2 })
     })
   )
 
   liveEffect("Ctrl-C stops chain, database and service", () =>
     Effect.gen(function* () {
       const demo = yield* spawnProgram(["src/app/dev/demo.ts"], {})
-      yield* until(() => demo.output().includes("Ctrl-C stops everything"), 30_000)
+      yield* until(() => demo.output().includes("Ctrl-C stops everything"), 120_000)
       const children = anvilOf(demo.pid)
       expect(children.length).toBeGreaterThan(0)
       yield* demo.kill("SIGINT")

@@ -121,7 +121,7 @@ describe("quickstart.md", () => {
     })
     const transactionId = await shop.transfer(10_000_000n)
     expect((await shop.report(opened.body.payment.id, transactionId, 10_000_000n)).status).toBe(200)
-    return `paid once more, by ${transactionId}: give that back.`
+    return `was paid again, by ${transactionId}: refund that payment.`
   }
 
   test("Node: installs from the service, takes a payment, ships order 1042 once", async () => {

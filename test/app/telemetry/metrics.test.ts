@@ -27,10 +27,11 @@ const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
   quittance_webhook_unreadable_secrets_total: [],
   quittance_webhook_delivery_lag_seconds: ["le"],
   quittance_webhook_overdue_seconds: [],
+  quittance_queue_overdue_seconds: ["queue"],
   quittance_queue_depth: ["queue"],
   quittance_chain_unread_seconds: [],
   quittance_open_alerts: ["kind"],
-  quittance_wallet_balance: ["wallet", "asset"],
+  quittance_wallet_balance: ["wallet", "env", "asset"],
   quittance_x402_settlements_total: ["outcome"],
   quittance_build_info: ["version"],
   process_resident_memory_bytes: [],
@@ -111,7 +112,7 @@ describe("Metrics of the running service", () => {
           .sort()
       ).toEqual(["blocks", "deliveries", "reports", "transfers", "x402"])
       expect(families.get("quittance_webhook_attempts_total")?.samples).toHaveLength(9)
-      expect(families.get("quittance_verifications_total")?.samples).toHaveLength(17)
+      expect(families.get("quittance_verifications_total")?.samples).toHaveLength(19)
       expect(total(families, "process_resident_memory_bytes")).toBeGreaterThan(10_000_000)
 
       const routes = new Set(

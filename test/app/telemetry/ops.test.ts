@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Glob } from "bun"
-import { networks } from "../../../src/domain/networks.ts"
+import { variables } from "../../../src/platform/AppConfig/settings.ts"
 
 const root = join(import.meta.dir, "../../..")
 const read = (path: string) => readFileSync(join(root, path), "utf8")
@@ -75,9 +75,6 @@ describe("ops", () => {
   })
 })
 
-/** Each network's nodes, which the table of networks names. */
-const nodeSettings = Object.values(networks).map(({ nodes }) => nodes.setting)
-
 describe("the image", () => {
   const compose = Bun.YAML.parse(read("docker-compose.yml")) as {
     services: Record<
@@ -99,11 +96,11 @@ describe("the image", () => {
     const { quittance, postgres, chain } = compose.services
     expect(postgres).toBeDefined()
     expect(chain?.profiles).toEqual(["chain"])
-    const config = read("src/platform/AppConfig/settings.ts")
     for (const name of Object.keys(quittance?.environment ?? {}).filter(
       (one) => one !== "OTEL_RESOURCE_ATTRIBUTES"
-    ))
-      if (!nodeSettings.includes(name)) expect(config, name).toContain(`"${name.replace(/_FILE$/, "")}"`)
+    )) {
+      expect([...variables]).toContain(name.replace(/_FILE$/, ""))
+    }
     expect(
       quittance?.ports?.some((port) => port.includes(quittance.environment?.["METRICS_PORT"] ?? "?"))
     ).toBeFalse()
@@ -112,18 +109,14 @@ describe("the image", () => {
   test("docker-compose.yml passes every setting, is production, publishes on this machine alone, and knows no secret", () => {
     const { chain, postgres, quittance } = compose.services
     const { init } = compose.services
-    const settings = [
-      ...read("src/platform/AppConfig/settings.ts").matchAll(/\b(?:optional|setting)\(\s*"([A-Z0-9_]+)"/g)
-    ]
-      .map(([, name = ""]) => name)
-      .concat(nodeSettings)
+    // The database's own, which the service reads in DATABASE_URL.
+    const settings = [...variables].filter((name) => name !== "POSTGRES_PASSWORD")
     const documented = [
       ...read("docs/configuration.md").matchAll(/^\| (`[A-Z][A-Z0-9_]+`(?:, `[A-Z0-9_]+`)*) \|/gm)
     ]
       .flatMap(([, names = ""]) => names.split(", "))
       .map((name) => name.replaceAll("`", ""))
-    // Read by OpenTelemetry's own rules.
-    expect(documented.toSorted()).toEqual([...settings, "OTEL_RESOURCE_ATTRIBUTES"].toSorted())
+    expect(documented.toSorted()).toEqual(settings.toSorted())
     // The image sets these itself.
     const fixed = ["HOST", "PORT", "DATA_DIR", "METRICS_PORT", "METRICS_HOST"]
     const passed = Object.entries({ ...quittance?.environment, ...init?.environment })

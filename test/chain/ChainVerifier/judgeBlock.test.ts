@@ -11,7 +11,7 @@ const place = { blockNumber: 100n, blockHash: hash("0b"), transactionId: hash("0
 const settled = { ...place, transfer: { payer, receiver, amount, ordinal: 0 } }
 const other = { blockHash: hash("0c"), canonicalHash: hash("0c"), blockNumber: 101n }
 const judge = (changes: Partial<TransactionFacts>, watched: typeof place = settled) =>
-  expect<unknown>(judgeBlock("test", watched, facts(changes), 5))
+  expect<unknown>(judgeBlock("test", watched, facts(changes), { blocks: 5 }))
 
 describe(row.reorganised, () => {
   test("canonical, and final from the configured depth on", () => {
@@ -30,7 +30,9 @@ describe(row.reorganised, () => {
     // Equal transfers: each keeps its own, by its place among them.
     const twice = { ...other, logs: [log(), log({ to: thief }), log()] }
     const at = (ordinal: number) =>
-      judgeBlock("test", { ...settled, transfer: { ...settled.transfer, ordinal } }, facts(twice), 5)
+      judgeBlock("test", { ...settled, transfer: { ...settled.transfer, ordinal } }, facts(twice), {
+        blocks: 5
+      })
     expect([at(0), at(1), at(2)]).toMatchObject([
       { logPosition: 0 },
       { logPosition: 2 },
@@ -51,10 +53,10 @@ describe(row.reorganised, () => {
     }
   })
   test("absence counts only from nodes that have reached the block", () => {
-    const status = (head: bigint) => statusOf("test", { _tag: "Absent", head }, settled, 5)
+    const status = (head: bigint) => statusOf("test", { _tag: "Absent", head }, settled, { blocks: 5 })
     expect<unknown>(status(99n)).toEqual({ _tag: "Unknown", reason: "lagging" })
     expect<unknown>(status(100n)).toEqual({ _tag: "Dropped", reason: "not_included" })
-    expect<unknown>(statusOf("test", { _tag: "Spreading" }, settled, 5)).toEqual({
+    expect<unknown>(statusOf("test", { _tag: "Spreading" }, settled, { blocks: 5 })).toEqual({
       _tag: "Unknown",
       reason: "lagging"
     })
@@ -67,6 +69,7 @@ describe(row.rpcLags, () => {
     const [first, ...rest] = heads
     return agreementOf({
       agreed: [seen(first), ...rest.map(seen)],
+      nodes: heads.length,
       majority,
       ballots: [],
       contradiction: false
@@ -83,14 +86,22 @@ describe(row.rpcLags, () => {
     expect(headOf([9n, 10n, 100n], 3)).toBe(9n)
   })
   test("a majority that agrees outweighs a contradiction", () => {
-    const agreed = agreementOf({ agreed: [seen(101n)], majority: 1, ballots: [], contradiction: true })
+    const agreed = agreementOf({
+      agreed: [seen(101n)],
+      nodes: 1,
+      majority: 1,
+      ballots: [],
+      contradiction: true
+    })
     expect(agreed._tag).toBe("Included")
-    const open = agreementOf({ agreed: undefined, majority: 2, ballots: [], contradiction: true })
+    const open = agreementOf({ agreed: undefined, nodes: 1, majority: 2, ballots: [], contradiction: true })
     expect<unknown>(open).toEqual({ _tag: "Open", reason: "disagreement" })
   })
 })
 
 test("what was minted, and settled by a person's word, is followed into another block", () => {
   const minted = { ...settled, transfer: { ...settled.transfer, payer: zero } }
-  expect(judgeBlock("test", minted, facts({ ...other, logs: [log({ from: zero })] }), 5)._tag).toBe("Moved")
+  expect(
+    judgeBlock("test", minted, facts({ ...other, logs: [log({ from: zero })] }), { blocks: 5 })._tag
+  ).toBe("Moved")
 })

@@ -19,7 +19,7 @@ import {
 } from "../../support/rawReceipts.ts"
 
 const judge = (chain: Partial<TransactionFacts> = {}, expected: Partial<Expectation> = {}, required = 1) =>
-  judgeTransfer(facts(chain), expectation(expected), required)
+  judgeTransfer(facts(chain), expectation(expected), { finality: "confirmed", confirmations: required })
 
 const verdict = (result: Verification): string =>
   result._tag === "Verified"

@@ -18,7 +18,10 @@ import {
 } from "../../support/rawReceipts.ts"
 
 const told = (chain: Partial<TransactionFacts>) => {
-  const { _tag, ...rest } = judgeTransfer(facts(chain), expectation(), 1)
+  const { _tag, ...rest } = judgeTransfer(facts(chain), expectation(), {
+    finality: "confirmed",
+    confirmations: 1
+  })
   expect<string>(_tag).toBe("Mismatch")
   const { confirmed: _, ...finding } = { confirmed: true, ...rest }
   return expect<unknown>(finding)

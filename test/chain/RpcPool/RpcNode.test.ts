@@ -1,6 +1,7 @@
 // One node at a time: what goes over the wire, and how long and how much is waited for.
 import { describe, expect } from "bun:test"
 import { Effect, Fiber, Redacted, Schema } from "effect"
+import { encodeErrorResult, parseAbi } from "viem"
 import { defaultRpcLimits, makeRpcNode, type RpcLimits } from "../../../src/chain/RpcPool/RpcNode.ts"
 import { RpcPool } from "../../../src/chain/RpcPool.ts"
 import { Quantity } from "../../../src/chain/RpcSchemas.ts"
@@ -55,35 +56,135 @@ liveEffect(
 )
 
 describe(row.rpcLags, () => {
-  for (const [code, message, kind] of [
-    [-32_005, "daily request count exceeded, request rate limited", "transport"],
-    [-32_000, "too many requests", "transport"],
-    [-32_005, "query returned more than 10000 results", "refused"],
-    [-32_602, "up to a 10 block range", "refused"],
-    [-32_000, "too many blocks", "refused"]
+  liveEffect("a node that refuses every third call for its limit of requests answers every question", () =>
+    Effect.gen(function* () {
+      let calls = 0
+      const limited = yield* rpcProxy(undefined, () => {
+        calls += 1
+        return calls % 3 === 0
+          ? { error: { code: -32_007, message: "50/second request limit reached" } }
+          : { result: "0x10" }
+      })
+      for (let time = 0; time < 8; time++) expect(yield* ask(limited.url)).toBe(16n)
+    })
+  )
+
+  for (const [what, response] of [
+    [
+      "a code that nobody has heard of",
+      () => Response.json({ id: 1, error: { code: -32_099, message: "no" } })
+    ],
+    ["no id", () => Response.json({ id: null, error: { code: -32_603, message: "Internal error" } })],
+    ["a code in quotes", () => Response.json({ error: { code: "-32005", message: "limit exceeded" } })],
+    ["a string", () => Response.json({ id: 1, error: "too many connections" })],
+    ["an object of its own", () => Response.json({ id: 1, error: { reason: "maintenance" } })],
+    ["HTTP 429 and text", () => new Response("slow down", { status: 429 })],
+    ["HTTP 403 and a page", () => new Response("<html>", { status: 403 })],
+    [
+      "HTTP 429 and a JSON-RPC error",
+      () => Response.json({ error: { code: 429, message: "no" } }, { status: 429 })
+    ],
+    [
+      "an HTTP 503 that is a JSON-RPC error",
+      () => Response.json({ error: { code: -32_000, message: "overloaded" } }, { status: 503 })
+    ],
+    ["an unknown method", () => Response.json({ id: 1, error: { code: -32_601, message: "no method" } })]
   ] as const)
-    liveEffect(`"${message}" counts as ${kind}: only a rate limit is worth another try`, () =>
+    liveEffect(`an error with ${what} says nothing about the chain: the call is tried again twice`, () =>
       Effect.gen(function* () {
-        const node = yield* rpcProxy(undefined, () => ({ error: { code, message } }))
-        expect((yield* Effect.flip(ask(node.url))).kind).toBe(kind)
-        expect(node.calls).toHaveLength(kind === "transport" ? 3 : 1)
+        const node = yield* server(response)
+        expect((yield* Effect.flip(ask(String(node.url)))).kind).toBe("declined")
+        expect(node.requests).toHaveLength(3)
       })
     )
 
-  liveEffect("transport failures are tried again twice, refusals never", () =>
+  liveEffect("a gateway before no node counts as silence, and is tried again twice", () =>
     Effect.gen(function* () {
-      const broken = yield* server(() => new Response("", { status: 500 }))
-      expect((yield* Effect.flip(ask(String(broken.url)))).kind).toBe("transport")
+      const broken = yield* server(() => new Response("", { status: 502 }))
+      const { kind, message } = yield* Effect.flip(ask(String(broken.url)))
+      expect([kind, message]).toEqual(["transport", "eth_blockNumber: HTTP 502"])
       expect(broken.requests).toHaveLength(3)
-      const refusing = yield* rpcProxy(undefined, () => ({ error: { code: -32601, message: "no method" } }))
-      expect((yield* Effect.flip(ask(refusing.url))).kind).toBe("refused")
-      expect(refusing.calls).toHaveLength(1)
-      const reverting = yield* rpcProxy(undefined, () => ({
-        error: { code: 3, message: "execution reverted" }
-      }))
-      expect((yield* Effect.flip(ask(reverting.url))).kind).toBe("reverted")
     })
   )
+
+  for (const [kind, error] of [
+    ["reverted", { code: 3, message: "execution reverted" }],
+    ["too_wide", { code: -32_614, message: "eth_getLogs is limited to a 10,000 range" }]
+  ] as const)
+    liveEffect(`a verdict is not asked for again: ${kind}, also with HTTP 400`, () =>
+      Effect.gen(function* () {
+        const node = yield* server(() => Response.json({ jsonrpc: "2.0", id: 1, error }, { status: 400 }))
+        const call = makeRpcNode("test", String(node.url), limits).callUnchecked("eth_getLogs", [], Quantity)
+        expect((yield* Effect.flip(call)).kind).toBe(kind)
+        expect(node.requests).toHaveLength(1)
+      })
+    )
+
+  liveEffect("a result beside an empty error, and an id in quotes, are read", () =>
+    Effect.gen(function* () {
+      const node = yield* server(async (request) => {
+        const { id } = Schema.decodeUnknownSync(Schema.Struct({ id: Schema.Int }))(await request.json())
+        return Response.json({ jsonrpc: "2.0", id: String(id), result: "0x10", error: null })
+      })
+      expect(yield* ask(String(node.url))).toBe(16n)
+    })
+  )
+
+  liveEffect("a revert has the contract's own text, which no row of the table reads", () =>
+    Effect.gen(function* () {
+      const data = encodeErrorResult({
+        abi: parseAbi(["error Error(string)"]),
+        errorName: "Error",
+        args: ["Blacklistable: rate limit"]
+      })
+      const node = yield* rpcProxy(undefined, () => ({
+        error: { code: 3, message: "execution reverted", data }
+      }))
+      const failed = yield* Effect.flip(ask(node.url))
+      expect([failed.kind, failed.words]).toEqual([
+        "reverted",
+        "execution reverted: Blacklistable: rate limit (3)"
+      ])
+    })
+  )
+
+  liveEffect("a node's words are one short line without the key of its URL", () =>
+    Effect.gen(function* () {
+      const node = yield* server(() =>
+        Response.json({
+          error: { code: -32_000, message: `key sk-1234567890\u0000\nis over ${"x".repeat(999)}` }
+        })
+      )
+      const { words = "" } = yield* Effect.flip(ask(`${String(node.url)}v2/sk-1234567890`))
+      expect(words).toMatch(/^key … is over x+ \(-32000\)$/)
+      expect(words.length).toBeLessThan(220)
+    })
+  )
+
+  liveEffect(
+    "a node refuses after three calls in a row of one method, until it answers that method again",
+    () =>
+      Effect.gen(function* () {
+        let refuses = true
+        const proxy = yield* rpcProxy(undefined, (method) =>
+          refuses && method === "eth_call"
+            ? { error: { code: -32_007, message: "request limit reached" } }
+            : { result: "0x10" }
+        )
+        const node = makeRpcNode("test", proxy.url, limits)
+        const call = node.callUnchecked("eth_call", [], Quantity)
+        for (const times of [1, 2, 3]) {
+          expect(node.isRefusing()).toBe(false)
+          expect((yield* Effect.flip(call)).timesInARow).toBe(times)
+          expect(yield* node.callUnchecked("eth_blockNumber", [], Quantity)).toBe(16n)
+        }
+        expect(node.isRefusing()).toBe(true)
+        refuses = false
+        yield* call
+        expect(node.isRefusing()).toBe(false)
+      })
+  )
+
   liveEffect("the answer to another request, and a node that sends elsewhere, are not believed", () =>
     Effect.gen(function* () {
       const confused = yield* server(() => Response.json({ jsonrpc: "2.0", id: 7, result: "0x1" }))

@@ -6,6 +6,7 @@ import { LocalChain } from "../../../src/app/dev/LocalChain.ts"
 import { ChainAlerts } from "../../../src/chain/ChainAlerts.ts"
 import { RpcPool } from "../../../src/chain/RpcPool.ts"
 import { makeHotWallet } from "../../../src/chain/wallets/HotWallet.ts"
+import { networks } from "../../../src/domain/networks.ts"
 import { localChain } from "../../support/anvilSuite.ts"
 import { type Behaviour, rpcProxy } from "../../support/rpcProxy.ts"
 import { liveEffect } from "../../support/run.ts"
@@ -35,7 +36,8 @@ const freshOver = Effect.fnUntraced(function* (nonces: ReadonlyArray<number>) {
     }).pipe(Layer.provide(Layer.succeed(ChainAlerts, () => Effect.void)))
   )
   const key = generatePrivateKey()
-  return yield* makeHotWallet(() => key, yield* Effect.provideContext(RpcPool, pool)).freshNonce
+  return yield* makeHotWallet(networks.test, () => key, yield* Effect.provideContext(RpcPool, pool))
+    .freshNonce
 })
 
 describe("the next nonce after nodes have lagged", () => {

@@ -6,6 +6,7 @@ import { ChainAlerts } from "../../../src/chain/ChainAlerts.ts"
 import { RpcPool } from "../../../src/chain/RpcPool.ts"
 import { makeHotWallet } from "../../../src/chain/wallets/HotWallet.ts"
 import { TransactionHash } from "../../../src/domain/Chain.ts"
+import { networks } from "../../../src/domain/networks.ts"
 import { type Behaviour, rpcProxy } from "../../support/rpcProxy.ts"
 import { liveEffect } from "../../support/run.ts"
 
@@ -37,7 +38,7 @@ const walletOver = Effect.fnUntraced(function* (behaviours: ReadonlyArray<Behavi
     )
   )
   const key = generatePrivateKey()
-  return makeHotWallet(() => key, yield* Effect.provideContext(RpcPool, pool))
+  return makeHotWallet(networks.test, () => key, yield* Effect.provideContext(RpcPool, pool))
 })
 
 describe("a nonce that a block has passed without a receipt of ours", () => {
@@ -58,6 +59,28 @@ describe("a nonce that a block has passed without a receipt of ours", () => {
         // Where a majority is silent nothing is said at all.
         const early = yield* Effect.option(wallet.sight(nonce, [ours]))
         if (early._tag === "Some") expect(early.value).toEqual({ outcome })
+      })
+    )
+})
+
+describe("a broadcast", () => {
+  for (const [words, outcome] of [
+    ["already known", "accepted"],
+    ["nonce too low", "taken"],
+    ["insufficient funds for gas * price + value", "no_funds"],
+    ["Internal error", "unknown"],
+    ["in-flight transaction limit reached for delegated accounts", "unknown"],
+    ["tx fee (1.20 ether) exceeds the configured cap (1.00 ether)", "unknown"]
+  ] as const)
+    liveEffect(`that the node answers with "${words}" is ${outcome}`, () =>
+      Effect.gen(function* () {
+        const wallet = yield* walletOver([
+          (method) =>
+            method === "eth_sendRawTransaction"
+              ? { error: { code: -32_000, message: words } }
+              : { result: method === "eth_chainId" ? "0x14a34" : null }
+        ])
+        expect(yield* wallet.broadcast("0x02", [ours])).toBe(outcome)
       })
     )
 })

@@ -88,7 +88,7 @@ export const outsideWorld = (chance: Chance) => {
           : { type: "Asking", step: "identity" }
       case "identity":
         if (often(0.2)) {
-          const notice = oneOf("noticeDeclined", "noticeWrongAccount", "fundsTitle", "noticeUnauthorized")
+          const notice = oneOf("noticeDeclined", "noticeWrongNetwork", "fundsTitle", "noticeUnauthorized")
           return { type: "NotSent", notice, chainId: oneOf(undefined, 1) }
         }
         return often(0.15) ? { type: "AttemptOpen" } : { type: "Asking", step: "transfer" }

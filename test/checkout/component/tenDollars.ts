@@ -1,11 +1,14 @@
 // A payment of $10.00 in the checkout's own terms.
 import type { Attempt } from "../../../src/checkout/component/attempt.ts"
-import type { CheckoutContext, CheckoutPayment, Refusal } from "../../../src/checkout/component/service.ts"
+import type { CheckoutContext } from "../../../src/checkout/component/CheckoutContext.ts"
+import type { CheckoutPayment, Refusal } from "../../../src/checkout/component/service.ts"
 import type { Hex } from "../../../src/checkout/component/wallets.ts"
 
 export const context: CheckoutContext = {
   merchant: { name: "Shop" },
   env: "test",
+  open: true,
+  settlement: [{ seconds: 4 }],
   now: "2026-01-01T00:00:00.000Z",
   skew: 0,
   paymentExpirySeconds: 86_400,

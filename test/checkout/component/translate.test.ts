@@ -56,6 +56,17 @@ describe("Messages", () => {
     expect(translation(["en-x-"]).money("1.00")).toContain("1.00")
   })
 
+  test("a wait has its number's plural, and is in hours from two on", () => {
+    const wait = (tag: string, minutes: number) =>
+      translation([tag]).text("noticeFaucetLimit", { minutes: String(minutes) })
+    expect(wait("en", 1)).toBe("The limit for test funds is reached. Try again in 1 minute.")
+    expect(wait("en", 5)).toEndWith("Try again in 5 minutes.")
+    expect(wait("en", 1_440)).toEndWith("Try again in 24 hours.")
+    expect(wait("de", 1)).toEndWith("in 1 Minute erneut.")
+    expect(wait("de", 121)).toEndWith("in 3 Stunden erneut.")
+    expect(wait("fr", 1)).toEndWith("dans 1 minute.")
+  })
+
   test("what fills a placeholder is never read as one", () => {
     expect(translation(["en"]).text("payTo", { merchant: "{amount}", amount: "x" })).toBe("Pay {amount}")
   })

@@ -1,5 +1,5 @@
-// A shop's orders, as files. In a database the event's key is unique, and stored in the transaction that marks
-// the order paid; here a link to a complete file does both at once: it fails where the name is taken.
+// A shop's orders, as files. A database would store the event's unique key in the transaction that marks the
+// order paid. Here a hard link to a complete file does both at once: it fails if the name exists.
 import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { idempotencyKey, type Quittance, QuittanceError, type WebhookEvent } from "@quittance/client"
@@ -14,7 +14,7 @@ interface Intent {
   readonly at: number
 }
 
-/** Keeps what nobody has kept under the name yet. */
+/** Writes the file unless it already exists. */
 const keepOnce = async (room: string, name: string, value: object): Promise<void> => {
   const directory = join(SHOP_DB, room)
   await mkdir(directory, { recursive: true })
@@ -38,7 +38,7 @@ const intentAt = async (name: string): Promise<Intent | undefined> => {
   }
 }
 
-/** Nobody has opened it in its five minutes, or its payment has failed. */
+/** True if the token expired unused or its payment failed. */
 const isOver = async (quittance: Quittance, { at, paymentId }: Intent): Promise<boolean> => {
   try {
     return (await quittance.payments.retrieve(paymentId)).status === "failed"
@@ -49,8 +49,8 @@ const isOver = async (quittance: Quittance, { at, paymentId }: Intent): Promise<
 }
 
 /**
- * The token that the order's page shows. Another token is another payment, so it is kept with the order: a page that
- * is reloaded, or opened twice at once, shows the same one. One that takes the place of another is kept by that one.
+ * The token for the order's page. Each token creates a new payment, so the shop stores the token with the order and
+ * reuses it. A replacement token is stored under the id of the payment it replaces.
  */
 export const tokenOf = async (quittance: Quittance, url: string, amount: string): Promise<string> => {
   let name = nameOf(url)
@@ -64,7 +64,7 @@ export const tokenOf = async (quittance: Quittance, url: string, amount: string)
   }
 }
 
-/** Marks the order paid, once: whoever ships takes it from there. */
+/** Marks the order paid once; your shipping process continues from this record. */
 export const fulfilOnce = async (event: WebhookEvent, orderUrl: string | undefined): Promise<void> => {
   if (event.type !== "payment.settled") return
   await keepOnce("paid", nameOf(idempotencyKey(event)), { url: orderUrl, transactionId: event.transactionId })

@@ -3,7 +3,7 @@ import { expect } from "bun:test"
 import { Clock, Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
-import { SecondFactorRequired } from "../../../src/domain/Errors.ts"
+import { SecondFactorFailed, SecondFactorRequired } from "../../../src/domain/Errors.ts"
 import { codeOf, stepAt } from "../../../src/merchants/accounts/SecondFactors/totp.ts"
 import { SecondFactors } from "../../../src/merchants/accounts/SecondFactors.ts"
 import { SecretBox } from "../../../src/platform/SecretBox.ts"
@@ -46,6 +46,9 @@ liveEffect("a recovery code signs in, and is asked for, though the app's secret 
     yield* Effect.gen(function* () {
       const factors = yield* SecondFactors
       expect(yield* Effect.flip(factors.verify(user, undefined))).toBeInstanceOf(SecondFactorRequired)
+      const refused = yield* Effect.flip(factors.verify(user, "123456"))
+      expect(refused).toBeInstanceOf(SecondFactorFailed)
+      expect(refused.message).toContain("Use a recovery code")
       expect(yield* factors.verify(user, recovery)).toBeInstanceOf(Date)
     }).pipe(Effect.provide(under("next")))
   }).pipe(Effect.provide(Layer.merge(testDatabase.layer, SecureRandom.layerWebCrypto)))

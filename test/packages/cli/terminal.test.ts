@@ -114,7 +114,7 @@ describe("quittance", () => {
       expect([ended.exitCode, ended.shown.includes("No key was given.")]).toEqual([1, true])
     })
 
-  test("the key that is kept goes to the service that it was kept for, and to no other address", async () => {
+  test("the stored key goes to the service that it was stored for, and to no other address", async () => {
     const asked: Array<string | null> = []
     await using stranger = Bun.serve({
       port: 0,
@@ -130,7 +130,7 @@ describe("quittance", () => {
       await runIn({ QUITTANCE_URL: url }, "payments")
     ]) {
       expect(refused.exitCode).toBe(1)
-      expect(refused.error).toContain(`The key that is kept is for ${service.baseUrl}.`)
+      expect(refused.error).toContain(`The stored key is for ${service.baseUrl}.`)
     }
     expect(asked).toEqual([])
     expect((await run("payments", "--url", `${service.baseUrl}/`)).exitCode).toBe(0)

@@ -245,10 +245,21 @@ describe("Quittance's retries", () => {
   })
   test("an export is tried again as any read, and what ends it is a QuittanceError", async () => {
     const period = { from: "2026-01-01", to: "2026-01-31" }
-    const file = new Response("at,id\r\n")
-    const again = scripted([envelope(500, "INTERNAL_ERROR"), new TypeError("socket"), file])
-    expect(await new Response(await again.client.books.export("payments", period)).text()).toBe("at,id\r\n")
+    const text = async (stream: ReadableStream<Uint8Array>) => new Response(stream).text()
+    const empty = "at,id\r\nend,0\r\n"
+    const again = scripted([envelope(500, "INTERNAL_ERROR"), new TypeError("socket"), new Response(empty)])
+    expect(await text(await again.client.books.export("payments", period))).toBe(empty)
     expect(again.calls).toHaveLength(3)
+    for (const file of ["at;id\r\n2026;1\r\nend;1\r\n", '{"payments":[\n\n],"rows":0}\n']) {
+      const { client } = scripted([new Response(file)])
+      expect(await text(await client.books.export("payments", period))).toBe(file)
+    }
+    // A proxy has hidden that they broke off.
+    for (const file of ["", "at,id\r\n", "at,id\r\n2026,1\r\n", '{"payments":[\n{"id":"1"}', "x end,1\r\n"]) {
+      const { client } = scripted([new Response(file)])
+      const stream = await client.books.export("payments", period)
+      expect(await text(stream).catch((error: unknown) => error)).toMatchObject({ code: "NO_ANSWER" })
+    }
     const { client } = scripted([new TypeError("socket")], { retries: 0 })
     expect(await refused(client.books.export("payments", period))).toMatchObject({ code: "NO_ANSWER" })
   })

@@ -1,11 +1,11 @@
 // The client's types are the contract's: a difference fails the type check.
 import { expect, test } from "bun:test"
 import type * as client from "../../../src/packages/client/resources.ts"
-import type { PaymentView } from "../../../src/payments/Api.ts"
 import type { BalancesView, StatementView } from "../../../src/payments/books/Api.ts"
 import type { EventView } from "../../../src/payments/events/Api.ts"
 import type { CreatedIntent } from "../../../src/payments/intents/Api.ts"
 import type { PaymentLink } from "../../../src/payments/links/Api.ts"
+import type { PaymentView } from "../../../src/payments/PaymentView.ts"
 import type { RefundView } from "../../../src/payments/refunds/Api.ts"
 import type { DeliveryView, EndpointView } from "../../../src/webhooks/Api.ts"
 

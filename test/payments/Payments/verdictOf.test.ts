@@ -14,7 +14,7 @@ describe("the verdict of a check", () => {
     }))
 
   test("is what differs, with what was expected and what the chain shows", () => {
-    const error = mismatchError({
+    const error = mismatchError("test", {
       _tag: "Mismatch",
       reason: "amount",
       expected: "2000000",

@@ -25,6 +25,7 @@ const textOf = async (stream: ReadableStream<Uint8Array>) => new Response(stream
 const csv = async (kind: "payments" | "refunds" | "transfers", more: object = {}) => {
   const text = await textOf(await client.books.export(kind, { from: yesterday(), to: tomorrow(), ...more }))
   const [head = "", ...lines] = text.trimEnd().split("\r\n")
+  expect(lines.pop()).toMatch(new RegExp(`^end,${lines.length},+$`))
   return lines.map((line) =>
     Object.fromEntries(head.split(",").map((name, index) => [name, line.split(",")[index] ?? ""]))
   )
@@ -170,13 +171,36 @@ describe("Books on Postgres", () => {
     expect(refused).toMatchObject({ code: "INVALID_REQUEST", status: 400 })
   })
 
+  test("amounts are numbers to a spreadsheet whose commas are decimal", async () => {
+    const one = await makeShop(service)
+    const { books } = new Quittance({ key: one.keys.readOnly, baseUrl: service.baseUrl })
+    await one.settle("1234.50", 1_234_500_000n)
+    await one.settle("0.10", 100_000n)
+    const days = { from: yesterday(), to: tomorrow() }
+    const text = await textOf(await books.export("payments", { ...days, decimal: "comma" }))
+    const [names = [], ...cells] = text
+      .replace("\uFEFF", "")
+      .trimEnd()
+      .split("\r\n")
+      .map((line) => line.split(";"))
+    expect(cells.map((row) => row.length)).toEqual([names.length, names.length, names.length])
+    const amounts = cells.map((row) => row[names.indexOf("amount")])
+    expect(amounts).toEqual(["1234,50", "0,10", ""])
+    expect(cells.at(-1)?.slice(0, 2)).toEqual(["end", "2"])
+    const refused = await books.export("payments", { ...days, decimal: "comma", format: "json" }).then(
+      () => undefined,
+      (error) => error
+    )
+    expect(refused).toMatchObject({ code: "INVALID_REQUEST", details: [{ path: "query.decimal" }] })
+  })
+
   test("another merchant's books are others", async () => {
     const rival = await makeShop(service)
     const other = new Quittance({ key: rival.keys.readOnly, baseUrl: service.baseUrl })
     const text = await textOf(
       await other.books.export("payments", { from: yesterday(), to: tomorrow(), format: "json" })
     )
-    expect(JSON.parse(text)).toEqual({ payments: [] })
+    expect(JSON.parse(text)).toEqual({ payments: [], rows: 0 })
   })
 
   test("an address that becomes another merchant's leaves both merchants' books in balance with the chain", async () => {
@@ -324,7 +348,7 @@ describe("Books on Postgres", () => {
     Bun.gc(true)
     const before = process.memoryUsage().rss
     const started = performance.now()
-    let [lines, most, last] = [0, 0, ""]
+    let [lines, most, last, end] = [0, 0, "", ""]
     const seen = new Set<string>()
     let rest = ""
     const decoder = new TextDecoder()
@@ -335,6 +359,10 @@ describe("Books on Postgres", () => {
         lines++
         const [settledAt = "", , id = ""] = line.split(",")
         if (lines === 1) continue
+        if (settledAt === "end") {
+          end = line
+          continue
+        }
         expect(settledAt >= last).toBeTrue()
         last = settledAt
         if (rows <= 100_000) seen.add(id)
@@ -344,9 +372,11 @@ describe("Books on Postgres", () => {
     }
     const seconds = (performance.now() - started) / 1000
     console.log(
-      `${lines - 1} rows in ${seconds.toFixed(1)} s; at most ${(most / 2 ** 20).toFixed(0)} MB more, both sides`
+      `${lines - 2} rows in ${seconds.toFixed(1)} s; at most ${(most / 2 ** 20).toFixed(0)} MB more, both sides`
     )
-    expect(lines - 1).toBe(count)
+    // After the names of the columns, and before the end.
+    expect(lines - 2).toBe(count)
+    expect(end).toStartWith(`end,${count},,`)
     if (rows <= 100_000) expect(seen.size).toBe(count)
     expect(most).toBeLessThan(200 * 2 ** 20)
   }, 600_000)

@@ -68,7 +68,7 @@ describe("Payment links", () => {
     expect(await reference(first)).toBe(await reference(second))
     await payOn(first, "$10.00")
     await second.reload()
-    await second.getByText("This payment link has been paid.").waitFor()
+    await second.getByText("This payment link is paid.").waitFor()
     for (const page of pages) expect(await page.getByLabel("Amount in USD").isVisible()).toBeFalse()
     await looks(second, "link-paid")
     expect((await transfers(one)) + (await transfers(other))).toBe(1)
@@ -126,7 +126,7 @@ describe("Payment links", () => {
       await page.keyboard.press("Enter")
       await payOn(page, "$7.50")
       await press(page, "Done")
-      await page.getByText("You may close this page.").waitFor()
+      await page.getByText("You can close this page.").waitFor()
       await page.getByRole("heading", { name: "Payment complete" }).waitFor()
     }
   )
@@ -302,7 +302,7 @@ describe("Payment links", () => {
       await toReview(first)
       await automine(false)
       await press(first, "Pay $3.00")
-      await first.getByText("You may close this page").first().waitFor()
+      await first.getByText("You can close this page").first().waitFor()
       await first.close()
       const again = await browser.newPage()
       await again.goto(link.url)
@@ -454,7 +454,7 @@ describe("Payment links", () => {
       await poster.getByRole("img", { name: "QR code of the payment link" }).waitFor()
       await press(poster, "Print")
       await press(poster, "Share")
-      if (!hasShareSheet) await poster.getByText("The link is copied.").waitFor()
+      if (!hasShareSheet) await poster.getByText("Link copied.").waitFor()
       expect(await poster.evaluate<ReadonlyArray<unknown>>("said")).toEqual([
         "printed",
         hasShareSheet ? { title: "Chess lesson", url: link.url } : link.url
@@ -598,7 +598,7 @@ describe("The counter", () => {
       await tablet.keyboard.press("Enter")
       await tablet.getByLabel("Amount in USD").waitFor()
       await pays(cancelled, "$2.50")
-      await tablet.getByText("A cancelled sale of $2.50 has been paid after all.").waitFor()
+      await tablet.getByText("The customer paid $2.50 for a cancelled sale.").waitFor()
       await tablet.getByText("Today on this device: $6.50 (2)").waitFor()
       await tablet.reload()
       await tablet.getByText("Today on this device: $6.50 (2)").waitFor()

@@ -46,7 +46,7 @@ describe("Receipts by mail", () => {
     ])
     expect(await arrived(1)).toEqual(["buyer@example.com"])
     expect(taken[0]?.text).toContain("Ihr Beleg von Shop (test)")
-    expect(taken[0]?.text).toContain("Testzahlung: es floss kein echtes Geld.")
+    expect(taken[0]?.text).toContain("Testzahlung: Es floss kein echtes Geld.")
     for (const name of ["b", "c", "d", "e"]) await ask(id, `${name}@example.com`)
     expect((await arrived(3)).sort()).toEqual(["b@example.com", "buyer@example.com", "c@example.com"])
     await Bun.sleep(2_500)
@@ -84,7 +84,9 @@ describe("Receipts by mail", () => {
         email: "buyer@example.com",
         language: look.locale.slice(0, 2)
       })
-      await page.getByText(look.locale === "ar" ? "في الطريق." : "On its way.").waitFor()
+      await page
+        .getByText(look.locale === "ar" ? "الإيصال في طريقه إليك." : "The receipt is on its way.")
+        .waitFor()
       await page.emulateMedia({ media: "print" })
       expect(await page.locator("#email").isVisible()).toBeFalse()
       await page.emulateMedia({ media: "screen" })

@@ -5,15 +5,14 @@ import { Effect } from "effect"
 import type { PrivateKeyAccount } from "viem/accounts"
 import { Address } from "../../../src/domain/Chain.ts"
 import { formatUsd } from "../../../src/domain/Money.ts"
-import { networks } from "../../../src/domain/networks.ts"
 import { Quittance } from "../../../src/packages/client/Quittance.ts"
 import type { Refund } from "../../../src/packages/client/resources.ts"
-import { moneyWorld, transferCall } from "../moneyWorld.ts"
+import { moneyNetwork, moneyWorld, transferCall } from "../moneyWorld.ts"
 
 setDefaultTimeout(60_000)
 
 const world = await moneyWorld()
-const client = new Quittance({ key: world.merchant.keys.test.secret, baseUrl: world.baseUrl })
+const client = new Quittance({ key: world.merchant.keys[moneyNetwork.env].secret, baseUrl: world.baseUrl })
 await Effect.runPromise(world.chain.rpc("anvil_impersonateAccount", [world.merchant.receiver]))
 await Effect.runPromise(world.chain.setEth(world.merchant.receiver, 10n ** 18n))
 
@@ -30,7 +29,7 @@ const sendBack = async (to: PrivateKeyAccount, atomic: bigint): Promise<string> 
   const data = transferCall(Address.make(to.address), atomic)
   const hash = await Effect.runPromise(
     world.chain.rpc("eth_sendTransaction", [
-      { from: world.merchant.receiver, to: networks.test.usdc.address, data }
+      { from: world.merchant.receiver, to: moneyNetwork.usdc.address, data }
     ])
   )
   await world.mine(2)
@@ -38,7 +37,7 @@ const sendBack = async (to: PrivateKeyAccount, atomic: bigint): Promise<string> 
 }
 
 const until = (id: string, holds: (refund: Refund) => boolean) =>
-  world.until(() => client.refunds.retrieve(id), holds, 20_000)
+  world.until(() => client.refunds.retrieve(id), holds)
 
 describe("refunds on anvil", () => {
   test("the money is the buyer's again, the receipt shows it, and nobody but the merchant has sent it", async () => {
@@ -51,7 +50,7 @@ describe("refunds on anvil", () => {
     const receipt = await world.call(
       "POST",
       `/payments/${payment.id}/receipt`,
-      world.merchant.keys.test.publishable
+      world.merchant.keys[moneyNetwork.env].publishable
     )
     expect(receipt.body.refunded).toMatchObject([{ amount: "7.50", transactionId }])
     const { refunds } = await client.refunds.list({ paymentId: payment.id })
@@ -116,8 +115,7 @@ describe("refunds on anvil", () => {
     const period = { from: day(-1), to: day(1) }
     const read = await world.until(
       () => client.books.statement(period),
-      ({ statement }) => statement.refunds.count === 4,
-      20_000
+      ({ statement }) => statement.refunds.count === 4
     )
     const held = await world.balanceOf(world.merchant.receiver)
     expect(read.balances).toMatchObject({

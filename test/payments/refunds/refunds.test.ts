@@ -350,7 +350,7 @@ describe("Refunds on Postgres", () => {
     const pending = (await shop.open()).body.payment
     const unsettled = await create({ paymentId: pending.id })
     expect(code(unsettled)).toBe("409 PAYMENT_NOT_SETTLED")
-    expect(unsettled.body.error.message).toContain("nothing to refund")
+    expect(unsettled.body.error.message).toContain("cannot be refunded")
     const live = await shop.call({
       method: "POST",
       path: "/api/v1/refunds",
@@ -358,7 +358,7 @@ describe("Refunds on Postgres", () => {
       body: { paymentId: pending.id }
     })
     expect(code(live)).toBe("403 LIVE_MODE_GATED")
-    expect(live.body.error.message).toContain("refunds")
+    expect(live.body.error.message).toContain("Use a test key")
     expect(code(await create({ amount: "1" }))).toBe("400 INVALID_REQUEST")
     expect(code(await create({ paymentId: pending.id, incomingTransferId: pending.id }))).toBe(
       "400 INVALID_REQUEST"

@@ -2,8 +2,15 @@ import { expect, test } from "bun:test"
 import { Option, Redacted } from "effect"
 import { startWarnings } from "../../../src/platform/AppConfig/startWarnings.ts"
 
+const addresses = {
+  database: { _tag: "Embedded", directory: "/data/postgres" },
+  redisUrl: Option.none(),
+  replicaUrl: Option.none(),
+  smtp: Option.none()
+} as const
+
 const warned = (environment: "development" | "production", baseUrl: string, host = "127.0.0.1") =>
-  startWarnings({ environment, baseUrl, host, redisUrl: Option.none(), sibling: Option.none() }).join()
+  startWarnings({ ...addresses, environment, baseUrl, host, sibling: Option.none() }).join()
 
 test("production without TLS is warned of, but for this machine alone", () => {
   for (const baseUrl of ["http://pay.example.com", "http://10.0.0.7:8787", "http://[2001:db8::1]"])
@@ -25,6 +32,7 @@ test("development that others can reach is warned of", () => {
 
 test("processes that count requests apart are warned of", () => {
   const config = {
+    ...addresses,
     environment: "production",
     baseUrl: "https://pay.example.com",
     host: "127.0.0.1",
@@ -34,4 +42,29 @@ test("processes that count requests apart are warned of", () => {
     expect.stringMatching(/^3 processes serve .+ up to 3 times .+ Set REDIS_URL, and they count together\.$/)
   ])
   expect(startWarnings({ ...config, redisUrl: Option.some(Redacted.make("redis://localhost")) })).toEqual([])
+})
+
+test("parameters of addresses that do nothing are named", () => {
+  const of = (url: string) => Option.some(Redacted.make(url))
+  const config = {
+    environment: "production",
+    baseUrl: "https://pay.example.com",
+    host: "127.0.0.1",
+    sibling: Option.none(),
+    database: {
+      _tag: "Postgres",
+      url: Redacted.make("postgres://u:p@db/shop?pgbouncer=true&sslmode=require")
+    },
+    replicaUrl: of("postgres://replica/shop?connect_timeout=3&application_name=shop"),
+    redisUrl: of("redis://cache?protocol=3"),
+    smtp: Option.some({ url: Redacted.make("smtp://mail?pool=true&requireTLS=true"), from: "a@b.example" })
+  } as const
+  const says = (variable: string, names: string) =>
+    `${variable} has parameters without effect on this service: ${names}.`
+  expect(startWarnings(config)).toEqual([
+    says("DATABASE_URL", "pgbouncer"),
+    says("DATABASE_REPLICA_URL", "connect_timeout, application_name"),
+    says("REDIS_URL", "protocol"),
+    says("SMTP_URL", "pool")
+  ])
 })

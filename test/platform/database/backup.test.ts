@@ -114,7 +114,12 @@ describe("the database as a file", () => {
           expect.stringContaining("bun run cli restore --from")
         ])
         // What docs/operating.md says to keep.
-        for (const kept of ["ENCRYPTION_KEYS", "AGENT_WALLET_MNEMONIC", "FAUCET_PRIVATE_KEY"])
+        for (const kept of [
+          "ENCRYPTION_KEYS",
+          "AGENT_WALLET_MNEMONIC",
+          "LIVE_WALLET_MNEMONIC",
+          "FAUCET_PRIVATE_KEY"
+        ])
           expect(written.output).toContain(kept)
         const before = acknowledged.filter(({ at }) => at < began)
         expect(before.length).toBeGreaterThan(leastWritten)
@@ -268,7 +273,7 @@ describe("database move", () => {
           })
         )
         expect(found.status).toBe(200)
-        for (const said of ["takes writes again", "was not closed"])
+        for (const said of ["takes writes again", "Nothing was changed"])
           expect(yield* cli({ DATA_DIR: dataDir }, "database", "reopen")).toEqual({
             code: 0,
             output: expect.stringContaining(said)

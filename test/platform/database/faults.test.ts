@@ -200,7 +200,12 @@ describe("migrations", () => {
     Effect.gen(function* () {
       const child = yield* start(databaseUrl)
       expect(yield* child.exited).toBe(1)
-      expect(child.output().trim().split("\n")).toHaveLength(1)
+      const said = child
+        .output()
+        .trim()
+        .split("\n")
+        .filter((line) => !line.includes("Running migration"))
+      expect(said).toHaveLength(1)
       return child.output()
     })
   const change = (databaseUrl: string, ...statements: ReadonlyArray<string>) =>
@@ -226,13 +231,13 @@ describe("migrations", () => {
   liveEffect("half a migration is named with its cause, and nothing more is done", () =>
     Effect.gen(function* () {
       const databaseUrl = yield* migrated
-      const last = Object.keys(migrations).at(-1) ?? ""
+      const [initial = ""] = Object.keys(migrations)
       yield* change(
         databaseUrl,
-        `DELETE FROM effect_sql_migrations WHERE migration_id = ${Number.parseInt(last, 10)}`
+        `DELETE FROM effect_sql_migrations WHERE migration_id = ${Number.parseInt(initial, 10)}`
       )
       const told = yield* refusal(databaseUrl)
-      for (const word of [last, databaseName(databaseUrl), "already exists"]) expect(told).toContain(word)
+      for (const word of [initial, databaseName(databaseUrl), "already exists"]) expect(told).toContain(word)
     })
   )
 
@@ -350,15 +355,15 @@ describe("health checks", () => {
         const service = yield* spawnService({ DATA_DIR: dataDir, ...noChain })
         const seen = yield* Effect.promise(async () => {
           const statuses = new Map<string, number>()
+          const refusalIn = async (answer: Response) => {
+            const { error, status } = await answer.json()
+            return `${answer.status} ${error?.code ?? status} ${answer.headers.get("cache-control")} ${answer.headers.get("retry-after")}`
+          }
           const end = Date.now() + 20_000
           while (Date.now() < end) {
             const answer = await fetch(`${service.baseUrl}/readyz`).catch(() => undefined)
             const what =
-              answer === undefined
-                ? "refused"
-                : answer.status === 200
-                  ? "ready"
-                  : `${answer.status} ${(await answer.json()).error?.code} ${answer.headers.get("cache-control")} ${answer.headers.get("retry-after")}`
+              answer === undefined ? "refused" : answer.status === 200 ? "ready" : await refusalIn(answer)
             statuses.set(what, (statuses.get(what) ?? 0) + 1)
             if (answer?.status === 200) break
           }
@@ -366,7 +371,12 @@ describe("health checks", () => {
         })
         expect(seen).toContain("ready")
         for (const what of seen)
-          expect(["refused", "ready", "503 SERVICE_UNAVAILABLE no-store 1"]).toContain(what)
+          expect([
+            "refused",
+            "ready",
+            "503 starting no-store 1",
+            "503 SERVICE_UNAVAILABLE no-store 1"
+          ]).toContain(what)
       })
   )
 })

@@ -17,6 +17,12 @@ const whole: Readonly<Record<string, string>> = {
 
 /** Statements that read several such tables whole, by how they begin. */
 const wholeStatements: Readonly<Record<string, string>> = {
+  "DELETE FROM alerts WHERE id IN": "once a day, in batches",
+  "DELETE FROM faucet_grants WHERE id IN": "once a day, in batches",
+  "DELETE FROM authorization_nonces WHERE nonce IN": "once a day, in batches",
+  "SELECT variable, kid, fingerprint FROM secret_fingerprints": "a row for each secret, at a start",
+  "WITH created AS ( INSERT INTO webhook_endpoints": "endpoints, also deleted ones, when a person adds one",
+  "WITH tenants AS ( SELECT merchant_id, env": "endpoints, also deleted ones, once a minute",
   "SELECT 'endpoint' AS owner": "`webhook reencrypt`, which an operator runs once for each rotation"
 }
 const isWhole = (text: string) => Object.keys(wholeStatements).some((start) => plain(text).startsWith(start))

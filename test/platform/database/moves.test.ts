@@ -3,13 +3,17 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { Glob } from "bun"
-import { Effect } from "effect"
+import { PgClient } from "@effect/sql-pg"
+import { Glob, SQL } from "bun"
+import { Effect, Redacted } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { type Entity, entities, movesOf, paymentTable, statesOf } from "../../../src/domain/moves.ts"
-import { moveRefused } from "../../../src/platform/database/moveTriggers.ts"
+import { migrate } from "../../../src/platform/database/migrate.ts"
+import { migrations } from "../../../src/platform/database/migrations.ts"
+import { moveRefused, moveTriggers } from "../../../src/platform/database/moveTriggers.ts"
 import { sqlStateOf } from "../../../src/platform/database/sqlStateOf.ts"
 import { testDatabase } from "../../support/database.ts"
+import { ownDatabase } from "../../support/ownDatabase.ts"
 
 setDefaultTimeout(60_000)
 
@@ -188,7 +192,7 @@ const outcomeOf = (before: string | undefined, statement: string) =>
           if (before !== undefined) yield* sql.unsafe(own(before))
           for (const entity of entities) yield* sql.unsafe(`ALTER TABLE ${entity} DISABLE TRIGGER ALL`)
           for (const entity of entities)
-            for (const name of ["created", "moved", "deleted"])
+            for (const name of ["created", "moved", "deleted", "truncated"])
               yield* sql.unsafe(`ALTER TABLE ${entity} ENABLE TRIGGER ${entity}_${name}`)
           yield* role("origin")
           yield* sql.unsafe(own(statement))
@@ -233,66 +237,138 @@ for (const entity of entities)
     })
   })
 
-describe("a claim", () => {
+const other = "'00000000-0000-4000-8000-000000000002'"
+describe("a row that settles money", () => {
   const refunds = { payment_id: "NULL", refund_id: `'${id}'`, watch_at: "NULL" }
   const tried: ReadonlyArray<
     readonly [what: string, before: string | undefined, statement: string, goes: boolean]
   > = [
-    ["of a refund is created", undefined, rowIn("claimed_transfers", "held", refunds), true],
+    ["a claim of a refund is created", undefined, rowIn("claimed_transfers", "held", refunds), true],
     [
-      "of a refund drops",
+      "a claim of a refund drops",
       rowIn("claimed_transfers", "held", refunds),
       moveTo("claimed_transfers", "held", "dropped"),
       true
     ],
     [
-      "of a refund goes once it has dropped",
+      "a claim of a refund goes once it has dropped",
       rowIn("claimed_transfers", "dropped", refunds),
       "DELETE FROM claimed_transfers",
       true
     ],
     [
-      "of a refund stays while it holds",
+      "a claim of a refund stays while it holds",
       rowIn("claimed_transfers", "held", refunds),
       "DELETE FROM claimed_transfers",
       false
     ],
     [
-      "of a payment stays where it has dropped",
+      "a claim of a payment stays where it has dropped",
       rowIn("claimed_transfers", "dropped"),
       "DELETE FROM claimed_transfers",
       false
     ],
     [
-      "that is final does not drop",
+      "a claim that is final does not drop",
       rowIn("claimed_transfers", "held", { watch_at: "NULL" }),
       moveTo("claimed_transfers", "held", "dropped"),
       false
     ],
     [
-      "that holds keeps its transfer",
+      "a claim that holds keeps its transfer",
       rowIn("claimed_transfers", "held"),
       `UPDATE claimed_transfers SET transaction_id = ${bytes(32, "b")}`,
       false
     ],
     [
-      "that has dropped keeps it while nothing takes its place",
+      "a claim that has dropped keeps it while nothing takes its place",
       rowIn("claimed_transfers", "dropped"),
       `UPDATE claimed_transfers SET transaction_id = ${bytes(32, "b")}`,
       false
     ],
     [
-      "that has dropped holds by another transfer",
+      "a claim that has dropped holds by another transfer",
       rowIn("claimed_transfers", "dropped"),
       `UPDATE claimed_transfers SET transaction_id = ${bytes(32, "b")}, dropped_at = NULL`,
       true
     ],
     [
-      "is moved to another block",
+      "a claim is moved to another block",
       rowIn("claimed_transfers", "held"),
       "UPDATE claimed_transfers SET block_number = 2, watch_at = NULL",
       true
-    ]
+    ],
+    ...["held", "dropped"].map(
+      (state) =>
+        [
+          `a claim that is ${state} stays its payment's`,
+          rowIn("claimed_transfers", state),
+          `UPDATE claimed_transfers SET payment_id = ${other}`,
+          false
+        ] as const
+    ),
+    [
+      "a claim of a payment becomes no refund's",
+      rowIn("claimed_transfers", "held"),
+      `UPDATE claimed_transfers SET payment_id = NULL, refund_id = ${other}`,
+      false
+    ],
+    [
+      "a claim that has dropped is not handed over with another transfer",
+      rowIn("claimed_transfers", "dropped"),
+      `UPDATE claimed_transfers SET transaction_id = ${bytes(32, "b")}, dropped_at = NULL, payment_id = ${other}`,
+      false
+    ],
+    [
+      "a claim that has dropped does not hold by less money",
+      rowIn("claimed_transfers", "dropped", { amount: "2" }),
+      `UPDATE claimed_transfers SET transaction_id = ${bytes(32, "b")}, dropped_at = NULL, amount = 1`,
+      false
+    ],
+    ...[
+      ["amount", "2"],
+      ["receiver", bytes(20, "b")],
+      ["payer_address", bytes(20, "b")],
+      ["transaction_id", bytes(32, "b")],
+      ["merchant_id", other]
+    ].map(
+      ([column, value]) =>
+        [
+          `a settled payment keeps its ${column}`,
+          rowIn("payments", "settled"),
+          `UPDATE payments SET ${column} = ${value}`,
+          false
+        ] as const
+    ),
+    [
+      "a settled payment's other columns may change",
+      rowIn("payments", "settled"),
+      "UPDATE payments SET settled_at = now()",
+      true
+    ],
+    ...[
+      ["amount", "2"],
+      ["recipient", bytes(20, "b")],
+      ["transaction_id", bytes(32, "b")],
+      ["payment_id", other]
+    ].map(
+      ([column, value]) =>
+        [
+          `a proven refund keeps its ${column}`,
+          rowIn("refunds", "proven"),
+          `UPDATE refunds SET ${column} = ${value}`,
+          false
+        ] as const
+    ),
+    [
+      "a proven refund keeps its amount where it drops",
+      rowIn("refunds", "proven"),
+      "UPDATE refunds SET dropped_at = now(), amount = 2",
+      false
+    ],
+    ...entities.map(
+      (entity) => [`no ${entity} are truncated`, undefined, `TRUNCATE ${entity} CASCADE`, false] as const
+    )
   ]
   for (const [what, before, statement, goes] of tried)
     test(what, async () =>
@@ -300,18 +376,70 @@ describe("a claim", () => {
     )
 })
 
+/** By its statement in a migration: every function and trigger that refuses a move. */
+const refusals = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql`
+    SELECT 'CREATE OR REPLACE FUNCTION ' || proname AS begin, prosrc AS definition
+    FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND proname LIKE '%_refused'
+    UNION ALL
+    SELECT 'CREATE OR REPLACE TRIGGER ' || tgname, pg_get_triggerdef(t.oid)
+    FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid WHERE p.proname LIKE '%_refused'`
+  return new Map(rows.map(({ begin, definition }) => [String(begin), definition]))
+})
+
+/** What a migration has to do for the database to have the triggers of the table, and no other. */
+const missingFromMigrations = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const migrated = yield* refusals
+  for (const begin of migrated.keys())
+    if (begin.includes(" FUNCTION ")) yield* sql.unsafe(`DROP FUNCTION ${begin.split(" ").at(-1)} CASCADE`)
+  for (const statement of moveTriggers) yield* sql.unsafe(statement)
+  const wanted = yield* refusals
+  return [...new Set([...migrated.keys(), ...wanted.keys()])]
+    .filter((begin) => migrated.get(begin) !== wanted.get(begin))
+    .map((begin) => {
+      const statement = moveTriggers.find(
+        (one) => one.trimStart().split(/ (?:AFTER|BEFORE) |\(/)[0] === begin
+      )
+      return `The table of moves has changed. Write a migration ${statement === undefined ? `that drops the result of ${begin}` : `with:${statement}`}`
+    })
+})
+
+describe("the migrations make the triggers of the table", () => {
+  test("in a new database", async () => {
+    expect(await run(missingFromMigrations)).toEqual([])
+  })
+
+  test("in a database of 0.1.0", async () => {
+    const upgraded = Effect.gen(function* () {
+      const url = yield* ownDatabase()
+      const fixture = yield* Effect.acquireRelease(
+        Effect.sync(() => new SQL(url, { max: 1 })),
+        (open) => Effect.promise(() => open.close())
+      )
+      yield* Effect.promise(() => fixture.file(join(root, "test/instances/upgrade/database-0.1.0.sql")))
+      return yield* Effect.andThen(migrate(migrations, "of the test"), missingFromMigrations).pipe(
+        Effect.provide(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 }))
+      )
+    })
+    expect(await Effect.runPromise(Effect.scoped(upgraded))).toEqual([])
+  })
+})
+
 describe("the table", () => {
   test("is that of docs/contract.md, section 3", () => {
     expect(readFileSync(join(root, "docs/contract.md"), "utf8")).toContain(`\n${paymentTable()}\n`)
   })
 
-  test("a payment's status is written by its repository", () => {
-    const writers = [...new Glob("src/**/*.ts").scanSync(root)].filter((file) =>
-      /(?:UPDATE payments\b(?:(?!`).)*?SET status|INSERT INTO payments\b)/s.test(
-        readFileSync(join(root, file), "utf8")
+  test("a payment's status is changed by one file, and inserted by one", () => {
+    const writersBy = (statement: RegExp) =>
+      [...new Glob("src/**/*.ts").scanSync(root)].filter((file) =>
+        statement.test(readFileSync(join(root, file), "utf8"))
       )
-    )
-    expect(writers.filter((file) => !file.startsWith("src/payments/PaymentRepo/"))).toEqual([])
-    expect(writers).not.toEqual([])
+    expect(writersBy(/UPDATE payments\b(?:(?!`).)*?SET status/s)).toEqual([
+      "src/payments/PaymentRepo/paymentStatusSql.ts"
+    ])
+    expect(writersBy(/INSERT INTO payments\b/)).toEqual(["src/payments/PaymentRepo/openingSql.ts"])
   })
 })

@@ -63,7 +63,9 @@ describe("a database by TLS", () => {
       const { admin, authority, server } = yield* encrypted
       const url = yield* ownDatabase({ server })
       for (let start = 0; start < 3; start++) {
-        const service = yield* started(`${url}?sslmode=require`, { NODE_EXTRA_CA_CERTS: authority })
+        const service = yield* started(`${url}?${start === 0 ? "ssl=true" : "sslmode=require"}`, {
+          NODE_EXTRA_CA_CERTS: authority
+        })
         yield* untilReady(service)
         const rows = yield* Effect.promise(
           () => admin`
@@ -83,7 +85,9 @@ describe("a database by TLS", () => {
       const proxy = yield* tcpProxy(Number(new URL(server).port))
       const url = new URL(yield* ownDatabase({ server }))
       url.port = String(proxy.port)
-      const service = yield* started(`${url}?sslmode=require`, { NODE_EXTRA_CA_CERTS: authority })
+      const service = yield* started(`${url}?sslmode=require`, {
+        NODE_EXTRA_CA_CERTS: authority
+      })
       yield* untilReady(service)
       proxy.freeze()
       // The longest of what `/readyz` may take to see it, and the new sessions.

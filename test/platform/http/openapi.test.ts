@@ -3,9 +3,9 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Effect } from "effect"
+import { Effect, Predicate } from "effect"
 import { Api } from "../../../src/app/Api.ts"
-import { openApiDocument } from "../../../src/app/openapi/Documents.ts"
+import { contractDocument, openApiDocument } from "../../../src/app/openapi/Documents.ts"
 import { errorCodes } from "../../../src/domain/ErrorCode.ts"
 import * as Errors from "../../../src/domain/Errors.ts"
 import { endpointsOf } from "../../../src/platform/http/Routing/pathTable.ts"
@@ -20,8 +20,25 @@ setDefaultTimeout(60_000)
 const directory = mkdtempSync(join(tmpdir(), "quittance-openapi-"))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
+const baseUrl = "https://pay.quittance.dev"
+const published = JSON.stringify(Effect.runSync(openApiDocument(baseUrl)))
 // biome-ignore lint/suspicious/noExplicitAny: a JSON document is walked here
-const document: any = JSON.parse(JSON.stringify(Effect.runSync(openApiDocument("https://pay.quittance.dev"))))
+const document: any = JSON.parse(JSON.stringify(Effect.runSync(contractDocument(baseUrl))))
+
+/** The value with what its references point at in their places. */
+const dereferenced = (value: unknown, root: object): unknown => {
+  if (Array.isArray(value)) return value.map((one) => dereferenced(one, root))
+  if (!Predicate.isObject(value)) return value
+  const { $ref } = value as { readonly $ref?: string }
+  if ($ref === undefined)
+    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, dereferenced(one, root)]))
+  const target = $ref
+    .split("/")
+    .slice(1)
+    .reduce<unknown>((at, key) => Object(at)[key], root)
+  return dereferenced(target, root)
+}
+
 // biome-ignore lint/suspicious/noExplicitAny: a JSON document is walked here
 const operations: ReadonlyArray<any> = Object.values(document.paths).flatMap((item: any) =>
   Object.values(item)
@@ -31,7 +48,7 @@ const versioned = operations.filter(({ operationId }) => !operationId.startsWith
 describe("OpenAPI", () => {
   test("passes the linter's recommended rules without an error", () => {
     const file = join(directory, "openapi.json")
-    writeFileSync(file, JSON.stringify(document))
+    writeFileSync(file, published)
     const lint = Bun.spawnSync(
       [process.execPath, "node_modules/@redocly/cli/bin/cli.js", "lint", file, "--format=json"],
       {
@@ -41,6 +58,13 @@ describe("OpenAPI", () => {
     const { totals } = JSON.parse(lint.stdout.toString())
     expect(totals.errors).toBe(0)
   }, 180_000)
+
+  test("is below 150 kB, and what it repeats as a component is the contract", () => {
+    expect(published.length).toBeLessThan(150_000)
+    const { paths, webhooks } = JSON.parse(published)
+    for (const [name, part] of Object.entries({ paths, webhooks }))
+      expect(dereferenced(part, JSON.parse(published))).toEqual(dereferenced(document[name], document))
+  })
 
   const kindsOf = (operationId: string) => {
     const access = endpointsOf(Api).find(({ name }) => name === operationId)?.access

@@ -167,6 +167,22 @@ const doors: Readonly<
     },
     opens: ["publishable", "livePublishable"]
   },
+  "payments.resume": {
+    method: "POST",
+    path: "/api/v1/payments/resume",
+    body: { resumeCode: "x" },
+    opens: ["publishable", "livePublishable"]
+  },
+  "payments.reportByPost": {
+    method: "POST",
+    path: "/api/v1/payments/{id}/report",
+    body: {
+      buyerDidToken: `buyer:${buyer}`,
+      transactionId: `0x${"ab".repeat(32)}`,
+      tokenChanges: tokenChangesOf(1n)
+    },
+    opens: ["publishable", "livePublishable"]
+  },
   "payments.announceAttempt": {
     method: "POST",
     path: "/api/v1/payments/{id}/attempts",
@@ -181,6 +197,11 @@ const doors: Readonly<
   "payments.declineAttempt": {
     method: "DELETE",
     path: "/api/v1/payments/{id}/attempts/00000000-0000-4000-8000-000000000000",
+    opens: ["publishable", "livePublishable"]
+  },
+  "payments.declineAttemptByPost": {
+    method: "POST",
+    path: "/api/v1/payments/{id}/attempts/00000000-0000-4000-8000-000000000000/decline",
     opens: ["publishable", "livePublishable"]
   },
   "webhookEndpoint.retrieve": {

@@ -23,7 +23,10 @@ const until = <E, R>(what: string, holds: Effect.Effect<boolean, E, R>) =>
   )
 
 const world = (url: string) => {
-  const config = testConfig({ smtp: Option.some({ url: Redacted.make(url), from: "shop@pay.example.com" }) })
+  const config = testConfig({
+    baseUrl: "https://pay.example.com",
+    smtp: Option.some({ url: Redacted.make(url), from: "shop@pay.example.com" })
+  })
   const services = Layer.mergeAll(Mails.layer, MailRepo.layer).pipe(
     Layer.provideMerge(MailRepo.layer),
     Layer.provideMerge(Layer.mergeAll(testDatabase.layer, config, SecureRandom.layerWebCrypto))
@@ -51,6 +54,31 @@ const someRefused = (recipient: string) =>
       : undefined
 
 describe("mail on Postgres", () => {
+  liveEffect("a password's reset leaves within 5 s past a backlog that the server is slow to take", () =>
+    Effect.gen(function* () {
+      const { port, taken } = yield* smtpServer(
+        () => undefined,
+        (recipient) => (recipient.startsWith("member") ? Bun.sleep(3_000) : Promise.resolve())
+      )
+      const { services, worker } = world(`smtp://shop:secret@127.0.0.1:${port}`)
+      yield* Effect.gen(function* () {
+        const mails = yield* Mails
+        for (let index = 0; index < 72; index++)
+          yield* mails.queue({ recipient: `member${index}@example.com`, subject: "Alert", body: "" })
+        yield* Layer.build(worker)
+        yield* Effect.sleep("500 millis")
+        const queued = Date.now()
+        yield* mails.queue({ recipient: "ada@example.com", subject: "Reset", body: "", urgent: true })
+        yield* until(
+          "the reset was taken",
+          Effect.sync(() => taken.some(({ to }) => to.includes("ada@example.com")))
+        )
+        expect(Date.now() - queued).toBeLessThan(5_000)
+        expect(taken.length).toBeLessThan(72)
+      }).pipe(Effect.scoped, Effect.provide(services))
+    })
+  )
+
   liveEffect("is sent once by two instances, in plain text, from the address that is set", () =>
     Effect.gen(function* () {
       const { port, taken } = yield* smtpServer(() => undefined)
@@ -76,7 +104,8 @@ describe("mail on Postgres", () => {
           "bob@example.com",
           "cyd@example.com"
         ])
-        for (const { from, text } of taken) {
+        for (const { ehlo, from, text } of taken) {
+          expect(ehlo).toBe("pay.example.com")
           expect(from).toBe("shop@pay.example.com")
           const [head = "", body = ""] = text.split("\r\n\r\n")
           expect(head).not.toMatch(/^bcc/im)
@@ -84,6 +113,23 @@ describe("mail on Postgres", () => {
           expect(body).toContain("The receiving address was changed.")
         }
         expect((yield* rows).every((row) => row["sent"] === true && row["ended"] === true)).toBeTrue()
+      }).pipe(Effect.scoped, Effect.provide(services))
+    })
+  )
+
+  liveEffect("names the service to the server as SMTP_URL says", () =>
+    Effect.gen(function* () {
+      const { port, taken } = yield* smtpServer(() => undefined)
+      const { services, worker } = world(`smtp://127.0.0.1:${port}?name=relay.example.net`)
+      yield* Effect.gen(function* () {
+        const mails = yield* Mails
+        yield* mails.queue({ recipient: "ada@example.com", subject: "s", body: "b" })
+        yield* Layer.build(worker)
+        yield* until(
+          "it was taken",
+          Effect.sync(() => taken.length === 1)
+        )
+        expect(taken[0]?.ehlo).toBe("relay.example.net")
       }).pipe(Effect.scoped, Effect.provide(services))
     })
   )
@@ -139,7 +185,10 @@ describe("mail on Postgres", () => {
   liveEffect("that waits behind others at a slow server is left to another instance", () =>
     Effect.gen(function* () {
       const answers = Promise.withResolvers<void>()
-      const { asked, port, taken } = yield* smtpServer(() => undefined, answers.promise)
+      const { asked, port, taken } = yield* smtpServer(
+        () => undefined,
+        () => answers.promise
+      )
       const { services, worker } = world(`smtp://127.0.0.1:${port}`)
       yield* Effect.gen(function* () {
         const mails = yield* Mails

@@ -16,8 +16,8 @@ const takenTwice = Effect.gen(function* () {
     { recipient: "ada@example.com", subject: "Receipt", body: "…" },
     after(0)
   )
-  const [first] = yield* repo.take(after(1), after(121), 20)
-  const [second] = yield* repo.take(after(122), after(242), 20)
+  const [first] = yield* repo.take(after(1), after(121), 20, false)
+  const [second] = yield* repo.take(after(122), after(242), 20, false)
   if (first === undefined || second === undefined) return yield* Effect.die(new Error("not taken twice"))
   return { repo, first, second }
 })
@@ -30,7 +30,7 @@ describe("a mail that two instances have taken", () => {
       const { first, repo, second } = yield* takenTwice
       yield* repo.noteSent(second.id, after(125))
       yield* repo.noteFailure(first, "Timeout", after(190))
-      expect(yield* repo.take(after(1_000), after(1_120), 20)).toEqual([])
+      expect(yield* repo.take(after(1_000), after(1_120), 20, false)).toEqual([])
     }).pipe(Effect.provide(database))
   )
 
@@ -39,7 +39,7 @@ describe("a mail that two instances have taken", () => {
       const { first, repo, second } = yield* takenTwice
       yield* repo.noteSent(first.id, after(125))
       yield* repo.noteFailure(second, "Timeout", after(190))
-      expect(yield* repo.take(after(1_000), after(1_120), 20)).toEqual([])
+      expect(yield* repo.take(after(1_000), after(1_120), 20, false)).toEqual([])
     }).pipe(Effect.provide(database))
   )
 
@@ -47,8 +47,8 @@ describe("a mail that two instances have taken", () => {
     Effect.gen(function* () {
       const { first, repo } = yield* takenTwice
       yield* repo.noteFailure(first, "Timeout", after(190))
-      expect(yield* repo.take(after(200), after(320), 20)).toEqual([])
-      expect(yield* repo.take(after(242), after(362), 20)).toHaveLength(1)
+      expect(yield* repo.take(after(200), after(320), 20, false)).toEqual([])
+      expect(yield* repo.take(after(242), after(362), 20, false)).toHaveLength(1)
     }).pipe(Effect.provide(database))
   )
 })

@@ -3,6 +3,8 @@ import { Effect } from "effect"
 import { SMTPServer } from "smtp-server"
 
 interface Taken {
+  /** What the client called itself. */
+  readonly ehlo: string
   readonly from: string
   readonly to: ReadonlyArray<string>
   readonly text: string
@@ -10,11 +12,11 @@ interface Taken {
 
 /**
  * `verdict` says what the server answers to a recipient: nothing where it takes the mail. It answers no recipient
- * before `answers`.
+ * before its `answers`.
  */
 export const smtpServer = (
   verdict: (recipient: string) => { readonly code: number; readonly text: string } | undefined,
-  answers: Promise<void> = Promise.resolve()
+  answers: (recipient: string) => Promise<void> = () => Promise.resolve()
 ) =>
   Effect.gen(function* () {
     const taken: Array<Taken> = []
@@ -28,7 +30,7 @@ export const smtpServer = (
           : done(new Error("Invalid login")),
       onRcptTo: ({ address }, _session, done) => {
         asked.push(address)
-        void answers.then(() => {
+        void answers(address).then(() => {
           const refusal = verdict(address)
           if (refusal === undefined) return done()
           done(Object.assign(new Error(refusal.text), { responseCode: refusal.code }))
@@ -40,6 +42,7 @@ export const smtpServer = (
         stream.on("end", () => {
           const { mailFrom, rcptTo } = session.envelope
           taken.push({
+            ehlo: session.hostNameAppearsAs,
             from: mailFrom === false ? "" : mailFrom.address,
             to: rcptTo.map(({ address }) => address),
             text: Buffer.concat(chunks).toString()

@@ -42,7 +42,7 @@ liveEffect("somebody is awaited while one of the newest pending payments is a te
     const sql = yield* SqlClient.SqlClient
     const due = yield* DueWork
     yield* Effect.sleep("500 millis")
-    expect(due.isAwaited()).toBe(false)
+    expect(due.isAwaited("test")).toBe(false)
     yield* sql`INSERT INTO merchants (id, name, receiver_test, receiver_live, created_at)
       SELECT gen_random_uuid(), 'M', decode(repeat('ab', 20), 'hex'), decode(repeat('ab', 20), 'hex'), now()`
     const open = (env: string, refCode: string) => sql`
@@ -50,9 +50,9 @@ liveEffect("somebody is awaited while one of the newest pending payments is a te
       SELECT gen_random_uuid(), id, ${env}, 'pending', 1, ${refCode}, 'u', receiver_test, 'human', now() FROM merchants`
     yield* open("live", "PAY-00000001")
     yield* Effect.sleep("3 seconds")
-    expect(due.isAwaited()).toBe(false)
+    expect(due.isAwaited("test")).toBe(false)
     yield* open("test", "PAY-00000002")
     yield* Effect.sleep("3 seconds")
-    expect(due.isAwaited()).toBe(true)
+    expect(due.isAwaited("test")).toBe(true)
   }).pipe(Effect.provide(DueWorkSql.layer.pipe(Layer.provideMerge(testDatabase.layer))))
 )

@@ -3,6 +3,7 @@
 import { Effect, Schema } from "effect"
 import { isHex, toHex } from "viem"
 import { NodeFailure } from "../../../src/chain/RpcPool/NodeFailure.ts"
+import { meaningOf } from "../../../src/chain/RpcPool/nodeErrors.ts"
 import type { RpcNode } from "../../../src/chain/RpcPool/RpcNode.ts"
 import { Address } from "../../../src/domain/Chain.ts"
 import type { Draw } from "../Draw.ts"
@@ -108,7 +109,7 @@ export class SimulatedNode {
       return word(this.fork.spentBy(call.payer, call.nonce, block.number) === undefined ? 0n : 1n)
     const obstacle = this.#ledger.obstacle(call.spending, call.amount, block.number, block.time)
     if (obstacle !== undefined)
-      throw new NodeFailure({ kind: "reverted", message: obstacle, said: `execution reverted: ${obstacle}` })
+      throw new NodeFailure({ kind: "reverted", message: obstacle, words: `execution reverted: ${obstacle}` })
     return "0x"
   }
 
@@ -119,7 +120,10 @@ export class SimulatedNode {
       return this.#ledger.submitRaw(relayer, raw).hash
     } catch (error) {
       if (error instanceof Untaken)
-        throw new NodeFailure({ kind: "refused", message: error.message, said: error.message })
+        throw new NodeFailure({
+          kind: meaningOf("eth_sendRawTransaction", undefined, error.message),
+          message: error.message
+        })
       throw error
     }
   }
@@ -205,7 +209,7 @@ export class SimulatedNode {
         ? this.fork.blocks.slice(Number(fromBlock), Math.min(Number(toBlock), this.height) + 1)
         : this.fork.blocks.filter(({ hash, number }) => hash === blockHash && number <= this.height)
     if (blockHash !== undefined && blocks.length === 0)
-      throw new NodeFailure({ kind: "refused", message: "unknown block", said: "unknown block" })
+      throw new NodeFailure({ kind: "declined", message: "unknown block" })
     return blocks
       .flatMap((block) => block.mined.flatMap((mined) => this.#logsOf(block, mined)))
       .filter((log) => log.address === token && log.topics.length === 3 && isAskedFor(log.topics, topics))
@@ -216,8 +220,7 @@ export class SimulatedNode {
       [...this.fork.sent.keys()].find((one) => one.toLowerCase() === account.toLowerCase()) ?? account
     if (tag === "pending") return toHex(this.#ledger.pendingNonce(sender))
     const height = tag === "latest" ? this.height : Number(tag)
-    if (height > this.height)
-      throw new NodeFailure({ kind: "refused", message: "unknown block", said: "header not found" })
+    if (height > this.height) throw new NodeFailure({ kind: "declined", message: "header not found" })
     return toHex(this.fork.nonceAt(sender, height))
   }
 }
@@ -269,5 +272,12 @@ export const rpcNodeOf = (node: SimulatedNode, draw: Draw, trouble: NodeTrouble)
           ? Effect.tap(ask, () => Effect.yieldNow)
           : ask
     })
-  return { host: node.name, call, callUnchecked: call, checkChain: Effect.void, reconnections: () => 0 }
+  return {
+    host: node.name,
+    call,
+    callUnchecked: call,
+    checkChain: Effect.void,
+    isRefusing: () => false,
+    reconnections: () => 0
+  }
 }

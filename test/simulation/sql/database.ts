@@ -85,7 +85,7 @@ let used: SharedSession | undefined
 export const relayer = Effect.runSync(
   Effect.gen(function* () {
     const { relayerKey } = yield* DerivedWallets
-    return Address.make(privateKeyToAccount(toHex(Option.getOrThrow(relayerKey)())).address)
+    return Address.make(privateKeyToAccount(toHex(Option.getOrThrow(relayerKey("test"))())).address)
   }).pipe(Effect.provide(DerivedWallets.layer.pipe(Layer.provide(testConfig()))))
 )
 

@@ -47,6 +47,20 @@ describe("a way to pay", () => {
     expect(error.details?.map(({ path }) => path)).toEqual([`body.paymentRequired.accepts.0.${field}`])
   })
 
+  test("by a version that has no name for the agent's network is refused, and the other version named", () => {
+    const { usdc, x402 } = networks.live
+    const extra = { name: usdc.domainName, version: usdc.domainVersion }
+    const { amount, ...rest } = way({ asset: usdc.address, extra, network: x402[2] })
+    const ways = [{ ...rest, maxAmountRequired: amount }]
+    const error = Effect.runSync(Effect.flip(chooseRequirement("live", 1, ways)))
+    expect(error.details?.map(({ message, path }) => [path, message])).toEqual([
+      [
+        "body.paymentRequired.accepts.0.network",
+        "Version 1 of x402 has no name for the agent's network. Ask for version 2."
+      ]
+    ])
+  })
+
   test("that cannot be read is told by its place and what to send, not in a validator's words", () => {
     const error = refused([{ scheme: "exact" }])
     expect(error.code).toBe("INVALID_REQUEST")

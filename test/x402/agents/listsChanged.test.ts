@@ -46,7 +46,7 @@ for (const [what, change, code] of [
           resource: "https://api.example.com/weather",
           version: 2,
           accepts: [requirementsV2(1n, { payTo: payee })],
-          describedResource: undefined
+          described: { resource: undefined, extensions: undefined }
         }),
         agents.change(merchantId, agent.id, change)
       ).pipe(Effect.provideContext(service.context))

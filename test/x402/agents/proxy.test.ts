@@ -153,6 +153,25 @@ describe("agent proxy", () => {
     expect(lines.join("\n")).not.toContain(key)
   })
 
+  test("a 402 whose requirements fill a header of 20 kB is paid, with its extensions", async () => {
+    const extensions = { bazaar: { info: "x".repeat(20_000) } }
+    onUpstream = (request) =>
+      request.headers.has("payment-signature")
+        ? new Response("the goods")
+        : new Response("", {
+            status: 402,
+            headers: { "payment-required": encodeHeader({ ...required, extensions }) }
+          })
+    const asked: Array<unknown> = []
+    onService = async (request) => {
+      asked.push(JSON.parse(await request.text()).paymentRequired.extensions)
+      return signs(request)
+    }
+    const response = await fetch(`${proxy}/${upstream}/ask`)
+    expect([response.status, await response.text()]).toEqual([200, "the goods"])
+    expect(asked).toEqual([extensions])
+  })
+
   test("a redirect within the resource's origin is followed through the proxy, one that leaves it is not", async () => {
     onService = signs
     onUpstream = (request) => {

@@ -2,7 +2,7 @@
 
 import type { Hex } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
-import { Address } from "../../../src/domain/Chain.ts"
+import { Address, type Env } from "../../../src/domain/Chain.ts"
 import type { Payload } from "../payloads.ts"
 import type { Answer, X402World } from "../x402World.ts"
 
@@ -13,8 +13,8 @@ export interface SignedBody {
   readonly signature: Hex
 }
 
-export const termsOf = (world: X402World, id: string, payer: string): Promise<Answer> =>
-  world.call("GET", `/payments/${id}/authorization?payer=${payer}`, world.keys.test.publishable)
+export const termsOf = (world: X402World, id: string, payer: string, env: Env = "test"): Promise<Answer> =>
+  world.call("GET", `/payments/${id}/authorization?payer=${payer}`, world.keys[env].publishable)
 
 /** Signs the payment's terms, as `eth_signTypedData_v4` would. */
 export const signTerms = async (
@@ -22,9 +22,10 @@ export const signTerms = async (
   id: string,
   account: PrivateKeyAccount,
   /** A contract wallet that the account signs for. */
-  payer: string = account.address
+  payer: string = account.address,
+  env: Env = "test"
 ): Promise<SignedBody & { readonly payload: Payload }> => {
-  const { body } = await termsOf(world, id, payer)
+  const { body } = await termsOf(world, id, payer, env)
   const { EIP712Domain: _, ...types } = body.typedData.types
   const { domain } = body.typedData
   const signature = await account.signTypedData({
@@ -45,9 +46,10 @@ export const signTerms = async (
 export const payBySignature = (
   world: X402World,
   id: string,
-  { payer, signature, validAfter, validBefore }: SignedBody
+  { payer, signature, validAfter, validBefore }: SignedBody,
+  env: Env = "test"
 ): Promise<Answer> =>
-  world.call("POST", `/payments/${id}/authorization`, world.keys.test.publishable, {
+  world.call("POST", `/payments/${id}/authorization`, world.keys[env].publishable, {
     payer,
     validAfter,
     validBefore,

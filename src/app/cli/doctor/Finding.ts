@@ -1,4 +1,4 @@
-/** What `doctor` has seen of one thing, and what to do about it. */
+/** A finding of `doctor`, with its remedy. */
 export interface Finding {
   readonly about: string
   readonly level: "ok" | "warning" | "failure"

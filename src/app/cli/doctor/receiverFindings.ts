@@ -6,19 +6,20 @@ import { Resolver } from "../../../platform/egress/Resolver.ts"
 import { EndpointUrlRepo } from "../../../webhooks/EndpointUrlRepo.ts"
 import { type Finding, ok, warning } from "./Finding.ts"
 
-/** How many receivers are looked at, those used last first. */
+/** The number of endpoints checked, most recently used first. */
 const looked = 50
 
 const whatToDo: { readonly [F in PostFailure]: string } = {
-  dns: "Its name has no address from here. Check the name, and this machine's DNS.",
-  blocked: "Its address is not public, or is this service's own: nothing is sent there.",
-  connect: "It takes no connection from here. Check that it runs, and this machine's way out.",
-  tls: "Its certificate is not one for its name that is trusted. Have its owner renew it, with its whole chain.",
-  timeout: "It does not answer in time. Check that it runs, and this machine's way out.",
-  response: "It does not speak HTTP."
+  dns: "The host name does not resolve. Check the name and this machine's DNS.",
+  blocked: "The address is not public, or is this service's own, so the service sends nothing to it.",
+  connect: "The connection failed. Check that the endpoint runs, and this machine's outgoing connections.",
+  tls: "The certificate is not trusted for its name. Ask the merchant to renew it with its full chain.",
+  timeout:
+    "There was no response in time. Check that the endpoint runs, and this machine's outgoing connections.",
+  response: "The response is not HTTP."
 }
 
-/** One for each host that webhooks go to. Nothing is sent: a connection is opened, with TLS, and closed. */
+/** One finding for each host of a webhook endpoint. It opens a TLS connection, sends nothing and closes it. */
 export const receiverFindings = Effect.gen(function* () {
   const urls = yield* Effect.flatMap(EndpointUrlRepo, (repo) => repo.recent(looked))
   const { reach } = yield* Reach

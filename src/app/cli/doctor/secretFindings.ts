@@ -1,14 +1,13 @@
-import { Effect } from "effect"
-import { lostSecrets } from "../../../webhooks/lostSecrets.ts"
-import { recreateSecrets } from "../recreateSecrets.ts"
+import { Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SecretBox } from "../../../platform/SecretBox.ts"
+import { compareSecrets } from "../../secrets/secretMisfits.ts"
 import { failure, warning } from "./Finding.ts"
 
-/** One for each lost key and what lies under it. Without an endpoint's secret its webhooks wait. */
-export const secretFindings = Effect.map(lostSecrets, (lost) =>
-  lost.map(({ count, kid, owner }) =>
-    (owner === "endpoint" ? failure : warning)(
-      "secrets",
-      `ENCRYPTION_KEYS lacks the key \`${kid}\`. Add it back; where it is lost, make anew ${count} ${recreateSecrets[owner]}`
-    )
-  )
-)
+/**
+ * One finding for each secret that does not match the stored data: every secret is decrypted, and every agent's
+ * wallet derived.
+ */
+export const secretFindings = Effect.map(compareSecrets(true), ({ misfits }) =>
+  misfits.map(({ level, message }) => (level === "lost" ? warning : failure)("secrets", message))
+).pipe(Effect.provide(SecretBox.layer.pipe(Layer.provide(SecureRandom.layerWebCrypto))))

@@ -1,4 +1,4 @@
-// What pip and Composer install: a wheel (PEP 427) and a zip with a composer.json.
+// Packages that pip and Composer install: a wheel (PEP 427) and a zip with a composer.json.
 import { createHash } from "node:crypto"
 import { zipSync } from "fflate"
 
@@ -58,7 +58,7 @@ export const composerZipOf = (
     ...Object.fromEntries(Object.entries(sources).map(([name, text]) => [`src/${name}`, text]))
   })
 
-/** Of the plugin in WordPress. */
+/** The plugin's folder in WordPress. */
 const folder = "quittance"
 
 /** A WordPress plugin, `client` of which is the PHP client. */

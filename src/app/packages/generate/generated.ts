@@ -1,9 +1,9 @@
-// What is made from the API's own description: for Python, PHP and WordPress.
+// Code generated from the API's own description, for Python, PHP and WordPress.
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect } from "effect"
 import { version } from "../../../../package.json"
-import { openApiDocument } from "../../openapi/Documents.ts"
+import { contractDocument } from "../../openapi/Documents.ts"
 import { wheelName } from "../wheelName.ts"
 import { composerZipOf, type Files, pluginZipOf, wheelOf } from "./archives.ts"
 import { operationsOf } from "./operationsOf.ts"
@@ -11,7 +11,7 @@ import { phpClient } from "./phpClient.ts"
 import { pythonClient } from "./pythonClient.ts"
 
 const packages = join(import.meta.dir, "../../../packages")
-const document = Effect.runSync(openApiDocument("https://pay.example.com"))
+const document = Effect.runSync(contractDocument("https://pay.example.com"))
 const operations = operationsOf(document)
 
 const read = (...path: ReadonlyArray<string>) => readFileSync(join(packages, ...path), "utf8")

@@ -1,4 +1,5 @@
-// What a shop's server may call, read from the OpenAPI document: the one source of the clients in other languages.
+// The operations that a shop's server may call, read from the OpenAPI document: the one source of the clients in other
+// languages.
 
 export type Json = { readonly [name: string]: unknown }
 
@@ -10,7 +11,7 @@ export interface Parameter {
 }
 
 export interface Operation {
-  /** As `paymentIntents`. */
+  /** Like `paymentIntents`. */
   readonly group: string
   readonly name: string
   readonly method: string
@@ -19,10 +20,10 @@ export interface Operation {
   readonly inPath: ReadonlyArray<Parameter>
   readonly inQuery: ReadonlyArray<Parameter>
   readonly inBody: ReadonlyArray<Parameter>
-  /** What a success answers: JSON of this schema, bytes, or nothing. */
+  /** The response of a success: JSON of this schema, bytes, or nothing. */
   readonly answer: { readonly kind: "json"; readonly schema: Json } | { readonly kind: "bytes" | "nothing" }
   readonly description: string
-  /** Whether a call whose answer was lost may be made again. */
+  /** True if a call whose answer was lost may be made again. */
   readonly idempotent: boolean
 }
 

@@ -12,7 +12,7 @@ import {
 
 const pascal = (name: string) => name.charAt(0).toUpperCase() + name.slice(1)
 
-/** As PHPStan and Psalm read it; what lies deeper than `depth` is an array. */
+/** The type for PHPStan and Psalm; anything deeper than `depth` is an array. */
 const shapeOf = (document: unknown, schema: Json, depth: number): string => {
   const ref = textAt(schema, "$ref")
   if (ref !== "")

@@ -1,4 +1,4 @@
-// What a faucet grants, on the chain and in memory.
+// The faucet's interface, on the chain and in memory.
 import type { Effect } from "effect"
 import type { Address, TransactionHash } from "../../../domain/Chain.ts"
 import type { ChainUnavailable, FaucetLimitReached, FaucetUnavailable } from "../../../domain/Errors.ts"

@@ -1,16 +1,16 @@
-// What the faucet's wallet signs for a grant: gas and USDC.
+// The transactions that the faucet's wallet signs for a grant: gas and USDC.
 import { encodeFunctionData, erc20Abi, type Hex } from "viem"
 import type { Address } from "../../../domain/Chain.ts"
-import { walletNetwork } from "../../../domain/networks.ts"
+import { faucetNetwork } from "../../../domain/networks.ts"
 import type { RpcPool } from "../../RpcPool.ts"
 import { makeHotWallet, type WalletState } from "../../wallets/HotWallet.ts"
 
-const { usdc } = walletNetwork
+const { usdc } = faucetNetwork
 /** Enough for a transfer to a contract wallet and for Circle's USDC; what is unused is not paid. */
 const gasLimits = { gas: 100_000n, usdc: 150_000n }
 
 export const makeFaucetWallet = (privateKey: Hex, pool: RpcPool["Service"]) => {
-  const wallet = makeHotWallet(() => privateKey, pool)
+  const wallet = makeHotWallet(faucetNetwork, () => privateKey, pool)
   return Object.assign(wallet, {
     /** Wei that a grant costs the wallet at most. */
     costOf: ({ fees }: WalletState, gasWei: bigint) =>

@@ -5,7 +5,7 @@ import { Address } from "../../../domain/Chain.ts"
 
 const hour = 3_600_000
 
-/** Whom no grant was ever paid to. */
+/** An address that never gets a grant. */
 export const nobody = Address.make("0x0000000000000000000000000000000000000000")
 
 export const faucetLimits = {
@@ -23,8 +23,8 @@ export interface Held {
 }
 
 /**
- * Of the grants that keep each limit full, the one whose window ends last: a retry must pass
- * all three, so its wait is the truthful one. Undefined where nothing is full.
+ * The grant whose window ends last among those that fill a limit. A retry must pass all three limits, so this is the
+ * correct wait. Undefined if no limit is full.
  */
 export const longestWait = (full: { readonly [L in FaucetLimit]: Date | null }, at: Date): Held | undefined =>
   (["recipient", "merchant", "ip"] as const)

@@ -21,7 +21,14 @@ import { FaucetRepo } from "./FaucetRepo.ts"
 import type { FaucetService, Grant, GrantRequest } from "./FaucetService.ts"
 import { type FaucetWallet, makeFaucetWallet } from "./FaucetWallet.ts"
 import { nobody } from "./limits.ts"
-import { emptyWallet, limitReached, notConfigured, sharedWallet, underWay } from "./refusals.ts"
+import {
+  emptyWallet,
+  limitReached,
+  notConfigured,
+  revertingToken,
+  sharedWallet,
+  underWay
+} from "./refusals.ts"
 
 export interface FaucetTiming extends OutboxTiming {
   /** The longest that a grant waits to be mined. */
@@ -90,6 +97,22 @@ const make = Effect.fnUntraced(function* (
     })
   )
 
+  /** A grant's USDC has not moved: other grants have taken the last of it, or the token refuses the wallet. */
+  const tellReverted = Effect.gen(function* () {
+    const { usdcAtomic } = yield* wallet.state
+    if (usdcAtomic < faucet.usdcAtomic) {
+      yield* tellEmpty("USDC")
+      return emptyWallet
+    }
+    yield* alerts.raise({
+      kind: "faucet_transfer_reverts",
+      tenant: Option.none(),
+      subject: wallet.address,
+      message: `A transfer of USDC from the faucet's wallet ${wallet.address} reverted, although the wallet holds enough. Check whether the token is paused, or the wallet blacklisted.`
+    })
+    return revertingToken
+  }).pipe(Effect.catchTag("RpcUnavailable", () => Effect.succeed(revertingToken)))
+
   const outbox = makeOutbox({
     wallet,
     repo: yield* OutboxRepo,
@@ -98,7 +121,7 @@ const make = Effect.fnUntraced(function* (
     onLost: tellShared,
     end: repo.end,
     onEnd: ({ purpose }, outcome) =>
-      purpose === "usdc" && outcome === "reverted" ? tellEmpty("USDC") : Effect.void
+      purpose === "usdc" && outcome === "reverted" ? Effect.asVoid(tellReverted) : Effect.void
   })
 
   const reserve = Effect.fnUntraced(function* (request: GrantRequest, state: WalletState) {
@@ -134,7 +157,7 @@ const make = Effect.fnUntraced(function* (
       if (verdict === "sent") continue
       yield* Effect.forEach(transactions.slice(index), outbox.fill, { discard: true })
       yield* repo.giveBack(grantId, index > 0)
-      if (verdict === "refused") return yield* empty("gas")
+      if (verdict === "no_funds") return yield* empty("gas")
       yield* tellShared
       return index === 0 ? "lost" : yield* sharedWallet
     }
@@ -159,8 +182,7 @@ const make = Effect.fnUntraced(function* (
     // Broadcast and in no block yet: the worker checks it until it is.
     if (Option.isNone(sightings)) return yield* underWay
     const [gas, usdc] = sightings.value
-    // Others' grants took the last of it between the look and the block.
-    if (usdc?.outcome === "reverted") return yield* empty("USDC")
+    if (usdc?.outcome === "reverted") return yield* yield* tellReverted
     if (usdc?.outcome !== "moved") return gas?.outcome === "moved" ? yield* sharedWallet : "lost"
     if (gas?.outcome === "moved") yield* Effect.andThen(emptyAlert.paid, configured)
     const grant: Grant = {
@@ -194,7 +216,7 @@ const make = Effect.fnUntraced(function* (
   return { offer: { enabled: true, usdcAtomic: faucet.usdcAtomic }, held: heldBy(repo), grant }
 })
 
-/** Of AppConfig's wallet, or one that is off; at another pace for tests. */
+/** The faucet of AppConfig's wallet, or a disabled faucet; tests change its pace. */
 export const makeFaucet = (
   timing: Partial<FaucetTiming> = {}
 ): Effect.Effect<

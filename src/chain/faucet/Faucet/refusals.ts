@@ -22,6 +22,12 @@ export const emptyWallet = new FaucetUnavailable({
   message: "The faucet's wallet is empty. The operator has been notified; fund the wallet another way."
 })
 
+export const revertingToken = new FaucetUnavailable({
+  reason: "transfer_reverts",
+  message:
+    "The test funds did not move: the token refused the transfer. The operator has been notified; fund the wallet another way."
+})
+
 export const sharedWallet = new FaucetUnavailable({
   reason: "wallet_shared",
   message:

@@ -1,5 +1,4 @@
-// What a transaction of the service's wallets offers for its gas: bounded by the present price
-// and by what the wallet holds, and free to come down.
+// Gas fees of the service's transactions: bounded by the present price and the wallet's balance, and free to fall.
 import { type Hex, parseTransaction } from "viem"
 import type { Fees, WalletState } from "../HotWallet.ts"
 
@@ -16,7 +15,7 @@ const smaller = (one: bigint, other: bigint) => (one < other ? one : other)
 /** Nodes ask a tenth, some an eighth more of a replacement. */
 const raised = (fee: bigint) => (fee * 5n) / 4n + 1n
 
-/** What the wallet can offer at most for each gas of a transaction. */
+/** The most that the wallet can offer for each gas of a transaction. */
 const affordable = ({ wei }: WalletState, raw: Hex) => {
   const { value = 0n, gas = 21_000n } = parseTransaction(raw)
   return wei > value ? (wei - value) / gas : 0n
@@ -44,9 +43,9 @@ export const fillingFees = (old: Fees, state: WalletState | undefined): Fees => 
 })
 
 export interface BroadcastState {
-  /** Whether a node knows any version; undefined while not all have said. */
+  /** True if a node knows any version; undefined while not all have said. */
   readonly known: boolean | undefined
-  /** Whether blocks have come since it was signed. */
+  /** True if blocks have come since it was signed. */
   readonly blocksCome: boolean
 }
 

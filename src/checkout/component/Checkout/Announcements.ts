@@ -1,4 +1,4 @@
-// What the service is told of transfers before the wallet is asked for them.
+// Announces transfers to the service before the wallet gets a request for them.
 import {
   type Attempt,
   announcedId,
@@ -36,23 +36,23 @@ export class Announcements {
   async announce(attempt: Attempt, earlier: Attempt | undefined, tell: Tell): Promise<Attempt | undefined> {
     const { buyerToken, from, paymentId } = attempt
     const notSent = (notice: MessageKey) => tell({ type: "NotSent", notice, chainId: undefined })
-    let kept = readAnnounced(paymentId, from)
+    let stored = readAnnounced(paymentId, from)
     try {
-      if (kept?.state === "lost") {
-        const { attempts } = await this.#service.attempts(paymentId, from, kept)
+      if (stored?.state === "lost") {
+        const { attempts } = await this.#service.attempts(paymentId, from, stored)
         if (attempts.length > 0) {
           restoreAttempt(attempt, earlier)
           tell({ type: "AttemptOpen" })
           return undefined
         }
-        forgetAnnounced(paymentId, from, kept.id)
-        kept = undefined
+        forgetAnnounced(paymentId, from, stored.id)
+        stored = undefined
       }
-      if (kept?.state === "withdrawn") {
+      if (stored?.state === "withdrawn") {
         // By another tab, or before a reload: its request may arrive after this announcement, and must not end it.
-        await this.#service.withdraw(paymentId, kept.id)
-        forgetAnnounced(paymentId, from, kept.id)
-        kept = undefined
+        await this.#service.withdraw(paymentId, stored.id)
+        forgetAnnounced(paymentId, from, stored.id)
+        stored = undefined
       }
       const nonce = await this.#service.announce(paymentId, {
         buyerDidToken: buyerToken,
@@ -74,29 +74,34 @@ export class Announcements {
       switch (code) {
         case "INVALID_REQUEST":
           // The service has ended the attempt of this id.
-          if (kept !== undefined && writeAttempt(attempt)) return this.announce(attempt, earlier, tell)
+          if (stored !== undefined && writeAttempt(attempt)) return this.announce(attempt, earlier, tell)
           notSent("noticeUnreachable")
           break
         case "PAYMENT_ATTEMPT_OPEN":
           tell({ type: "AttemptOpen" })
           break
         case "PAYMENT_SETTLED":
-        case "PAYMENT_FAILED": {
-          const payment = await this.#service.open(this.#intentToken).catch(() => undefined)
-          if (payment === undefined) notSent("noticeUnreachable")
-          else tell({ type: "Superseded", payment })
+        case "PAYMENT_FAILED":
+          if (!(await this.#hasEnded(tell))) notSent("noticeUnreachable")
           break
-        }
         case "INVALID_BUYER_TOKEN":
           this.#identity.forget()
           await readContext(this.#service, tell)
           notSent(tokenNotice({ reason }))
           break
         default:
-          notSent(refusalNotice(error))
+          if (!retryable || !(await this.#hasEnded(tell))) notSent(refusalNotice(error))
       }
     }
     return undefined
+  }
+
+  /** Reads the payment, which may have been paid from elsewhere. */
+  async #hasEnded(tell: Tell): Promise<boolean> {
+    const payment = await this.#service.open(this.#intentToken).catch(() => undefined)
+    if (payment === undefined || payment.status === "pending") return false
+    tell({ type: "Superseded", payment })
+    return true
   }
 
   /** Takes the announcement back: the wallet has sent nothing. */
@@ -106,7 +111,7 @@ export class Announcements {
     markAnnounced(paymentId, from, announced, "withdrawn")
     this.#withdrawing = this.#service.withdraw(paymentId, announced.id).then(
       () => forgetAnnounced(paymentId, from, announced.id),
-      // Kept: whoever announces next asks for it once more.
+      // It stays stored, so the next announcement asks for the withdrawal again.
       () => {}
     )
     await Promise.race([this.#withdrawing, new Promise((resolve) => setTimeout(resolve, 2_000))])

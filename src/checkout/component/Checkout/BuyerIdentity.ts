@@ -1,11 +1,10 @@
 // The token that says who the buyer is, signed by their wallet.
-import { isOpen } from "../../../domain/networks.ts"
 import { createDidToken } from "../../../payments/buyers/createDidToken.ts"
+import type { CheckoutContext } from "../CheckoutContext.ts"
 import { sameHex } from "../erc20.ts"
-import type { CheckoutContext } from "../service.ts"
 import { askSignature, type Eip1193Provider, type Hex, WalletError } from "../wallets.ts"
 
-/** Of a token, where the merchant allows as much. */
+/** The longest lifetime of a token, if the merchant allows it. */
 const usualSeconds = 2 * 3600
 /** A token with less left than this part of its life is not used for a new payment. */
 const reservePart = 1 / 8
@@ -13,14 +12,17 @@ const reservePart = 1 / 8
 interface Identity {
   readonly token: string
   readonly account: string
-  /** When it is used for nothing new, in Unix seconds. */
+  /** The time after which the token is not used again, in Unix seconds. */
   readonly goodUntil: number
 }
 
 const seconds = () => Math.floor(Date.now() / 1000)
 
-const hexOfUtf8 = (text: string): Hex =>
-  `0x${Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16).padStart(2, "0")).join("")}`
+const hexOfUtf8 = (text: string): Hex => {
+  let hex: Hex = "0x"
+  for (const byte of new TextEncoder().encode(text)) hex = `${hex}${byte.toString(16).padStart(2, "0")}`
+  return hex
+}
 
 export class BuyerIdentity {
   readonly #paymentId: string | undefined
@@ -30,7 +32,7 @@ export class BuyerIdentity {
     this.#paymentId = paymentId
   }
 
-  /** Whether a token of the account is at hand. */
+  /** True if a token of the account is at hand. */
   isKnown(account: string): boolean {
     const identity = this.#identity
     return identity !== undefined && sameHex(identity.account, account) && identity.goodUntil > seconds()
@@ -48,8 +50,7 @@ export class BuyerIdentity {
   ): Promise<string> {
     if (this.#identity !== undefined && this.isKnown(account)) return this.#identity.token
     const { provider } = wallet
-    if (context === undefined || !isOpen(context.env))
-      throw new WalletError("unauthorized", "live payments are not open")
+    if (context?.open !== true) throw new WalletError("unauthorized", "live payments are not open")
     const now = seconds()
     const lifetimeSeconds = Math.min(usualSeconds, context.tokenLifetimeSeconds ?? usualSeconds)
     const token = await createDidToken(
@@ -62,7 +63,7 @@ export class BuyerIdentity {
         lifetimeSeconds,
         // By the service's clock, which judges it.
         now: now + Math.floor(context.skew / 1000),
-        // Good for this payment alone.
+        // Valid only for this payment.
         ...(this.#paymentId === undefined ? {} : { id: this.#paymentId })
       }
     )

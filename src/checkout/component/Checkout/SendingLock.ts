@@ -3,7 +3,7 @@ import { lockName } from "../attempt.ts"
 /** A prompt that was given up lets go of the lock first, or this tab would wait for itself. */
 const nextTask = () => new Promise((resolve) => setTimeout(resolve, 0))
 
-/** One tab at a time asks its wallet for money. */
+/** Lets only one tab at a time request money from its wallet. */
 export class SendingLock {
   readonly #name: string
   /** Lets go of the lock, while this tab holds it. */

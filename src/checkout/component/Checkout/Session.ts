@@ -1,4 +1,4 @@
-// What the parts of a checkout share.
+// State shared by the parts of a checkout.
 import type { UnverifiedIntent } from "../intentToken.ts"
 import type { Message } from "../Message.ts"
 import type { Model } from "../Model.ts"
@@ -9,15 +9,15 @@ import type { WalletConnection } from "./WalletConnection.ts"
 
 export interface Session {
   readonly intentToken: string
-  /** What the token names; undefined where it cannot be read. */
+  /** The token's content; undefined if it is unreadable. */
   readonly claims: UnverifiedIntent | undefined
   readonly service: CheckoutService
   readonly wallet: WalletConnection
   readonly identity: BuyerIdentity
   readonly announcements: Announcements
-  /** As it is now. */
+  /** The current state. */
   readonly model: () => Model
-  /** Whether nobody has changed course since then, or stopped the checkout. */
+  /** True if nobody has changed course since then, or stopped the checkout. */
   readonly isCurrent: (epoch: number) => boolean
   /** For what counts however late it comes. */
   readonly send: (message: Message) => void

@@ -1,7 +1,8 @@
 // The wallets to choose from, and the one that is connected.
+
+import type { CheckoutContext } from "../CheckoutContext.ts"
 import { takesCalls } from "../calls.ts"
 import type { Message, Tell } from "../Message.ts"
-import type { CheckoutContext } from "../service.ts"
 import { makeWalletConnect } from "../walletConnect.ts"
 import {
   accountsOf,

@@ -1,4 +1,4 @@
-// What the account has, and test money for it.
+// The account's balance, and test money for it.
 import type { Tell } from "../Message.ts"
 import { ServiceError } from "../service.ts"
 import { failureOf } from "../wallets.ts"

@@ -1,4 +1,4 @@
-// What becomes of an attempt once the wallet was asked.
+// Follows an attempt after the wallet got its request.
 import { type Attempt, noteNonce, readAttempt } from "../attempt.ts"
 import { callsStatus } from "../calls.ts"
 import { follow, inquire } from "../chain.ts"
@@ -27,7 +27,7 @@ export const inquireAttempt = async (session: Session, attempt: Attempt, tell: T
         : { type: "NoTransfer", mined: found.mined, pending: found.pending }
     )
   } catch {
-    // Not every wallet tells of a change, as one that refuses a request for another chain than its own.
+    // Not every wallet announces a change; some refuse a request for a chain other than their own.
     const chainId = await askChainId(session.wallet.provider).catch(() => undefined)
     const isElsewhere = chainId !== undefined && chainId !== claims.token.chainId
     tell(
@@ -72,17 +72,17 @@ const inquireCalls = async (
 /** Looks whether another transaction has taken the place of the one that was sent. */
 export const followAttempt = async (session: Session, attempt: Attempt, tell: Tell): Promise<void> => {
   const { claims, wallet } = session
-  const kept = readAttempt(attempt.paymentId) ?? attempt
-  if (claims === undefined || kept.hash === null) return
+  const stored = readAttempt(attempt.paymentId) ?? attempt
+  if (claims === undefined || stored.hash === null) return
   // What calls become is not replaced by the account's next transaction.
-  if (kept.calls !== undefined) return
-  const sent = { ...kept, hash: kept.hash }
+  if (stored.calls !== undefined) return
+  const sent = { ...stored, hash: stored.hash }
   try {
     const course = await follow(wallet.provider, sent, claims, atomicAmount(session.model()))
     if (course.outcome === "stands") noteNonce(sent, course.nonce)
     if (course.outcome === "replaced") tell({ type: "TransferFound", hash: course.hash })
     // The nonce that it was asked to use proves nothing of the one that it has.
-    const isProven = kept.nonceSeen === true || Date.now() - kept.startedAt >= forgottenMillis
+    const isProven = stored.nonceSeen === true || Date.now() - stored.startedAt >= forgottenMillis
     if (course.outcome === "lost" && isProven) tell({ type: "Lost" })
   } catch {
     // The service goes on looking for the transaction; the next poll follows again.

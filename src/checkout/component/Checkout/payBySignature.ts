@@ -13,7 +13,7 @@ import type { Session } from "./Session.ts"
 /** Terms older than this are fetched again before they are signed: they expire after minutes. */
 const freshTermsMillis = 120_000
 
-/** What the account would sign for exactly this payment; undefined where the service does not say. */
+/** The typed data that the account signs to pay exactly this payment; undefined if the service returns none. */
 export const readTerms = async (session: Session, account: string): Promise<SigningTerms | undefined> => {
   const { claims, service } = session
   if (claims === undefined) return undefined
@@ -27,7 +27,7 @@ export const readTerms = async (session: Session, account: string): Promise<Sign
     : undefined
 }
 
-/** One prompt: what it signs pays this payment alone, and moves nothing until it is handed in. */
+/** Requests one signature. It pays only this payment, and moves no money until it is submitted. */
 export const sign = async (session: Session, tell: Tell): Promise<void> => {
   const { account, epoch, payment, terms: known } = session.model()
   if (account === undefined || payment === undefined) return

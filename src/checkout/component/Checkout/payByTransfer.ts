@@ -26,7 +26,7 @@ const nothingSent: { readonly [F in WalletFailure]?: MessageKey } = {
   funds: "noticeNoGas"
 }
 
-/** Of the token, not of the coin that pays the fee. */
+/** The balance of the token, not of the coin that pays the fee. */
 const lacksToken = /transfer amount exceeds balance/i
 
 /** The wallet was asked before: that request is accounted for first. */
@@ -35,7 +35,7 @@ export const asked = (attempt: Attempt): Message => ({
   attempt
 })
 
-/** One tab at a time comes here. Nothing is sent before the attempt is on record. */
+/** Runs in one tab at a time. Nothing is sent before the attempt is announced. */
 export const payByTransfer = async (session: Session, again: boolean, tell: Tell): Promise<void> => {
   const { announcements, claims, identity, intentToken, service, wallet } = session
   const { account, context, epoch, payment } = session.model()
@@ -61,7 +61,7 @@ export const payByTransfer = async (session: Session, again: boolean, tell: Tell
       askChainId(provider)
     ])
     const byCalls = earlier === undefined ? session.model().byCalls : earlier.calls !== undefined
-    if (!byCalls && chainId !== context.chain.id) return notSent("noticeWrongAccount", chainId)
+    if (!byCalls && chainId !== context.chain.id) return notSent("noticeWrongNetwork", chainId)
     if (!accounts.some((one) => sameHex(one, account))) return notSent("noticeWrongAccount")
     const start = byCalls ? { nonce: 0, block: 0 } : await startingPoint(provider, account)
     const reused =
@@ -150,7 +150,7 @@ const sendTransfer = async (
     const elsewhere = chainId === token.chainId ? undefined : chainId
     const notice =
       elsewhere !== undefined
-        ? "noticeWrongAccount"
+        ? "noticeWrongNetwork"
         : failure === "funds" && lacksToken.test(message)
           ? "fundsTitle"
           : nothingSent[failure]

@@ -1,7 +1,10 @@
+import type { CheckoutContext } from "../CheckoutContext.ts"
 import type { Tell } from "../Message.ts"
-import type { CheckoutContext, CheckoutService } from "../service.ts"
+import type { CheckoutService } from "../service.ts"
 
-/** What the shop asks of buyers now: it may have changed since the page was opened. Undefined where no answer comes. */
+/**
+ * The shop's current requirements, which may have changed since the page was opened. Undefined without a response.
+ */
 export const readContext = async (
   service: CheckoutService,
   tell: Tell

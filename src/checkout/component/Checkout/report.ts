@@ -1,8 +1,8 @@
-// What is handed in to the service: the transfer that was sent, with the buyer's token, or the signature that pays.
+// Reports to the service: the sent transfer with the buyer's token, or the signature that pays.
 import { type Attempt, writeAttempt } from "../attempt.ts"
 import type { Message, Tell } from "../Message.ts"
 import { atomicAmount } from "../Model.ts"
-import { type ReportAnswer, ServiceError } from "../service.ts"
+import { isUnanswered, type Refusal, type ReportAnswer, ServiceError } from "../service.ts"
 import type { SignedTerms } from "../signed.ts"
 import { failureOf, WalletError } from "../wallets.ts"
 import { readContext } from "./readContext.ts"
@@ -12,6 +12,21 @@ const messageOf = (answer: ReportAnswer): Message =>
   answer.outcome === "settled"
     ? { type: "Reported", payment: answer.payment }
     : { type: "StillPending", payment: answer.payment, retryAfter: answer.retryAfter }
+
+/**
+ * A report without a verdict says nothing of the payment, which may have settled all the same: the service watches the
+ * chain for what was announced. Undefined if the payment cannot be read, or is pending for a reason that the service gave.
+ */
+const readInstead = async (
+  { intentToken, service }: Session,
+  refusal: Refusal
+): Promise<Message | undefined> => {
+  if (!refusal.retryable) return undefined
+  const payment = await service.open(intentToken).catch(() => undefined)
+  if (payment === undefined) return undefined
+  if (payment.status !== "pending") return { type: "Superseded", payment }
+  return isUnanswered(refusal) ? { type: "StillPending", payment, retryAfter: refusal.retryAfter } : undefined
+}
 
 export const report = async (session: Session, tell: Tell): Promise<void> => {
   const { claims, service } = session
@@ -33,20 +48,23 @@ export const report = async (session: Session, tell: Tell): Promise<void> => {
     tell(messageOf(answer))
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
-    tell({ type: "ReportRefused", refusal: error.refusal })
+    const { refusal } = error
+    tell((await readInstead(session, refusal)) ?? { type: "ReportRefused", refusal })
   }
 }
 
-export const relay = async ({ claims, service }: Session, signed: SignedTerms, tell: Tell): Promise<void> => {
+export const relay = async (session: Session, signed: SignedTerms, tell: Tell): Promise<void> => {
+  const { claims, service } = session
   try {
     tell(messageOf(await service.relay(claims?.id ?? "", signed)))
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
-    tell({ type: "RelayRefused", refusal: error.refusal })
+    const { refusal } = error
+    tell((await readInstead(session, refusal)) ?? { type: "RelayRefused", refusal })
   }
 }
 
-/** Has the connected account sign a token anew, for what was sent already. */
+/** Has the connected account sign a new token for a transfer that was already sent. */
 export const prove = async (session: Session, attempt: Attempt, tell: Tell): Promise<void> => {
   const { identity, service, wallet } = session
   const { account, context: known } = session.model()

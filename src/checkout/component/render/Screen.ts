@@ -1,6 +1,6 @@
 import type { CheckoutIcon, Child } from "../elements.ts"
 
-/** What the card says of a state, between header and footer. */
+/** The card's content for a state, between header and footer. */
 export interface Screen {
   readonly icon: CheckoutIcon | "spinner"
   readonly tone?: "good" | "warn" | "bad"

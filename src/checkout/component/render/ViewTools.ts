@@ -2,17 +2,19 @@ import type { UnverifiedIntent } from "../intentToken.ts"
 import type { Action } from "../Message.ts"
 import type { Translation } from "../translate.ts"
 
-/** What the page around the checkout gives it to be drawn with. */
+/** Inputs for rendering from the page around the checkout. */
 export interface ViewTools {
   readonly translation: Translation
   readonly claims: UnverifiedIntent | undefined
-  /** What the shop's page says is paid for. */
+  /** The description from the shop's page. */
   readonly description: string
   /** Until when it may be paid. */
   readonly deadline: string | undefined
-  /** Of the hosted page with this payment. */
+  /** The URL of the hosted page with this payment. */
   readonly payUrl: string
-  /** Whether wallets are apps here. */
+  /** The same, for a phone to scan. */
+  readonly scanUrl: string
+  /** True if wallets are apps here. */
   readonly phone: boolean
   readonly send: (action: Action) => void
   /** The buyer is done with the checkout. */

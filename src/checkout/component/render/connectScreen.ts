@@ -50,18 +50,26 @@ const byPhone = ({ cancel, code, panelButton, t, tools }: Pieces): Screen => ({
   icon: "phone",
   title: t("phoneTitle"),
   text: [t("phoneText")],
-  body: [code(tools.payUrl, "qrPay")],
+  body: [code(tools.scanUrl, "qrPay")],
   actions: [panelButton("secondary", "back", undefined), cancel]
 })
 
 const walletList = (...choices: ReadonlyArray<Child>) =>
   h("ul", { class: "wallets", part: "wallets" }, ...choices.map((choice) => h("li", {}, choice)))
 
-/** What a choice shows: the wallet's picture, or a drawing of one, and its name. */
-const face = (name: string, image: string) => [
-  image === ""
-    ? h("span", { class: "glyph", "aria-hidden": "true" }, icon("wallet"))
-    : h("img", { src: image, alt: "", width: "36", height: "36" }),
+const drawnIcon = () => h("span", { class: "glyph", "aria-hidden": "true" }, icon("wallet"))
+
+/** The wallet's own icon as an image, whose scripts do not run; a drawn one in place of an image that does not show. */
+const iconOf = (image: string) => {
+  if (image === "") return drawnIcon()
+  const shown = h("img", { src: image, alt: "", width: "36", height: "36" })
+  shown.addEventListener("error", () => shown.replaceWith(drawnIcon()))
+  return shown
+}
+
+/** The content of a choice. */
+const iconAndName = (name: string, image: string) => [
+  iconOf(image),
   h("span", { class: "name" }, h("bdi", {}, name))
 ]
 
@@ -71,7 +79,7 @@ const apps = (payUrl: string) =>
     h(
       "a",
       { class: "wallet", part: "button wallet", href: link(payUrl), "data-key": `app ${name}` },
-      ...face(name, "")
+      ...iconAndName(name, "")
     )
   )
 
@@ -80,7 +88,7 @@ const walletChoices = ({ model, t, tools }: Pieces) =>
     const choice = h(
       "button",
       { type: "button", class: "wallet", part: "button wallet", "data-key": `wallet ${id}` },
-      ...face(name === "" ? t("browserWallet") : name, image)
+      ...iconAndName(name === "" ? t("browserWallet") : name, image)
     )
     choice.addEventListener("click", () => tools.send({ type: "ChooseWallet", walletId: id }))
     return choice
@@ -106,7 +114,7 @@ export const connectScreen = (pieces: Pieces): Screen => {
       title: t("connectNone"),
       text: [t(tools.phone ? "connectPhoneText" : "connectNoneText")],
       body: [
-        tools.phone ? walletList(...apps(tools.payUrl)) : code(tools.payUrl, "qrPay"),
+        tools.phone ? walletList(...apps(tools.payUrl)) : code(tools.scanUrl, "qrPay"),
         ...(choices.length === 0 ? [] : [walletList(...choices)])
       ],
       actions: [panelButton("secondary", "payByAddress", "address"), cancel]

@@ -1,4 +1,4 @@
-// How a checkout ends.
+// Screens at the end of a checkout.
 import type { Model } from "../Model.ts"
 import { shortened } from "../shortened.ts"
 import type { MessageKey } from "../translate.ts"
@@ -24,7 +24,10 @@ export const settledScreen = (pieces: Pieces): Screen => {
   }
 }
 
-export const failedScreen = ({ button, explorer, model, t, tools }: Pieces): Screen => ({
+/** The hosted page may have the features that the shop's page lacks. */
+const needsOtherPage: ReadonlySet<string | undefined> = new Set(["INSECURE_CONTEXT", "STORAGE_BLOCKED"])
+
+export const failedScreen = ({ button, explorer, link, model, t, tools }: Pieces): Screen => ({
   icon: "cross",
   tone: "bad",
   title: t(model.reason === "gatedText" ? "gatedTitle" : "failedTitle"),
@@ -37,7 +40,11 @@ export const failedScreen = ({ button, explorer, model, t, tools }: Pieces): Scr
   actions:
     model.reason === "failedUnreachable"
       ? [button("primary", "tryAgain", { type: "Retry" })]
-      : [explorer(), button("secondary", "done", tools.close)]
+      : [
+          needsOtherPage.has(model.code) ? link("openPayPage", tools.payUrl) : undefined,
+          explorer(),
+          button("secondary", "done", tools.close)
+        ]
 })
 
 export const expiredScreen = ({ button, t, tools }: Pieces): Screen => ({
@@ -48,16 +55,16 @@ export const expiredScreen = ({ button, t, tools }: Pieces): Screen => ({
   actions: [button("primary", "done", tools.close)]
 })
 
-/** Who was shown the address may have sent to it. */
+/** A buyer who saw the address may have sent money to it. */
 const reasonOf = ({ addressShown, reason }: Model): ReadonlyArray<MessageKey> => {
   if (reason === undefined) return []
-  return [reason === "cancelledByBuyer" && addressShown ? "addressMatched" : reason]
+  return [reason === "cancelledByBuyer" && addressShown ? "cancelledAddressShown" : reason]
 }
 
 export const cancelledScreen = ({ button, explorer, model, t }: Pieces): Screen => ({
   icon: model.reason === "cancelledByBuyer" ? "cross" : "alert",
   tone: "warn",
-  title: t("cancelledTitle"),
+  title: t(model.reason === "cancelledByBuyer" ? "cancelledTitle" : "notCompletedTitle"),
   text: reasonOf(model).map((key) => t(key)),
   actions: [
     button("primary", "payAgain", { type: "StartAgain" }),

@@ -5,7 +5,7 @@ import { shortened } from "../shortened.ts"
 import type { Pieces } from "./pieces.ts"
 import type { Screen } from "./Screen.ts"
 
-/** Where the operator sends buyers who want to buy USDC. */
+/** The operator's page for buying USDC. */
 const onramp = ({ link, model }: Pieces): Child => {
   const { account = "", context, payment } = model
   const href = context?.onrampUrl

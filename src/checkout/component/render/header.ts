@@ -7,7 +7,7 @@ import { valuesOf } from "./values.ts"
 
 const steps = ["progressConnect", "progressReview", "progressPay", "progressDone"] as const
 
-/** How many of the four steps are behind the buyer. */
+/** The number of completed steps out of four. */
 const stepsDone = ({ state }: Model): number => {
   switch (state) {
     case "loading":
@@ -61,7 +61,7 @@ export const header = (model: Model, tools: ViewTools): HTMLElement => {
       ? h("div", { class: "amount blank", "aria-hidden": "true" })
       : h(
           "p",
-          { class: size, part: "amount" },
+          { class: size, part: "amount", translate: "no" },
           h("span", { class: "visually-hidden" }, `${translation.text("amountLabel")}: `),
           amount
         ),

@@ -1,4 +1,4 @@
-// What screens are made of, in the buyer's language.
+// Building blocks of the screens, in the buyer's language.
 import { type Child, h, spinner } from "../elements.ts"
 import type { Action } from "../Message.ts"
 import { type Model, type Panel, pays } from "../Model.ts"
@@ -9,7 +9,7 @@ import { type Values, valuesOf } from "./values.ts"
 
 export type Pieces = ReturnType<typeof pieces>
 
-/** Made anew for each drawing: an element stands in one place. */
+/** Created for each render: an element can be in only one place. */
 export const pieces = (model: Model, tools: ViewTools) => {
   const { translation, send } = tools
   const values = valuesOf(model, tools)
@@ -43,7 +43,7 @@ export const pieces = (model: Model, tools: ViewTools) => {
     button(look, "changeWallet", { type: "ChangeWallet" })
   // Once the wallet was asked, nobody can promise that nothing is charged.
   const cancel = model.attempt === undefined ? button("quiet", "cancel", { type: "Cancel" }) : undefined
-  /** Who pays the network fee is the buyer's choice, where there is one. */
+  /** Lets the buyer choose who pays the network fee, if there is a choice. */
   const otherWay = () => {
     const signs = pays(model) === "by signature"
     return model.terms?.relayed !== true
@@ -98,7 +98,7 @@ export const pieces = (model: Model, tools: ViewTools) => {
         () => {}
       )
     })
-    return row(label, h("bdi", { class: "whole", dir: "ltr" }, text), copy)
+    return row(label, h("bdi", { class: "whole", dir: "ltr", translate: "no" }, text), copy)
   }
   const code = (text: string, label: MessageKey) => h("div", { class: "code-box" }, qrCode(text, t(label)))
 

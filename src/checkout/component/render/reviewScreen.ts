@@ -5,7 +5,7 @@ import type { Pieces } from "./pieces.ts"
 import type { Screen } from "./Screen.ts"
 
 const shortHex = (hex: string) =>
-  h("small", {}, h("bdi", { class: "code", title: hex, dir: "ltr" }, shortened(hex)))
+  h("small", {}, h("bdi", { class: "code", title: hex, dir: "ltr", translate: "no" }, shortened(hex)))
 
 export const reviewScreen = (pieces: Pieces): Screen => {
   const { button, cancel, changeWallet, model, otherWay, row, t, tools, values, waiting } = pieces

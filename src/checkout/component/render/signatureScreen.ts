@@ -2,7 +2,7 @@ import { connectScreen } from "./connectScreen.ts"
 import type { Pieces } from "./pieces.ts"
 import type { Screen } from "./Screen.ts"
 
-/** What the wallet is asked for, or why it is not asked. */
+/** The wallet's request, or the reason why there is none. */
 export const signatureScreen = (pieces: Pieces): Screen => {
   const { button, model, stopWaiting, t, waiting } = pieces
   const stop = stopWaiting("secondary")

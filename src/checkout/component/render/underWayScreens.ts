@@ -1,5 +1,6 @@
 // Money is on its way: sent from here, or from another browser of the same wallet.
 import { h, icon, spinner } from "../elements.ts"
+import { confirmingText } from "./confirmingText.ts"
 import type { Pieces } from "./pieces.ts"
 import type { Screen } from "./Screen.ts"
 
@@ -69,7 +70,7 @@ export const confirmingScreen = (pieces: Pieces): Screen => {
     : {
         icon: "clock",
         title: t("confirmingTitle"),
-        text: [t("confirmingText")],
+        text: [confirmingText(pieces)],
         body: [stages(pieces, 1)],
         actions: [explorer()]
       }

@@ -3,7 +3,7 @@ import type { ViewTools } from "./ViewTools.ts"
 
 export type Values = Readonly<Record<string, string>>
 
-/** What every screen fills its sentences with. */
+/** The values for the placeholders of every screen. */
 export const valuesOf = (
   { context, payment, wallets, walletId }: Model,
   { translation }: ViewTools

@@ -20,12 +20,12 @@ export const mayHaveSent = ({ addressShown, attempt, signed }: Model): boolean =
 export const keyChanged = (model: Model): MessageKey =>
   mayHaveSent(model) ? "failedUnreported" : "noticeKeyChanged"
 
-/** The state of a payment that is not pending any more; undefined where it is. */
+/** The state of a payment that is no longer pending; undefined if it is pending. */
 export const decided = (model: Model, payment: CheckoutPayment): Next | undefined => {
   if (payment.status === "settled")
     return [leave(model, "settled", { payment, attempt: undefined, signed: undefined }), forgetting(model)]
   if (payment.status === "failed") {
-    // Where money may have been sent all the same, the buyer is told whom to ask.
+    // If money may have been sent anyway, the buyer learns whom to ask.
     return payment.failureReason === "expired" && !mayHaveSent(model)
       ? [leave(model, "expired", { payment }), []]
       : [leave(model, "failed", { payment, reason: "failedUnverified", code: "PAYMENT_FAILED" }), []]

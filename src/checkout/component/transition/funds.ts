@@ -1,4 +1,4 @@
-// Whether the account has what it takes.
+// Decides whether the account has enough USDC and gas.
 import type { Next } from "../Command.ts"
 import { atomicAmount, type Model, maySend, type Notice, pays } from "../Model.ts"
 import { tokenNotice } from "../refusalNotice.ts"

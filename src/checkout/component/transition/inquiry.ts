@@ -1,4 +1,4 @@
-// What the chain says of an attempt.
+// Transitions for the chain's answers about an attempt.
 import type { Attempt } from "../attempt.ts"
 import type { Next } from "../Command.ts"
 import type { MessageOf } from "../Message.ts"

@@ -28,6 +28,10 @@ export const loadRefused = (model: Model, { onRecord, refusal }: MessageOf<"Load
   if (refusal.code === "LIVE_MODE_GATED") {
     return [leave(model, "failed", { reason: "gatedText", code: refusal.code }), []]
   }
+  if (refusal.code === "STORAGE_BLOCKED")
+    return [leave(model, "failed", { reason: "failedStorage", code: refusal.code }), []]
+  if (refusal.code === "INSECURE_CONTEXT")
+    return [leave(model, "failed", { reason: "failedKey", code: refusal.code }), []]
   if (refusal.code === "INTENT_TOKEN_EXPIRED") return [leave(model, "expired", { code: refusal.code }), []]
   if (!refusal.retryable) {
     const reason =

@@ -1,4 +1,4 @@
-// What a model says beside its screen.
+// Notices next to a screen.
 
 import type { Model } from "../Model.ts"
 import type { MessageKey } from "../translate.ts"

@@ -23,7 +23,7 @@ const silence: Readonly<Record<string, MessageKey>> = {
   CHAIN_UNAVAILABLE: "noticeChainDown"
 }
 
-/** There is no verdict yet: the buyer is told why, and the service is asked again. */
+/** There is no verdict yet: shows why, and asks the service again. */
 export const unanswered = (model: Model, { code, retryAfter }: Refusal): Next => [
   {
     ...model,

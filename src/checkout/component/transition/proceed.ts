@@ -8,7 +8,7 @@ export const checking = (model: Model, attempt: Attempt, changes: Partial<Model>
   [{ run: "inquire", attempt }]
 ]
 
-/** Where a payment that is still pending stands, by what is known of wallet, chain and attempt. */
+/** The state of a pending payment, from the known facts about wallet, chain and attempt. */
 export const proceed = (model: Model, notice?: Notice): Next => {
   const { attempt, account, context } = model
   if (attempt !== undefined && attempt.hash !== null)

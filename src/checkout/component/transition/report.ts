@@ -1,4 +1,4 @@
-// What the service says of a transfer that is reported to it.
+// Transitions for the service's answers to a report.
 import type { Attempt } from "../attempt.ts"
 import type { Next } from "../Command.ts"
 import type { MessageOf } from "../Message.ts"
@@ -10,9 +10,9 @@ import { proceed } from "./proceed.ts"
 
 export const stillPending = (model: Model, { payment, retryAfter }: MessageOf<"StillPending">): Next => {
   const { attempt } = model
-  const kept = model.notice?.key === "noticeReplaced" ? model.notice : undefined
+  const replacedNotice = model.notice?.key === "noticeReplaced" ? model.notice : undefined
   return [
-    enter(model, "confirming", { payment, notice: kept, polls: model.polls + 1 }),
+    enter(model, "confirming", { payment, notice: replacedNotice, polls: model.polls + 1 }),
     [...(attempt?.hash == null ? [] : [{ run: "follow", attempt } as const]), ...nextPoll(model, retryAfter)]
   ]
 }
@@ -28,6 +28,7 @@ export const reportRefused = (model: Model, refusal: Refusal): Next => {
     case "PAYMENT_FAILED":
       return [leave(model, "failed", { reason: "failedUnverified", code: refusal.code }), []]
     case "TEST_SETTLEMENT_MISMATCH":
+    case "SETTLEMENT_MISMATCH":
       break
     default:
       // What was sent is on record: nothing here says that it does not pay.

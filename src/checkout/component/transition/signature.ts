@@ -35,7 +35,7 @@ export const signFailed = (
 ): Next => {
   if (failure === "rejected" || failure === "busy" || failure === "unreachable") {
     const notice: Notice = { key: walletNotice[failure], tone: "warning" }
-    // The account has changed meanwhile: nothing is known of this one.
+    // The account has changed since, and nothing is known about the new one.
     return model.terms === undefined
       ? proceed({ ...model, state: "review", epoch: model.epoch + 1 }, notice)
       : [leave(model, "review", { notice }), []]

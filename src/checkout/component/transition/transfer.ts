@@ -21,7 +21,7 @@ export const notSent = (model: Model, message: MessageOf<"NotSent">): Next => {
   }
   const key = message.notice === "noticeKeyChanged" ? keyChanged(model) : message.notice
   const notice: Notice = { key, tone: "warning" }
-  // An account that has come meanwhile is not known yet, and one whose balance has changed no more.
+  // The account may be new, or its balance may have changed since.
   const isKnown = next.balance !== undefined && message.notice !== "fundsTitle"
   if (isKnown && maySend(next)) return [leave(next, "review", { notice }), []]
   return proceed({ ...next, state: "review", epoch: model.epoch + 1 }, notice)

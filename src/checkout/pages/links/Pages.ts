@@ -1,4 +1,4 @@
-// What people open of payment links: the link itself, its poster, and a shop's counter.
+// Pages of payment links: the link, its poster, and a shop's counter.
 import { Cause, Effect, Exit, type Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { Links } from "../../../payments/links/Links.ts"
@@ -6,6 +6,7 @@ import { AppConfig } from "../../../platform/AppConfig.ts"
 import { makeAddressLimit } from "../../../platform/http/makeAddressLimit.ts"
 import type { RateLimiter } from "../../../platform/limits/RateLimiter.ts"
 import { browserBundle, bundleAnswer } from "../../../platform/pages/BrowserBundle.ts"
+import tokens from "../../../platform/pages/browser/tokens.css" with { type: "text" }
 import { pageHeaders, policyOf } from "../../../platform/pages/pageHeaders.ts"
 import shared from "../../../platform/pages/pages.css" with { type: "text" }
 import { walletConnectOrigins } from "../../walletConnectOrigins.ts"
@@ -62,7 +63,7 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig 
         "GET",
         "/links.css",
         Effect.succeed(
-          HttpServerResponse.text(`${shared}\n${own}`, { contentType: "text/css; charset=utf-8" })
+          HttpServerResponse.text(tokens + shared + own, { contentType: "text/css; charset=utf-8" })
         )
       )
       for (const [path, entry, constants] of [

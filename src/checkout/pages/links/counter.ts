@@ -75,8 +75,8 @@ const isCancelled = (value: unknown): value is ReadonlyArray<CancelledSale> =>
 const isDay = (value: unknown): value is Day => has(value, ["date", "count", "atomic"])
 
 const dayNow = (): Day => {
-  const kept = read(dayKey, isDay)
-  return kept?.date === today() ? kept : { date: today(), count: 0, atomic: "0" }
+  const stored = read(dayKey, isDay)
+  return stored?.date === today() ? stored : { date: today(), count: 0, atomic: "0" }
 }
 
 const showTotal = () => {
@@ -122,13 +122,13 @@ const finish = (sale: Sale) => {
   element("thanks").focus()
 }
 
-/** What the sale is read with from now on, where its key has been revoked. */
+/** The key to read the sale with, if its own key was revoked. */
 const renewed = async (sale: Sale): Promise<Opened> => {
   const opened = await openLink(id, { paymentId: sale.paymentId })
-  const renew = <S extends Sale>(kept: S): S =>
-    kept.paymentId === sale.paymentId ? { ...kept, ...opened } : kept
-  const kept = read(saleKey, isSale)
-  if (kept !== undefined) localStorage.setItem(saleKey, JSON.stringify(renew(kept)))
+  const renew = <S extends Sale>(stored: S): S =>
+    stored.paymentId === sale.paymentId ? { ...stored, ...opened } : stored
+  const stored = read(saleKey, isSale)
+  if (stored !== undefined) localStorage.setItem(saleKey, JSON.stringify(renew(stored)))
   keepCancelled(cancelledSales().map(renew))
   return opened
 }
@@ -174,8 +174,8 @@ const lookAtCancelled = async (): Promise<void> => {
 
 const follow = async (sale: Sale, missed = 0): Promise<void> => {
   const status = await statusOf(sale)
-  const kept = read(saleKey, isSale)
-  if (kept?.paymentId !== sale.paymentId) return
+  const stored = read(saleKey, isSale)
+  if (stored?.paymentId !== sale.paymentId) return
   const silent = status === "unknown" ? missed + 1 : 0
   if (silent === 2) message.textContent = text("offline")
   if (silent === 0 && missed > 1) message.textContent = ""
@@ -185,7 +185,7 @@ const follow = async (sale: Sale, missed = 0): Promise<void> => {
     message.textContent = text("saleExpired")
     return
   }
-  polls = setTimeout(() => void follow(kept, silent), 1_500)
+  polls = setTimeout(() => void follow(stored, silent), 1_500)
 }
 
 const wait = (sale: Sale) => {

@@ -11,7 +11,7 @@ export const linkDocument = `${head("Payment", "/checkout.js", "/link.js")}
 <form class="panel" id="form" hidden>
 <label for="amount" data-text="amountLabel">Amount in USD</label>
 <input id="amount" name="amount" inputmode="decimal" autocomplete="off" required aria-describedby="bounds problem">
-<p id="bounds"></p>
+<p id="bounds" translate="no"></p>
 <p id="problem" class="problem" role="alert"></p>
 <button type="submit" data-text="continue">Continue</button>
 </form>
@@ -26,10 +26,10 @@ export const posterDocument = `${head("Payment link", "/poster.js")}
 <main class="poster">
 <p id="merchant" class="merchant"></p>
 <h1 id="description">Payment link</h1>
-<p id="amount" class="amount"></p>
+<p id="amount" class="amount" translate="no"></p>
 <p id="mode" class="mode" hidden data-text="testMode">Test mode: no real money moves.</p>
-<div id="code"></div>
-<p id="url" class="url"></p>
+<div id="code" translate="no"></div>
+<p id="url" class="url" translate="no"></p>
 <p id="message" role="status"></p>
 <div class="actions">
 <button type="button" id="print" data-text="print">Print</button>
@@ -45,7 +45,7 @@ export const counterDocument = `${head("Counter", "/counter.js")}
 <main>
 <header>
 <h1 id="merchant" data-text="counter">Counter</h1>
-<p id="total" role="status"></p>
+<p id="total" role="status" translate="no"></p>
 </header>
 <p id="mode" class="mode" hidden data-text="testMode">Test mode: no real money moves.</p>
 <p id="message" role="alert"></p>
@@ -56,8 +56,8 @@ export const counterDocument = `${head("Counter", "/counter.js")}
 <button type="submit" id="charge" data-text="charge">Charge</button>
 </form>
 <section id="waiting" hidden aria-labelledby="due">
-<h2 id="due"></h2>
-<div id="code"></div>
+<h2 id="due" translate="no"></h2>
+<div id="code" translate="no"></div>
 <p role="status" data-text="waiting">Waiting for the customer to scan and pay…</p>
 <button type="button" id="cancel" data-text="cancel">Cancel</button>
 </section>

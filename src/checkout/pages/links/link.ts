@@ -18,7 +18,7 @@ addEventListener("hashchange", () => location.reload())
 const isIn = (event: Event, ...states: ReadonlyArray<string>): boolean =>
   event instanceof CustomEvent && states.includes(event.detail?.state)
 
-/** Whether the buyer says how much; a sale of the counter has its amount. */
+/** True if the buyer says how much; a sale of the counter has its amount. */
 let choosesAmount = false
 
 const askAmount = () => {
@@ -78,7 +78,7 @@ const keep = (opened: Opened) => {
 
 const open = async (asked: Parameters<typeof openLink>[1]) => keep(await openLink(id, asked))
 
-/** Where the shop's key was rotated meanwhile, the same payment goes on with the new one. */
+/** If the shop's key was rotated, the same payment continues with the new key. */
 const renew = async (event: Event, publishableKey: string) => {
   const paymentId: unknown = event instanceof CustomEvent ? event.detail?.paymentId : undefined
   if (typeof paymentId !== "string") return

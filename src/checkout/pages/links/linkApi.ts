@@ -1,4 +1,4 @@
-// What the pages ask of the service about links.
+// The service's API for the pages of links.
 import type { Env } from "../../../domain/Chain.ts"
 
 export interface Link {

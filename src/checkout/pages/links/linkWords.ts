@@ -1,11 +1,11 @@
-// What the pages of links say, in the reader's language.
+// Texts of the link pages, in the reader's language.
 import { translated } from "../../../platform/pages/browser/dom.ts"
 import { catalogues } from "./catalogues.ts"
 import { type Link, LinkProblem } from "./linkApi.ts"
 
 export const { money, text } = translated(catalogues)
 
-/** Why the link takes no more payments. */
+/** The reason why the link accepts no more payments. */
 export const closedWords: Readonly<Record<string, string>> = {
   paid: text("paid"),
   expired: text("expired"),
@@ -18,7 +18,7 @@ export const boundsOf = ({ amount = "", maxAmount = amount, minAmount = amount }
   to: money(maxAmount)
 })
 
-/** What went wrong, to the person in front of the page. */
+/** The error text for the page's user. */
 export const told = (error: unknown, link: Link | undefined): string => {
   if (!(error instanceof LinkProblem)) return text("unreachable")
   if (error.code === "INVALID_REQUEST" && link !== undefined) return text("notAmount", boundsOf(link))

@@ -33,7 +33,7 @@ const shownOf = (opened: Opened | undefined): string | undefined => {
   return id !== undefined && quietly(() => wasAddressShown(id)) === true ? id : undefined
 }
 
-/** Of one link. */
+/** Openings of one link. */
 export const openingsOf = (link: string) => {
   const key = `quittance-link:${link}`
   const latest = `quittance-link-latest:${link}`
@@ -45,10 +45,10 @@ export const openingsOf = (link: string) => {
     if (readFrom(everyTab, key)?.intentToken === intentToken) quietly(() => localStorage.removeItem(key))
   }
   const isOver = (opened: Opened): void => {
-    const kept = readFrom(everyTab, latest)
+    const stored = readFrom(everyTab, latest)
     if (
-      kept !== undefined &&
-      readIntentToken(kept.intentToken)?.id === readIntentToken(opened.intentToken)?.id
+      stored !== undefined &&
+      readIntentToken(stored.intentToken)?.id === readIntentToken(opened.intentToken)?.id
     )
       quietly(() => localStorage.removeItem(latest))
   }

@@ -1,10 +1,11 @@
-// What people open of a receipt: its page, the page that verifies one without a network, and the public keys.
+// Pages of receipts: the receipt, the offline verifier and the public keys.
 import { Effect, type Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { ReceiptMails } from "../../../payments/receipts/ReceiptMails.ts"
 import { Receipts } from "../../../payments/receipts/Receipts.ts"
 import { AppConfig } from "../../../platform/AppConfig.ts"
 import { browserBundle, bundleAnswer } from "../../../platform/pages/BrowserBundle.ts"
+import tokens from "../../../platform/pages/browser/tokens.css" with { type: "text" }
 import { pageHeaders, policyOf } from "../../../platform/pages/pageHeaders.ts"
 import shared from "../../../platform/pages/pages.css" with { type: "text" }
 import { receiptDocument, savedVerifyDocument, verifyDocument } from "./documents.ts"
@@ -33,7 +34,7 @@ const headers = pageHeaders(
 const page = (html: string) =>
   HttpServerResponse.text(html, { contentType: "text/html; charset=utf-8", headers })
 
-const css = `${shared}\n${own}`
+const css = tokens + shared + own
 const verifier = browserBundle("checkout/pages/receipts/verify.ts")
 
 const hashOf = (text: string) => `'sha256-${new Bun.CryptoHasher("sha256").update(text).digest("base64")}'`

@@ -3,11 +3,11 @@ import { pageHead } from "../../../platform/pages/pageHead.ts"
 
 const head = (title: string, script: string) => pageHead(title, "/receipt.css", script)
 
-/** For a buyer who wants it kept: leaving the address is the consent, and what it is for stands beside it. */
+/** Sends the receipt by mail. Entering the address is the consent; its purpose is stated beside it. */
 const mailForm = `<form class="panel by-mail" id="mail" hidden>
 <label for="email" data-text="byMail">Send me this receipt by e-mail</label>
 <input type="email" id="email" required maxlength="254" autocomplete="email" aria-describedby="mail-about">
-<p id="mail-about" class="mode" data-text="byMailAbout">The address is used for this receipt only.</p>
+<p id="mail-about" class="mode" data-text="byMailAbout">We use the address for this receipt only.</p>
 <button type="submit" data-text="send">Send</button>
 <p id="mail-outcome" role="status"></p>
 </form>
@@ -20,7 +20,7 @@ export const receiptDocument = (hasMail: boolean) => `${head("Receipt", "/receip
 <header>
 <p id="merchant" class="merchant"></p>
 <h1 id="title" data-text="receipt">Receipt</h1>
-<p id="amount" class="amount"></p>
+<p id="amount" class="amount" translate="no"></p>
 <p id="mode" class="mode" hidden data-text="testPayment">Test payment: no real money moved.</p>
 </header>
 <dl id="facts"></dl>
@@ -39,7 +39,7 @@ ${hasMail ? mailForm : ""}</main>
 /** `keys` is a JWK set as JSON; what could end the element is escaped. Newer ones are at `keysUrl`. */
 const verifyMain = (keys: string, keysUrl: string, below: string) => `<main>
 <h1 data-text="verifyTitle">Verify a receipt</h1>
-<p data-text="verifyText">Paste a signed receipt, or choose its file. It is checked on this page and sent nowhere. Saved, the page works without a network.</p>
+<p data-text="verifyText">Paste a signed receipt, or choose its file. This page checks the receipt and sends it nowhere. You can save the page and use it offline.</p>
 <form class="panel" id="form">
 <label for="jws" data-text="signedReceipt">Signed receipt</label>
 <textarea id="jws" rows="6" spellcheck="false" autocomplete="off" required></textarea>
@@ -74,7 +74,7 @@ interface SavedParts {
   readonly policy: string
 }
 
-/** The same page as one file, which needs the service for keys alone that are newer than it. */
+/** The same page as one file. It needs the service only for keys issued after it was saved. */
 export const savedVerifyDocument = ({ keys, keysUrl, policy, script, styles }: SavedParts) => `<!doctype html>
 <html lang="en">
 <head>

@@ -1,4 +1,4 @@
-// What the pages of receipts say, in the reader's language.
+// Texts of the receipt pages, in the reader's language.
 
 import { catalogues } from "../../../payments/receipts/catalogues.ts"
 import { translated } from "../../../platform/pages/browser/dom.ts"

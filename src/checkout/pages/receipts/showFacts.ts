@@ -8,7 +8,7 @@ interface ShownRefund {
   readonly transactionId: string
 }
 
-/** What has become of the payment since, which is no part of what is signed. */
+/** Changes since the receipt was signed, which its signature does not cover. */
 export interface SinceSigned {
   readonly refunded: ReadonlyArray<ShownRefund>
   /** The transaction that pays in place of the receipt's. */
@@ -66,6 +66,7 @@ export const showFacts = (
       // Addresses and times keep their own direction.
       const own = document.createElement("bdi")
       own.textContent = value
+      own.translate = false
       text.append(own)
       row.append(term, text)
       return row

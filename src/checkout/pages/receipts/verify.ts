@@ -10,12 +10,12 @@ const text = document.getElementById("jws")
 const file = document.getElementById("file")
 const facts = document.getElementById("facts")
 const outcome = document.getElementById("outcome")
-const kept = document.getElementById("keys")
-let keys: unknown = JSON.parse(kept?.textContent ?? "null")
+const keysElement = document.getElementById("keys")
+let keys: unknown = JSON.parse(keysElement?.textContent ?? "null")
 
 const newestKeys = async (): Promise<unknown> => {
   try {
-    const answer = await fetch(kept?.dataset["url"] ?? "")
+    const answer = await fetch(keysElement?.dataset["url"] ?? "")
     return answer.ok ? await answer.json() : undefined
   } catch {
     return undefined
@@ -42,7 +42,7 @@ if (
       text.value = content
     })
   })
-  // What is said of one receipt does not stand beside another.
+  // The verdict on one receipt must not be shown beside another.
   form.addEventListener("input", () => {
     outcome.replaceChildren()
     outcome.className = "verified"

@@ -47,7 +47,7 @@ const keyIn = (keys: unknown, kid: unknown): JsonWebKey | undefined => {
   return all.find((one) => isRecord(one) && one["kid"] === kid) ?? undefined
 }
 
-/** Whether the text names a key that is none of these: it may be newer than they are. */
+/** True if the text names a key that is none of these: it may be newer than they are. */
 export const namesUnknownKey = (jws: string, keys: unknown): boolean => {
   try {
     const header = jsonOf(unbroken(jws).split(".")[0] ?? "")
@@ -57,7 +57,7 @@ export const namesUnknownKey = (jws: string, keys: unknown): boolean => {
   }
 }
 
-/** What the receipt says; undefined where it is not signed by one of the keys (a JWK set). */
+/** The receipt's content; undefined if none of the keys (a JWK set) signed it. */
 export const verifyReceipt = async (jws: string, keys: unknown): Promise<ReceiptClaims | undefined> => {
   try {
     const [head = "", body = "", signature = "", more] = unbroken(jws).split(".")

@@ -1,4 +1,4 @@
-// Who is signed in, decided before anything of the request is decoded.
+// Identifies the signed-in user before anything of the request is decoded.
 
 import { Effect, Layer, Option } from "effect"
 import { HttpBody, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -19,7 +19,7 @@ import { cookieName } from "../sessionCookie.ts"
 const isRead = (method: string) => method === "GET" || method === "HEAD"
 
 /**
- * Whether a mutation comes from a page of this service: browsers say so by `Sec-Fetch-Site`, on plain
+ * True if a mutation comes from a page of this service: browsers say so by `Sec-Fetch-Site`, on plain
  * http by `Origin` alone. Neither can be set by another site's page.
  */
 const isSameOrigin = (headers: Readonly<Record<string, string | undefined>>, baseUrl: string) => {

@@ -1,6 +1,7 @@
 // The contract of signing up, in and out.
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
+import { Env } from "../../../domain/Chain.ts"
 import { Email } from "../../../domain/Email.ts"
 import {
   EmailTaken,
@@ -43,12 +44,12 @@ export const NewPassword = Schema.String.check(
 
 const Password = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(256))
 
-/** As typed; the checksum of mixed case is judged where it is used. */
+/** The address as typed; its checksum is judged when it is used. */
 export const TypedAddress = Schema.String.check(
   Schema.isPattern(/^0x[0-9a-fA-F]{40}$/u, { message: "an address: 0x and 40 hex digits" })
 )
 
-/** Of an authenticator app, or a recovery code. */
+/** A code of an authenticator app, or a recovery code. */
 const Code = Schema.String.check(Schema.isMinLength(6), Schema.isMaxLength(32))
 
 const proofErrors = [
@@ -58,7 +59,7 @@ const proofErrors = [
   errorResponse(RateLimited)
 ] as const
 
-/** What the browser's WebAuthn takes, as JSON. */
+/** The browser's WebAuthn options, as JSON. */
 const PasskeyOptions = Schema.Struct({ options: Schema.Unknown })
 export type PasskeyOptions = typeof PasskeyOptions.Encoded
 
@@ -78,7 +79,9 @@ export const SessionView = Schema.Struct({
     hasPasskeys: Schema.Boolean,
     hasAuthenticator: Schema.Boolean
   }),
-  merchants: Schema.Array(MerchantSummary)
+  merchants: Schema.Array(MerchantSummary),
+  /** The environments that take payments. */
+  open: Schema.Array(Env)
 })
 export type SessionView = typeof SessionView.Encoded
 
@@ -91,7 +94,7 @@ export const SignedUp = Schema.Struct({
 })
 export type SignedUp = typeof SignedUp.Encoded
 
-/** How a person signs in, and where they are signed in. */
+/** The user's sign-in methods and sessions. */
 export const SecurityPage = Schema.Struct({
   hasAuthenticator: Schema.Boolean,
   recoveryCodesLeft: Schema.Int,
@@ -126,7 +129,7 @@ export type NewAuthenticator = typeof NewAuthenticator.Encoded
 export const RecoveryCodes = Schema.Struct({ codes: Schema.Array(Schema.String) })
 export type RecoveryCodes = typeof RecoveryCodes.Encoded
 
-/** What needs no session yet. */
+/** Endpoints that need no session. */
 export class SignInApi extends endpointGroup("signIn")(
   allow(
     { by: "anyone" },

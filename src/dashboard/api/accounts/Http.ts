@@ -16,6 +16,7 @@ import { jsonAnswer } from "../../../platform/http/jsonAnswer.ts"
 import { clientAddressOf, siteOf } from "../../../platform/http/RequestContext.ts"
 import { RateLimiter } from "../../../platform/limits/RateLimiter.ts"
 import type { Limit } from "../../../platform/limits/RequestLimits.ts"
+import { Networks } from "../../../platform/Networks.ts"
 import { DashboardApi } from "../Api.ts"
 import { recentPassword } from "../recentPassword.ts"
 import { CurrentSession } from "../Session.ts"
@@ -42,7 +43,7 @@ const resets: Limit = { rate: 3, perSeconds: 3_600, burst: 3 }
 /** A limit's key may be kept outside of the process: the token itself stays out of it. */
 const idOf = (token: string) => createHash("sha256").update(token).digest("hex").slice(0, 32)
 
-const sessionView = Effect.map(Branding, (faces) =>
+const sessionView = Effect.map(Effect.all([Branding, Networks]), ([brandings, { executing, isClosing }]) =>
   Effect.fnUntraced(function* ({ user, merchants }: Session) {
     const view: SessionView = {
       user: {
@@ -54,8 +55,14 @@ const sessionView = Effect.map(Branding, (faces) =>
         hasAuthenticator: user.hasAuthenticator
       },
       merchants: yield* Effect.forEach(merchants, ({ id, logoUrl, name, role }) =>
-        Effect.map(faces.find(id), (face) => ({ id, name, role, logoUrl: logoUrlOf(face) ?? logoUrl }))
-      )
+        Effect.map(brandings.find(id), (branding) => ({
+          id,
+          name,
+          role,
+          logoUrl: logoUrlOf(branding) ?? logoUrl
+        }))
+      ),
+      open: executing.filter((env) => !isClosing(env))
     }
     return view
   })
@@ -260,7 +267,7 @@ export const layerAccount = HttpApiBuilder.group(
         yield* recentPassword
         const session = yield* CurrentSession
         const adding = passkeys.add(yield* site, session.user.id, name, registration)
-        yield* accounts.telling(session, { what: "passkeyAdded", name }, adding)
+        yield* accounts.notifying(session, { what: "passkeyAdded", name }, adding)
       }),
       removePasskey: Effect.fnUntraced(function* ({ params }) {
         yield* recentPassword
@@ -272,7 +279,7 @@ export const layerAccount = HttpApiBuilder.group(
             onSome: Effect.succeed
           })
         )
-        yield* accounts.telling(session, { what: "passkeyRemoved" }, removing)
+        yield* accounts.notifying(session, { what: "passkeyRemoved" }, removing)
       }),
       beginAuthenticator: Effect.fnUntraced(function* () {
         yield* recentPassword
@@ -286,7 +293,7 @@ export const layerAccount = HttpApiBuilder.group(
         const session = yield* CurrentSession
         yield* limit.account(session.user.email)
         const confirming = secondFactors.confirm(session.user.id, payload.code)
-        return { codes: yield* accounts.telling(session, { what: "authenticatorAdded" }, confirming) }
+        return { codes: yield* accounts.notifying(session, { what: "authenticatorAdded" }, confirming) }
       }),
       removeAuthenticator: Effect.fnUntraced(function* () {
         yield* recentPassword
@@ -294,14 +301,14 @@ export const layerAccount = HttpApiBuilder.group(
         const removing = Effect.flatMap(secondFactors.remove(session.user.id), (removed) =>
           removed ? Effect.void : Effect.fail(new NotFound({ message: unknownObject }))
         )
-        yield* accounts.telling(session, { what: "authenticatorRemoved" }, removing)
+        yield* accounts.notifying(session, { what: "authenticatorRemoved" }, removing)
       }),
       renewRecoveryCodes: Effect.fnUntraced(function* () {
         yield* recentPassword
         const session = yield* CurrentSession
         if (!session.user.hasAuthenticator) return yield* new NotFound({ message: unknownObject })
         const renewing = secondFactors.renewCodes(session.user.id)
-        return { codes: yield* accounts.telling(session, { what: "codesRenewed" }, renewing) }
+        return { codes: yield* accounts.notifying(session, { what: "codesRenewed" }, renewing) }
       })
     })
   })

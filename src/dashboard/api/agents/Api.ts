@@ -39,7 +39,7 @@ export const AgentListItem = Schema.Struct(summaryFields)
 export type AgentListItem = typeof AgentListItem.Encoded
 
 export const AgentsPage = Schema.Struct({
-  /** False where the deployment has no AGENT_WALLET_MNEMONIC. */
+  /** False where the deployment has no mnemonic for the environment's wallets. */
   configured: Schema.Boolean,
   agents: Schema.Array(AgentListItem)
 })
@@ -82,7 +82,7 @@ export const AgentForm = Schema.Struct({
 })
 export type AgentForm = typeof AgentForm.Type
 
-/** What is left out stays. */
+/** Changes to an agent; omitted fields stay. */
 export const AgentChanges = Schema.Struct({
   ...Struct.map(AgentForm.fields, Schema.optionalKey),
   was: IfUnchanged(AgentForm.fields)

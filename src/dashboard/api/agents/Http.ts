@@ -9,13 +9,15 @@ import { Faucet } from "../../../chain/faucet/Faucet.ts"
 import { orChainUnavailable } from "../../../chain/orChainUnavailable.ts"
 import type { AgentId } from "../../../domain/Agent.ts"
 import { LiveModeGated, NotFound } from "../../../domain/Errors.ts"
+import type { MerchantId } from "../../../domain/Merchant.ts"
 import { formatUsd } from "../../../domain/Money.ts"
 import { hasFaucet } from "../../../domain/networks.ts"
-import { AuditLog } from "../../../merchants/audit/AuditLog.ts"
+import { AuditLog, type Change } from "../../../merchants/audit/AuditLog.ts"
 import { AppConfig } from "../../../platform/AppConfig.ts"
 import { clientAddressOf } from "../../../platform/http/RequestContext.ts"
 import type { AgentSummary } from "../../../x402/agents/AgentRepo/AgentStore.ts"
 import { Agents } from "../../../x402/agents/Agents.ts"
+import { agentChanged, agentCreated, agentRevoked } from "../../../x402/agents/agentChanges.ts"
 import { paymentViewOf } from "../../../x402/agents/Http.ts"
 import { DashboardApi } from "../Api.ts"
 import { changedMeanwhile } from "../changedMeanwhile.ts"
@@ -59,7 +61,7 @@ const changesOf = Effect.fnUntraced(function* ({ allowedHosts, allowedPayees, ..
   }
 })
 
-/** As the form has it. */
+/** The agent's values in the form. */
 const typedForm = ({ capPerDay, capPerPayment, ...rest }: Partial<AgentForm>) => ({
   ...rest,
   ...(capPerPayment === undefined ? {} : { capPerPayment: formatUsd(capPerPayment) }),
@@ -85,6 +87,14 @@ export const layer = HttpApiBuilder.group(
       if (Option.isNone(found)) return yield* new NotFound({ message: unknownObject })
       return found.value
     })
+    const recording = Effect.fnUntraced(function* <A, E, R>(
+      merchantId: MerchantId,
+      change: Effect.Effect<A, E, R>,
+      changeOf: (outcome: A) => Option.Option<Change>
+    ) {
+      const asker = yield* currentAsker
+      return yield* audit.recording(merchantId, asker, audit.permitted(merchantId, asker, change), changeOf)
+    })
     const change = Effect.fnUntraced(function* (
       id: AgentId,
       changes: Parameters<Agents["Service"]["change"]>[2],
@@ -92,7 +102,13 @@ export const layer = HttpApiBuilder.group(
     ) {
       const { merchantId } = yield* own(id)
       const changing = agents.change(merchantId, id, changes, was)
-      return Option.isSome(yield* audit.permitted(merchantId, yield* currentAsker, changing))
+      return Option.isSome(
+        yield* recording(
+          merchantId,
+          changing,
+          Option.map((agent) => agentChanged(agent, changes))
+        )
+      )
     })
     const changeStatus = Effect.fnUntraced(function* (id: AgentId, status: "active" | "paused") {
       if (!(yield* change(id, { status }))) return yield* revoked()
@@ -103,7 +119,7 @@ export const layer = HttpApiBuilder.group(
         const { tenant } = yield* CurrentMember
         const found = yield* agents.summaries(tenant.merchantId, tenant.env)
         const page: AgentsPage = {
-          configured: agents.configured,
+          configured: agents.configured(tenant.env),
           agents: [...found.filter(isCurrent), ...found.filter((one) => !isCurrent(one))].map(summaryOf)
         }
         return page
@@ -116,7 +132,9 @@ export const layer = HttpApiBuilder.group(
           allowedPayees: yield* payeesOf(payload.allowedPayees),
           ...tenant
         })
-        const { agent, key } = yield* audit.permitted(tenant.merchantId, yield* currentAsker, provisioning)
+        const { agent, key } = yield* recording(tenant.merchantId, provisioning, (created) =>
+          Option.some(agentCreated(created.agent))
+        )
         const made: CreatedAgent = {
           agent: summaryOf({ agent, allowance: { spent: 0n, remaining: agent.capPerDay } }),
           key
@@ -160,9 +178,12 @@ export const layer = HttpApiBuilder.group(
       pause: ({ params }) => changeStatus(params.agentId, "paused"),
       resume: ({ params }) => changeStatus(params.agentId, "active"),
       revoke: Effect.fnUntraced(function* ({ params }) {
-        const { merchantId } = yield* own(params.agentId)
-        const revoking = agents.revoke(merchantId, params.agentId)
-        if (!(yield* audit.permitted(merchantId, yield* currentAsker, revoking))) return yield* revoked()
+        const agent = yield* own(params.agentId)
+        const revoking = agents.revoke(agent.merchantId, params.agentId)
+        const isRevoked = yield* recording(agent.merchantId, revoking, (done) =>
+          done ? Option.some(agentRevoked(agent)) : Option.none()
+        )
+        if (!isRevoked) return yield* revoked()
       }),
       fund: Effect.fnUntraced(function* ({ params }) {
         const agent = yield* own(params.agentId)

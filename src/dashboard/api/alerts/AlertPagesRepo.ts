@@ -9,7 +9,7 @@ import { orUnknown } from "../../../domain/orUnknown.ts"
 import { CurrentMember, type Member } from "../Session.ts"
 import { mostOpen } from "./mostOpen.ts"
 
-/** Who looks. */
+/** The member who reads the alerts. */
 type Reader = Pick<Member, "tenant" | "user">
 
 const AlertRow = Schema.Struct({
@@ -138,7 +138,7 @@ export class AlertPagesRepo extends Context.Service<
     readonly countOpen: Effect.Effect<number, never, CurrentMember>
     /** A page, the newest first; `startingAfter` is the last of the page before. */
     readonly list: (reader: Reader, status: AlertStatus, startingAfter?: string) => Effect.Effect<AlertRows>
-    /** Whose the alert is, and whether it is told to the reader alone; none where the tenant does not see it. */
+    /** The owner of an alert, and whether only the reader is notified; none if the tenant cannot see it. */
     readonly scopeOf: (
       reader: Reader,
       id: string

@@ -24,7 +24,7 @@ export const AlertView = Schema.Struct({
   acknowledgedAt: Schema.NullOr(Schema.String),
   /** Email of the person; null for what has resolved itself. */
   acknowledgedBy: Schema.NullOr(Schema.String),
-  /** What that person has written. */
+  /** The person's note. */
   note: Schema.NullOr(Schema.String)
 })
 export type AlertView = typeof AlertView.Encoded
@@ -37,7 +37,7 @@ export const AlertsPage = Schema.Struct({
 })
 export type AlertsPage = typeof AlertsPage.Encoded
 
-/** Those of one kind that follow. */
+/** More alerts of one kind. */
 export const MoreAlerts = Schema.Struct({ alerts: Schema.Array(AlertView), hasMore: Schema.Boolean })
 export type MoreAlerts = typeof MoreAlerts.Encoded
 
@@ -54,14 +54,14 @@ export class AlertPagesApi extends memberGroup("alertPages")(
     })
   ),
   allow(
-    // What is told to one member alone, in any role: nobody else sees it. What concerns all, not by read-only members.
+    // An alert to one member can be acknowledged by that member in any role; the others, not by read-only members.
     { by: "member", roles: everyRole },
     HttpApiEndpoint.post("acknowledge", "/alerts/:alertId/acknowledge", {
       params: { ...memberParams, alertId: Uuid },
       payload: Schema.Struct({
         note: Schema.optionalKey(Schema.Trim.check(Schema.isMaxLength(500)))
       }),
-      /** Who has acknowledged it, and why: somebody else, where that was earlier. */
+      /** The person who acknowledged the alert, and their note. It is somebody else if they were earlier. */
       success: Schema.Struct({
         acknowledgedBy: Schema.NullOr(Schema.String),
         note: Schema.NullOr(Schema.String)

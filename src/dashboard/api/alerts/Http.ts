@@ -14,19 +14,26 @@ import type { AlertsPage, AlertView, MoreAlerts } from "./Api.ts"
 
 type MerchantKind =
   | "webhook_exhausted"
+  | "settlements_unsent"
   | "transfer_dropped"
   | "incoming_transfer"
   | "account_change"
+  | "receiver_blacklisted"
   | "refund_unproven"
 const general: Readonly<Record<Exclude<AlertKind, MerchantKind>, string>> = {
   rpc_disagreement: "The chain's nodes contradict each other. Payments wait until they agree.",
   rpc_malformed: "An RPC node returned an invalid response. Payments may take longer to settle.",
   rpc_unreachable: "An RPC node does not answer. Payments may take longer to settle.",
+  rpc_refusing: "An RPC node refuses requests. Payments may take longer to settle.",
   wrong_chain: "A node serves another chain. Settlement waits until the operator has corrected it.",
+  chain_gap: "Some blocks could not be read. Transfers in them settle only payments that are reported.",
+  chain_halted: "The chain makes no blocks. Payments settle, and unpaid ones expire, once it goes on.",
   faucet_empty: "The test faucet's wallet is empty. Test buyers cannot be funded.",
   faucet_not_configured: "The test faucet is off.",
   faucet_wallet_shared: "The test faucet's wallet is used elsewhere too. Grants may be delayed.",
+  faucet_transfer_reverts: "The token refuses the test faucet's transfers. Test buyers cannot be funded.",
   relayer_empty: "The relayer wallet is out of gas. Payments by signature are delayed.",
+  work_stalled: "A part of the service has stopped. Its operator has been notified.",
   clock_skew: "The service's clock is wrong. Payments may take longer to settle."
 }
 const generalWords = new Map<string, string>(Object.entries(general))

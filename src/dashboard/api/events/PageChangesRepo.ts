@@ -14,7 +14,7 @@ export interface Watcher {
 const Row = Schema.Struct({
   merchant_id: MerchantId,
   env: Schema.NullOr(Env),
-  /** Of a watcher that may still look: its session. */
+  /** The session of a watcher, if it may still read. */
   session: Schema.NullOr(Schema.String),
   version: Schema.NullOr(Schema.String)
 })
@@ -23,7 +23,7 @@ const decode = Schema.decodeUnknownEffect(Schema.Array(Row))
 export const versionKey = ({ env, merchantId }: Tenant): string => `${merchantId} ${env}`
 export const watcherKey = (session: string, merchantId: MerchantId): string => `${session} ${merchantId}`
 
-/** What is there of each tenant, and the watchers whose session and membership still stand. */
+/** Each tenant's state, and the watchers whose session and membership are still valid. */
 export interface Look {
   readonly versions: ReadonlyMap<string, string>
   readonly watchers: ReadonlySet<string>

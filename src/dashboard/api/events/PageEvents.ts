@@ -7,12 +7,12 @@ import { PageChangesRepo, versionKey, type Watcher, watcherKey } from "./PageCha
 
 /** Pages beyond it ask every few seconds. */
 const mostWatchers = 5_000
-/** Of one session; the oldest ends. A browser keeps one for each tab that is seen. */
+/** The number of streams of one session; the oldest ends. A browser opens one for each visible tab. */
 const mostOfSession = 10
 /** Looks between two signs of life, which keep proxies and the server from closing what is silent. */
 const looksBetweenSigns = 8
 
-/** As `text/event-stream` has them: a message without a name, and an event that pages count on. */
+/** Like `text/event-stream` has them: a message without a name, and an event that pages count on. */
 const changed = "data: changed\n\n"
 const alive = "event: alive\ndata: alive\n\n"
 
@@ -63,7 +63,7 @@ const make = Effect.gen(function* () {
   })
 
   return {
-    // Who asks for the head alone never runs it, and is nobody who watches.
+    // A HEAD request never runs the stream, so it counts as no watcher.
     watch: (watcher: Watcher) =>
       Stream.unwrap(
         Effect.map(

@@ -7,7 +7,7 @@ import { memberGroup } from "../memberGroup.ts"
 
 export const FirstRunPage = Schema.Struct({
   receiver: Schema.String,
-  /** What the playground and the checkout take; null where none can be read. */
+  /** The publishable key for the playground and the checkout; null if none is readable. */
   publishableKey: Schema.NullOr(Schema.String),
   /** A secret key has been used. */
   usedKey: Schema.Boolean,

@@ -10,14 +10,14 @@ import { Day } from "../../../domain/Period.ts"
 import { everyRole } from "../../../domain/roleSets.ts"
 import { VerdictReason } from "../../../domain/VerdictReason.ts"
 import { AttemptFailure, DeliveryStatus, EventType } from "../../../domain/Webhook.ts"
-import { PaymentView } from "../../../payments/Api.ts"
+import { PaymentView } from "../../../payments/PaymentView.ts"
 import { allow } from "../../../platform/http/Access.ts"
 import { errorResponse } from "../../../platform/http/Envelope.ts"
 import { memberGroup } from "../memberGroup.ts"
 import { RefundsPart } from "../refunds/Api.ts"
 import { memberParams } from "../Session.ts"
 
-/** How many days, today's included, the overview looks back where no others are asked for. */
+/** The default number of days of the overview, including today. */
 export const overviewDays = 30
 /** The most days of one overview. */
 export const mostOverviewDays = 366
@@ -36,15 +36,15 @@ export const OverviewPage = Schema.Struct({
   settled: Sum,
   /** By the day of their proof. */
   refunded: Sum,
-  /** Of what was opened in the period, what has settled. */
+  /** The payments opened in the period, and how many of them have settled. */
   conversion: Schema.Struct({ opened: Count, settled: Count }),
   /** From opening to settlement, of the last 200 payments of each day; null where nothing settled. */
   secondsToSettle: Schema.NullOr(Schema.Struct({ median: Count, p95: Count })),
   /** Ended deliveries, of the last 1,000 of each day. */
   webhooks: Schema.Struct({ delivered: Count, failed: Count }),
-  /** Of all times: they still wait. No more than the newest `mostPending` are counted. */
+  /** Pending payments of all times, at most the newest `mostPending`. */
   pending: Count,
-  /** Of the pending: opened, and nothing sent so far. */
+  /** Pending payments that are opened with nothing sent yet. */
   incomplete: Count,
   /** In the period. */
   failed: Count,
@@ -56,14 +56,14 @@ export type OverviewPage = typeof OverviewPage.Encoded
 export const PaymentsPage = Schema.Struct({
   payments: Schema.Array(PaymentView),
   hasMore: Schema.Boolean,
-  /** Whether what was typed has a form that payments are found by. */
+  /** True if what was typed has a form that payments are found by. */
   understood: Schema.Boolean
 })
 export type PaymentsPage = typeof PaymentsPage.Encoded
 
 const At = { at: Schema.String }
 
-/** What happened to a payment, oldest first. */
+/** The events of a payment, oldest first. */
 export const TimelineEvent = Schema.Union([
   Schema.Struct({ kind: Schema.Literal("opened"), ...At }),
   Schema.Struct({
@@ -94,9 +94,9 @@ export const TimelineEvent = Schema.Union([
     transactionId: Schema.String,
     blockNumber: Schema.NullOr(Schema.String),
     logPosition: Schema.NullOr(Schema.Int),
-    /** When the payment had failed before; null where it was paid in time. */
+    /** The time at which the payment failed before; null if it was paid in time. */
     failedAt: Schema.NullOr(Schema.String),
-    /** What was required and what the chain showed. */
+    /** The expected values and the values on the chain. */
     checks: Schema.Array(
       Schema.Struct({ field: Schema.String, expected: Schema.String, actual: Schema.String })
     )
@@ -131,7 +131,9 @@ export type TimelineEvent = typeof TimelineEvent.Encoded
 export const PaymentDetail = Schema.Struct({
   payment: PaymentView,
   receiver: Schema.String,
-  /** Of a settled payment. */
+  /** The earliest time at which a pending payment without a transfer fails. */
+  waitsUntil: Schema.optionalKey(Schema.String),
+  /** The receipt of a settled payment. */
   receiptUrl: Schema.NullOr(Schema.String),
   refunds: RefundsPart,
   explorerUrl: Schema.NullOr(Schema.String),

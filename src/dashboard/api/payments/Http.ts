@@ -1,5 +1,5 @@
 // The overview and the payments' pages over HTTP.
-import { DateTime, Effect, Option } from "effect"
+import { DateTime, Duration, Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { InvalidRequest, PaymentNotFound } from "../../../domain/Errors.ts"
 import { todayIn } from "../../../domain/Period.ts"
@@ -20,7 +20,7 @@ import {
   type PaymentsPage
 } from "./Api.ts"
 import { OverviewRepo } from "./OverviewRepo.ts"
-import { daysOf, lastDays, lengthOf, overviewOf } from "./overviewOf.ts"
+import { lastDays, lengthOf, overviewOf } from "./overviewOf.ts"
 import { PaymentPagesRepo } from "./PaymentPagesRepo.ts"
 import { searchOf } from "./searchOf.ts"
 import { timelineOf } from "./timelineOf.ts"
@@ -36,7 +36,7 @@ export const layer = HttpApiBuilder.group(
   DashboardApi,
   "paymentPages",
   Effect.fnUntraced(function* (handlers) {
-    const { explorerUrls } = yield* AppConfig
+    const { explorerUrls, paymentExpiry } = yield* AppConfig
     const repo = yield* PaymentPagesRepo
     const receipts = yield* Receipts
     const refunds = yield* Refunds
@@ -59,11 +59,7 @@ export const layer = HttpApiBuilder.group(
             details: [{ path: "query.from", message: `At most ${mostOverviewDays} days.` }]
           })
         const [days, counts, latest] = yield* Effect.all(
-          [
-            figures.days(tenant, daysOf(period.from, period.to, timeZone)),
-            repo.counts(tenant),
-            repo.list(tenant, { limit: latestSize })
-          ],
+          [figures.days(tenant, period), repo.counts(tenant), repo.list(tenant, { limit: latestSize })],
           { concurrency: 3 }
         )
         const page: OverviewPage = {
@@ -111,6 +107,13 @@ export const layer = HttpApiBuilder.group(
         const page: PaymentDetail = {
           payment: viewOf(payment),
           receiver: payment.receiver,
+          ...(payment.status === "pending"
+            ? {
+                waitsUntil: new Date(
+                  payment.createdAt.getTime() + Duration.toMillis(paymentExpiry)
+                ).toISOString()
+              }
+            : {}),
           receiptUrl: yield* receipts.issue(payment, merchant.name).pipe(
             Effect.map(({ url }) => url),
             Effect.catchTag("PaymentNotSettled", () => Effect.succeed(null))

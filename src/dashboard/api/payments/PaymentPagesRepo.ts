@@ -30,7 +30,7 @@ export interface ListedPage {
   readonly startingAfter?: string
 }
 
-/** Of more that begin as it was typed, some are not looked at. */
+/** The most payments searched by a prefix; some are left out if more match. */
 const mostFound = 1_000
 
 const Counts = Schema.Struct({
@@ -114,7 +114,7 @@ const make = Effect.gen(function* () {
   const limitOf = (rows: number) => sql.literal(`LIMIT ${rows}`)
   const ofTenant = (tenant: Tenant) => sql`merchant_id = ${tenant.merchantId} AND env = ${tenant.env}`
 
-  /** What is typed whole is compared: a range is planned anew each time. */
+  /** Compares complete values for equality, because a range would be planned again each time. */
   const within = <A extends string | Buffer>(
     column: string,
     { first, last }: { readonly first: A; readonly last: A }
@@ -276,9 +276,9 @@ const make = Effect.gen(function* () {
 export class PaymentPagesRepo extends Context.Service<
   PaymentPagesRepo,
   {
-    /** What is pending. */
+    /** Counts of pending payments. */
     readonly counts: (tenant: Tenant) => Effect.Effect<typeof Counts.Type>
-    /** Of more than 1,000 payments that begin as it was typed, some are left out. */
+    /** A page of payments. If more than 1,000 match a prefix, some are left out. */
     readonly list: (tenant: Tenant, page: ListedPage) => Effect.Effect<ReadonlyArray<Payment>>
     readonly find: (tenant: Tenant, id: string) => Effect.Effect<Option.Option<PaymentHistory>>
   }

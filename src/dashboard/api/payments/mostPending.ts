@@ -1,2 +1,2 @@
-/** Of the pending payments, the overview counts this many, the newest: each is a look into three tables. */
+/** The number of newest pending payments that the overview counts: each needs lookups in three tables. */
 export const mostPending = 1_000

@@ -1,10 +1,8 @@
 // The overview's figures, from those of its days.
 
-import { Option } from "effect"
 import { formatUsd } from "../../../domain/Money.ts"
-import { periodOf } from "../../../domain/Period.ts"
 import type { OverviewPage } from "./Api.ts"
-import type { DayBounds, DayFigures } from "./OverviewRepo.ts"
+import type { DayFigures } from "./OverviewRepo.ts"
 
 const dayMillis = 86_400_000
 
@@ -17,15 +15,9 @@ export const lastDays = (today: string, days: number): { readonly from: string; 
   to: today
 })
 
-/** How many days a period has, by the calendar. */
+/** The number of calendar days in a period. */
 export const lengthOf = (from: string, to: string): number =>
   Math.round((Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / dayMillis) + 1
-
-/** Each day of a period with its instants, the oldest first. */
-export const daysOf = (from: string, to: string, timeZone: string): ReadonlyArray<DayBounds> =>
-  Array.from({ length: lengthOf(from, to) }, (_, index) => dayBefore(from, -index)).flatMap((day) =>
-    Option.toArray(periodOf(day, day, timeZone)).map(({ end, start }) => ({ day, start, end }))
-  )
 
 /** The value below which a share of all lies (nearest rank); undefined of none. */
 const percentile = (sorted: Int32Array, share: number): number | undefined =>

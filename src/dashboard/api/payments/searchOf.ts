@@ -1,4 +1,4 @@
-// What a person types to find payments by.
+// Parses the text of a payment search.
 import { Option, Schema } from "effect"
 import { UsdAmount } from "../../../domain/Money.ts"
 

@@ -48,7 +48,7 @@ const reportsOf = ({ payment, reports, verdicts }: PaymentHistory): ReadonlyArra
   return [...first.values()]
 }
 
-/** What settlement required, beside what the chain showed. */
+/** The values that settlement required, next to those on the chain. */
 const checksOf = ({ payment }: PaymentHistory) => {
   const [moved] = payment.reported?.evidence.tokenChanges ?? []
   if (moved === undefined || payment.reported === null) return []

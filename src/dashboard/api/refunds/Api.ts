@@ -13,11 +13,11 @@ import { memberParams } from "../Session.ts"
 /** The newest refunds of a payment or of an incoming transfer, oldest first. */
 export const RefundsPart = Schema.Struct({
   refunds: Schema.Array(RefundView),
-  /** Whether there are older ones, which only the API lists. */
+  /** True if there are older ones, which only the API lists. */
   hasMore: Schema.Boolean,
-  /** What may still be refunded, in decimal USD; `0.00` where nothing is left or nothing was paid. */
+  /** The refundable amount in decimal USD; `0.00` if nothing remains or nothing was paid. */
   left: Schema.String,
-  /** Whom a refund goes to by itself; null where nothing was paid. */
+  /** The default recipient of a refund; null if nothing was paid. */
   payer: Schema.NullOr(Schema.String),
   /**
    * From which address it is sent back: the one that it came to, or another of the merchant's where that one has become
@@ -29,7 +29,7 @@ export type RefundsPart = typeof RefundsPart.Encoded
 
 export const RefundPage = Schema.Struct({
   refund: RefundView,
-  /** Whether the chain still shows what it gives back. */
+  /** True if the chain still shows what it gives back. */
   received: Schema.Boolean
 })
 export type RefundPage = typeof RefundPage.Encoded

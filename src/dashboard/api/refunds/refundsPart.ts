@@ -17,7 +17,7 @@ export const refundsOf = (refunds: Refunds["Service"], tenant: Tenant, of: Refun
     return { list: newest.slice(0, shown).toReversed(), hasMore: newest.length > shown }
   })
 
-/** What a page shows of a thing's refunds. */
+/** The refunds of a payment or transfer, for its page. */
 export const refundsPart = Effect.fnUntraced(function* (
   refunds: Refunds["Service"],
   tenant: Tenant,

@@ -43,8 +43,8 @@ const BrandingView = Schema.Struct({
 
 export const SettingsPage = Schema.Struct({
   profile: Profile,
-  face: BrandingView,
-  /** Where buyers' USDC goes in this environment, in new intents. */
+  branding: BrandingView,
+  /** The receiving address of new intents in this environment. */
   receiver: Schema.String,
   /** The change that waits until `dueAt`, and can be withdrawn; null where none does. */
   receiverChange: Schema.NullOr(
@@ -78,7 +78,7 @@ const LogoUrl = Text(1, 2048).check(
   Schema.makeFilter((text) => URL.parse(text)?.protocol === "https:" || "an https address of an image")
 )
 
-/** Of the text that RECEIVER_TAKEN shows, by the address's key, or by a contract wallet. */
+/** The owner's signature of the text in RECEIVER_TAKEN, by the address's key or a contract wallet. */
 const OwnerSignature = Schema.String.check(
   Schema.isMaxLength(16_384),
   Schema.isPattern(/^0x(?:[0-9a-fA-F]{2})+$/u, { message: "a signature: 0x and hex digits" })
@@ -91,7 +91,7 @@ export type CheckedAddress = typeof CheckedAddress.Encoded
 export const ReceiverChangeView = Schema.Struct({
   before: Schema.String,
   after: Schema.String,
-  /** When it takes effect; null where it has. */
+  /** The time at which the change takes effect; null if it already has. */
   dueAt: Schema.NullOr(Schema.String)
 })
 export type ReceiverChangeView = typeof ReceiverChangeView.Encoded
@@ -138,7 +138,7 @@ export class SettingsPagesApi extends memberGroup("settingsPages")(
   allow(
     { by: "member", roles: owners },
     HttpApiEndpoint.patch("update", "/settings", {
-      /** What is left out stays. */
+      /** Omitted fields stay. */
       payload: Schema.Struct({
         name: Schema.optionalKey(Text(1, 200)),
         logoUrl: Schema.optionalKey(Schema.NullOr(LogoUrl)),
@@ -153,8 +153,8 @@ export class SettingsPagesApi extends memberGroup("settingsPages")(
   ),
   allow(
     { by: "member", roles: owners },
-    HttpApiEndpoint.patch("changeBranding", "/face", {
-      /** What is left out stays. */
+    HttpApiEndpoint.patch("changeBranding", "/branding", {
+      /** Omitted fields stay. */
       payload: Schema.Struct({
         accentColor: Schema.optionalKey(
           Schema.NullOr(

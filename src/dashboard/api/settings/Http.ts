@@ -55,14 +55,14 @@ export const layer = HttpApiBuilder.group(
     const accounts = yield* Accounts
     const audit = yield* AuditLog
     const entries = yield* AuditRepo
-    const faces = yield* Branding
+    const brandings = yield* Branding
     const books = yield* Books
     const { explorerUrls, baseUrl } = yield* AppConfig
 
-    const shown = (face: MerchantBranding) => ({
-      logo: logoUrlOf(face),
-      accentColor: face.accentColor,
-      support: face.support
+    const shown = (branding: MerchantBranding) => ({
+      logo: logoUrlOf(branding),
+      accentColor: branding.accentColor,
+      support: branding.support
     })
 
     /** A change of the members, written down with the receiver changes that it ends. */
@@ -112,7 +112,7 @@ export const layer = HttpApiBuilder.group(
         )
         const { name } = networks[tenant.env]
         const page: SettingsPage = {
-          face: shown(yield* faces.find(merchant.id)),
+          branding: shown(yield* brandings.find(merchant.id)),
           profile: {
             name: merchant.name,
             logoUrl: merchant.logoUrl,
@@ -169,8 +169,8 @@ export const layer = HttpApiBuilder.group(
       changeBranding: Effect.fnUntraced(function* ({ payload }) {
         const { merchant } = yield* CurrentMember
         const { was = {}, ...change } = payload
-        const { changed, face } = yield* faces.change(merchant.id, change, was)
-        return changed ? shown(face) : yield* changedMeanwhile(was, face)
+        const { changed, branding } = yield* brandings.change(merchant.id, change, was)
+        return changed ? shown(branding) : yield* changedMeanwhile(was, branding)
       }),
       checkReceiver: ({ payload }) =>
         Effect.map(typedAddress("body.receiver", payload.receiver), (receiver) => ({ receiver })),
@@ -200,7 +200,7 @@ export const layer = HttpApiBuilder.group(
         const wait = yield* limiter.take(`invite ${merchant.id} ${user.id}`, inviteLimit)
         if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
         const asker = yield* currentAsker
-        // Whoever belongs to the merchant already keeps the role: the link would change nothing.
+        // Existing members keep their role: the link would change nothing.
         if ((yield* members.members(merchant.id)).some(({ email }) => email === payload.email))
           return yield* new InvalidRequest({
             details: [{ path: "body.email", message: "Is a member already. Change the role in the list." }]

@@ -13,7 +13,7 @@ import { LikelyReason, TransferKind } from "../../../domain/IncomingTransfer.ts"
 import { Uuid } from "../../../domain/Merchant.ts"
 import { PaymentId } from "../../../domain/Payment.ts"
 import { everyRole, supporters } from "../../../domain/roleSets.ts"
-import { PaymentView } from "../../../payments/Api.ts"
+import { PaymentView } from "../../../payments/PaymentView.ts"
 import { allow } from "../../../platform/http/Access.ts"
 import { errorResponse } from "../../../platform/http/Envelope.ts"
 import { memberGroup } from "../memberGroup.ts"
@@ -56,7 +56,10 @@ export const TransferPage = Schema.Struct({
     Schema.Struct({
       payment: PaymentView,
       reasons: Schema.Array(LikelyReason),
-      /** What is missing of it with this transfer and those whose rest was asked for; null where nothing is. */
+      /**
+       * The payment's outstanding amount, counting this transfer and those with a link for the outstanding amount;
+       * null if nothing is outstanding.
+       */
       rest: Schema.NullOr(Schema.String),
       /** It has settled by a transfer of the same wallet that the chain no longer shows. */
       isDropped: Schema.Boolean

@@ -16,7 +16,7 @@ const Time = Schema.NullOr(Schema.String)
 
 export const AttemptSummary = Schema.Struct({
   number: Schema.Int,
-  /** Whether a person asked for it. */
+  /** True if a person asked for it. */
   manual: Schema.Boolean,
   startedAt: Schema.String,
   durationMs: Schema.NullOr(Schema.Int),
@@ -32,7 +32,7 @@ const deliveryFields = {
   paymentId: Schema.NullOr(Uuid),
   refCode: Schema.NullOr(Schema.String),
   createdAt: Schema.String,
-  /** When the next attempt is due. */
+  /** The time of the next attempt. */
   dueAt: Time
 }
 
@@ -43,6 +43,8 @@ export const WebhooksPage = Schema.Struct({
   endpoint: Schema.NullOr(EndpointView),
   deliveries: Schema.Array(DeliverySummary),
   hasMore: Schema.Boolean,
+  /** Settled payments that no endpoint was sent, up to 1,000. */
+  unsent: Schema.Int,
   /** Seconds before each retry of a delivery that failed. */
   retryDelays: Schema.Array(Schema.Number)
 })
@@ -86,6 +88,12 @@ export class WebhookPagesApi extends memberGroup("webhookPages")(
       params: { ...memberParams, deliveryId: Uuid },
       success: Schema.toEncoded(DeliveryPage),
       error: [errorResponse(NotFound)]
+    })
+  ),
+  allow(
+    { by: "member", roles: developers },
+    HttpApiEndpoint.post("replayUnsent", "/webhooks/unsent", {
+      success: Schema.toEncoded(Schema.Struct({ count: Schema.Int }))
     })
   ),
   resend,

@@ -1,12 +1,14 @@
 // Webhooks over HTTP: the endpoint, its deliveries with what was sent and answered.
-import { Effect, Option } from "effect"
+import { DateTime, Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { NotFound, type RoleRequired } from "../../../domain/Errors.ts"
 import { AuditLog } from "../../../merchants/audit/AuditLog.ts"
 import { eventHandlers } from "../../../payments/events/Http.ts"
 import { delaySeconds } from "../../../platform/workers/RetrySchedule.ts"
 import { endpointView, webhookHandlers, withSecret } from "../../../webhooks/Http.ts"
+import { ReplayRepo } from "../../../webhooks/ReplayRepo.ts"
 import { RetryPolicy } from "../../../webhooks/RetryPolicy.ts"
+import { UnsentRepo } from "../../../webhooks/UnsentRepo.ts"
 import { WebhookEndpoints } from "../../../webhooks/WebhookEndpoints.ts"
 import { DashboardApi } from "../Api.ts"
 import { currentAsker } from "../currentAsker.ts"
@@ -46,6 +48,8 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const endpoints = yield* WebhookEndpoints
     const deliveries = yield* DeliveryPagesRepo
+    const unsent = yield* UnsentRepo
+    const replays = yield* ReplayRepo
     const audit = yield* AuditLog
     const retryDelays = yield* delaySeconds(yield* RetryPolicy)
     const tenant = Effect.map(CurrentMember, (member) => member.tenant)
@@ -60,9 +64,9 @@ export const layer = HttpApiBuilder.group(
       ...(yield* webhookHandlers<RoleRequired, CurrentMember | CurrentSession>(memberCaller, permitted)),
       list: Effect.fnUntraced(function* ({ query }) {
         const of = yield* tenant
-        const [endpoint, rows] = yield* Effect.all(
-          [endpoints.find(of), deliveries.list(of, { ...query, limit: pageSize + 1 })],
-          { concurrency: 2 }
+        const [endpoint, rows, count] = yield* Effect.all(
+          [endpoints.find(of), deliveries.list(of, { ...query, limit: pageSize + 1 }), unsent.count(of)],
+          { concurrency: 3 }
         )
         const page: WebhooksPage = {
           endpoint: Option.getOrNull(Option.map(endpoint, endpointView)),
@@ -70,6 +74,7 @@ export const layer = HttpApiBuilder.group(
             .slice(0, pageSize)
             .map((row) => ({ ...deliveryFields(row), attempts: row.attempts.map(attemptSummary) })),
           hasMore: rows.length > pageSize,
+          unsent: count,
           retryDelays
         }
         return page
@@ -91,6 +96,12 @@ export const layer = HttpApiBuilder.group(
           }
         }
         return page
+      }),
+      replayUnsent: Effect.fnUntraced(function* () {
+        const at = yield* DateTime.nowAsDate
+        const { merchantId, env } = yield* tenant
+        const replay = replays.replayUnsent({ merchantId, env }, new Date(0), at)
+        return { count: yield* permitted(replay) }
       }),
       resend,
       regenerateSecret: Effect.fnUntraced(function* () {

@@ -1,4 +1,4 @@
-// A word that stands out by its tone.
+// A word that stands out by its colour.
 import type { ComponentChildren } from "preact"
 
 export type Tone = "good" | "warn" | "bad" | "info" | "neutral"

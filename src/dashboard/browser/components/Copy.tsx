@@ -34,7 +34,7 @@ export const Copy = ({ text, what }: { readonly text: string; readonly what: str
             setCopied(true)
             toast(`Copied ${what}`)
           },
-          () => toast("Copying was refused: select the text and copy it", "bad")
+          () => toast("The browser did not allow copying: select the text and copy it", "bad")
         )
       }
     >

@@ -24,7 +24,7 @@ export const Dialog = (props: {
       ref={ref}
       aria-labelledby={id}
       onClose={({ currentTarget }) => {
-        // A dialog that was taken away tells of its closing late; its successor stays.
+        // A removed dialog fires `close` late, when another dialog may be open: that one stays.
         if (currentTarget.isConnected) props.onClose()
       }}
     >
@@ -57,6 +57,25 @@ export const Confirm = (props: {
           onClick={props.onConfirm}
         >
           {props.action}
+        </Button>
+      </div>
+    </div>
+  </Dialog>
+)
+
+/** Shows what cannot be shown again. */
+export const ShownOnce = (props: {
+  readonly title: string
+  readonly done?: string
+  readonly onClose: () => void
+  readonly children: ComponentChildren
+}) => (
+  <Dialog title={props.title} onClose={props.onClose}>
+    <div class="stack">
+      {props.children}
+      <div class="actions">
+        <Button kind="primary" onClick={props.onClose}>
+          {props.done ?? "I have stored it"}
         </Button>
       </div>
     </div>

@@ -17,7 +17,7 @@ export const External = ({
   </a>
 )
 
-/** What an address or a transaction is on the chain's explorer; the bare words where the chain has none. */
+/** A link to the chain's explorer, or plain text if the chain has none. */
 export const Explorer = ({
   url,
   path,

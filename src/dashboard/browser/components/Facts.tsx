@@ -1,4 +1,4 @@
-// What is known of a thing, by name.
+// A list of named values.
 import type { ComponentChildren } from "preact"
 
 export const Facts = (props: { readonly inline?: boolean; readonly children: ComponentChildren }) => (

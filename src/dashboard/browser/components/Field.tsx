@@ -1,12 +1,13 @@
-// A labelled input, and what a form of them holds.
+// A labelled input of a form.
 import type { ComponentChildren } from "preact"
-import { useId } from "preact/hooks"
+import { useContext, useId } from "preact/hooks"
+import { FormContext } from "./Form.tsx"
 
-/** A labelled input with its hint and what is wrong with it. */
+/** A labelled input with its hint and what is wrong with it: by default what the form's answer says of it. */
 export const Field = (props: {
   readonly label: string
   readonly name: string
-  readonly type?: "text" | "email" | "password"
+  readonly type?: "text" | "email" | "password" | "color"
   readonly value?: string
   readonly hint?: ComponentChildren
   readonly error?: string | undefined
@@ -14,12 +15,15 @@ export const Field = (props: {
   readonly required?: boolean
   readonly autoComplete?: string
   readonly minLength?: number
-  /** What the browser takes alone, and how to say it. */
+  /** The accepted pattern, and its description. */
   readonly pattern?: { readonly of: string; readonly says: string }
   readonly mono?: boolean
   readonly multiline?: boolean
 }) => {
   const id = useId()
+  const form = useContext(FormContext)
+  const error = props.error ?? form.error?.of(props.name)
+  if (error !== undefined) form.explained.add(props.name)
   const described = `${id}-about`
   const shared = {
     id,
@@ -30,8 +34,8 @@ export const Field = (props: {
     autoComplete: props.autoComplete ?? "off",
     spellcheck: false,
     defaultValue: props.value ?? "",
-    "aria-invalid": props.error !== undefined,
-    "aria-describedby": props.hint === undefined && props.error === undefined ? undefined : described
+    "aria-invalid": error !== undefined,
+    "aria-describedby": props.hint === undefined && error === undefined ? undefined : described
   }
   return (
     <div class="field">
@@ -42,23 +46,16 @@ export const Field = (props: {
         <input type="password" minLength={props.minLength} {...shared} />
       ) : props.type === "email" ? (
         <input type="email" {...shared} />
+      ) : props.type === "color" ? (
+        <input type="color" {...shared} />
       ) : (
         <input type="text" pattern={props.pattern?.of} title={props.pattern?.says} {...shared} />
       )}
-      {props.hint === undefined && props.error === undefined ? null : (
-        <p id={described} class={props.error === undefined ? "hint" : "hint bad"}>
-          {props.error ?? props.hint}
+      {props.hint === undefined && error === undefined ? null : (
+        <p id={described} class={error === undefined ? "hint" : "hint bad"}>
+          {error ?? props.hint}
         </p>
       )}
     </div>
   )
-}
-
-/** The text fields of a submitted form. */
-export const fieldsOf = (event: SubmitEvent): Readonly<Record<string, string>> => {
-  event.preventDefault()
-  const form = event.currentTarget
-  return form instanceof HTMLFormElement
-    ? Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value)]))
-    : {}
 }

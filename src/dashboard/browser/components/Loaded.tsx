@@ -1,21 +1,10 @@
-// A page while it loads, when it fails, when it is empty, and with its data.
+// A page while it loads, when it fails, and with its data.
 
 import type { ComponentChildren } from "preact"
 import type { ApiError } from "../api.ts"
-import { Icon, type IconName } from "../Icon.tsx"
 import { Button } from "./Button.tsx"
-
-export const Empty = (props: {
-  readonly icon: IconName
-  readonly title: string
-  readonly children?: ComponentChildren
-}) => (
-  <div class="empty">
-    <Icon name={props.icon} />
-    <p class="empty-title">{props.title}</p>
-    {props.children}
-  </div>
-)
+import { Empty } from "./Empty.tsx"
+import { Warning } from "./Problem.tsx"
 
 export const Skeleton = ({ rows = 6 }: { readonly rows?: number }) => (
   <div class="skeleton" role="status" aria-label="Loading">
@@ -26,18 +15,18 @@ export const Skeleton = ({ rows = 6 }: { readonly rows?: number }) => (
 )
 
 export const Failure = ({ error, retry }: { readonly error: ApiError; readonly retry: () => void }) => (
-  <div class="empty" role="alert">
-    <Icon name="warning" />
-    <p class="empty-title">
-      {error.status === 404 ? "There is nothing here" : "This page could not be loaded"}
-    </p>
+  <Empty
+    role="alert"
+    icon="warning"
+    title={error.status === 404 ? "Not found" : "We could not load this page"}
+  >
     <p>{error.message}</p>
     {error.requestId === "" ? null : <p class="hint">Request {error.requestId}</p>}
     {error.status === 404 ? null : <Button onClick={retry}>Try again</Button>}
-  </div>
+  </Empty>
 )
 
-/** What a page shows while it loads, when it fails, and with its data. */
+/** A page while it loads, after it failed, and with its data. */
 export const Loaded = <T,>(props: {
   readonly page: {
     readonly data: T | undefined
@@ -52,12 +41,7 @@ export const Loaded = <T,>(props: {
   }
   return (
     <>
-      {error === undefined ? null : (
-        <p class="problem" role="status">
-          <Icon name="warning" />
-          <span>{error.message}</span>
-        </p>
-      )}
+      {error === undefined ? null : <Warning role="status">{error.message}</Warning>}
       {props.children(data)}
     </>
   )

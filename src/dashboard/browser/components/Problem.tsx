@@ -1,21 +1,23 @@
-// What went wrong with a form.
-
+// What went wrong, as a sentence.
+import type { ComponentChildren } from "preact"
 import type { ApiError } from "../api.ts"
 import { Icon } from "../Icon.tsx"
 
-/** The sentence of a failure that no single field explains. */
-export const Problem = ({
-  error,
-  fields = []
-}: {
+export const Warning = (props: {
+  readonly role?: "alert" | "status"
+  readonly children: ComponentChildren
+}) => (
+  <p class="problem" role={props.role ?? "alert"}>
+    <Icon name="warning" />
+    <span>{props.children}</span>
+  </p>
+)
+
+/** The sentence of a failure that no field explains. */
+export const Problem = (props: {
   readonly error: ApiError | undefined
-  readonly fields?: ReadonlyArray<string>
+  readonly explained?: ReadonlySet<string>
 }) => {
-  if (error === undefined || fields.some((field) => error.of(field) !== undefined)) return null
-  return (
-    <p class="problem" role="alert">
-      <Icon name="warning" />
-      <span>{error.message}</span>
-    </p>
-  )
+  const { error, explained } = props
+  return error === undefined || (explained?.size ?? 0) > 0 ? null : <Warning>{error.message}</Warning>
 }

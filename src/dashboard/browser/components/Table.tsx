@@ -4,13 +4,13 @@ import type { ComponentChildren } from "preact"
 export interface Column<A> {
   readonly name: string
   readonly cell: (one: A) => ComponentChildren
-  /** Of its cells. A column of numbers has its header aligned with them. */
+  /** The class of the column's cells. The header of a numeric column is aligned with its cells. */
   readonly class?: string
   /** A name that only screen readers say. */
   readonly hidden?: boolean
   /** On a narrow screen, where it depends on the row. */
   readonly label?: (one: A) => string
-  /** How the rows are sorted by it, and where another way is. */
+  /** The column's sort order, and the link to change it. */
   readonly sorted?: { readonly way: "ascending" | "descending" | undefined; readonly href: string }
 }
 
@@ -40,10 +40,11 @@ export const Table = <A,>(props: {
   readonly rows: ReadonlyArray<A>
   readonly keyOf: (one: A, index: number) => string
   readonly classOf?: (one: A) => string | undefined
+  readonly class?: string
 }) => {
   const { classOf, columns, keyOf, rows } = props
   return (
-    <table class="rows">
+    <table class={`rows ${props.class ?? ""}`}>
       <thead class={columns.some(({ sorted }) => sorted !== undefined) ? "sorting" : undefined}>
         <tr>
           {columns.map((column) => (

@@ -255,7 +255,7 @@ export class AccountRepo extends Context.Service<
     readonly makeOperator: (userId: string) => Effect.Effect<boolean>
     /** False where the user is a member already. */
     readonly join: (merchantId: MerchantId, userId: string, role: Role, at: Date) => Effect.Effect<boolean>
-    /** Of a member who is no owner; false where nothing is changed. */
+    /** Changes the role of a member who is not an owner; false if nothing changed. */
     readonly changeRole: (merchantId: MerchantId, userId: string, role: Role) => Effect.Effect<boolean>
     readonly setLocale: (userId: string, locale: Locale) => Effect.Effect<void>
     /** Open links that set a password are void from now on. */

@@ -13,7 +13,7 @@ const againSeconds = 3
 /** The same characters, however the keyboard composed them. */
 const normal = (password: string) => password.normalize("NFKC")
 
-/** Of a random password: an unknown account takes as long to refuse as a known one. */
+/** The hash of a random password, so that refusing an unknown account takes as long as refusing a known one. */
 const unknownAccount =
   "$argon2id$v=19$m=65536,t=2,p=1$38SRIch8ycX/AzcU+mQT+suxm77FZnuDmooxQjbGBo8$KirtoPdpkx7l8/bMndJXK5xX9bSKPV0QZUAtRfnA7FE"
 

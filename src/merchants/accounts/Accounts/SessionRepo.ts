@@ -66,12 +66,12 @@ export interface NewSession {
   readonly expiresAt: Date
 }
 
-/** What has proven the person. */
+/** The proof of the user's identity. */
 export type SessionProof =
   | {
       readonly _tag: "Password"
       readonly hash: string
-      /** When the authenticator whose code was given came into use; null where the person had none. */
+      /** The creation time of the authenticator whose code was verified; null if the user had none. */
       readonly authenticatorSince: Date | null
     }
   | { readonly _tag: "Passkey"; readonly id: string }
@@ -233,7 +233,7 @@ export class SessionRepo extends Context.Service<
       },
       from: SeenFrom
     ) => Effect.Effect<Option.Option<Session>>
-    /** Those that have not ended, the last seen first. */
+    /** The user's active sessions, last seen first. */
     readonly sessionsOf: (
       userId: string,
       current: Uint8Array,

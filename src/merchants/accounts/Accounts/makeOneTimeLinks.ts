@@ -54,6 +54,7 @@ export const makeOneTimeLinks = Effect.fnUntraced(function* ({
         Effect.andThen(
           repo.insertLink(hashOf(token), link, at, new Date(at.getTime() + linkMillis)),
           mails.queue({
+            urgent: true,
             recipient: link.email,
             subject: filled(words.invitationSubject, values),
             body: [filled(words.invitation, values), linkUrl(baseUrl, token)].join("\n")
@@ -83,6 +84,7 @@ export const makeOneTimeLinks = Effect.fnUntraced(function* ({
         Effect.andThen(
           repo.insertLink(hashOf(token), link, at, expiresAt),
           mails.queue({
+            urgent: true,
             recipient: email,
             subject: `Quittance: ${words.resetSubject}`,
             body: [words.reset, linkUrl(baseUrl, token), "", words.ignore].join("\n")

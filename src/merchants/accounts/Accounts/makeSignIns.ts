@@ -1,4 +1,4 @@
-// Who somebody is, proven by password and second factor, and the sessions that begin with it.
+// Signs users in by password and second factor, and starts their sessions.
 import { DateTime, Effect, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import {
@@ -27,7 +27,7 @@ const seenEveryMillis = 60_000
 
 const nowhere: SeenFrom = { userAgent: null, address: null }
 
-/** Why somebody is not taken for the person. */
+/** The reason why somebody is not taken for the person. */
 export type ProofFailed = SignInFailed | SecondFactorRequired | SecondFactorFailed | RateLimited
 
 export const makeSignIns = Effect.gen(function* () {

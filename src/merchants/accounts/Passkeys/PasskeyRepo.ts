@@ -21,7 +21,7 @@ const decodeChallenges = Schema.decodeUnknownEffect(
 )
 const decodeNames = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ name: Schema.String })))
 
-/** What a challenge is made for. */
+/** The purpose of a challenge. */
 export type PasskeyPurpose = "add" | "sign_in" | "confirm"
 
 export interface StoredPasskey {

@@ -3,7 +3,7 @@ import { createHmac, timingSafeEqual } from "node:crypto"
 
 const stepSeconds = 30
 
-/** How many steps a clock may be off, to either side. */
+/** The number of steps that a clock may differ, in either direction. */
 const tolerance = 1
 
 export const stepAt = (millis: number): number => Math.floor(millis / 1000 / stepSeconds)

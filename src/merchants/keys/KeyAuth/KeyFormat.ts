@@ -1,5 +1,5 @@
-// How API keys are spelled: a prefix that names kind and environment, 32 random
-// bytes in base62, and a CRC32, so that a typo is refused without a query.
+// The format of API keys: a prefix with kind and environment, 32 random bytes in base62, and a CRC32 that rejects a
+// typo without a query.
 
 import { hash } from "node:crypto"
 import { Effect } from "effect"
@@ -20,7 +20,7 @@ const base62 = (value: bigint, length: number): string => {
 
 const checksum = (text: string): string => base62(BigInt(Bun.hash.crc32(text)), checksumLength)
 
-/** Whether a key ends in the checksum of what stands before: asked of every request, so in plain numbers. */
+/** True if a key ends in the checksum of what stands before: asked of every request, so in plain numbers. */
 const endsInChecksum = (key: string): boolean => {
   let spelled = 0
   for (let at = key.length - checksumLength; at < key.length; at++)

@@ -85,7 +85,7 @@ const toApiKey = (row: typeof KeyRow.Type): ApiKey => ({
   revokedAt: row.revoked_at
 })
 
-/** Of several instances that have seen a key, one writes its last use in so long. */
+/** The interval in which only one instance writes a key's last use. */
 const touchMillis = 60_000
 
 /** A key about to be stored: everything but its secret part. */

@@ -1,8 +1,8 @@
-// Whether nobody has tried to pay a payment: its money can no longer come by itself.
+// True if nobody has tried to pay a payment, so that its money can no longer arrive unprompted.
 import type { SqlClient, Statement } from "effect/sql"
 import type { PaymentId } from "../../../domain/Payment.ts"
 
-/** What the wallet declined, or the chain shows to be void, is no try. */
+/** Attempts that the wallet declined, or that the chain shows to be void, do not count as tries. */
 export const isUntried = (sql: SqlClient.SqlClient, paymentId: PaymentId | Statement.Fragment | null) => sql`(
   NOT EXISTS (
     SELECT 1 FROM payment_attempts a WHERE a.payment_id = ${paymentId}::uuid

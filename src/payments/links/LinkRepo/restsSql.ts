@@ -5,7 +5,7 @@ import type { SqlClient, Statement } from "effect/sql"
 import type { Tenant } from "../../../domain/Merchant.ts"
 import { AtomicUsdc } from "../../../domain/Money.ts"
 import { PaymentId, PaymentStatus } from "../../../domain/Payment.ts"
-import { failReplacedSql } from "../../PaymentRepo/failReplacedSql.ts"
+import { failReplaced } from "../../PaymentRepo/paymentStatusSql.ts"
 import { isUntried } from "./isUntriedSql.ts"
 import { insertLink, type KeptLink, linkColumns, linksIn } from "./LinkRow.ts"
 
@@ -16,14 +16,14 @@ const decodeOthers = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ payment_id: PaymentId, status: PaymentStatus, is_untried: Schema.Boolean }))
 )
 
-/** What a link asks for the rest of. */
+/** The short transfer for which a link requests the outstanding amount. */
 export interface Short {
   readonly incomingTransferId: string
   /** The payment that the transfer fell short of. */
   readonly paymentId: PaymentId | undefined
 }
 
-/** What asking for the rest of an incoming transfer came to. */
+/** The outcome of requesting the outstanding amount for an incoming transfer. */
 export type RestAsked =
   | { readonly _tag: "Asked"; readonly link: KeptLink }
   | { readonly _tag: "Unknown" }
@@ -35,8 +35,8 @@ export type RestAsked =
 
 export interface RestStore {
   /**
-   * What is missing of each payment once the transfer is counted to it, and every other whose rest was asked for;
-   * absent where nothing is.
+   * The outstanding amount of each payment, counting this transfer and all others with such a link; absent if nothing
+   * is outstanding.
    */
   readonly restsOf: (
     tenant: Tenant,
@@ -44,8 +44,8 @@ export interface RestStore {
     paymentIds: ReadonlyArray<PaymentId>
   ) => Effect.Effect<ReadonlyMap<PaymentId, AtomicUsdc>>
   /**
-   * Of a link that asks for the rest of an incoming transfer: the open one that there is, or this one. Of a payment
-   * it asks for what is missing then, in place of a link for another transfer that nobody has begun to pay.
+   * Stores a link that requests the outstanding amount of an incoming transfer, or returns the open one. It replaces
+   * a link for another transfer if nobody has begun to pay that.
    */
   readonly insertRest: (link: KeptLink, short: Short) => Effect.Effect<RestAsked>
 }
@@ -152,7 +152,7 @@ export const makeRestsSql = (
       others.some(({ is_untried, status }) => status === "settled" || (status === "pending" && !is_untried))
     )
       return false
-    yield* failReplacedSql(
+    yield* failReplaced(
       sql,
       others.map((other) => other.payment_id),
       at

@@ -12,12 +12,12 @@ export type RefundedThing = { readonly paymentId: PaymentId } | { readonly trans
 
 export interface NewRefund extends Tenant {
   readonly id: string
-  /** Whether its caller chose the id: then it alone tells this refund from others. */
+  /** True if the caller chose the id; then only the id identifies the refund. */
   readonly hasOwnId: boolean
   readonly of: RefundedThing
   readonly amount: AtomicUsdc
   readonly recipient: Address
-  /** Whether it may be more than is left of what was paid. */
+  /** True if the refund may exceed the refundable amount. */
   readonly beyondPaid: boolean
   readonly reason: string | null
   /** Null while nothing has been sent. */
@@ -53,10 +53,10 @@ export interface Refund extends Tenant {
   readonly createdBy: string
   readonly createdAt: Date
   readonly createdBlock: bigint | null
-  /** Of the block of what is refunded: no refund lies below. */
+  /** The block of the refunded transfer: no refund is in an earlier block. */
   readonly sinceBlock: bigint
   readonly transactionId: TransactionHash | null
-  /** When that was named. */
+  /** The time at which the transaction was reported. */
   readonly namedAt: Date | null
   readonly sender: Address | null
   readonly ordinal: number | null
@@ -74,7 +74,10 @@ export interface DueRefund extends Refund {
   readonly heldUntil: Date
 }
 
-/** What was received for a thing and still stands, and what its refunds amount to, proven or awaited. */
+/**
+ * The amount received for a payment or transfer and still on the chain, and the total of its refunds, proven or
+ * pending.
+ */
 export interface RefundBalance {
   readonly paid: bigint
   readonly refunded: bigint
@@ -114,12 +117,12 @@ export interface RefundStore {
       readonly startingAfter?: string | undefined
     }
   ) => Effect.Effect<Option.Option<ReadonlyArray<Refund>>>
-  /** Of whomever: proven, and still on the chain; the oldest first. */
+  /** Proven refunds of any merchant that are still on the chain, oldest first. */
   readonly provenRefunds: (paymentId: PaymentId) => Effect.Effect<ReadonlyArray<Refund>>
   readonly refundBalance: (tenant: Tenant, of: RefundedThing) => Effect.Effect<RefundBalance>
   /** The block of the transfer that settled a payment; none where nothing has. */
   readonly settledBlock: (paymentId: PaymentId) => Effect.Effect<Option.Option<bigint>>
-  /** Whether what comes to an address may pay a payment: it has been some merchant's receiver. */
+  /** True if a transfer to the address may pay a payment, because it has been a merchant's receiver. */
   readonly isReceiver: (env: Env, address: Address) => Effect.Effect<boolean>
   /**
    * From which address the merchant sends back what came to one: from that one, or where it has become another
@@ -175,14 +178,14 @@ export interface RefundStore {
    * above the height of its announcement, or at most a minute and `blockTolerance` before it.
    */
   readonly sentFor: (refund: Refund) => Effect.Effect<ReadonlyArray<TransactionHash>>
-  /** When to check a pending refund next; nothing changes where another transaction has been named meanwhile. */
+  /** Sets the next check of a pending refund, unless another transaction was reported since. */
   readonly noteRefundCheck: (
     refund: Pick<Refund, "id" | "transactionId">,
     checkAt: Date
   ) => Effect.Effect<void>
   /**
-   * What became of the block of a proven refund. False, and nothing is noted, where another has taken the refund
-   * since, or it has ended.
+   * Records the state of a proven refund's block. Returns false and records nothing if another worker has the refund,
+   * or it has ended.
    */
   readonly noteRefundWatched: (
     taken: Pick<DueRefund, "id" | "heldUntil">,

@@ -1,4 +1,4 @@
-// How refunds are made and proven on Postgres, within what was received.
+// Creates and proves refunds on Postgres, within the received amount.
 import { Effect, Option, Schema } from "effect"
 import { type SqlClient, SqlError } from "effect/sql"
 import { toBytes } from "../../../chain/ChainBytes.ts"
@@ -43,7 +43,7 @@ export const makeRefundCreationSql = (
       AND c.payer = t.payer AND c.receiver = t.receiver AND c.amount = t.amount AND c.ordinal = t.ordinal
       AND c.payment_id IS NOT NULL`
 
-  /** What was received, under its lock. */
+  /** The received amount, under its lock. */
   const received = (tenant: Tenant, of: RefundedThing, at: Date) =>
     "paymentId" in of
       ? sql`
@@ -147,7 +147,7 @@ export const makeRefundCreationSql = (
     )
   )
 
-  /** Whether a payment or another refund has the log, in whichever block. */
+  /** True if a payment or another refund claims the log, in any block. */
   const isTaken = Effect.fnUntraced(function* ({ amount, recipient }: NewRefund, proof: RefundProof) {
     const claims = yield* sql`
       SELECT 1 FROM claimed_transfers

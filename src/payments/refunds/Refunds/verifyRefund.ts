@@ -1,4 +1,4 @@
-// Whether the chain shows a refund: asked as for payments, with the merchant's address as the payer.
+// Verifies a refund on the chain like a payment, with the merchant's address as the payer.
 import { Effect } from "effect"
 import type { ChainVerifier } from "../../../chain/ChainVerifier.ts"
 import { Verification } from "../../../chain/Verification.ts"

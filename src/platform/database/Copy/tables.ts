@@ -3,7 +3,7 @@ import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CopyFailed } from "./CopyFailed.ts"
 
-/** What a table holds: equal rows in any order have equal sums. */
+/** A table's checksum: equal rows in any order have equal sums. */
 export class TableSum extends Schema.Class<TableSum>("TableSum")({
   table: Schema.String,
   rows: Schema.Int,
@@ -103,7 +103,7 @@ export const suspendTriggers = Effect.gen(function* () {
   )
 })
 
-/** What a row adds to its table's checksum. */
+/** A row's contribution to its table's checksum. */
 export const part = "(('x' || left(md5(row_to_json(t)::text), 15))::bit(60)::bigint)::text AS part"
 
 /** Row by row: no statement is silent for as long as a table is large. */

@@ -35,7 +35,7 @@ const longestSocketPath = 103
 const retryMillis = 10_000
 const stopMillis = 15_000
 const logLimitBytes = 10_000_000
-/** Of a data directory that is being made. */
+/** The prefix of a data directory that is being created. */
 const partialPrefix = "data.new."
 
 /** For a small machine: what it does not use it does not take. */
@@ -69,7 +69,7 @@ export class Cluster {
   readonly socket: string
   private readonly flags: ReadonlyArray<string>
   private program: PostgresProgram | undefined
-  /** Why the last child is none. */
+  /** The reason why the last child is none. */
   private notStarted: string | undefined
 
   constructor(directory: string, more: Readonly<Record<string, string>>) {
@@ -100,7 +100,7 @@ export class Cluster {
     return this.program
   }
 
-  /** As root on Linux the other user reaches the data through its working directory alone. */
+  /** If the service is root on Linux, the other user reaches the data only through its working directory. */
   private options(cwd: string) {
     const { directory, runAs } = this.found()
     return {
@@ -172,7 +172,7 @@ export class Cluster {
     rmSync(join(this.data, `${basename(this.socket)}.lock`), { force: true })
   }
 
-  /** Whether that process is this data's server. Where the system does not say, its lock does. */
+  /** True if that process is this data's server. Where the system does not say, its lock does. */
   private serves(pid: number): boolean {
     const known = isPostgresIn(pid, this.data)
     if (known !== undefined) return known
@@ -245,9 +245,9 @@ export class Cluster {
    */
   async secure(isUsed: boolean): Promise<boolean> {
     if (!existsSync(join(this.data, "PG_VERSION"))) this.initialise()
-    const kept = readPassword(this.directory)
+    const storedPassword = readPassword(this.directory)
     const asks = asksForPassword(this.data)
-    if (asks && kept !== undefined) return true
+    if (asks && storedPassword !== undefined) return true
     if (isUsed) {
       if (!asks) return true
       throw new Error(
@@ -255,7 +255,7 @@ export class Cluster {
       )
     }
     await this.stop()
-    const password = kept ?? makePassword()
+    const password = storedPassword ?? makePassword()
     // In this order: the file never holds a password that the server does not have.
     const end = Date.now() + retryMillis
     for (;;) {
@@ -285,7 +285,7 @@ export class Cluster {
     return readFileSync(this.log, "utf8").trim().split("\n").slice(-3).join(" ")
   }
 
-  /** Whether a server runs and answers, started here where there was none. Not while another has the data and is silent. */
+  /** True if a server runs and answers, started here where there was none. Not while another has the data and is silent. */
   async ensure(): Promise<boolean> {
     if (!existsSync(join(this.data, "PG_VERSION")))
       throw new Error(`DATA_DIR: the embedded database in ${this.directory} is gone. Restore a backup.`)

@@ -12,7 +12,7 @@ const unnamed: Named = (handled) => handled
 
 const paymentPath = /^\/api\/v1\/payments\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:$|\?)/
 
-/** As it is where there is no collector. */
+/** Leaves the request unchanged if there is no collector. */
 export const namedRequest = ({ otlp }: typeof AppConfig.Service): Named => {
   if (otlp._tag === "None") return unnamed
   return (handled, requestId, url) => {

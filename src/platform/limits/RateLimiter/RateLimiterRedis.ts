@@ -24,7 +24,9 @@ return '0'
 
 const Wait = Schema.FiniteFromString
 
-/** How long a request waits for Redis before it falls back to the local limit; a probe waits ten times as long. */
+/**
+ * The time that a request waits for Redis before it falls back to the local limit; a probe waits ten times as long.
+ */
 export const RedisPatience = Context.Reference<Duration.Input>("quittance/platform/RedisPatience", {
   defaultValue: () => "50 millis"
 })

@@ -1,4 +1,4 @@
-// What the hosted pages ask of their documents.
+// DOM helpers of the hosted pages.
 import { type Catalogues, localised, type Translation } from "./localised.ts"
 
 export const element = (id: string): HTMLElement => {

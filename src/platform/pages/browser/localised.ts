@@ -1,10 +1,11 @@
-// Words, amounts and times in the language of whoever reads the page.
+// Words, amounts and times in the reader's language.
 
 const rightToLeft: ReadonlySet<string> = new Set(["ar"])
 
 export interface Translation<K extends string> {
   readonly language: string
   readonly direction: "ltr" | "rtl"
+  /** `{minutes}` of a message is filled with a number and its unit. */
   readonly text: (key: K, values?: Readonly<Record<string, string>>) => string
   /** A decimal USD string as money, to the last digit. */
   readonly money: (amount: string) => string
@@ -29,6 +30,18 @@ const formatter = (tag: string, direction: "ltr" | "rtl"): Intl.NumberFormat => 
     return new Intl.NumberFormat(tag, options)
   } catch {
     return new Intl.NumberFormat("en", options)
+  }
+}
+
+/** A wait as people say it, in the plural of its number: `1 minute`, `3 hours`. */
+const waitText = (tag: string, minutes: number): string => {
+  const [unit, value] =
+    minutes < 120 ? (["minute", minutes] as const) : (["hour", Math.ceil(minutes / 60)] as const)
+  const options = { style: "unit", unit, unitDisplay: "long" } as const
+  try {
+    return new Intl.NumberFormat(tag, options).format(value)
+  } catch {
+    return new Intl.NumberFormat("en", options).format(value)
   }
 }
 
@@ -60,7 +73,11 @@ export const localised = <K extends string>(
   return {
     language,
     direction,
-    text: (key, values = {}) => messages[key].replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? ""),
+    text: (key, values = {}) =>
+      messages[key].replace(/\{(\w+)\}/g, (_, name: string) => {
+        const value = values[name] ?? ""
+        return name === "minutes" ? waitText(tag, Number(value)) : value
+      }),
     // A string keeps all twenty digits; a number would not.
     money: (amount) => (/^\d+(\.\d+)?$/.test(amount) ? format.format(amount as `${number}`) : amount),
     time: (iso) => clock(tag, new Date(iso))

@@ -31,7 +31,7 @@ const AgentRow = Schema.Struct({
   created_at: Schema.Date
 })
 
-/** What `AgentRow` is read from: agents `a` with their keys `k`. */
+/** The columns of `AgentRow`: agents `a` with their keys `k`. */
 export const agentColumns = `a.id, a.merchant_id, a.env, a.name, a.wallet_index, a.address, a.key_id, k.last_four,
   a.cap_per_payment::text AS cap_per_payment, a.cap_per_day::text AS cap_per_day,
   a.allowed_hosts, a.allowed_payees, a.status, a.created_at`
@@ -71,7 +71,7 @@ const AgentPaymentRow = Schema.Struct({
   created_at: Schema.Date
 })
 
-/** What `AgentPaymentRow` is read from. */
+/** The columns of `AgentPaymentRow`. */
 export const paymentColumns = `id, agent_id, request_id, request_hash, status, x402_version, resource, requirements,
   pay_to, amount::text AS amount, valid_after, valid_before, nonce, transaction_id, created_at`
 

@@ -1,4 +1,4 @@
-// What is stored of agents, and what a reservation promises.
+// The interface of agents' storage, and the guarantees of a reservation.
 import type { Effect, Option } from "effect"
 import type { Agent, AgentId, AgentPayment, Allowance } from "../../../domain/Agent.ts"
 import type { Address, Env, TransactionHash } from "../../../domain/Chain.ts"
@@ -17,7 +17,7 @@ export interface NewAgent {
   readonly allowedPayees: ReadonlyArray<Address> | null
 }
 
-/** What a person sets of an agent. */
+/** An agent's editable settings. */
 export type AgentLimits = Pick<
   NewAgent,
   "name" | "capPerPayment" | "capPerDay" | "allowedHosts" | "allowedPayees"
@@ -37,7 +37,7 @@ export interface AgentSummary {
   readonly allowance: Allowance
 }
 
-/** What a reservation came to. */
+/** The outcome of a reservation. */
 export type SpendReservation =
   | { readonly _tag: "Reserved"; readonly payment: AgentPayment; readonly created: boolean }
   | { readonly _tag: "Inactive"; readonly status: "paused" | "revoked" }
@@ -64,7 +64,7 @@ export interface AgentStore {
   readonly findByKey: (keyId: string) => Effect.Effect<Option.Option<Agent>>
   readonly find: (merchantId: MerchantId, env: Env, id: AgentId) => Effect.Effect<Option.Option<Agent>>
   readonly list: (merchantId: MerchantId, env: Env) => Effect.Effect<ReadonlyArray<Agent>>
-  /** As `find` or, without an id, `list`, with what the last 24 hours leave of the caps. */
+  /** Like `find` or, without an id, `list`, with what the last 24 hours leave of the caps. */
   readonly summaries: (
     merchantId: MerchantId,
     env: Env,

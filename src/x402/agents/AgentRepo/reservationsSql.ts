@@ -1,5 +1,5 @@
-// What agents spend, in SQL. An amount is reserved under the agent's row lock, so that no number of
-// instances overshoots a cap, and stays reserved until the chain has ended its authorization.
+// Agents' spending in SQL. An amount is reserved under the agent's row lock, so that no number of instances exceeds a
+// cap, and stays reserved until the chain has ended its authorization.
 
 import { isDeepStrictEqual } from "node:util"
 import { Effect, Option, Schema } from "effect"
@@ -29,7 +29,7 @@ const searchedResources = 1_000
 const minuteMillis = 60_000
 /** Signatures of one agent in any minute. */
 const signaturesPerMinute = 60
-/** When a reservation is first checked against the chain. */
+/** The delay before a reservation is first checked against the chain. */
 const firstCheckMillis = 3_000
 
 const listsOf = ({ allowedHosts, allowedPayees }: Agent) => [allowedHosts, allowedPayees]
@@ -46,8 +46,8 @@ export const reservationsSql = (sql: SqlClient.SqlClient) => {
   })
 
   /**
-   * Of a payment of this service that is asked for as it is: the agent's authorization for it that
-   * counts, or else the nonce of the next one. Under the agent's row lock.
+   * For a payment of this service: the agent's valid authorization for it, or the nonce of the next authorization.
+   * Under the agent's row lock.
    */
   const ownPayment = Effect.fnUntraced(function* (agent: Agent, { amount, payTo, pays }: NewAgentPayment) {
     if (pays === null) return undefined
@@ -66,7 +66,7 @@ export const reservationsSql = (sql: SqlClient.SqlClient) => {
     }
   })
 
-  /** Whether a payment to the payee at the host has gone, or may still go. */
+  /** True if a payment to the payee at the host has gone, or may still go. */
   const hasPaid = Effect.fnUntraced(function* (agent: Agent, host: string, payTo: Address) {
     const resources = yield* decodeResources(
       yield* sql`
@@ -80,7 +80,7 @@ export const reservationsSql = (sql: SqlClient.SqlClient) => {
     )
   })
 
-  /** Whom the agent pays at a host: who was paid there first, or will be. Under the agent's row lock. */
+  /** The payee allowed at a host: the first payee paid there. Under the agent's row lock. */
   const payeeAt = Effect.fnUntraced(function* (agent: Agent, { createdAt, host, payTo }: NewAgentPayment) {
     yield* sql`
       INSERT INTO agent_payees (agent_id, host, pay_to, created_at)

@@ -1,4 +1,4 @@
-// What counts against an agent's cap of a day.
+// The amount that counts against an agent's daily cap.
 import type { SqlClient } from "effect/sql"
 
 /**
@@ -7,11 +7,11 @@ import type { SqlClient } from "effect/sql"
  */
 const countedMillis = 24 * 3_600_000 + 600_000
 
-/** Of payments `p`: what counts against the day's cap at this moment; null for none. */
+/** The amount of payments `p` that now counts against the day's cap; null if none. */
 export const spentSince = (sql: SqlClient.SqlClient, at: Date) => sql`
   sum(p.amount) FILTER (WHERE p.status = 'reserved'
     OR (p.status = 'used' AND p.created_at > ${new Date(at.getTime() - countedMillis)}))`
 
-/** Of payments `p`: those that may count. */
+/** Payments `p` that may count. */
 export const countedSince = (sql: SqlClient.SqlClient, at: Date) => sql`
   (p.status = 'reserved' OR p.created_at > ${new Date(at.getTime() - countedMillis)})`

@@ -1,4 +1,4 @@
-// What keeps an agent from paying: its list of hosts, its list of payees, its caps.
+// Reasons for which an agent may not pay: its hosts, its payees, its caps.
 import { Effect, Option } from "effect"
 import type { Agent } from "../../../domain/Agent.ts"
 import type { Address } from "../../../domain/Chain.ts"
@@ -74,7 +74,7 @@ export const checkPayee = (agent: Agent, payTo: Address) =>
 
 const usd = (atomic: bigint) => `${formatUsd(atomic)} USDC`
 
-/** Why the database has reserved nothing. */
+/** The reason why the database has reserved nothing. */
 export const refusalOf = (
   reservation: Exclude<SpendReservation, { readonly _tag: "Reserved" | "ListsChanged" }>,
   amount: bigint,

@@ -115,7 +115,7 @@ describe("a new password", () => {
       const { changing, email, people, person } = yield* known
       const stolen = yield* people.signIn(email, old)
       let isAdded = false
-      const adding = people.telling(
+      const adding = people.notifying(
         stolen.session,
         { what: "passkeyAdded", name: "The thief's" },
         Effect.sync(() => {

@@ -24,8 +24,11 @@ const shop = Effect.fnUntraced(function* (role: Role) {
     const { session } = yield* owner.people.redeem(token, password)
     return session.merchants.find(({ id }) => id === owner.merchantId)?.role
   })
+  const [last] = yield* sql`SELECT max(position)::int AS position FROM audit_entries`
+  const begun = Number(last?.["position"])
   const told = sql`
-    SELECT action, summary FROM audit_entries WHERE merchant_id = ${owner.merchantId} ORDER BY position`
+    SELECT action, summary FROM audit_entries WHERE merchant_id = ${owner.merchantId} AND position > ${begun}
+    ORDER BY position`
   return { member, owner, redeem, told }
 })
 

@@ -8,7 +8,7 @@ add("4.1", "retrieves a payment, also with the UUID in capitals", async ({ shop 
   const { body } = await shop.open()
   for (const id of [body.payment.id, body.payment.id.toUpperCase()]) {
     const answer = await shop.call({ method: "GET", path: `${payments}/${id}`, key: shop.keys.readOnly })
-    expect(answer.body).toEqual(body)
+    expect<unknown>(answer.body).toEqual({ payment: body.payment })
   }
 })
 for (const id of [

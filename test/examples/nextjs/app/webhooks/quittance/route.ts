@@ -5,7 +5,7 @@ const { WEBHOOK_SECRET = "" } = process.env
 
 export const POST = async (request: Request): Promise<Response> => {
   try {
-    // The bytes as they came: parsed JSON is not what was signed.
+    // The signature covers the raw bytes, not parsed JSON.
     const body = await request.arrayBuffer()
     const { event, order } = await verifyDelivery(body, request.headers, WEBHOOK_SECRET)
     await fulfilOnce(event, order?.intentUrl)

@@ -1,0 +1,17 @@
+// Once a day, what has ended long ago is removed (docs/operating.md, "What grows").
+import { DateTime, Effect, Layer } from "effect"
+import type { SqlClient } from "effect/sql"
+import { periodic } from "../platform/workers/supervised.ts"
+import { RetentionRepo } from "./RetentionRepo.ts"
+
+export const layer: Layer.Layer<never, never, SqlClient.SqlClient> = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { prune } = yield* RetentionRepo
+    yield* periodic(
+      "Removing expired rows",
+      Effect.sleep("24 hours"),
+      Effect.flatMap(DateTime.nowAsDate, prune),
+      "Warn"
+    )
+  })
+).pipe(Layer.provide(RetentionRepo.layer))

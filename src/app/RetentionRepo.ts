@@ -1,0 +1,54 @@
+// The SQL of what is removed some time after it has ended, for all tables that nothing else empties.
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+
+/** Rows that one statement deletes, so that none holds its locks for long. */
+const batchSize = 5_000
+const day = 86_400_000
+
+export class RetentionRepo extends Context.Service<
+  RetentionRepo,
+  {
+    /** Deletes what has ended long enough before `at`; how many rows. */
+    readonly prune: (at: Date) => Effect.Effect<number>
+  }
+>()("quittance/app/RetentionRepo") {
+  static readonly layer: Layer.Layer<RetentionRepo, never, SqlClient.SqlClient> = Layer.effect(
+    RetentionRepo,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const before = (at: Date, days: number) => new Date(at.getTime() - days * day)
+      const rules = [
+        // With their posts. Of settlements that nobody was sent, the last decision counts for ever.
+        (at: Date) => sql`
+          DELETE FROM alerts WHERE id IN (
+            SELECT id FROM alerts WHERE acknowledged_at < ${before(at, 365)} AND kind <> 'settlements_unsent'
+            LIMIT ${batchSize}) RETURNING id`,
+        // The limits look back a day.
+        (at: Date) => sql`
+          DELETE FROM faucet_grants WHERE id IN (
+            SELECT id FROM faucet_grants WHERE created_at < ${before(at, 90)} AND status <> 'reserved'
+            LIMIT ${batchSize}) RETURNING id`,
+        // A signature is good for ten minutes, and blocks are read on from where the reader stopped.
+        (at: Date) => sql`
+          DELETE FROM authorization_nonces WHERE nonce IN (
+            SELECT nonce FROM authorization_nonces n WHERE asked_at < ${before(at, 365)}
+              AND NOT EXISTS (SELECT FROM payments p WHERE p.id = n.payment_id AND p.status = 'pending')
+            LIMIT ${batchSize}) RETURNING payment_id`
+      ]
+      return RetentionRepo.of({
+        prune: Effect.fn("RetentionRepo.prune")(function* (at) {
+          let pruned = 0
+          for (const rule of rules) {
+            let last = batchSize
+            while (last === batchSize) {
+              last = (yield* rule(at)).length
+              pruned += last
+            }
+          }
+          return pruned
+        }, Effect.orDie)
+      })
+    })
+  )
+}

@@ -1,0 +1,73 @@
+// The built site of / and /docs: each file with the service's address and its packages' addresses written into it.
+import { createHash } from "node:crypto"
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { policyOf } from "../../platform/pages/pageHeaders.ts"
+import { build, builtPlace, isUpToDate } from "./fromSources.ts"
+import { namingContents } from "./Packages.ts"
+
+/** Stands in the site where the service writes its own address: it reads as one in every language's highlighting. */
+export const addressPlaceholder = "https://base-url.invalid"
+
+export interface SiteFile {
+  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly gzip: Uint8Array<ArrayBuffer>
+  readonly etag: string
+  readonly contentType: string
+  /** Of a page: its scripts and styles are files, and the hashes name the few inline ones. */
+  readonly policy: string | undefined
+}
+
+const contentTypes: Readonly<Record<string, string>> = {
+  html: "text/html; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  svg: "image/svg+xml"
+}
+
+const sha256 = (text: string) => createHash("sha256").update(text).digest("base64")
+
+const policyFor = (html: string) => {
+  const inline = [...html.matchAll(/<script(?![^>]*\bsrc=)[^>]*>([\s\S]*?)<\/script>/g)].map(
+    ([, code = ""]) => `'sha256-${sha256(code)}'`
+  )
+  return policyOf({
+    "script-src": ["'self'", ...new Set(inline)].join(" "),
+    "style-src": "'self'",
+    "img-src": "'self' data:"
+  })
+}
+
+/** Where the site is, built if it has to be; nothing if it cannot be. */
+const place = async (): Promise<string | undefined> => {
+  const directory = builtPlace("docs")
+  const isThere = isUpToDate(join(directory, "index.html"))
+  return isThere || (await build("app/guides/build.ts")) ? directory : undefined
+}
+
+/** A file of the site, kept in memory from its first request; nothing where it has none. */
+export const siteFiles = (baseUrl: string): ((path: string) => Promise<SiteFile | undefined>) => {
+  const known = new Map<string, SiteFile>()
+  return async (path) => {
+    const before = known.get(path)
+    if (before !== undefined) return before
+    const directory = await place()
+    const file = directory === undefined ? undefined : join(directory, path)
+    if (file === undefined || !existsSync(file)) return undefined
+    const text = await namingContents(
+      (await Bun.file(file).text()).replaceAll(addressPlaceholder, baseUrl),
+      baseUrl
+    )
+    const bytes = new TextEncoder().encode(text)
+    const extension = /\.(\w+)$/.exec(path)?.[1] ?? ""
+    const made = {
+      bytes,
+      gzip: Bun.gzipSync(bytes, { level: 9 }),
+      etag: `"${sha256(text)}"`,
+      contentType: contentTypes[extension] ?? "application/octet-stream",
+      policy: extension === "html" ? policyFor(text) : undefined
+    }
+    known.set(path, made)
+    return made
+  }
+}

@@ -1,0 +1,122 @@
+// `bun src/app/guides/build.ts [DIRECTORY]`: builds the site of / and /docs into `dist/docs`. It writes the pages as
+// markdown, and VitePress makes the rest. A second process waits for the first, and has nothing left to do.
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { dirname, join, resolve } from "node:path"
+import { Effect } from "effect"
+import { build } from "vitepress"
+import { holdAlone } from "../../platform/database/FileLock.ts"
+import { type Documents, documents } from "./documents.ts"
+import { builtPlace, isUpToDate } from "./fromSources.ts"
+import { addressPlaceholder } from "./Site.ts"
+import { sidebarOf } from "./site/sidebar.ts"
+
+const out = resolve(process.argv[2] ?? builtPlace("docs"))
+const work = `${out}.work`
+
+const write = (path: string, text: string) => {
+  const file = join(work, path)
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, text)
+}
+
+const frontmatter = (fields: object) => `---\n${JSON.stringify(fields)}\n---\n`
+
+const home = frontmatter({
+  layout: "home",
+  title: "Quittance: take USDC in your shop",
+  titleTemplate: false,
+  hero: {
+    name: "Quittance",
+    text: "Take USDC in your shop",
+    tagline:
+      "The buyer pays from a wallet, the service proves the transfer on the chain, and your server gets a signed webhook. It cannot take real money yet: test payments run on Base Sepolia, live ones stay pending.",
+    actions: [
+      { theme: "brand", text: "Quickstart", link: "/docs/quickstart" },
+      { theme: "alt", text: "Dashboard", link: "/dashboard", target: "_self" },
+      { theme: "alt", text: "Playground", link: "/playground", target: "_self" }
+    ]
+  },
+  features: [
+    {
+      title: "Guides",
+      details: "The checkout, webhooks, clients for TypeScript, Python and PHP, WooCommerce and Medusa.",
+      link: "/docs",
+      linkText: "Read the guides"
+    },
+    {
+      title: "API reference",
+      details: "A page for each endpoint, with its fields, an example to copy and its errors.",
+      link: "/docs/reference",
+      linkText: "All endpoints"
+    },
+    {
+      title: "Errors",
+      details: "Every code: what it means and what your program does about it.",
+      link: "/docs/errors",
+      linkText: "Look up a code"
+    }
+  ]
+})
+
+/** The list of all guides. */
+const overview = ({ main }: Documents) =>
+  `# Documentation\n\n<div class="contents">\n\n${main
+    .map(({ name, title, summary }) => `- [${title}](/docs/${name}) ${summary}`)
+    .join("\n")}\n\n</div>\n`
+
+/** A line that is a call or an event, as its own part of the page. */
+const withCall = (markdown: string) =>
+  markdown.replace(/^`(?:([A-Z]+) )?([^`]+)`$/m, (_, method: string | undefined, path: string) => {
+    const label = method ?? "EVENT"
+    return `<p class="call"><span class="method ${label.toLowerCase()}">${label}</span><code>${path}</code></p>`
+  })
+
+const writePages = (all: Documents) => {
+  const page = (path: string, markdown: string) =>
+    write(`${path}.md`, markdown.replaceAll("{base_url}", addressPlaceholder))
+  page("index", home)
+  page("docs", overview(all))
+  for (const { name, markdown, page: shown } of all.main)
+    page(
+      `docs/${name}`,
+      `${name === "errors" || name === "reference" ? frontmatter({ outline: 2 }) : ""}${shown ?? markdown}`
+    )
+  for (const { operations } of all.groups)
+    for (const { name, markdown } of operations) page(`docs/${name}`, withCall(markdown))
+}
+
+/** VitePress looks for its configuration and theme here. */
+const writeSettings = (all: Documents) => {
+  const source = (name: string) => JSON.stringify(join(import.meta.dir, "site", name))
+  write(
+    ".vitepress/config.ts",
+    `import { siteConfig } from ${source("siteConfig.ts")}
+export default siteConfig(${JSON.stringify(sidebarOf(all))}, ${JSON.stringify(addressPlaceholder)}, ${JSON.stringify(join(work, ".vitepress/nothing.ts"))})
+`
+  )
+  write(".vitepress/nothing.ts", "export default { render: () => null }\n")
+  write(".vitepress/theme/index.ts", `export { theme as default } from ${source("theme.ts")}\n`)
+}
+
+mkdirSync(dirname(out), { recursive: true })
+let lock = holdAlone(`${out}.lock`)
+while (lock === undefined) {
+  await Bun.sleep(50)
+  lock = holdAlone(`${out}.lock`)
+}
+try {
+  if (!isUpToDate(join(out, "index.html"))) {
+    // Of a builder that was killed.
+    rmSync(work, { recursive: true, force: true })
+    const all = await Effect.runPromise(documents)
+    writePages(all)
+    writeSettings(all)
+    const made = join(work, "made")
+    await build(work, { outDir: made })
+    rmSync(out, { recursive: true, force: true })
+    renameSync(made, out)
+  }
+} finally {
+  rmSync(work, { recursive: true, force: true })
+  lock.close()
+}

@@ -1,0 +1,142 @@
+// Tables of fields as markdown, from schemas of the OpenAPI document: name, type, whether it is required, meaning, example.
+import { Predicate } from "effect"
+import { exampleOf } from "../openapi/exampleOf.ts"
+import { isJson, type Json, listAt, textAt } from "../packages/generate/operationsOf.ts"
+
+interface Field {
+  readonly name: string
+  readonly type: string
+  readonly isRequired: boolean
+  readonly meaning: string
+  readonly example: string
+}
+
+const code = (text: string) => `\`${text}\``
+
+/** A table's cell holds one line, and no bar of its own. */
+const cell = (text: string) => text.replaceAll("|", "\\|").replaceAll(/\s*\n\s*/g, " ")
+
+export const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string =>
+  [head, head.map(() => "---"), ...rows.map((row) => row.map(cell))]
+    .map((row) => `| ${row.join(" | ")} |`)
+    .join("\n")
+
+const unique = <A>(values: ReadonlyArray<A>): ReadonlyArray<A> => [...new Set(values)]
+
+const isNull = (schema: Json) => schema["type"] === "null"
+
+/** What a schema says with its references followed and its parts put together; each of a union's members. */
+const membersOf = (document: Json, schema: unknown): ReadonlyArray<Json> => {
+  if (!isJson(schema)) return []
+  const { $ref, allOf, anyOf, oneOf, ...own } = schema
+  if (Predicate.isString($ref)) {
+    const target = $ref
+      .slice(2)
+      .split("/")
+      .reduce<unknown>((at, key) => (isJson(at) ? at[key] : undefined), document)
+    return membersOf(document, target).map((member) => ({ ...member, ...own }))
+  }
+  const choices = [...listAt(anyOf), ...listAt(oneOf)]
+  if (choices.length > 0)
+    return choices.flatMap((one) => membersOf(document, one)).map((member) => ({ ...member, ...own }))
+  const parts = listAt(allOf).flatMap((one) => membersOf(document, one))
+  return [Object.assign({}, ...parts, own)]
+}
+
+const plural = (type: string) => (type === "any" ? "any values" : type.replace(/^(\w+)/, "$1s"))
+
+const typeOf = (document: Json, schema: unknown): string => {
+  const types = membersOf(document, schema).map((member) =>
+    member["type"] === "array"
+      ? `array of ${plural(typeOf(document, member["items"]))}`
+      : textAt(member["type"]) || "any"
+  )
+  return unique(types).join(" or ") || "any"
+}
+
+/** Bounds that a caller meets, in words; the ends of what JavaScript can count are none. */
+const boundsOf = (schema: Json): ReadonlyArray<string> => {
+  const between = (least: unknown, most: unknown, unit: string) => {
+    const [from, to] = [least, most].map((one) =>
+      Predicate.isNumber(one) && Math.abs(one) < Number.MAX_SAFE_INTEGER ? one : undefined
+    )
+    const noun = unit === "" ? "" : ` ${to === 1 ? unit : `${unit}s`}`
+    if (to !== undefined) return [from === undefined ? `At most ${to}${noun}.` : `${from} to ${to}${noun}.`]
+    return from === undefined || from === 0 ? [] : [`At least ${from}${noun}.`]
+  }
+  return [
+    ...between(schema["minLength"], schema["maxLength"], "character"),
+    ...between(schema["minItems"], schema["maxItems"], "item"),
+    ...between(schema["minimum"], schema["maximum"], "")
+  ]
+}
+
+const valuesOf = (members: ReadonlyArray<Json>): ReadonlyArray<string> => {
+  const values = unique(
+    members.flatMap((one) => ("const" in one ? [one["const"]] : listAt(one["enum"]))).map(String)
+  )
+  if (values.length === 0) return []
+  return [values.length === 1 ? `Always ${code(values.join())}.` : `One of ${values.map(code).join(", ")}.`]
+}
+
+const meaningOf = (members: ReadonlyArray<Json>): string =>
+  unique([
+    ...members.map((one) => textAt(one["description"])).filter((text) => text !== ""),
+    ...valuesOf(members),
+    ...members.flatMap(boundsOf)
+  ]).join(" ")
+
+const longest = 48
+const shownExample = (value: unknown): string => {
+  if (value === undefined || value === null || typeof value === "object") return ""
+  const text = String(value)
+  return text === "" ? "" : code(text.length > longest ? `${text.slice(0, longest)}…` : text)
+}
+
+export const fieldOf = (document: Json, name: string, schema: unknown, isRequired: boolean): Field => ({
+  name,
+  type: typeOf(document, schema),
+  isRequired,
+  meaning: meaningOf(membersOf(document, schema).filter((one) => !isNull(one))),
+  example: shownExample(
+    exampleOf(
+      document,
+      schema,
+      name.split(/[.[\]]+/).findLast((part) => part !== "")
+    )
+  )
+})
+
+/** The fields of an object and of the objects in it, as paths; `[]` stands for each item of an array. */
+export const fieldsOf = (document: Json, schema: unknown, path = "", depth = 0): ReadonlyArray<Field> => {
+  const members = membersOf(document, schema).filter((one) => !isNull(one))
+  const arrays = members.filter((one) => one["type"] === "array")
+  if (arrays.length > 0) return arrays.flatMap((one) => fieldsOf(document, one["items"], `${path}[]`, depth))
+  const objects = members.filter((one) => isJson(one["properties"]))
+  if (objects.length === 0 || depth > 6) return []
+  const names = unique(
+    objects.flatMap((one) => (isJson(one["properties"]) ? Object.keys(one["properties"]) : []))
+  )
+  return names.flatMap((name) => {
+    const own = objects.flatMap(({ properties }) =>
+      isJson(properties) && name in properties ? [properties[name]] : []
+    )
+    const [only, ...others] = own
+    const field = others.length === 0 ? only : { anyOf: own }
+    const full = path === "" ? name : `${path}.${name}`
+    const isRequired = objects.every((one) => listAt(one["required"]).includes(name))
+    return [fieldOf(document, full, field, isRequired), ...fieldsOf(document, field, full, depth + 1)]
+  })
+}
+
+export const fieldTable = (title: string, fields: ReadonlyArray<Field>): string =>
+  table(
+    [title, "Type", "Required", "Description", "Example"],
+    fields.map(({ name, type, isRequired, meaning, example }) => [
+      code(name),
+      type,
+      isRequired ? "required" : "optional",
+      meaning,
+      example
+    ])
+  )

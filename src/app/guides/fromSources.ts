@@ -1,0 +1,47 @@
+// What the image has built and a clone builds when it is first asked for: where it is, and whether it is up to date.
+import { existsSync, statSync } from "node:fs"
+import { dirname, join } from "node:path"
+
+const directory = dirname(import.meta.path)
+/** The built service lies in `dist`, where no builder is. */
+const root = join(directory, "../../..")
+const isSource = existsSync(join(root, "src/app/guides/fromSources.ts"))
+
+/** Where the built `name` is. */
+export const builtPlace = (name: string): string =>
+  isSource ? join(root, "dist", name) : join(directory, name)
+
+let changedAt: number | undefined
+const sourcesChangedAt = (): number => {
+  changedAt ??= Math.max(
+    ...["src", "docs/guides"].flatMap((place) =>
+      [...new Bun.Glob("**/*").scanSync({ cwd: join(root, place), absolute: true })].map(
+        (file) => statSync(file).mtimeMs
+      )
+    ),
+    statSync(join(root, "package.json")).mtimeMs
+  )
+  return changedAt
+}
+
+/** Whether `file` is there, and no source is newer. */
+export const isUpToDate = (file: string): boolean =>
+  existsSync(file) && (!isSource || statSync(file).mtimeMs >= sourcesChangedAt())
+
+const building = new Map<string, Promise<boolean>>()
+
+/** Runs the program at this path under `src`; true if the build succeeded. Concurrent callers share one build. */
+export const build = (program: string, ...args: ReadonlyArray<string>): Promise<boolean> => {
+  if (!isSource) return Promise.resolve(false)
+  const key = [program, ...args].join(" ")
+  const begun = building.get(key)
+  if (begun !== undefined) return begun
+  const ended = Bun.spawn([process.execPath, join(root, "src", program), ...args], {
+    stdout: "ignore",
+    stderr: "inherit"
+  })
+    .exited.then((code) => code === 0)
+    .finally(() => building.delete(key))
+  building.set(key, ended)
+  return ended
+}

@@ -1,0 +1,259 @@
+// The API reference as markdown, from the OpenAPI document: an index by group, and a page for each endpoint and event.
+import { at, isJson, type Json, jsonAt, listAt, textAt } from "../packages/generate/operationsOf.ts"
+import { fieldOf, fieldsOf, fieldTable, table } from "./fieldTable.ts"
+
+export interface OperationPage {
+  /** Below /docs. */
+  readonly name: string
+  readonly title: string
+  /** `POST /api/v1/payments`, or the type of an event. */
+  readonly call: string
+  /** The name of its group. */
+  readonly group: string
+  readonly summary: string
+  readonly markdown: string
+}
+
+export interface ReferenceGroup {
+  readonly name: string
+  readonly description: string
+  readonly operations: ReadonlyArray<OperationPage>
+}
+
+export interface Reference {
+  readonly groups: ReadonlyArray<ReferenceGroup>
+  /** All of it as one text. */
+  readonly markdown: string
+  /** Links to the pages. */
+  readonly index: string
+}
+
+const block = (language: string, text: string) => `\`\`\`${language}\n${text}\n\`\`\``
+const jsonBlock = (value: unknown) => block("json", JSON.stringify(value, undefined, 2))
+
+/** `payments.reportByPost` as a part of an address. */
+export const slugOf = (operationId: string): string =>
+  operationId
+    .replaceAll(".", "-")
+    .replaceAll(/(?<=[a-z0-9])[A-Z]/g, (letter) => `-${letter}`)
+    .toLowerCase()
+
+interface Operation {
+  readonly document: Json
+  readonly isEvent: boolean
+  readonly method: string
+  readonly path: string
+  readonly operation: Json
+}
+
+const places = [
+  ["path", "Path parameters"],
+  ["query", "Query parameters"],
+  ["header", "Headers"]
+] as const
+
+const parametersOf = ({ operation }: Operation, place: string) =>
+  listAt(operation["parameters"])
+    .filter(isJson)
+    .filter((one) => one["in"] === place)
+
+/** A parameter as the field that its schema describes. */
+const fieldOfParameter = (document: Json, parameter: Json) => {
+  const schema = jsonAt(parameter, "schema")
+  const { description, example } = parameter
+  return fieldOf(
+    document,
+    textAt(parameter["name"]),
+    {
+      ...schema,
+      ...(description === undefined ? {} : { description }),
+      ...(example === undefined ? {} : { examples: [example] })
+    },
+    parameter["required"] === true
+  )
+}
+
+const bodyOf = (value: unknown) => at(value, "content", "application/json")
+
+const keys = { secretKey: "secret", publishableKey: "publishable", agentKey: "agent" } as const
+const prefixes = { secretKey: "sk", publishableKey: "pk", agentKey: "ak" } as const
+type Key = keyof typeof keys
+const isKey = (name: string): name is Key => name in keys
+const keysOf = (operation: Json): ReadonlyArray<Key> =>
+  listAt(operation["security"])
+    .flatMap((one) => (isJson(one) ? Object.keys(one) : []))
+    .filter(isKey)
+
+const whoMayCall = (operation: Json) => {
+  const kinds = keysOf(operation).map((key) => keys[key])
+  return kinds.length === 0 ? "No key is needed." : `Send a ${kinds.join(" or ")} key.`
+}
+
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
+
+/** The call as a command line, to the service that shows the page. */
+const commandOf = (operation: Operation) => {
+  const valueOf = (parameter: Json) =>
+    fieldOfParameter(operation.document, parameter).example.replaceAll("`", "") || "VALUE"
+  const path = parametersOf(operation, "path").reduce(
+    (path, one) => path.replace(`{${textAt(one["name"])}}`, valueOf(one)),
+    operation.path
+  )
+  const query = parametersOf(operation, "query")
+    .filter((one) => one["required"] === true)
+    .map((one) => `${textAt(one["name"])}=${encodeURIComponent(valueOf(one))}`)
+  const [key] = keysOf(operation.operation)
+  const body = at(bodyOf(operation.operation["requestBody"]), "example")
+  const url = `{base_url}${path}${query.length === 0 ? "" : `?${query.join("&")}`}`
+  const parts = [
+    `curl ${operation.method === "get" ? "" : `-X ${operation.method.toUpperCase()} `}${query.length > 0 ? quoted(url) : url}`,
+    ...(key === undefined ? [] : [`-H 'authorization: Bearer ${prefixes[key]}_test_…'`]),
+    ...(body === undefined
+      ? []
+      : ["-H 'content-type: application/json'", `-d ${quoted(JSON.stringify(body, undefined, 2))}`])
+  ]
+  return block("sh", parts.join(" \\\n  "))
+}
+
+const fieldsOrNone = (title: string, fields: ReturnType<typeof fieldsOf>) =>
+  fields.length === 0 ? [] : [fieldTable(title, fields)]
+
+const requestOf = (operation: Operation, heading: string) => {
+  const { document } = operation
+  const body = bodyOf(operation.operation["requestBody"])
+  const parameters = places.flatMap(([place, title]) => {
+    const fields = parametersOf(operation, place).map((one) => fieldOfParameter(document, one))
+    return fields.length === 0 ? [] : [`${heading}# ${title}`, fieldTable("Parameter", fields)]
+  })
+  const fields = fieldsOrNone("Field", fieldsOf(document, at(body, "schema")))
+  const example = at(body, "example")
+  return [
+    `${heading} ${operation.isEvent ? "Delivery" : "Request"}`,
+    ...parameters,
+    ...(body === undefined ? [] : [`${heading}# Body`, ...fields]),
+    ...(operation.isEvent ? (example === undefined ? [] : [jsonBlock(example)]) : [commandOf(operation)])
+  ]
+}
+
+/** The codes and what they mean, as an answer's description lists them. */
+const refusalsOf = (status: string, description: string) =>
+  [...description.matchAll(/^`([A-Z_0-9]+)`: (.*)$/gm)].map(
+    ([, code = "", meaning = ""]) => [`[${code}](/docs/errors#${code})`, status, meaning] as const
+  )
+
+const refusals = (operation: Json) =>
+  Object.entries(jsonAt(operation, "responses")).flatMap(([status, response]) =>
+    refusalsOf(status, textAt(response, "description"))
+  )
+
+const isRefusal = ([, response]: readonly [string, unknown]) =>
+  refusalsOf("", textAt(response, "description")).length > 0
+
+/** What most endpoints refuse with: a line on each page, and no table. */
+const commonOf = (operations: ReadonlyArray<Operation>): ReadonlySet<string> => {
+  const links = operations.flatMap(({ operation }) => refusals(operation).map(([link]) => link))
+  const counts = Map.groupBy(links, (link) => link)
+  return new Set([...counts].filter(([, all]) => all.length > operations.length / 2).map(([link]) => link))
+}
+
+const responsesOf = (
+  { document, isEvent, operation }: Operation,
+  heading: string,
+  common: ReadonlySet<string>
+) => {
+  const responses = Object.entries(jsonAt(operation, "responses"))
+  const answers = responses
+    .filter((one) => !isRefusal(one))
+    .flatMap(([status, response]) => {
+      const body = bodyOf(response)
+      const example = at(body, "example")
+      const media = Object.keys(jsonAt(response, "content"))
+      return [
+        `${heading} ${isEvent ? "Your answer" : "Response"} ${status}`,
+        textAt(response, "description"),
+        ...(media.length < 2 ? [] : [`As ${media.map((one) => `\`${one}\``).join(" or ")}.`]),
+        ...(media.length > 1 ? [] : fieldsOrNone("Field", fieldsOf(document, at(body, "schema")))),
+        ...(example === undefined || media.length > 1 ? [] : [jsonBlock(example)])
+      ]
+    })
+  const refused = refusals(operation)
+  const own = refused.filter(([link]) => !common.has(link))
+  const shared = refused.filter(([link]) => common.has(link)).map(([link]) => link)
+  return [
+    ...answers,
+    ...(refused.length === 0 ? [] : [`${heading} Errors`]),
+    ...(own.length === 0 ? [] : [table(["Code", "Status", "Meaning"], own)]),
+    ...(shared.length === 0 ? [] : [`The codes of most endpoints: ${shared.join(", ")}.`])
+  ]
+}
+
+const callOf = ({ isEvent, method, path }: Operation) => (isEvent ? path : `${method.toUpperCase()} ${path}`)
+
+/** `heading`: of the operation itself. */
+const markdownOf = (operation: Operation, heading: string, common: ReadonlySet<string>) => {
+  const { isEvent, operation: own } = operation
+  return [
+    `${heading} ${textAt(own["summary"])}`,
+    `\`${callOf(operation)}\``,
+    ...[textAt(own["description"])].filter((text) => text !== ""),
+    isEvent
+      ? "An event: the service sends it to your webhook endpoint, and lists it at `GET /api/v1/events`."
+      : whoMayCall(own),
+    ...requestOf(operation, `${heading}#`),
+    ...responsesOf(operation, `${heading}#`, common)
+  ].join("\n\n")
+}
+
+const operationsOf = (document: Json): ReadonlyArray<Operation> =>
+  (["paths", "webhooks"] as const).flatMap((part) =>
+    Object.entries(jsonAt(document, part)).flatMap(([path, methods]) =>
+      Object.entries(isJson(methods) ? methods : {}).flatMap(([method, operation]) =>
+        isJson(operation) ? [{ document, isEvent: part === "webhooks", method, path, operation }] : []
+      )
+    )
+  )
+
+const firstSentence = (text: string) => /^[\s\S]*?[.:](?=\s|$)/.exec(text)?.[0] ?? text
+
+const intro = `# API reference
+
+Every endpoint by group. Requests and answers are JSON; a key goes into \`Authorization: Bearer KEY\`. Tools read the same contract as [openapi.json](/openapi.json), and [Errors](/docs/errors) lists every code.`
+
+/** `document`: with its answers in place and an example beside each body. */
+export const referenceOf = (document: Json): Reference => {
+  const operations = operationsOf(document)
+  const common = commonOf(operations)
+  const groups = listAt(document["tags"]).flatMap((tag) => {
+    const name = textAt(tag, "name")
+    const own = operations.filter(({ operation }) => listAt(operation["tags"]).includes(name))
+    const description = textAt(tag, "description")
+    const pages = own.map((one): OperationPage => {
+      const title = textAt(one.operation["summary"])
+      return {
+        name: `reference/${slugOf(textAt(one.operation["operationId"]))}`,
+        title,
+        call: callOf(one),
+        group: name,
+        summary: firstSentence(textAt(one.operation["description"])),
+        markdown: `${markdownOf(one, "#", common)}\n`
+      }
+    })
+    const sections = own.map((one) => markdownOf(one, "###", common))
+    return [{ name, description, operations: pages, sections }]
+  })
+  const heads = ({ name, description }: ReferenceGroup) => [`## ${name}`, description]
+  return {
+    groups,
+    markdown: `${[intro, ...groups.flatMap((group) => [...heads(group), ...group.sections])].join("\n\n")}\n`,
+    index: `${[
+      intro,
+      ...groups.flatMap((group) => [
+        ...heads(group),
+        table(
+          ["Operation", "Call"],
+          group.operations.map(({ name, title, call }) => [`[${title}](/docs/${name})`, `\`${call}\``])
+        )
+      ])
+    ].join("\n\n")}\n`
+  }
+}

@@ -1,0 +1,10 @@
+// The fragment of a heading.
+
+/** Codes keep their letters: errors link to them. */
+export const idOf = (heading: string): string =>
+  /^[A-Z0-9_]+$/.test(heading)
+    ? heading
+    : heading
+        .toLowerCase()
+        .replaceAll(/[^a-z0-9]+/g, "-")
+        .replaceAll(/^-|-$/g, "")

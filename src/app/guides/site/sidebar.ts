@@ -1,0 +1,49 @@
+// What build.ts hands to VitePress: the navigation beside the guides and beside the reference.
+import type { DefaultTheme } from "vitepress"
+import type { Documents } from "../documents.ts"
+import { idOf } from "./idOf.ts"
+
+const link = (name: string) => `/docs/${name}`
+
+/** `POST` before the title, in the method's colour. An event has none. */
+const titled = (title: string, call: string) => {
+  const method = /^([A-Z]+) /.exec(call)?.[1]
+  return method === undefined
+    ? title
+    : `<span class="method ${method.toLowerCase()}">${method === "DELETE" ? "DEL" : method}</span>${title}`
+}
+
+const start = ["quickstart", "checkout", "webhooks", "clients"]
+
+export const sidebarOf = ({ groups, main }: Documents): DefaultTheme.SidebarMulti => {
+  const itemsOf = (has: (name: string) => boolean) =>
+    main.filter(({ name }) => has(name)).map(({ name, title }) => ({ text: title, link: link(name) }))
+  const isReference = (name: string) => name === "errors" || name === "reference"
+  return {
+    "/docs/reference": [
+      {
+        text: "API reference",
+        items: [
+          { text: "All endpoints", link: link("reference") },
+          { text: "Errors", link: link("errors") },
+          { text: "Guides", link: "/docs" }
+        ]
+      },
+      ...groups.map(({ name, operations }) => ({
+        text: name,
+        link: `${link("reference")}#${idOf(name)}`,
+        collapsed: true,
+        items: operations.map((operation) => ({
+          text: titled(operation.title, operation.call),
+          link: link(operation.name)
+        }))
+      }))
+    ],
+    "/docs": [
+      { text: "Overview", link: "/docs" },
+      { text: "Take payments", items: itemsOf((name) => start.includes(name)) },
+      { text: "Go further", items: itemsOf((name) => !start.includes(name) && !isReference(name)) },
+      { text: "Reference", items: itemsOf(isReference) }
+    ]
+  }
+}

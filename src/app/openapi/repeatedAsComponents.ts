@@ -1,0 +1,100 @@
+// Makes a component of each answer, parameter, body and schema that the document repeats. Dereferenced, it is the
+// same document.
+import { STATUS_CODES } from "node:http"
+import { Predicate } from "effect"
+
+type Json = Readonly<Record<string, unknown>>
+const isJson = (value: unknown): value is Json => Predicate.isObject(value) && !Array.isArray(value)
+
+type Kind = "responses" | "parameters" | "requestBodies" | "schemas"
+
+interface Part {
+  readonly kind: Kind
+  readonly name: string
+  readonly value: Json
+}
+
+/** An error with one code has the code's name, with several that of its status; a success is its operation's. */
+const answerName = (status: string, { description }: Json, operationId: string) => {
+  const [code, ...others] = String(description).match(/(?<=^`)[A-Z0-9_]+(?=`: )/gm) ?? []
+  if (code === undefined) return `${operationId}.${status}`
+  return others.length === 0 ? code : (STATUS_CODES[status] ?? status).replaceAll(" ", "")
+}
+
+const capitalized = (name: string) => name.replace(/^./, (first) => first.toUpperCase())
+
+/** The kind of component that a part can become, by its field in `parent`. */
+const partOf = (parent: string, field: string, value: unknown, operationId: string): Part | undefined => {
+  if (!isJson(value) || "$ref" in value) return undefined
+  switch (parent) {
+    case "responses":
+      return { kind: "responses", name: answerName(field, value, operationId), value }
+    case "parameters":
+      return { kind: "parameters", name: `${operationId}.${value["name"]}`, value }
+    case "properties":
+      return { kind: "schemas", name: capitalized(field), value }
+    default:
+      return field === "requestBody" ? { kind: "requestBodies", name: operationId, value } : undefined
+  }
+}
+
+/** Hands every such part to `replace`, the outer ones first. */
+const walk = (value: unknown, replace: (part: Part) => unknown, parent = "", operationId = ""): unknown => {
+  const child = (one: unknown, field: string, operation: string) => {
+    const part = partOf(parent, field, one, operation)
+    const replaced = part === undefined ? one : replace(part)
+    return walk(replaced, replace, field, operation)
+  }
+  if (Array.isArray(value)) return value.map((one) => child(one, "", operationId))
+  if (!isJson(value)) return value
+  const operation = Predicate.isString(value["operationId"]) ? value["operationId"] : operationId
+  return Object.fromEntries(
+    Object.entries(value).map(([field, one]) => [field, child(one, field, operation)])
+  )
+}
+
+/** A reference is about as long. */
+const isWorthIt = ({ value }: Part) => JSON.stringify(value).length > 60
+
+export const repeatedAsComponents = (document: Json): Json => {
+  const components = isJson(document["components"]) ? document["components"] : {}
+  const own = isJson(components["schemas"]) ? components["schemas"] : {}
+  const keyOf = ({ kind, value }: Part) => `${kind} ${JSON.stringify(value)}`
+
+  const uses = new Map<string, number>()
+  walk(document, (part) => {
+    const before = uses.get(keyOf(part)) ?? 0
+    uses.set(keyOf(part), before + 1)
+    // The parts of a repeated part are there once.
+    return before === 0 ? part.value : undefined
+  })
+
+  const names = new Map<string, string>()
+  const shared: Record<Kind, Record<string, unknown>> = {
+    responses: {},
+    parameters: {},
+    requestBodies: {},
+    schemas: { ...own }
+  }
+  const freeName = ({ kind, name }: Part) => {
+    let free = name
+    for (let count = 2; free in shared[kind]; count++) free = `${name}${count}`
+    return free
+  }
+  const replace = (part: Part): unknown => {
+    const key = keyOf(part)
+    if (uses.get(key) === 1 || !isWorthIt(part)) return part.value
+    const known = names.get(key)
+    const name = known ?? freeName(part)
+    if (known === undefined) {
+      names.set(key, name)
+      shared[part.kind][name] = part.value
+      shared[part.kind][name] = walk(part.value, replace)
+    }
+    return { $ref: `#/components/${part.kind}/${name}` }
+  }
+  const paths = walk(document["paths"], replace)
+  const webhooks = walk(document["webhooks"], replace)
+  for (const [name, schema] of Object.entries(own)) shared.schemas[name] = walk(schema, replace)
+  return { ...document, paths, webhooks, components: { ...components, ...shared } }
+}

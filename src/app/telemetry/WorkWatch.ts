@@ -1,0 +1,98 @@
+// Nothing stops silently: work that waits too long, and workers that fail round after round, raise an alert. What
+// waits is read from the database, so that a worker that has never started counts as stopped.
+import { Clock, DateTime, Effect, Layer, Option } from "effect"
+import type { SqlClient } from "effect/sql"
+import { ChainVerifier } from "../../chain/ChainVerifier.ts"
+import type { Env } from "../../domain/Chain.ts"
+import { networks } from "../../domain/networks.ts"
+import { Alerts } from "../../platform/alerts/Alerts.ts"
+import { Networks } from "../../platform/Networks.ts"
+import { queues } from "../../platform/workers/DueWork.ts"
+import { periodic } from "../../platform/workers/supervised.ts"
+import { WorkerProgress } from "../../platform/workers/WorkerProgress.ts"
+import { BacklogRepo } from "./BacklogRepo.ts"
+import { stalledQueues, unreadNetworks } from "./stalledWork.ts"
+
+const every = "30 seconds"
+/** A worker that fails for so long is told of. */
+const failingMillis = 5 * 60_000
+
+const make = Effect.gen(function* () {
+  const repo = yield* BacklogRepo
+  const chain = yield* ChainVerifier
+  const alerts = yield* Alerts
+  const progress = yield* WorkerProgress
+  const { executing } = yield* Networks
+  const started = yield* Clock.currentTimeMillis
+  /** Subjects whose alert may be open: a process before this one may have raised it. */
+  const open = new Set<string>([...queues, ...executing.map((env) => `transfers ${env}`)])
+
+  const halts = new Set<string>(executing.map((env) => `chain ${env}`))
+
+  const troubleOf = (worker: string | undefined) => {
+    const found = progress.troubles().filter((one) => worker === undefined || one.worker === worker)
+    return found.length === 0
+      ? "Check that an instance runs, and what its log says."
+      : `In this instance: ${found.map((one) => `${one.worker}: ${one.words}`).join("; ")}.`
+  }
+
+  /** A chain that makes no blocks has been read as far as it goes, and has halted. */
+  const whyUnread = Effect.fnUntraced(function* (env: Env, until: Date | undefined) {
+    const head = yield* Effect.option(chain.headBlock(env))
+    if (Option.isNone(head)) return { _tag: "Behind", cause: "Too few of its nodes answer." } as const
+    const newest = new Date(Number(head.value.time) * 1_000)
+    const isNewer = until === undefined || newest.getTime() - until.getTime() > failingMillis
+    return isNewer
+      ? ({ _tag: "Behind", cause: troubleOf(`transfers ${env}`) } as const)
+      : ({ _tag: "Halted", newest } as const)
+  })
+
+  const tellHalt = Effect.fnUntraced(function* (env: Env, newest: Date | undefined) {
+    const subject = `chain ${env}`
+    if (newest === undefined) {
+      if (halts.delete(subject)) yield* alerts.resolve("chain_halted", subject)
+      return
+    }
+    halts.add(subject)
+    yield* alerts.raise({
+      kind: "chain_halted",
+      tenant: Option.none(),
+      subject,
+      message: `A majority of the nodes of ${networks[env].name} shows no block after ${newest.toISOString()}. Nothing settles there, and no payment expires, until the chain goes on; nothing is lost meanwhile.`
+    })
+  })
+
+  const look = Effect.gen(function* () {
+    const now = yield* DateTime.nowAsDate
+    const backlog = yield* repo.read(now)
+    const stalled = new Map<string, string>()
+    for (const { message, queue } of stalledQueues(backlog, now))
+      stalled.set(queue, `${message} ${troubleOf(undefined)}`)
+    const halted = new Map<Env, Date>()
+    for (const { env, message, until } of unreadNetworks(backlog, now)) {
+      if (until === undefined && now.getTime() - started < failingMillis) continue
+      const why = yield* whyUnread(env, until)
+      if (why._tag === "Behind") stalled.set(`transfers ${env}`, `${message} ${why.cause}`)
+      else halted.set(env, why.newest)
+    }
+    for (const env of executing) yield* tellHalt(env, halted.get(env))
+    for (const { since, words, worker } of progress.troubles())
+      if (now.getTime() - since >= failingMillis && !stalled.has(worker))
+        stalled.set(worker, `${worker} has failed since ${new Date(since).toISOString()}: ${words}`)
+
+    for (const [subject, message] of stalled) {
+      open.add(subject)
+      yield* alerts.raise({ kind: "work_stalled", tenant: Option.none(), subject, message })
+    }
+    for (const subject of open) {
+      if (stalled.has(subject)) continue
+      yield* alerts.resolve("work_stalled", subject)
+      open.delete(subject)
+    }
+  })
+
+  yield* periodic("Looking for work that has stopped", Effect.sleep(every), look, "Warn")
+})
+
+export const layer: Layer.Layer<never, never, ChainVerifier | Alerts | SqlClient.SqlClient> =
+  Layer.effectDiscard(make).pipe(Layer.provide(BacklogRepo.layer))

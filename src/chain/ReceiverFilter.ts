@@ -1,0 +1,71 @@
+// Which transfers are asked for: those that reach or leave these addresses. Beyond a number of addresses a node's
+// topic lists cost more than they save, and every transfer is asked for.
+import { Array as Arr } from "effect"
+import { type Hex, hexToBytes, keccak256 } from "viem"
+import type { Address } from "../domain/Chain.ts"
+import { transferTopic } from "./ChainVerifier/TransferLog.ts"
+
+/** Addresses in one topic list, which is one question of a block. Nodes bound it: geth to 1,000. */
+export const batchSize = 250
+/** More addresses than this are not filtered by, in a range of blocks. */
+export const mostFiltered = 1_000
+
+type Topics = ReadonlyArray<string | null | ReadonlyArray<string>>
+
+export interface ReceiverFilter {
+  /** The topics of each `eth_getLogs` that together find them; none where there is no address. */
+  readonly questions: ReadonlyArray<Topics>
+  readonly has: (topics: ReadonlyArray<string>) => boolean
+  /** True if a block with this `logsBloom` may contain such a transfer of the token. False positives are common. */
+  readonly mayBeIn: (logsBloom: Hex, token: Address) => boolean
+}
+
+const topicOf = (address: Address) => `0x${address.slice(2).toLowerCase().padStart(64, "0")}` as const
+
+/** The three bits of the bloom that a value sets (Yellow Paper, 4.3.1): byte from the left, and mask. */
+const bloomBits = (value: Hex): ReadonlyArray<readonly [number, number]> => {
+  const hash = keccak256(value, "bytes")
+  return [0, 2, 4].map((at) => {
+    const bit = (((hash[at] ?? 0) << 8) | (hash[at + 1] ?? 0)) & 2047
+    return [255 - (bit >> 3), 1 << (bit & 7)] as const
+  })
+}
+
+type Bits = ReturnType<typeof bloomBits>
+const isSet = (bloom: Uint8Array, bits: Bits) =>
+  bits.every(([byte, mask]) => ((bloom[byte] ?? 0) & mask) !== 0)
+
+const transferBits = bloomBits(transferTopic)
+
+const makeFilter = (topics: ReadonlyArray<Hex> | undefined): ReceiverFilter => {
+  const set = topics === undefined ? undefined : new Set<string>(topics)
+  let bits: ReadonlyArray<Bits> | undefined
+  return {
+    questions:
+      topics === undefined
+        ? [[transferTopic]]
+        : Arr.chunksOf(topics, batchSize).flatMap(
+            (batch): ReadonlyArray<Topics> => [
+              [transferTopic, null, batch],
+              [transferTopic, batch]
+            ]
+          ),
+    has: ([, from = "", to = ""]) => set === undefined || set.has(from) || set.has(to),
+    mayBeIn: (logsBloom, token) => {
+      const bloom = hexToBytes(logsBloom)
+      if (!isSet(bloom, transferBits) || !isSet(bloom, bloomBits(token))) return false
+      if (topics === undefined) return true
+      bits ??= topics.map(bloomBits)
+      return bits.some((one) => isSet(bloom, one))
+    }
+  }
+}
+
+/** Every transfer of the token. */
+export const everyTransfer: ReceiverFilter = makeFilter(undefined)
+
+/** Transfers that reach or leave one of these; every transfer where they are more than `most`. */
+export const transfersWith = (
+  addresses: ReadonlyArray<Address>,
+  most: number = mostFiltered
+): ReceiverFilter => (addresses.length > most ? everyTransfer : makeFilter(addresses.map(topicOf)))

@@ -1,0 +1,154 @@
+// The meaning of a node's JSON-RPC error, in one table: first row that matches. An error that no row knows says
+// nothing about the chain, whatever its code, and is retried like a lost connection.
+import { Option, Schema } from "effect"
+import { decodeErrorResult, isHex } from "viem"
+
+/**
+ * - `declined`: nothing about the chain: a rate limit, an overload, an unknown block, words that no row knows.
+ * - `reverted`: with the gas that it may use, the call does not succeed on any node.
+ * - `too_wide`: more blocks, or more logs, than the node returns at a time.
+ * - `pruned`: the node no longer has this part of the past.
+ * - `known`: the node has the transaction already.
+ * - `nonce_used`: another transaction has the nonce.
+ * - `no_funds`: the sender's balance is below the transaction's cost.
+ * - `invalid`: no node ever accepts the transaction as it is signed, or not at this price.
+ */
+export type NodeErrorMeaning =
+  | "declined"
+  | "reverted"
+  | "too_wide"
+  | "pruned"
+  | "known"
+  | "nonce_used"
+  | "no_funds"
+  | "invalid"
+
+interface Row {
+  readonly meaning: NodeErrorMeaning
+  readonly code?: number
+  readonly words?: RegExp
+  /** The source of the messages. `nodeErrors.test.ts` lists them one by one. */
+  readonly source: string
+}
+
+const rows: ReadonlyArray<Row> = [
+  {
+    // First: what follows are the contract's own words.
+    meaning: "reverted",
+    code: 3,
+    source: "geth internal/ethapi/errors.go, taken over by op-geth, nitro, erigon, reth, Nethermind, anvil"
+  },
+  {
+    meaning: "reverted",
+    words:
+      /revert|gas required exceeds|intrinsic gas|out ?of ?gas|exceeds the gas limit|vm (?:execution|exception)|invalid opcode|opcode ?not ?found|InvalidFEOpcode|BadInstruction|(?:bad|invalid) ?jump|stack ?(?:under|over)flow|stack limit reached|static ?call ?violation|StateChangeDuringStaticCall|write protection|return data out of bounds|max call depth/i,
+    source:
+      "geth core/vm/errors.go, core/error.go and eth/gasestimator; revm HaltReason (reth, anvil); Nethermind.Evm EvmExceptionType; Parity (-32015)"
+  },
+  {
+    // Ahead of a limit of blocks: a limit of requests is worded with "limit", "exceeded" and "limited to" as well.
+    meaning: "declined",
+    words:
+      /rate[ -]?limit|too many requests|requests? (?:limit|per|count)|per second|\bRPS\b|compute units?|throughput|quota|capacity|concurrent/i,
+    source:
+      "EIP-1474 (-32005); error references of Alchemy (429), QuickNode (-32007, -32003), Infura (-32005), Ankr (-32090), dRPC, Chainstack, BlockPI"
+  },
+  {
+    // A range above the node's head: geth and reth word it with "range", and a shorter one fails likewise.
+    meaning: "declined",
+    words: /beyond current head|invalid block range|range.*(?:greater|higher|ahead).*head/i,
+    source: "ethereum/execution-apis tests of eth_getLogs; geth eth/filters/api.go; reth rpc/eth/filter.rs"
+  },
+  {
+    // Ahead of the verdicts: the transaction may go once those in flight are in a block.
+    meaning: "declined",
+    words:
+      /in-?flight|delegated accounts|account limit exceeded|already reserved|txpool is (?:full|overflow)|pool is full|exceeds max (?:pending|account)/i,
+    source:
+      "geth core/txpool (EIP-7702), op-geth, nitro; reth transaction-pool/src/error.rs; Nethermind.TxPool"
+  },
+  {
+    meaning: "pruned",
+    code: 4444,
+    source: "EIP-4444: geth internal/ethapi, Nethermind, besu"
+  },
+  {
+    meaning: "pruned",
+    words:
+      /prun(?:ed|ing)|missing trie node|(?:historical|history|state)\b.*(?:not ?|un)available|required historical state|archive|distance to target block exceeds/i,
+    source:
+      "geth trie, core/state and eth/api_backend.go; op-geth and nitro (historical backend); reth provider (StateAtBlockPruned, proof window); erigon rpchelper; Alchemy and QuickNode (archive plans)"
+  },
+  {
+    meaning: "too_wide",
+    words:
+      /\bblock (?:range|distance)|range (?:is |are |limit|exceed|too|over|large|greater|allowed)|\branges? over|limited to (?:a |0 - )?[\d,.]+ ?(?:k )?(?:block|range)|(?:too many|maximum|max|at most|requested) (?:[\d,.]+ )?(?:number of requested )?(?:blocks|logs|results|block range)|blocks? range|more than [\d,]+ (?:results|logs|blocks)|exceeds? (?:max|limit of) (?:results|block|\d)|max results|logs matched|response (?:size|is too|too large)|backend response too large|query (?:exceeds|must be smaller|timeout)/i,
+    source:
+      "geth (maximum block range), reth (max block range, max results), erigon, Nethermind (max logs); nitro (logs matched by query); Alchemy, Infura, QuickNode (-32614), Ankr (-32062), Chainstack, dRPC (35), BlockPI, Cloudflare (-32047), PublicNode (-32701), Coinbase"
+  },
+  {
+    meaning: "known",
+    words:
+      /already ?(?:known|imported|exists)|known transaction|AlreadyKnown|same hash was already imported/i,
+    source: "geth core/txpool/errors.go; reth PoolError; Nethermind.TxPool AcceptTxResult; OpenEthereum"
+  },
+  {
+    meaning: "nonce_used",
+    words:
+      /nonce (?:is )?too low|nonce too small|OldNonce|replacement transaction underpriced|ReplacementNotAllowed/i,
+    source:
+      "geth core/error.go and core/txpool/errors.go; reth; erigon txpoolcfg; Nethermind.TxPool AcceptTxResult"
+  },
+  {
+    meaning: "no_funds",
+    words:
+      /insufficient (?:funds|balance)|InsufficientFunds|lack of funds|doesn'?t have enough (?:funds|money)/i,
+    source:
+      "geth core/error.go; revm InvalidTransaction::LackOfFundForMaxFee; erigon txpoolcfg; Nethermind; nitro"
+  },
+  {
+    meaning: "invalid",
+    words:
+      /underpriced|fee ?too ?low|less than block base fee|tip (?:above|higher)|priority fee.*higher|exceeds block gas limit|invalid (?:sender|chain id|signature)|oversized data|transaction type not supported|tx fee .* exceeds/i,
+    source:
+      "geth core/error.go, core/txpool/errors.go and internal/ethapi (RPCTxFeeCap); reth; erigon; Nethermind"
+  }
+]
+
+/** The first row whose code or words match. Only `eth_getLogs` can be asked too widely. */
+export const meaningOf = (method: string, code: number | undefined, words: string): NodeErrorMeaning =>
+  rows.find(
+    (row) =>
+      (row.meaning !== "too_wide" || method === "eth_getLogs") &&
+      ((row.code !== undefined && row.code === code) || row.words?.test(words) === true)
+  )?.meaning ?? "declined"
+
+const Coded = Schema.Struct({
+  code: Schema.optionalKey(Schema.Union([Schema.Int, Schema.NumberFromString])),
+  message: Schema.String,
+  data: Schema.optionalKey(Schema.Unknown)
+})
+const decodeCoded = Schema.decodeUnknownOption(Coded)
+
+/** The text that a contract has reverted with, of Solidity's `Error(string)`. */
+const revertReason = (data: unknown): string | undefined => {
+  if (!isHex(data)) return undefined
+  try {
+    const { args, errorName } = decodeErrorResult({ data })
+    return errorName === "Error" ? `execution reverted: ${String(args?.[0])}` : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The code and the words of an answer's `error`, which some providers send as a string, or with a code in quotes. */
+export const readError = (error: unknown): { readonly code: number | undefined; readonly words: string } => {
+  const coded = decodeCoded(error)
+  if (Option.isNone(coded))
+    return { code: undefined, words: typeof error === "string" ? error : (JSON.stringify(error) ?? "") }
+  const { code, data, message } = coded.value
+  return {
+    code,
+    words: revertReason(data) ?? (typeof data === "string" && !isHex(data) ? `${message}: ${data}` : message)
+  }
+}

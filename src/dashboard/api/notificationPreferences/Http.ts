@@ -1,0 +1,86 @@
+// Handlers of a member's notification settings.
+import { Effect, Option } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { NotFound } from "../../../domain/Errors.ts"
+import { AuditLog } from "../../../merchants/audit/AuditLog.ts"
+import { AlertHooks } from "../../../notifications/AlertHooks.ts"
+import { NotificationRepo } from "../../../notifications/NotificationRepo.ts"
+import { AppConfig } from "../../../platform/AppConfig.ts"
+import { DashboardApi } from "../Api.ts"
+import { currentAsker } from "../currentAsker.ts"
+import { recentPassword } from "../recentPassword.ts"
+import { CurrentMember } from "../Session.ts"
+import { unknownObject } from "../unknownObject.ts"
+import type { NotificationPreferences } from "./Api.ts"
+
+export const layer = HttpApiBuilder.group(
+  DashboardApi,
+  "notificationPreferences",
+  Effect.fnUntraced(function* (handlers) {
+    const repo = yield* NotificationRepo
+    const hooks = yield* AlertHooks
+    const audit = yield* AuditLog
+    const { smtp } = yield* AppConfig
+
+    return handlers.handleAll({
+      retrieve: Effect.fnUntraced(function* () {
+        const { merchant, tenant, user } = yield* CurrentMember
+        const found = yield* hooks.list(tenant)
+        const choice = yield* repo.choice(merchant.id, user.id)
+        const page: NotificationPreferences = {
+          hasMail: Option.isSome(smtp),
+          choice: Option.getOrElse(choice, () => ({ alerts: "none" as const, weekly: false })),
+          hooks: found.map((hook) => ({
+            id: hook.id,
+            shape: hook.shape,
+            host: hook.host,
+            createdAt: hook.created_at.toISOString(),
+            lastSentAt: hook.last_sent_at?.toISOString() ?? null,
+            error: hook.error
+          }))
+        }
+        return page
+      }),
+      choose: Effect.fnUntraced(function* ({ payload }) {
+        const { merchant, user } = yield* CurrentMember
+        yield* repo.choose(merchant.id, user.id, payload)
+      }),
+      addHook: Effect.fnUntraced(function* ({ payload: { shape, url } }) {
+        const { tenant } = yield* CurrentMember
+        const asker = yield* currentAsker
+        yield* recentPassword
+        const { id, secret } = yield* audit.recording(
+          tenant.merchantId,
+          asker,
+          audit.permitted(tenant.merchantId, asker, hooks.add(tenant, shape, url)),
+          ({ host }) =>
+            Option.some({
+              action: "alert_hook.added",
+              env: tenant.env,
+              summary: `has alerts posted to ${host}`
+            })
+        )
+        return { id, secret: shape === "plain" ? secret : null }
+      }),
+      removeHook: Effect.fnUntraced(function* ({ params }) {
+        const { tenant } = yield* CurrentMember
+        const asker = yield* currentAsker
+        const removed = yield* audit.recording(
+          tenant.merchantId,
+          asker,
+          audit.permitted(tenant.merchantId, asker, hooks.remove(tenant, params.hookId)),
+          (wasThere) =>
+            wasThere
+              ? Option.some({
+                  action: "alert_hook.removed",
+                  env: tenant.env,
+                  summary: "ended the posting of alerts to an address",
+                  quiet: true
+                })
+              : Option.none()
+        )
+        if (!removed) return yield* new NotFound({ message: unknownObject })
+      })
+    })
+  })
+)

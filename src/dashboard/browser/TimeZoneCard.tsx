@@ -1,0 +1,44 @@
+// The merchant's time zone.
+import { owners } from "../../domain/roleSets.ts"
+import type { SettingsPage } from "../api/settings/Api.ts"
+import { call, useAction } from "./api.ts"
+import { Card } from "./components/Card.tsx"
+import { Field } from "./components/Field.tsx"
+import { type Fields, Form } from "./components/Form.tsx"
+import { useMay } from "./roles.ts"
+import { useSession } from "./session.ts"
+import { toast } from "./toasts.ts"
+
+export const TimeZoneCard = ({
+  data,
+  reload
+}: {
+  readonly data: SettingsPage
+  readonly reload: () => Promise<void>
+}) => {
+  const { api } = useSession()
+  const isOwner = useMay()(owners)
+  const save = useAction(async ({ timeZone = "" }: Fields) => {
+    await call("PUT", `${api}/books/time-zone`, { timeZone: timeZone.trim() })
+    toast("Saved")
+    await reload()
+  })
+  return (
+    <Card title="Time zone">
+      {isOwner ? (
+        <Form submit="Save time zone" action={save}>
+          <Field
+            label="Time zone of the merchant"
+            name="timeZone"
+            value={data.timeZone}
+            required
+            placeholder="Europe/Berlin"
+            hint="Used for the days of statements and exports, and for the weekly summary. Times on these pages follow your browser."
+          />
+        </Form>
+      ) : (
+        <p class="soft">The merchant's days begin in {data.timeZone}.</p>
+      )}
+    </Card>
+  )
+}

@@ -1,0 +1,65 @@
+// A form: its fields, what went wrong, and its buttons.
+import { type ComponentChildren, createContext, type Ref } from "preact"
+import type { Action, ApiError } from "../api.ts"
+import { Button } from "./Button.tsx"
+import { Problem } from "./Problem.tsx"
+
+export type Fields = Readonly<Record<string, string>>
+
+interface FormState {
+  readonly error: ApiError | undefined
+  /** The fields that show an error of their own. */
+  readonly explained: Set<string>
+}
+
+/** Tells each field of a form what was wrong with it. */
+export const FormContext = createContext<FormState>({ error: undefined, explained: new Set() })
+
+/** The text fields of a submitted form. */
+export const fieldsOf = (event: SubmitEvent): Fields => {
+  event.preventDefault()
+  const form = event.currentTarget
+  return form instanceof HTMLFormElement
+    ? Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value)]))
+    : {}
+}
+
+/** With `onCancel`, a dialog's form. An error that no field shows is shown above the buttons. */
+export const Form = (props: {
+  readonly action: Action<[Fields]>
+  readonly submit: string
+  readonly primary?: boolean
+  readonly onCancel?: () => void
+  /** Further buttons. */
+  readonly beside?: ComponentChildren
+  /** What went wrong with those. */
+  readonly besideError?: ApiError | undefined
+  readonly form?: Ref<HTMLFormElement>
+  readonly onInput?: (event: Event) => void
+  readonly children?: ComponentChildren
+}) => {
+  const { action, beside, onCancel } = props
+  const isDialog = onCancel !== undefined
+  const state = { error: action.error, explained: new Set<string>() }
+  return (
+    <FormContext.Provider value={state}>
+      <form
+        ref={props.form ?? null}
+        class="stack"
+        onInput={props.onInput}
+        onSubmit={(event) => void action.run(fieldsOf(event))}
+      >
+        {props.children}
+        <Problem error={action.error ?? props.besideError} explained={state.explained} />
+        <div class={isDialog ? "actions" : "actions start"}>
+          {isDialog ? <Button onClick={onCancel}>Cancel</Button> : null}
+          {isDialog ? beside : null}
+          <Button kind={isDialog || props.primary === true ? "primary" : "plain"} submit busy={action.busy}>
+            {props.submit}
+          </Button>
+          {isDialog ? null : beside}
+        </div>
+      </form>
+    </FormContext.Provider>
+  )
+}

@@ -1,0 +1,63 @@
+// Alerts a merchant if the USDC contract blocks its receiving address, before a buyer notices. It checks at start-up
+// and once a day.
+import { Effect, Layer, Option } from "effect"
+import type { SqlClient } from "effect/sql"
+import { encodeFunctionData, parseAbi } from "viem"
+import { RpcPool } from "../chain/RpcPool.ts"
+import { networks } from "../domain/networks.ts"
+import { Alerts } from "../platform/alerts/Alerts.ts"
+import { Networks } from "../platform/Networks.ts"
+import { periodic } from "../platform/workers/supervised.ts"
+import { type Receiver, ReceiverStandingRepo } from "./ReceiverStandingRepo.ts"
+
+const every = "24 hours"
+/** Circle's FiatToken. */
+const blacklistAbi = parseAbi(["function isBlacklisted(address) view returns (bool)"])
+
+const make = Effect.gen(function* () {
+  const repo = yield* ReceiverStandingRepo
+  const pool = yield* RpcPool
+  const alerts = yield* Alerts
+  const { executing } = yield* Networks
+
+  /** Undefined where the nodes do not say. */
+  const isBlacklisted = ({ address, env }: Receiver) =>
+    pool
+      .agreedCall(env, {
+        to: networks[env].usdc.address,
+        data: encodeFunctionData({ abi: blacklistAbi, functionName: "isBlacklisted", args: [address] })
+      })
+      .pipe(
+        Effect.map((answer) =>
+          answer === "reverted" || answer === "0x" ? undefined : BigInt(answer) === 1n
+        ),
+        Effect.orElseSucceed(() => undefined)
+      )
+
+  const look = Effect.fnUntraced(function* (receiver: Receiver) {
+    const { address, env, merchant_id: merchantId } = receiver
+    const subject = `${env} ${address}`
+    const found = yield* isBlacklisted(receiver)
+    if (found === false) yield* alerts.resolve("receiver_blacklisted", subject)
+    if (found === true)
+      yield* alerts.raise({
+        kind: "receiver_blacklisted",
+        tenant: Option.some({ merchantId, env }),
+        subject,
+        message: `The issuer of USDC has blacklisted your receiving address ${address} on ${networks[env].name}. Transfers to it revert, so nobody can pay you. Set another receiving address, and contact the issuer.`
+      })
+  })
+
+  yield* periodic(
+    "Reading the standing of receiving addresses",
+    Effect.sleep(every),
+    Effect.gen(function* () {
+      const receivers = yield* repo.receivers(executing)
+      yield* Effect.forEach(receivers, look, { discard: true })
+    })
+  )
+})
+
+export const layer: Layer.Layer<never, never, SqlClient.SqlClient | RpcPool | Alerts> = Layer.effectDiscard(
+  make
+).pipe(Layer.provide(ReceiverStandingRepo.layer))

@@ -1,0 +1,54 @@
+// The number of blocks in one request for logs. Providers limit it, often without saying how. If a width is refused and
+// a shorter one works, the width is a ceiling: it is approached by halving and remembered for a while.
+
+/** A provider's plan may change: wider questions are tried again after this. */
+const ceilingMillis = 600_000
+
+const larger = (one: bigint, other: bigint) => (one > other ? one : other)
+const smaller = (one: bigint, other: bigint) => (one < other ? one : other)
+
+export const makeLogWidth = (longest: bigint) => {
+  let width = longest
+  /** The widest that was answered, below the ceiling. */
+  let widest = 0n
+  let ceiling: { readonly width: bigint; readonly until: number } | undefined
+
+  const between = () =>
+    ceiling === undefined
+      ? smaller(larger(width, widest) * 2n, longest)
+      : larger(widest + (ceiling.width - widest) / 2n, 1n)
+
+  return {
+    /** Blocks to ask for, at `now` in milliseconds. */
+    at: (now: number): bigint => {
+      if (ceiling !== undefined && now >= ceiling.until) {
+        ceiling = undefined
+        width = between()
+      }
+      return width
+    },
+    /** So many were answered. */
+    answered: (blocks: bigint): void => {
+      widest = larger(widest, blocks)
+      // The last blocks before the head are fewer than could be asked for.
+      if (blocks >= width) width = between()
+    },
+    /** So many were refused, at `now`. True where a shorter question is worth asking at once. */
+    refused: (blocks: bigint, now: number): boolean => {
+      if (blocks <= 1n) {
+        // Not for its width, then.
+        ceiling = undefined
+        widest = 0n
+        width = 1n
+        return false
+      }
+      ceiling = {
+        width: ceiling === undefined ? blocks : smaller(ceiling.width, blocks),
+        until: now + ceilingMillis
+      }
+      if (widest >= blocks) widest = 0n
+      width = between()
+      return true
+    }
+  }
+}

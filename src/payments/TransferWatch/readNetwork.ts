@@ -1,0 +1,283 @@
+// Reads the transfers of one network that reach or leave a receiver, up to the head, block by block near it. One
+// instance reads at a time; the cursor and its lease are a row.
+import { Array as Arr, Clock, Duration, Effect, Option } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { ChainReach } from "../../chain/ChainReach.ts"
+import { ChainVerifier } from "../../chain/ChainVerifier.ts"
+import { batchSize, everyTransfer, mostFiltered, transfersWith } from "../../chain/ReceiverFilter.ts"
+import type { RangeReading } from "../../chain/Verification.ts"
+import type { Env } from "../../domain/Chain.ts"
+import { networks } from "../../domain/networks.ts"
+import { AppConfig } from "../../platform/AppConfig.ts"
+import { Alerts } from "../../platform/alerts/Alerts.ts"
+import { DueWork } from "../../platform/workers/DueWork.ts"
+import { supervised } from "../../platform/workers/supervised.ts"
+import { WorkerProgress } from "../../platform/workers/WorkerProgress.ts"
+import type { ChainCursor } from "../TransferRepo/TransferStore.ts"
+import { TransferRepo } from "../TransferRepo.ts"
+import { makeHeldCursor } from "./heldCursor.ts"
+import { makeLogWidth } from "./logWidth.ts"
+
+/** Closer to the head than this, blocks may still be replaced: a reorganisation is read again from so far back. */
+const nearMillis = 128_000
+/** The period that the first start reads back. */
+const firstBackfillMillis = 24 * 3_600_000
+/** A sweep that takes longer is aborted and restarted. */
+const longestSweep = Duration.minutes(5)
+/** Blocks read before the lease is renewed and the head asked again. */
+const blocksPerSweep = 256n
+/** Transfers that reached an address before it became a receiver are ignored, with a margin for clock differences. */
+const beforeReceiverMillis = 3_600_000
+/** Far from the head. */
+const rangesAtOnce = 3
+/** So long the nodes must lack the next block: one machine of several may be without its past. */
+const gapMillis = 30_000
+
+type Reading = Extract<RangeReading, { _tag: "Read" }>
+
+/** `matchDue` settles what has arrived. Runs until its scope closes. */
+export const readNetwork = Effect.fnUntraced(function* <E, R>(
+  env: Env,
+  matchDue: Effect.Effect<unknown, E, R>
+) {
+  const { blockMillis, logRange: longestRange, name, pollMillis, readsSingly } = networks[env]
+  const nearBlocks = BigInt(Math.ceil(nearMillis / blockMillis))
+  const firstBackfill = BigInt(Math.ceil(firstBackfillMillis / blockMillis))
+  const { confirmations } = yield* AppConfig
+  const transferRepo = yield* TransferRepo
+  const due = yield* DueWork
+  const chain = yield* ChainVerifier
+  const reach = yield* ChainReach
+  const random = yield* SecureRandom.SecureRandom
+  const cursor = makeHeldCursor(transferRepo, env, yield* random.uuidV7())
+  const alerts = yield* Alerts
+  const progress = yield* WorkerProgress
+  /** The subject under which `WorkerProgress` reports why blocks are not read. */
+  const subject = `transfers ${env}`
+  const width = makeLogWidth(longestRange)
+  let filter = { of: "not read yet", far: everyTransfer, near: everyTransfer }
+  /** Since when the nodes lack the block that is next, in milliseconds. */
+  let lackingSince: number | undefined
+  /** Transfers to match have been stored since the last pass. */
+  let arrived = false
+  /** Up to where blocks are read again, after others have taken their places: what they lack has dropped. */
+  let rereadUntil = -1n
+
+  const timeOf = (seconds: bigint) => new Date(Number(seconds) * 1000)
+
+  const cursorOf = (blockNumber: bigint, { blockHash, blockTime }: Reading): ChainCursor => ({
+    blockNumber,
+    blockHash,
+    blockTime: timeOf(blockTime)
+  })
+
+  /** The receivers at the time of a head: an address that receives in a block was given out before it. */
+  const readFilter = Effect.gen(function* () {
+    const receivers = yield* transferRepo.receivers(env, mostFiltered + 1)
+    const of = receivers.toSorted().join(" ")
+    if (of === filter.of) return
+    filter = { of, far: transfersWith(receivers), near: transfersWith(receivers, batchSize) }
+  })
+
+  const cursorAt = Effect.fnUntraced(function* (height: bigint) {
+    const reading = yield* chain.readTransfers(env, height, height, transfersWith([]))
+    return reading._tag === "Read" ? Option.some(cursorOf(height, reading)) : Option.none()
+  })
+
+  /** The oldest block that can be read, above one that the nodes lack; none where the nodes do not say. */
+  const oldestAbove = Effect.fnUntraced(function* (lacking: bigint, target: bigint) {
+    let low = lacking
+    let high = target
+    let found = yield* chain.readTransfers(env, high, high, filter.near)
+    if (found._tag !== "Read") return Option.none()
+    while (high - low > 1n) {
+      const middle = (low + high) / 2n
+      const reading = yield* chain.readTransfers(env, middle, middle, filter.near)
+      if (reading._tag === "Read") [high, found] = [middle, reading]
+      else if (reading._tag === "Lacking") low = middle
+      else return Option.none()
+    }
+    return Option.some({ height: high, reading: found })
+  })
+
+  /** Transfers of a reading that reach or leave a receiver of ours, with their owners. */
+  const oursOf = Effect.fnUntraced(function* (reading: Reading) {
+    const addresses = Arr.dedupe(reading.transfers.flatMap(({ payer, receiver }) => [receiver, payer]))
+    const receivers =
+      addresses.length === 0 ? new Map<never, never>() : yield* transferRepo.receiversAmong(env, addresses)
+    const ours = reading.transfers.filter(
+      ({ payer, receiver }) => receivers.has(receiver) || receivers.has(payer)
+    )
+    const times = new Map<bigint, Date>()
+    for (const height of Arr.dedupe(ours.map(({ blockNumber }) => blockNumber))) {
+      const own = ours.find(({ blockNumber }) => blockNumber === height)
+      if (own?.blockHash === reading.blockHash) {
+        times.set(height, timeOf(reading.blockTime))
+        continue
+      }
+      const block = yield* cursorAt(height)
+      if (Option.isNone(block) || block.value.blockHash !== own?.blockHash) return Option.none()
+      times.set(height, block.value.blockTime)
+    }
+    /** Transfers whose address on one side was already a receiver. */
+    const withOwner = (side: "payer" | "receiver") =>
+      ours.flatMap((transfer) => {
+        const owner = receivers.get(transfer[side])
+        const blockTime = times.get(transfer.blockNumber)
+        return owner === undefined ||
+          blockTime === undefined ||
+          blockTime.getTime() < owner.since.getTime() - beforeReceiverMillis
+          ? []
+          : [{ ...transfer, merchantId: owner.merchantId, blockTime }]
+      })
+    const transfers = yield* Effect.forEach(withOwner("receiver"), (transfer) =>
+      Effect.map(random.uuidV7(), (id) => ({ ...transfer, id }))
+    )
+    return Option.some({ transfers, outgoing: withOwner("payer") })
+  })
+
+  const obstacle = (words: string) =>
+    Effect.map(Clock.currentTimeMillis, (now) => progress.fails(subject, now, words))
+
+  /** Stores a range that follows the cursor; the new cursor, or none where this sweep ends. */
+  const store = Effect.fnUntraced(function* (last: bigint, reading: Reading, atOnce: boolean) {
+    const found = yield* oursOf(reading)
+    if (Option.isNone(found)) return Option.none<ChainCursor>()
+    const to = cursorOf(last, reading)
+    const noted = yield* cursor.advance(to, found.value, atOnce || due.isAwaited(env))
+    if (found.value.transfers.length > 0) arrived = true
+    return noted ? Option.some(to) : Option.none<ChainCursor>()
+  })
+
+  /** The nodes keep no block after the cursor any more: goes on with the oldest that they have, and tells. */
+  const skipGap = Effect.fnUntraced(function* (from: ChainCursor, target: bigint) {
+    const now = yield* Clock.currentTimeMillis
+    lackingSince ??= now
+    yield* obstacle(`the nodes lack block ${from.blockNumber + 1n}`)
+    if (now - lackingSince < gapMillis) return Option.none<ChainCursor>()
+    const oldest = yield* oldestAbove(from.blockNumber + 1n, target)
+    if (Option.isNone(oldest)) return Option.none<ChainCursor>()
+    const { height, reading } = oldest.value
+    const next = yield* store(height, reading, true)
+    if (Option.isNone(next)) return next
+    const [first, last] = [from.blockNumber + 1n, height - 1n]
+    yield* alerts.raise({
+      kind: "chain_gap",
+      tenant: Option.none(),
+      subject: `${env} ${first}`,
+      message: `The nodes of ${name} no longer have blocks ${first} to ${last} (${from.blockTime.toISOString()} to ${next.value.blockTime.toISOString()}), which have not been read. Transfers in them settle only payments that are reported, and are not listed: compare the balances of the receiving addresses with the books. Configure a node that keeps logs for longer than an outage may last.`
+    })
+    return next
+  })
+
+  /** Reads on from the cursor; the new cursor, or none where this sweep ends. */
+  const step = Effect.fnUntraced(function* (from: ChainCursor, target: bigint) {
+    const first = from.blockNumber + 1n
+    const far = !readsSingly || target - first >= nearBlocks
+    const now = yield* Clock.currentTimeMillis
+    const blocks = far ? width.at(now) : 1n
+    const most = !far ? first : readsSingly ? target - nearBlocks : target
+    /** Ranges that are read beside each other: a provider far away answers them in the time of one. */
+    const ends = Arr.makeBy(far ? rangesAtOnce : 1, (index) => first + blocks * BigInt(index + 1) - 1n)
+      .map((end) => (end < most ? end : most))
+      .filter((end, index, all) => index === 0 || end > (all[index - 1] ?? end))
+    const readings = yield* Effect.forEach(
+      ends,
+      (end, index) => {
+        const begin = index === 0 ? first : (ends[index - 1] ?? first) + 1n
+        return Effect.map(
+          chain.readTransfers(env, begin, end, far ? filter.far : filter.near),
+          (reading) => ({
+            begin,
+            end,
+            reading
+          })
+        )
+      },
+      { concurrency: "unbounded" }
+    )
+    let at = from
+    for (const { begin, end, reading } of readings) {
+      if (reading._tag === "Lacking") return yield* skipGap(at, target)
+      if (reading._tag === "Unread" && reading.refused && far && width.refused(end - begin + 1n, now))
+        return Option.some(at)
+      if (reading._tag === "Unread")
+        yield* obstacle(
+          `blocks ${begin} to ${end}: ${reading.refused ? "the nodes refuse to return their logs" : "the nodes do not answer, or contradict each other"}`
+        )
+      if (reading._tag !== "Read") return Option.none<ChainCursor>()
+      lackingSince = undefined
+      progress.succeeds(subject)
+      if (far) width.answered(end - begin + 1n)
+      if (reading.parentHash !== at.blockHash) {
+        rereadUntil = at.blockNumber
+        yield* cursor.rewind(at.blockNumber - nearBlocks, cursorAt)
+        return Option.none<ChainCursor>()
+      }
+      const next = yield* store(end, reading, far || begin <= rereadUntil)
+      if (Option.isNone(next)) return next
+      at = next.value
+    }
+    return Option.some(at)
+  })
+
+  const firstCursor = Effect.fnUntraced(function* (target: bigint) {
+    const height = target > firstBackfill ? target - firstBackfill : 0n
+    const reading = yield* chain.readTransfers(env, height, height, transfersWith([]))
+    if (reading._tag === "Read") return yield* transferRepo.startCursor(env, cursorOf(height, reading))
+    const oldest = reading._tag === "Lacking" ? yield* oldestAbove(height, target) : Option.none()
+    if (Option.isNone(oldest)) return
+    yield* Effect.logInfo(
+      `The nodes of ${name} have no block before ${oldest.value.height}: transfers are read from there on`
+    )
+    yield* transferRepo.startCursor(env, cursorOf(oldest.value.height, oldest.value.reading))
+  })
+
+  /** Another instance reads, or none has yet. */
+  const readByOthers = Effect.fnUntraced(function* (target: bigint) {
+    const known = yield* transferRepo.cursor(env)
+    if (Option.isNone(known)) yield* firstCursor(target)
+    return false
+  })
+
+  /** True where more blocks wait. */
+  const read = Effect.gen(function* () {
+    const reached = reach.reading(env)
+    const head = yield* Effect.option(chain.headBlock(env))
+    if (Option.isNone(head)) return false
+    const target = head.value.number - BigInt(confirmations[env])
+    if (target < 0n) return false
+    // Whatever has been read of it: what is older than a payment lies below, after an outage as well.
+    reached(target)
+    const held = yield* cursor.take(due.isAwaited(env))
+    yield* readFilter
+    if (Option.isNone(held)) return yield* readByOthers(target)
+    let at = held.value
+    // Another chain, or a restarted one: read from below its head.
+    if (at.blockNumber > target + nearBlocks) {
+      yield* cursor.rewind(target - nearBlocks, cursorAt)
+      return false
+    }
+    if (at.blockNumber >= rereadUntil) rereadUntil = -1n
+    const began = at.blockNumber
+    while (at.blockNumber < target && at.blockNumber < began + blocksPerSweep) {
+      const next = yield* step(at, target)
+      if (Option.isNone(next)) break
+      at = next.value
+    }
+    if (arrived) yield* matchDue
+    arrived = false
+    return at.blockNumber >= began + blocksPerSweep
+  })
+
+  /** A payment that is opened while the reader idles ends the pause. */
+  const untilNextPoll = Effect.gen(function* () {
+    for (let slept = 0; slept < pollMillis.idle; slept += pollMillis.awaited) {
+      yield* Effect.sleep(pollMillis.awaited)
+      if (due.isAwaited(env) || rereadUntil >= 0n) return
+    }
+  })
+
+  yield* Effect.addFinalizer(() => cursor.release.pipe(Effect.timeout("2 seconds"), Effect.ignoreCause))
+  yield* supervised(`Reading the transfers of ${name}`, untilNextPoll, Effect.timeout(read, longestSweep))
+})

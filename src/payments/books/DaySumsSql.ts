@@ -1,0 +1,126 @@
+// Sums of a merchant's days. A day that is over is summed once and stored. The triggers of migration 0007 record each
+// later change of what it holds, and the next read sums it again.
+import { Array as Arr, Effect, Schema } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
+import type { Tenant } from "../../domain/Merchant.ts"
+import type { Day } from "../../domain/Period.ts"
+import { LongReads } from "../../platform/database/LongReads.ts"
+import { Replica } from "../../platform/database/Replica.ts"
+
+/** Twice the margin of the triggers: no transaction under way has changed such a day unrecorded. */
+const margin = "interval '2 hours'"
+/** Days of one statement. While a week is summed, late changes of the merchant's payments wait. */
+const daysTogether = 7
+
+/** Rows `d (start_at, end_at)`. The SELECTs hide the number of days from the planner, which would replan each request. */
+export const daysFrom = (sql: SqlClient.SqlClient, days: ReadonlyArray<Day>): Statement.Fragment => sql`
+  unnest((SELECT ${days.map(({ start }) => start)}::timestamptz[]), (SELECT ${days.map(({ end }) => end)}::timestamptz[]))
+    AS d (start_at, end_at)`
+
+export interface DaySumsOptions<A> {
+  /** The name in the triggers of migration 0007. */
+  readonly kind: "overview" | "transfers"
+  /** A change of its shape needs a migration that deletes the stored figures. */
+  readonly figures: Schema.Codec<A, unknown>
+  /** Selects `start_at`, `end_at` and `figures`, a jsonb, of each day. */
+  readonly counting: (
+    sql: SqlClient.SqlClient,
+    tenant: Tenant,
+    days: ReadonlyArray<Day>
+  ) => Statement.Fragment
+}
+
+/** Each day with its figures, in the order of the days. */
+export type DaySums<A> = <D extends Day>(
+  tenant: Tenant,
+  days: ReadonlyArray<D>
+) => Effect.Effect<ReadonlyArray<D & { readonly figures: A }>>
+
+export const makeDaySums = <A>({
+  counting,
+  figures,
+  kind
+}: DaySumsOptions<A>): Effect.Effect<DaySums<A>, never, SqlClient.SqlClient> =>
+  Effect.gen(function* () {
+    const context = yield* Effect.context<SqlClient.SqlClient>()
+    const pool = yield* SqlClient.SqlClient
+    const reads = yield* LongReads
+    const replica = yield* Replica
+    const decodeStored = Schema.decodeUnknownEffect(
+      Schema.Array(
+        Schema.Struct({ start_at: Schema.Date, is_over: Schema.Boolean, figures: Schema.NullOr(figures) })
+      )
+    )
+    const decodeCounted = Schema.decodeUnknownEffect(
+      Schema.Array(Schema.Struct({ start_at: Schema.Date, figures }))
+    )
+    const ofDay = (sql: SqlClient.SqlClient, alias: string, { env, merchantId }: Tenant) => {
+      const of = sql.literal(alias)
+      return sql`${of}.merchant_id = ${merchantId} AND ${of}.env = ${env} AND ${of}.kind = ${kind}
+        AND ${of}.start_at = d.start_at AND ${of}.end_at = d.end_at`
+    }
+
+    const stored = Effect.fnUntraced(function* (tenant: Tenant, days: ReadonlyArray<Day>) {
+      return yield* decodeStored(
+        yield* pool`
+          SELECT d.start_at, d.end_at < now() - ${pool.literal(margin)} AS is_over, s.figures
+          FROM ${daysFrom(pool, days)}
+          LEFT JOIN day_sums s ON ${ofDay(pool, "s", tenant)}
+            AND NOT EXISTS (SELECT FROM day_sum_changes c WHERE ${ofDay(pool, "c", tenant)})`
+      )
+    }, Effect.orDie)
+
+    const count = (sql: SqlClient.SqlClient, tenant: Tenant, days: ReadonlyArray<Day>) =>
+      Effect.flatMap(sql`${counting(sql, tenant, days)}`, decodeCounted).pipe(Effect.orDie)
+
+    const store = Effect.fnUntraced(function* (
+      sql: SqlClient.SqlClient,
+      tenant: Tenant,
+      days: ReadonlyArray<Day>
+    ) {
+      const { env, merchantId } = tenant
+      // Changes that are under way are waited for; those that come now wait until the sums are stored.
+      yield* sql`SELECT pg_advisory_xact_lock(hashtextextended(${`day sums ${merchantId} ${env}`}, 0))`
+      return yield* decodeCounted(
+        yield* sql`
+          WITH counted AS MATERIALIZED (${counting(sql, tenant, days)}), stored AS (
+            INSERT INTO day_sums (merchant_id, env, kind, start_at, end_at, figures)
+            SELECT ${merchantId}, ${env}, ${kind}, start_at, end_at, figures FROM counted
+            ON CONFLICT (merchant_id, env, kind, start_at, end_at) DO UPDATE SET figures = EXCLUDED.figures
+          ), summed AS (
+            DELETE FROM day_sum_changes c USING counted d WHERE ${ofDay(sql, "c", tenant)}
+          )
+          SELECT start_at, figures FROM counted`
+      )
+    }, Effect.orDie)
+
+    return (tenant, days) =>
+      Effect.gen(function* () {
+        const known = new Map<number, A>()
+        const over = new Set<number>()
+        for (const row of yield* stored(tenant, days)) {
+          if (row.figures !== null) known.set(row.start_at.getTime(), row.figures)
+          if (row.is_over) over.add(row.start_at.getTime())
+        }
+        const missing = days.filter(({ start }) => !known.has(start.getTime()))
+        const past = missing.filter(({ start }) => over.has(start.getTime()))
+        const present = missing.filter(({ start }) => !over.has(start.getTime()))
+        // Each week is stored by itself, even if a later one takes too long.
+        for (const some of Arr.chunksOf(past, daysTogether))
+          for (const row of yield* reads.run(tenant.merchantId, (sql) =>
+            sql.withTransaction(store(sql, tenant, some)).pipe(Effect.catchTag("SqlError", Effect.die))
+          ))
+            known.set(row.start_at.getTime(), row.figures)
+        for (const some of Arr.chunksOf(present, daysTogether)) {
+          const here = reads.run(tenant.merchantId, (sql) => count(sql, tenant, some))
+          const rows = yield* replica === undefined
+            ? here
+            : replica.read(count(replica.sql, tenant, some), here)
+          for (const row of rows) known.set(row.start_at.getTime(), row.figures)
+        }
+        return days.flatMap((day) => {
+          const found = known.get(day.start.getTime())
+          return found === undefined ? [] : [{ ...day, figures: found }]
+        })
+      }).pipe(Effect.provideContext(context))
+  })

@@ -1,0 +1,79 @@
+// The port while the service starts: alive, and not ready, with what it waits for. A probe that ended a process for
+// the time that a migration takes would begin the migration anew.
+import { Context, Effect, Layer, Option } from "effect"
+import { AppConfig } from "../AppConfig.ts"
+import { portIsFree } from "./portIsFree.ts"
+
+export const Starting = Context.Reference<{
+  /** Reports the part of start-up that `/readyz` waits for. */
+  readonly waitsFor: (what: string) => Effect.Effect<void>
+  /** Gives the port to the service. */
+  readonly leave: Effect.Effect<void>
+}>("quittance/platform/Starting", {
+  defaultValue: () => ({ waitsFor: () => Effect.void, leave: Effect.void })
+})
+
+/** Seconds. */
+const retryAfter = 1
+
+const answer = (path: string, what: string) => {
+  const headers = { "cache-control": "no-store", "x-request-id": crypto.randomUUID() }
+  return path === "/healthz"
+    ? Response.json({ status: "ok" }, { headers })
+    : path === "/readyz"
+      ? Response.json(
+          { status: "starting", waitsFor: what },
+          { status: 503, headers: { ...headers, "retry-after": String(retryAfter) } }
+        )
+      : Response.json(
+          {
+            error: {
+              code: "SERVICE_UNAVAILABLE",
+              message: `The service is starting. Repeat the request in ${retryAfter} second.`,
+              requestId: headers["x-request-id"],
+              retryable: true
+            }
+          },
+          { status: 503, headers: { ...headers, "retry-after": String(retryAfter) } }
+        )
+}
+
+/**
+ * On HOST and PORT until the service listens there. Of several processes the first alone: one that takes the place of
+ * another would take connections from those that serve.
+ */
+export const layer: Layer.Layer<never, never, AppConfig> = Layer.effect(
+  Starting,
+  Effect.gen(function* () {
+    const { host: hostname, port, sibling } = yield* AppConfig
+    let what = "the database"
+    const isAlone = Option.isNone(sibling)
+    const isFirst = Option.exists(sibling, (own) => own.isFirst)
+    if (isFirst) yield* portIsFree({ port, hostname })
+    const server =
+      isAlone || isFirst
+        ? yield* Effect.acquireRelease(
+            Effect.orDie(
+              Effect.try({
+                try: () =>
+                  Bun.serve({
+                    hostname,
+                    port,
+                    reusePort: isFirst,
+                    fetch: ({ url }) => answer(new URL(url).pathname, what)
+                  }),
+                catch: (error) => error
+              })
+            ),
+            (running) => Effect.promise(() => running.stop(true))
+          )
+        : undefined
+    return {
+      waitsFor: (next) =>
+        Effect.sync(() => {
+          what = next
+        }),
+      leave: server === undefined ? Effect.void : Effect.promise(() => server.stop(true))
+    }
+  })
+)

@@ -1,0 +1,16 @@
+// Settled payments that no endpoint was sent raise an alert within two minutes.
+import { DateTime, Effect, Layer } from "effect"
+import type { SqlClient } from "effect/sql"
+import { periodic } from "../platform/workers/supervised.ts"
+import { UnsentRepo } from "./UnsentRepo.ts"
+
+export const layer: Layer.Layer<never, never, SqlClient.SqlClient> = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { raiseAlerts } = yield* UnsentRepo
+    yield* periodic(
+      "Looking for settled payments that were never sent",
+      Effect.sleep("1 minute"),
+      Effect.flatMap(DateTime.nowAsDate, raiseAlerts)
+    )
+  })
+).pipe(Layer.provide(UnsentRepo.layer))

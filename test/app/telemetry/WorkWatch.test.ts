@@ -1,0 +1,183 @@
+// Nothing stops silently: on a database where no worker runs, a row that has long been due raises an alert, in each
+// queue in turn; so do blocks that are not read, and a worker that fails again and again.
+import { describe, expect } from "bun:test"
+import { Context, DateTime, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { BacklogRepo } from "../../../src/app/telemetry/BacklogRepo.ts"
+import { stalledQueues } from "../../../src/app/telemetry/stalledWork.ts"
+import * as WorkWatch from "../../../src/app/telemetry/WorkWatch.ts"
+import { ChainVerifier } from "../../../src/chain/ChainVerifier.ts"
+import { MemoryChain } from "../../../src/chain/MemoryChain.ts"
+import { Alerts } from "../../../src/platform/alerts/Alerts.ts"
+import { type Queue, queues } from "../../../src/platform/workers/DueWork.ts"
+import { periodic } from "../../../src/platform/workers/supervised.ts"
+import { makeWorkerProgress, WorkerProgress } from "../../../src/platform/workers/WorkerProgress.ts"
+import { testDatabase } from "../../support/database.ts"
+import { buildOnDatabaseTime, passes } from "../../support/databaseTime.ts"
+import { testEffect } from "../../support/run.ts"
+import { withoutMoves } from "../../support/withoutMoves.ts"
+
+const id = "00000000-0000-7000-8000-000000000001"
+const long = "'1960-01-01'::timestamptz"
+const [address, hash] = ["decode(repeat('ab', 20), 'hex')", "decode(repeat('ab', 32), 'hex')"]
+
+/** A row of each queue that has long been due. */
+const overdue: { readonly [Q in Queue]: string } = {
+  reports: `INSERT INTO payment_reports (payment_id, evidence, payer_address, transaction_id, token_changes, reported_at, next_check_at)
+    VALUES ('${id}', ${hash}, ${address}, ${hash}, '[]', ${long}, ${long})`,
+  "settled blocks": `INSERT INTO claimed_transfers (chain_id, transaction_id, log_position, payment_id, block_number, block_hash, watch_at, payer, receiver, amount, ordinal)
+    VALUES (84532, ${hash}, 0, '${id}', 1, ${hash}, ${long}, ${address}, ${address}, 1, 0)`,
+  "incoming transfers": `INSERT INTO incoming_transfers (id, chain_id, transaction_id, payer, receiver, amount, ordinal, merchant_id, env, block_number, block_hash, block_time, match_at, created_at)
+    VALUES ('${id}', 84532, ${hash}, ${address}, ${address}, 1, 0, '${id}', 'test', 1, ${hash}, ${long}, ${long}, ${long})`,
+  deliveries: `INSERT INTO webhook_deliveries (id, merchant_id, env, endpoint_id, type, body, status, due_at, created_at)
+    VALUES ('${id}', '${id}', 'test', '${id}', 'test', '', 'pending', ${long}, ${long})`,
+  "x402 settlements": `INSERT INTO x402_settlements (id, merchant_id, env, payment_id, opens_payment, chain_id, asset, payer, nonce, receiver, amount, valid_after, valid_before, signature, resource, status, created_at, next_look_at)
+    VALUES ('${id}', '${id}', 'test', '${id}', false, 84532, ${address}, ${address}, ${hash}, ${address}, 1, 0, 1, '', '', 'pending', ${long}, ${long})`,
+  "agent payments": `INSERT INTO agent_payments (id, agent_id, request_id, request_hash, status, x402_version, resource, requirements, pay_to, amount, valid_after, valid_before, nonce, created_at, next_look_at)
+    VALUES ('${id}', '${id}', 'r', ${hash}, 'reserved', 2, '', '', ${address}, 1, 0, 1, ${hash}, ${long}, ${long})`,
+  "wallet transactions": `INSERT INTO wallet_transactions (wallet, nonce, purpose, reference, gas, versions, created_at, signed_at)
+    VALUES (${address}, 1, 'gas', '${id}', 0, ARRAY['\\x00'::bytea], ${long}, ${long})`,
+  "receiver changes": `INSERT INTO receiver_changes (id, merchant_id, env, address, requested_by, requested_at, due_at)
+    VALUES ('${id}', '${id}', 'test', ${address}, '${id}', ${long}, ${long})`,
+  mails: `INSERT INTO mails (id, recipient, subject, body, created_at, due_at) VALUES ('${id}', '', '', '', ${long}, ${long})`,
+  refunds: `INSERT INTO refunds (id, merchant_id, env, payment_id, amount, recipient, since_block, beyond_paid, created_by, created_at, status, next_look_at)
+    VALUES ('${id}', '${id}', 'test', '${id}', 1, ${address}, 1, false, '', ${long}, 'pending', ${long})`,
+  "untold alerts": `INSERT INTO alerts (id, kind, subject, message, created_at, notify_at) VALUES ('${id}', 'clock_skew', '', '', ${long}, ${long})`,
+  weeks: `INSERT INTO merchants (id, name, receiver_test, receiver_live, created_at, summary_at) VALUES ('${id}', 'Shop', ${address}, ${address}, ${long}, ${long})`,
+  "alert posts": `INSERT INTO alert_posts (hook_id, alert_id, due_at) VALUES ('${id}', '${id}', ${long})`
+}
+
+const world = Effect.gen(function* () {
+  yield* TestClock.adjust("1 hour")
+  const raised = new Map<string, string>()
+  const alerts = Layer.succeed(Alerts, {
+    raise: ({ message, subject }) => Effect.sync(() => void raised.set(subject, message)),
+    resolve: (_, subject) => Effect.sync(() => void raised.delete(subject))
+  })
+  const progress = makeWorkerProgress()
+  const context = yield* buildOnDatabaseTime(
+    Layer.mergeAll(testDatabase.layer, ChainVerifier.layerMemory, Layer.succeed(WorkerProgress, progress))
+  )
+  const watch = buildOnDatabaseTime(
+    WorkWatch.layer.pipe(Layer.provide(alerts), Layer.provide(Layer.succeedContext(context)))
+  )
+  const sql = Context.get(context, SqlClient.SqlClient)
+  const read = (until: string) =>
+    sql`INSERT INTO chain_cursors (chain_id, block_number, block_hash, block_time)
+      VALUES (84532, 1, decode(repeat('ab', 32), 'hex'), ${until}::timestamptz)`
+  return { context, progress, raised, read, sql, watch, chain: Context.get(context, MemoryChain) }
+})
+
+describe("work that waits", () => {
+  for (const queue of queues)
+    testEffect(`"${queue}" without its worker raises an alert, which closes once the row is worked off`, () =>
+      Effect.gen(function* () {
+        const { context, raised, read, sql, watch } = yield* world
+        yield* read("1970-01-01T01:00:00Z")
+        yield* Effect.provideContext(withoutMoves(sql.unsafe(overdue[queue])), context)
+        yield* watch
+        yield* passes("1 minute", "30 seconds")
+        expect([...raised.keys()]).toEqual([queue])
+        expect(raised.get(queue)).toStartWith(
+          `The oldest of "${queue}" has been due since 1960-01-01T00:00:00.000Z.`
+        )
+        yield* Effect.provideContext(
+          withoutMoves(
+            sql.unsafe(`DO $$ BEGIN DELETE FROM ${/INTO (\w+)/.exec(overdue[queue])?.[1]}; END $$`)
+          ),
+          context
+        )
+        yield* passes("1 minute", "30 seconds")
+        expect([...raised.keys()]).toEqual([])
+      })
+    )
+
+  testEffect("a row that is due is no alert before its time is over", () =>
+    Effect.gen(function* () {
+      const { context, sql } = yield* world
+      yield* sql`INSERT INTO mails (id, recipient, subject, body, created_at, due_at)
+        VALUES (${id}, '', '', '', ${new Date(0)}, ${new Date(0)})`
+      const backlog = yield* Effect.flatMap(BacklogRepo, ({ read }) =>
+        Effect.flatMap(DateTime.nowAsDate, read)
+      ).pipe(Effect.provide(BacklogRepo.layer), Effect.provideContext(context))
+      const after = (minutes: number) => stalledQueues(backlog, new Date(minutes * 60_000))
+      expect(after(4.9)).toEqual([])
+      expect(after(5)).toHaveLength(1)
+    })
+  )
+})
+
+describe("blocks that are not read", () => {
+  const newBlocks = (chain: MemoryChain["Service"]) =>
+    Effect.andThen(passes("10 minutes", "5 seconds"), chain.mine(2))
+
+  testEffect("raise an alert while the chain makes newer ones, also where none has ever been read", () =>
+    Effect.gen(function* () {
+      const { chain, raised, read, watch } = yield* world
+      yield* watch
+      yield* newBlocks(chain)
+      yield* passes("1 minute", "30 seconds")
+      expect(raised.get("transfers test")).toStartWith(
+        "The transfers of Base Sepolia have never been read. Payments that nobody reports do not settle."
+      )
+      yield* read("1970-01-01T01:11:00Z")
+      yield* passes("1 minute", "30 seconds")
+      expect(raised.size).toBe(0)
+      yield* newBlocks(chain)
+      yield* passes("1 minute", "30 seconds")
+      expect(raised.get("transfers test")).toContain("read until 1970-01-01T01:11:00.000Z only")
+    })
+  )
+  testEffect("of a chain that stands still: it has halted, until it makes blocks again", () =>
+    Effect.gen(function* () {
+      const { chain, raised, read, sql, watch } = yield* world
+      yield* chain.automine(false)
+      yield* chain.mine(2)
+      yield* read("1970-01-01T01:00:00Z")
+      yield* watch
+      yield* passes("20 minutes", "5 seconds")
+      expect([...raised.keys()]).toEqual(["chain test"])
+      expect(raised.get("chain test")).toStartWith(
+        "A majority of the nodes of Base Sepolia shows no block after 1970-01-01T01:00:00.000Z."
+      )
+      yield* chain.mine(2)
+      yield* sql`UPDATE chain_cursors SET block_time = ${new Date(80 * 60_000)}`
+      yield* passes("1 minute", "30 seconds")
+      expect(raised.size).toBe(0)
+    })
+  )
+  testEffect("have the reader's own words", () =>
+    Effect.gen(function* () {
+      const { chain, progress, raised, watch } = yield* world
+      yield* watch
+      progress.fails("transfers test", 0, "the nodes lack block 7")
+      yield* newBlocks(chain)
+      yield* passes("1 minute", "30 seconds")
+      expect(raised.get("transfers test")).toEndWith(
+        "In this instance: transfers test: the nodes lack block 7."
+      )
+    })
+  )
+})
+
+testEffect("a worker that fails for five minutes raises an alert in the words of its failure", () =>
+  Effect.gen(function* () {
+    const { context, raised, read, watch } = yield* world
+    yield* read("1970-01-01T01:00:00Z")
+    yield* watch
+    let fails = true
+    yield* periodic(
+      "Working",
+      Effect.sleep("10 seconds"),
+      Effect.suspend(() => (fails ? Effect.fail(new Error("disk full")) : Effect.void))
+    ).pipe(Effect.provideContext(context))
+    yield* passes("4 minutes", "30 seconds")
+    expect(raised.get("Working")).toBeUndefined()
+    yield* passes("2 minutes", "30 seconds")
+    expect(raised.get("Working")).toBe("Working has failed since 1970-01-01T01:00:00.000Z: disk full")
+    fails = false
+    yield* passes("1 minute", "30 seconds")
+    expect(raised.get("Working")).toBeUndefined()
+  })
+)

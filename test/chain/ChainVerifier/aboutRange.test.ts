@@ -1,0 +1,307 @@
+// What nodes say of a range of blocks: which answers are believed, which are looked at again, and what a past that they
+// have deleted counts as.
+import { describe, expect } from "bun:test"
+import { Context, Effect, Layer } from "effect"
+import { type Hex, keccak256, toHex } from "viem"
+import { aboutRange, readingOf } from "../../../src/chain/ChainVerifier/aboutRange.ts"
+import { transferTopic } from "../../../src/chain/ChainVerifier/TransferLog.ts"
+import { everyTransfer, type ReceiverFilter, transfersWith } from "../../../src/chain/ReceiverFilter.ts"
+import { RpcPool } from "../../../src/chain/RpcPool.ts"
+import { Address } from "../../../src/domain/Chain.ts"
+import { networks } from "../../../src/domain/networks.ts"
+import { type Reply, rpcProxy } from "../../support/rpcProxy.ts"
+import { liveEffect } from "../../support/run.ts"
+
+const usdc = networks.test.usdc.address.toLowerCase()
+const [shop, buyer, stranger] = ["a1", "b2", "c3"].map((end) =>
+  Address.make(`0x${end.padStart(40, "1")}`)
+) as [Address, Address, Address]
+const topicOf = (address: string) => `0x${address.slice(2).toLowerCase().padStart(64, "0")}` as const
+const hashOf = (height: number) => keccak256(toHex(height))
+
+interface Transfer {
+  readonly block: number
+  readonly to: Address
+  readonly from?: Address
+}
+
+const bloomOf = (values: ReadonlyArray<Hex>) => {
+  const bloom = new Uint8Array(256)
+  for (const value of values) {
+    const hash = keccak256(value, "bytes")
+    for (const at of [0, 2, 4]) {
+      const bit = (((hash[at] ?? 0) << 8) | (hash[at + 1] ?? 0)) & 2047
+      bloom[255 - (bit >> 3)] = (bloom[255 - (bit >> 3)] ?? 0) | (1 << (bit & 7))
+    }
+  }
+  return toHex(bloom)
+}
+
+const logOf = ({ block, from = buyer, to }: Transfer) => ({
+  address: usdc,
+  topics: [transferTopic, topicOf(from), topicOf(to)],
+  data: toHex(5n, { size: 32 }),
+  logIndex: "0x0",
+  transactionHash: keccak256(toHex(1_000 + block)),
+  blockHash: hashOf(block),
+  blockNumber: toHex(block)
+})
+
+interface Node {
+  readonly head: number
+  /** The oldest block that it has. */
+  readonly oldest?: number
+  readonly transfers: ReadonlyArray<Transfer>
+  /** Its own answer to a call, before the usual one. */
+  readonly instead?: (method: string, params: ReadonlyArray<unknown>) => Reply | undefined
+}
+
+const answer = ({ head, instead, oldest = 0, transfers }: Node) => {
+  const header = (height: number) => {
+    const own = transfers.filter(({ block }) => block === height)
+    return {
+      number: toHex(height),
+      hash: hashOf(height),
+      parentHash: hashOf(height - 1),
+      timestamp: toHex(1_000 + height),
+      logsBloom: bloomOf(own.flatMap((one) => [usdc as Hex, ...(logOf(one).topics as Array<Hex>)]))
+    }
+  }
+  return (method: string, params: ReadonlyArray<unknown>): Reply => {
+    const special = instead?.(method, params)
+    if (special !== undefined) return special
+    const [first] = params
+    switch (method) {
+      case "eth_chainId":
+        return { result: "0x14a34" }
+      case "eth_blockNumber":
+        return { result: toHex(head) }
+      case "eth_getBlockByNumber": {
+        const height = Number(first)
+        return { result: height > head || height < oldest ? null : header(height) }
+      }
+      case "eth_getBlockReceipts":
+        return {
+          result: transfers
+            .filter(({ block }) => hashOf(block) === first)
+            .map((one) => ({ logs: [{ ...logOf(one), blockNumber: undefined }] }))
+        }
+      case "eth_getLogs": {
+        const { blockHash, fromBlock, toBlock, topics } = Object(first)
+        return {
+          result: transfers
+            .filter(({ block }) =>
+              blockHash === undefined
+                ? block >= Number(fromBlock) && block <= Number(toBlock)
+                : hashOf(block) === blockHash
+            )
+            .map(logOf)
+            .filter((log) =>
+              topics.every(
+                (wanted: unknown, at: number) => wanted === null || [wanted].flat().includes(log.topics[at])
+              )
+            )
+        }
+      }
+      default:
+        return { error: { code: -32_601, message: `no ${method}` } }
+    }
+  }
+}
+
+const read = Effect.fnUntraced(function* (
+  nodes: ReadonlyArray<Node>,
+  from: number,
+  to: number,
+  filter: ReceiverFilter = transfersWith([shop])
+) {
+  const proxies = yield* Effect.forEach(nodes, (node) => rpcProxy(undefined, answer(node)))
+  const context = yield* Layer.build(
+    RpcPool.layer({ urls: { test: proxies.map(({ url }) => url) }, retries: 0 })
+  )
+  const pool = Context.get(context, RpcPool)
+  const reading = readingOf(yield* pool.poll("test", aboutRange("test", BigInt(from), BigInt(to), filter)))
+  return { reading, calls: proxies.flatMap(({ calls }) => calls) }
+})
+const transfersOf = ({ reading }: Effect.Success<ReturnType<typeof read>>) =>
+  reading._tag === "Read"
+    ? reading.transfers.map(({ blockNumber, receiver }) => `${blockNumber} ${receiver.toLowerCase()}`)
+    : reading._tag
+
+const paid = { block: 7, to: shop }
+const others = { block: 7, to: stranger }
+
+describe("a filter of receivers", () => {
+  liveEffect("finds what reaches and what leaves them, and nothing else", () =>
+    Effect.gen(function* () {
+      const node = {
+        head: 10,
+        transfers: [paid, { block: 8, to: stranger, from: shop }, { block: 9, to: stranger }]
+      }
+      expect(transfersOf(yield* read([node], 6, 9))).toEqual([`7 ${shop}`, `8 ${stranger}`])
+      expect(transfersOf(yield* read([node], 6, 9, everyTransfer))).toHaveLength(3)
+    })
+  )
+  liveEffect("asks in batches, and for everything once there are too many", () =>
+    Effect.gen(function* () {
+      const many = (count: number) =>
+        Array.from({ length: count }, (_, index) => Address.make(`0x${String(index).padStart(40, "2")}`))
+      const node = { head: 10, transfers: [{ block: 7, to: many(600)[599] ?? shop }] }
+      const batched = yield* read([node], 6, 9, transfersWith(many(600)))
+      expect(transfersOf(batched)).toHaveLength(1)
+      expect(batched.calls.filter((method) => method === "eth_getLogs")).toHaveLength(6)
+      expect(transfersWith(many(1_001))).toBe(everyTransfer)
+    })
+  )
+  liveEffect("of no address asks for no log", () =>
+    Effect.gen(function* () {
+      const { calls, reading } = yield* read([{ head: 10, transfers: [paid] }], 7, 7, transfersWith([]))
+      expect(reading._tag).toBe("Read")
+      expect(calls).not.toContain("eth_getLogs")
+    })
+  )
+})
+
+describe("an empty list of logs", () => {
+  /** An index that does not have the block yet, for so many questions. */
+  const lagging = (times: number) => {
+    let left = times
+    return (method: string): Reply | undefined =>
+      method === "eth_getLogs" && left-- > 0 ? { result: [] } : undefined
+  }
+  for (const times of [1, 2, 3])
+    liveEffect(`is not believed against the block's bloom: whole after ${times}`, () =>
+      Effect.gen(function* () {
+        const node = { head: 10, transfers: [paid], instead: lagging(times) }
+        expect(transfersOf(yield* read([node], 7, 7))).toEqual([`7 ${shop}`])
+      })
+    )
+  liveEffect("for ever, of that block: its receipts decide", () =>
+    Effect.gen(function* () {
+      const node = { head: 10, transfers: [paid, others], instead: lagging(99) }
+      const first = yield* read([node], 7, 7)
+      expect(transfersOf(first)).toEqual([`7 ${shop}`])
+      expect(first.calls).toContain("eth_getBlockReceipts")
+    })
+  )
+  liveEffect("for a while, on a node that has no eth_getBlockReceipts", () =>
+    Effect.gen(function* () {
+      const index = lagging(3)
+      const node: Node = {
+        head: 10,
+        transfers: [paid],
+        instead: (method) =>
+          method === "eth_getBlockReceipts" ? { error: { code: -32_601, message: "no" } } : index(method)
+      }
+      expect(transfersOf(yield* read([node], 7, 7))).toEqual([`7 ${shop}`])
+    })
+  )
+  liveEffect("is believed where the node lists other transfers of the block", () =>
+    Effect.gen(function* () {
+      // Both are in the bloom, one by chance.
+      const node: Node = {
+        head: 10,
+        transfers: [others],
+        instead: (method) =>
+          method === "eth_getBlockByNumber"
+            ? {
+                result: {
+                  number: "0x7",
+                  hash: hashOf(7),
+                  parentHash: hashOf(6),
+                  timestamp: "0x1",
+                  logsBloom: `0x${"f".repeat(512)}`
+                }
+              }
+            : undefined
+      }
+      const { calls, reading } = yield* read([node], 7, 7)
+      expect(reading._tag).toBe("Read")
+      expect(calls).not.toContain("eth_getBlockReceipts")
+    })
+  )
+  liveEffect("is believed at once where the bloom has none of the receivers", () =>
+    Effect.gen(function* () {
+      const { calls, reading } = yield* read([{ head: 10, transfers: [others] }], 7, 7)
+      expect(reading._tag).toBe("Read")
+      expect(calls.filter((method) => method === "eth_getLogs")).toHaveLength(2)
+    })
+  )
+  liveEffect("of a range is not believed where its last block's bloom speaks against it", () =>
+    Effect.gen(function* () {
+      const node: Node = {
+        head: 500,
+        transfers: [paid],
+        instead: (method, [place]) =>
+          method === "eth_getLogs" && "fromBlock" in Object(place) ? { result: [] } : undefined
+      }
+      expect((yield* read([node], 3, 7)).reading._tag).toBe("Unread")
+    })
+  )
+})
+
+describe("a past that nodes have deleted", () => {
+  const archive: Node = { head: 1_000, transfers: [paid] }
+  const pruned: Node = { head: 1_000, oldest: 500, transfers: [paid] }
+  const words: Node = {
+    ...archive,
+    instead: (method) =>
+      method === "eth_getLogs" ? { error: { code: 4444, message: "pruned history unavailable" } } : undefined
+  }
+  const silent: Node = { ...archive, instead: () => ({ raw: new Response("", { status: 502 }) }) }
+  for (const [what, nodes, from, to, tag] of [
+    ["its only node", [pruned], 7, 7, "Lacking"],
+    ["its only node, at the start of a range", [pruned], 7, 600, "Lacking"],
+    ["its only node, in words", [words], 7, 7, "Lacking"],
+    ["one of two nodes", [pruned, archive], 7, 7, "Lacking"],
+    ["one of three nodes", [pruned, archive, archive], 7, 7, "Read"],
+    ["two of three nodes", [pruned, words, archive], 7, 7, "Lacking"],
+    ["one of three nodes beside a silent one", [pruned, silent, archive], 7, 7, "Unread"],
+    ["nobody: above the head", [archive], 1_001, 1_001, "Behind"],
+    ["nobody: a machine that lags", [{ ...archive, head: 40, oldest: 900 }], 20, 20, "Behind"]
+  ] as const)
+    liveEffect(`is lacking in ${what}: ${tag}`, () =>
+      Effect.gen(function* () {
+        expect((yield* read(nodes, from, to)).reading._tag).toBe(tag)
+      })
+    )
+})
+
+describe("a question that is too wide", () => {
+  for (const [message, refused] of [
+    ["up to a 10 block range", true],
+    ["computer says no", true]
+  ] as const)
+    liveEffect(`is refused with "${message}": a shorter one may be answered`, () =>
+      Effect.gen(function* () {
+        const node: Node = {
+          head: 1_000,
+          transfers: [],
+          instead: (method) => (method === "eth_getLogs" ? { error: { code: -32_600, message } } : undefined)
+        }
+        expect((yield* read([node], 7, 600)).reading).toMatchObject({ _tag: "Unread", refused })
+      })
+    )
+  liveEffect("is not what silence is", () =>
+    Effect.gen(function* () {
+      const node: Node = {
+        head: 1_000,
+        transfers: [],
+        instead: (method) =>
+          method === "eth_getLogs" ? { raw: new Response("", { status: 502 }) } : undefined
+      }
+      expect((yield* read([node], 7, 600)).reading).toMatchObject({ _tag: "Unread", refused: false })
+    })
+  )
+})
+
+liveEffect("logs that were not asked for are no answer", () =>
+  Effect.gen(function* () {
+    const node: Node = {
+      head: 10,
+      transfers: [],
+      instead: (method) => (method === "eth_getLogs" ? { result: [logOf(others)] } : undefined)
+    }
+    expect((yield* read([node], 7, 7)).reading._tag).toBe("Unread")
+  })
+)

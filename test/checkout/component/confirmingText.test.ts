@@ -1,0 +1,30 @@
+// How long a buyer is told to wait: by network and amount.
+import { expect, test } from "bun:test"
+import type { CheckoutContext } from "../../../src/checkout/component/CheckoutContext.ts"
+import { initial } from "../../../src/checkout/component/Model.ts"
+import { confirmingText } from "../../../src/checkout/component/render/confirmingText.ts"
+import { translation } from "../../../src/checkout/component/translate.ts"
+import { context, payment } from "./tenDollars.ts"
+
+const live: CheckoutContext = {
+  ...context,
+  chain: { id: 42161, name: "Arbitrum One" },
+  settlement: [{ upTo: "100000000", seconds: 2 }, { upTo: "10000000000", seconds: 600 }, { seconds: 1_200 }]
+}
+const said = (amount: string, at = live, language = "en") => {
+  const t = translation([language]).text
+  return confirmingText({ model: { ...initial, context: at, payment: { ...payment, amount } }, t })
+}
+
+test("a few seconds where it takes no longer", () => {
+  for (const text of [said("10.00", context), said("100.00")])
+    expect(text).toBe("This usually takes a few seconds. You can close this page; the payment continues.")
+})
+
+test("the minutes of the network and the amount", () => {
+  expect(said("100.01")).toBe(
+    "Arbitrum One confirms this amount in about 10 minutes. You can close this page; the payment continues."
+  )
+  expect(said("10000.01")).toContain("in about 20 minutes")
+  expect(said("10000.01", live, "de")).toContain("in etwa 20 Minuten")
+})

@@ -1,0 +1,135 @@
+// Real money, on a chain with Arbitrum One's id and USDC: closed, opened, and closed again by one setting. What a block
+// must be before it settles a payment follows from the amount; this chain calls a block safe after 32 others, final after 64.
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { networks } from "../../src/domain/networks.ts"
+import { moneyWorld } from "./moneyWorld.ts"
+
+setDefaultTimeout(120_000)
+
+const usd = 1_000_000n
+const world = await moneyWorld({ MAINNET: "closed" }, networks.live)
+const open = { MAINNET: "open" }
+
+const paid = async (dollars: bigint) => {
+  const buyer = await world.buyer(100_000n * usd)
+  const payment = await world.open(String(dollars))
+  const hash = await world.transfer(buyer, dollars * usd)
+  return { buyer, payment, hash, report: () => world.report(buyer, payment.id, hash, dollars * usd) }
+}
+
+test("while it is closed a wallet announces nothing", async () => {
+  const payment = await world.open("3")
+  const answer = await world.announce(await world.buyer(), payment.id)
+  expect([answer.status, answer.body.error.code]).toEqual([403, "LIVE_MODE_GATED"])
+})
+
+test("reported while it is closed: recorded, then checked by itself once it opens", async () => {
+  const { payment, report } = await paid(3n)
+  const answer = await report()
+  expect([answer.status, answer.body.error.code]).toEqual([202, "LIVE_SETTLEMENT_GATED"])
+  await world.mine(2)
+  await Bun.sleep(2_000)
+  expect((await world.payment(payment.id)).status).toBe("pending")
+  await world.restart(open)
+  expect((await world.settled(payment.id)).status).toBe("settled")
+})
+
+describe("open", () => {
+  test("a report settles as on Testnet, with the live codes and a webhook of real money", async () => {
+    const buyer = await world.buyer()
+    const payment = await world.open("5")
+    const unknown = await world.report(buyer, payment.id, `0x${"12".repeat(32)}`, 5n * usd)
+    expect([unknown.status, unknown.body.error.code]).toEqual([202, "SETTLEMENT_PENDING"])
+    const wrong = await world.report(buyer, payment.id, await world.transfer(buyer, 4n * usd), 5n * usd)
+    expect([wrong.status, wrong.body.error.code, wrong.body.error.reason]).toEqual([
+      422,
+      "SETTLEMENT_MISMATCH",
+      "amount"
+    ])
+    const hash = await world.transfer(buyer, 5n * usd)
+    await world.mine(1)
+    const settled = await world.report(buyer, payment.id, hash, 5n * usd)
+    expect([settled.status, settled.body.payment.status, settled.body.payment.env]).toEqual([
+      200,
+      "settled",
+      "live"
+    ])
+    const told = await world.until(
+      async () => world.delivered.filter(({ transactionId }) => transactionId === hash),
+      (all) => all.length > 0
+    )
+    expect(told.map(({ type }) => type)).toEqual(["payment.settled"])
+  })
+
+  test("nobody reports: the reader finds the transfer of a wallet that was announced", async () => {
+    const buyer = await world.buyer()
+    const payment = await world.open("7")
+    expect((await world.announce(buyer, payment.id)).status).toBe(201)
+    await world.transfer(buyer, 7n * usd)
+    await world.mine(2)
+    expect((await world.settled(payment.id)).status).toBe("settled")
+  })
+
+  test("$150 waits for a safe block, $20,000 for a final one; both settle by themselves", async () => {
+    const [middle, large] = [await paid(150n), await paid(20_000n)]
+    await world.mine(5)
+    for (const { report } of [middle, large]) {
+      const answer = await report()
+      expect([answer.status, answer.body.error.code]).toEqual([202, "SETTLEMENT_PENDING"])
+    }
+    await world.mine(32)
+    expect((await world.settled(middle.payment.id)).status).toBe("settled")
+    expect((await world.payment(large.payment.id)).status).toBe("pending")
+    await world.mine(32)
+    expect((await world.settled(large.payment.id, 30_000)).status).toBe("settled")
+  })
+
+  test("a node is silent: $3 wait for the other one's safe block", async () => {
+    world.secondNode?.behave(() => ({ raw: new Response(null, { status: 502 }) }))
+    const { payment, report } = await paid(3n)
+    await world.mine(40)
+    // Of two nodes one is no majority, whatever it says.
+    expect((await report()).status).toBe(503)
+    expect((await world.payment(payment.id)).status).toBe("pending")
+    world.secondNode?.behave(() => undefined)
+    expect((await world.settled(payment.id, 30_000)).status).toBe("settled")
+  })
+})
+
+test("closed again: what is under way settles, nothing new begins, and then it is closed as before", async () => {
+  const made = await world.call("POST", "/payment-links", world.merchant.keys.live.secret, {
+    amount: "2.00",
+    description: "Lesson"
+  })
+  const openedLink = made.body.link.id
+  expect((await world.call("POST", `/links/${openedLink}`, undefined, {})).status).toBe(201)
+  const { buyer, hash, payment } = await paid(9n)
+  await world.stop()
+  await world.mine(2)
+  await world.start({ MAINNET: "closed" })
+  const refused = await world.call("POST", "/payment-intents", world.merchant.keys.live.secret, {
+    amount: "1.00",
+    intentUrl: "https://shop.example.com/1"
+  })
+  expect([refused.status, refused.body.error.code]).toEqual([403, "LIVE_MODE_GATED"])
+  const link = await world.call("POST", `/links/${openedLink}`, undefined, {})
+  expect([link.status, link.body.error.reason, link.body.error.message]).toEqual([
+    409,
+    "closed",
+    refused.body.error.message
+  ])
+  expect((await world.report(buyer, payment.id, hash, 9n * usd)).body.payment.status).toBe("settled")
+  // Each settled transfer is watched until its block is final.
+  await world.mine(70)
+  await world.sql`UPDATE claimed_transfers SET watch_at = now() WHERE watch_at IS NOT NULL`
+  await world.until(
+    async () =>
+      Number((await world.sql`SELECT count(*) FROM claimed_transfers WHERE watch_at IS NOT NULL`)[0].count),
+    (watched) => watched === 0
+  )
+  await world.sql`UPDATE payments SET status = 'failed', failed_at = now(), failure_reason = 'expired' WHERE status = 'pending'`
+  await world.restart({ MAINNET: "closed" })
+  const closed = await paid(2n)
+  const answer = await closed.report()
+  expect([answer.status, answer.body.error.code]).toEqual([202, "LIVE_SETTLEMENT_GATED"])
+})
