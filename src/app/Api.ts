@@ -1,6 +1,7 @@
 // The whole HTTP contract, group by group. Handlers live in the Http.ts of each group's folder.
 import { HttpApi, OpenApi } from "effect/http-api"
 import { CheckoutApi, PlaygroundApi, TestRailApi } from "../checkout/Api.ts"
+import { SettlementLevelsApi } from "../merchants/settlementLevels/Api.ts"
 import { PaymentsApi } from "../payments/Api.ts"
 import { BooksApi } from "../payments/books/Api.ts"
 import { EventsApi } from "../payments/events/Api.ts"
@@ -27,6 +28,7 @@ export class Api extends HttpApi.make("quittance")
     PublicReceiptsApi,
     RefundsApi,
     BooksApi,
+    SettlementLevelsApi,
     EventsApi,
     WebhookEndpointApi,
     CheckoutApi,

@@ -19,6 +19,7 @@ import { MerchantRepo } from "../merchants/MerchantRepo.ts"
 import * as ReceiverChangeWorker from "../merchants/ReceiverChangeWorker.ts"
 import * as ReceiverStanding from "../merchants/ReceiverStanding.ts"
 import { Receivers } from "../merchants/Receivers.ts"
+import { SettlementLimits } from "../merchants/settlementLevels/SettlementLimits.ts"
 import * as NotificationWorker from "../notifications/NotificationWorker.ts"
 import { AttemptRepo } from "../payments/AttemptRepo.ts"
 import { Books } from "../payments/books/Books.ts"
@@ -95,7 +96,8 @@ const real = Layer.mergeAll(
   Agents.layer,
   Receipts.layer,
   ReceiptMails.layer,
-  Branding.layer
+  Branding.layer,
+  SettlementLimits.layer
 ).pipe(
   Layer.provideMerge(Layer.mergeAll(ContractSignatures.layer, SignatureRecovery.layer, ReportTurns.layer)),
   Layer.provideMerge(RpcPool.layerConfig),
@@ -167,6 +169,7 @@ export const layerRoutes = Layer.merge(Routes.layer, workers).pipe(
     ReceiptMails.layerNone,
     LinkRepo.layerNone,
     Branding.layerNone,
+    SettlementLimits.layerNone,
     Books.layerNone
   ]),
   Layer.provide([AttemptRepo.layerNone, ClaimRepo.layerNone, TransferRepo.layerNone, RefundRepo.layerNone]),

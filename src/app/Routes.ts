@@ -8,6 +8,7 @@ import * as CheckoutPages from "../checkout/Pages.ts"
 import * as LinkPages from "../checkout/pages/links/Pages.ts"
 import * as ReceiptPages from "../checkout/pages/receipts/Pages.ts"
 import { layerApiKeyAuth, layerTestRail } from "../merchants/keys/layerApiKeyAuth.ts"
+import * as SettlementLevelsHttp from "../merchants/settlementLevels/Http.ts"
 import * as BooksHttp from "../payments/books/Http.ts"
 import * as EventsHttp from "../payments/events/Http.ts"
 import * as PaymentsHttp from "../payments/Http.ts"
@@ -39,6 +40,7 @@ const contract = HttpApiBuilder.layer(Api).pipe(
     LinksHttp.layer,
     ReceiptsHttp.layer,
     RefundsHttp.layer,
+    SettlementLevelsHttp.layer,
     BooksHttp.layer,
     EventsHttp.layer,
     WebhooksHttp.layer,

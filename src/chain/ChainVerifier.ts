@@ -49,7 +49,7 @@ const make = Effect.fnUntraced(function* (options: ChainVerifierOptions) {
   return ChainVerifier.of({
     verify: Effect.fn("ChainVerifier.verify")(function* (expectation) {
       const { amount, env, transactionId } = expectation
-      const finality = finalityFor(amount, levels[env])
+      const finality = finalityFor(amount, expectation.levels ?? levels[env])
       return yield* observations.verification(env, transactionId, (agreement) =>
         verificationOf(agreement, expectation, { finality, confirmations: required[env] })
       )

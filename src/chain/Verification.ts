@@ -3,6 +3,7 @@
 import { Data, Schema } from "effect"
 import type { Hex } from "viem"
 import type { Address, Env, TransactionHash } from "../domain/Chain.ts"
+import type { SettlementLevels } from "../domain/Finality.ts"
 import type { AtomicUsdc } from "../domain/Money.ts"
 import type { ChainId } from "../domain/networks.ts"
 import type { TokenChange } from "../domain/TokenChange.ts"
@@ -17,6 +18,8 @@ export interface Expectation {
   /** The receiver frozen in the intent. */
   readonly receiver: Address
   readonly amount: AtomicUsdc
+  /** The merchant's levels. Default: the operator's. */
+  readonly levels?: SettlementLevels
   /** The payment's creation; older transfers belong to something else. */
   readonly notBefore: Date
   /**

@@ -23,6 +23,7 @@ import { faucetNetwork, hasFaucet, isTest, networks } from "../domain/networks.t
 import { PaymentId } from "../domain/Payment.ts"
 import { Branding, logoUrlOf } from "../merchants/Branding.ts"
 import { KeyAuth } from "../merchants/keys/KeyAuth.ts"
+import { SettlementLimits } from "../merchants/settlementLevels/SettlementLimits.ts"
 import { audiencesOf } from "../payments/buyers/audiencesOf.ts"
 import { BuyerIdentity } from "../payments/buyers/BuyerIdentity.ts"
 import { BuyerTokenRefused, refusalOf } from "../payments/buyers/BuyerTokenRefused.ts"
@@ -56,6 +57,7 @@ const context = HttpApiBuilder.group(
     const node = browserNode(config)
 
     const brandings = yield* Branding
+    const settlementLimits = yield* SettlementLimits
 
     return handlers.handle(
       "context",
@@ -76,10 +78,12 @@ const context = HttpApiBuilder.group(
           env,
           livemode: !isTest(env),
           open: executes(env),
-          settlement: config.settlementLevels[env].map(({ seconds, upTo }) => ({
-            ...(upTo === null ? {} : { upTo: upTo.toString() }),
-            seconds
-          })),
+          settlement: (yield* settlementLimits.levels({ merchantId: merchant.id, env })).map(
+            ({ seconds, upTo }) => ({
+              ...(upTo === null ? {} : { upTo: upTo.toString() }),
+              seconds
+            })
+          ),
           now: (yield* DateTime.nowAsDate).toISOString(),
           paymentExpirySeconds: Math.floor(Duration.toSeconds(config.paymentExpiry)),
           audience,

@@ -7,6 +7,7 @@ export const AuditAction = Schema.Literals([
   "receiver.change_requested",
   "receiver.change_withdrawn",
   "receiver.change_lost",
+  "settlement_limits.changed",
   "key.created",
   "key.rotated",
   "key.revoked",

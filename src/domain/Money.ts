@@ -31,14 +31,24 @@ export const formatUsd = (atomic: bigint): string => {
   return `${digits.slice(0, -6)}.${digits.slice(-6, end)}`
 }
 
+const isDecimal = Schema.isPattern(/^[0-9]{1,14}(\.[0-9]{1,6})?$/u, {
+  message: 'a decimal string with 1 to 14 integer digits and up to 6 decimals, such as "10.00"'
+})
+
+/** A limit on the wire, which may be 0; atomic USDC inside. */
+export const UsdLimit = Schema.String.check(isDecimal).pipe(
+  Schema.decodeTo(Schema.BigInt, {
+    decode: SchemaGetter.transform(parse),
+    encode: SchemaGetter.transform(formatUsd)
+  })
+)
+
 /**
  * Decimal USD on the wire, atomic units inside. docs/contract.md 4.1 and 8: up to
  * 14 integer and 6 decimal digits, greater than 0, ASCII digits only.
  */
 export const UsdAmount = Schema.String.check(
-  Schema.isPattern(/^[0-9]{1,14}(\.[0-9]{1,6})?$/u, {
-    message: 'a decimal string with 1 to 14 integer digits and up to 6 decimals, such as "10.00"'
-  }).abort(),
+  isDecimal.abort(),
   Schema.isPattern(/[1-9]/u, { message: "an amount greater than 0" })
 )
   .annotate({

@@ -22,6 +22,7 @@ import type { Principal } from "../domain/Merchant.ts"
 import { networks } from "../domain/networks.ts"
 import type { Evidence, Payment, PaymentId } from "../domain/Payment.ts"
 import type { TokenChange } from "../domain/TokenChange.ts"
+import { SettlementLimits } from "../merchants/settlementLevels/SettlementLimits.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { RateLimiter } from "../platform/limits/RateLimiter.ts"
 import { Networks } from "../platform/Networks.ts"
@@ -108,6 +109,7 @@ export class Payments extends Context.Service<
     | DeliveryWake
     | RateLimiter
     | ChainReach
+    | SettlementLimits
   > = Layer.effect(
     Payments,
     Effect.gen(function* () {
@@ -125,7 +127,8 @@ export class Payments extends Context.Service<
         ...{ repo, chain, wake },
         claimRepo: yield* ClaimRepo,
         transferRepo: yield* TransferRepo,
-        networks: yield* Networks
+        networks: yield* Networks,
+        settlementLimits: yield* SettlementLimits
       })
 
       const open = Effect.fnUntraced(function* (principal: Principal, intentToken: string) {

@@ -46,6 +46,8 @@ const table: Readonly<Record<string, readonly [test: string, live: string]>> = {
   "settingsPages.remove": ["O", "O"],
   "settingsPages.changeRole": ["O", "O"],
   "settingsPages.leave": ["ODSR", "ODSR"],
+  "settlementLevelPages.retrieve": ["ODSR", "ODSR"],
+  "settlementLevelPages.update": ["O", "O"],
   "alertPages.list": ["ODSR", "ODSR"],
   "alertPages.more": ["ODSR", "ODSR"],
   "alertPages.acknowledge": ["ODS", "ODS"],

@@ -26,7 +26,7 @@ describe("Settings", () => {
     await nav.getByRole("link", { name: "Business" }).waitFor()
     const names = await nav.getByRole("link").allTextContents()
     expect(names).toEqual([
-      "Receiving address",
+      "Receiving payments",
       "Business",
       "Branding",
       "Team",
@@ -43,6 +43,25 @@ describe("Settings", () => {
     const other = await page.context().newPage()
     await other.goto(`${settings}#branding`)
     await untilOn(other, isAtTop("branding"))
+  })
+
+  browserTest("an owner lets live payments wait for more certainty than the operator asks for", async () => {
+    const person = await signUp(service.baseUrl)
+    const page = await signedIn(service.baseUrl, person.cookie, { width: 390 })
+    await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/live/settings`)
+    const limit = page.getByLabel("Settle at once: up to")
+    await limit.fill("200")
+    await page.getByRole("button", { name: "Save limits" }).click()
+    await page.getByText("At most 100.00, the operator's limit.").waitFor()
+    await limit.fill("20")
+    await page.getByRole("button", { name: "Save limits" }).click()
+    await page.getByText("Saved").waitFor()
+    await screenshot(page, "settings-settlement-levels")
+    await page.reload()
+    expect(await limit.inputValue()).toBe("20.00")
+    await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/test/settings`)
+    await page.getByRole("heading", { name: "Where you are signed in" }).waitFor()
+    expect(await limit.count()).toBe(0)
   })
 
   for (const width of [1280, 390])

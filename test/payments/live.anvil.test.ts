@@ -84,6 +84,48 @@ describe("open", () => {
     expect((await world.settled(large.payment.id, 30_000)).status).toBe("settled")
   })
 
+  test("a merchant's own limits: its $15 wait for a safe block, another's do not", async () => {
+    const change = (body: object, key = world.merchant.keys.live.secret) =>
+      world.call("PATCH", "/settlement-levels", key, body)
+    const tooMuch = await change({ included: "100.000001" })
+    expect([tooMuch.status, tooMuch.body.error.details]).toEqual([
+      400,
+      [{ path: "body.included", message: "At most 100.00, the operator's limit." }]
+    ])
+    expect((await change({ safe: "5.00" }, world.merchant.keys.test.secret)).body.error.details).toEqual([
+      { path: "body.safe", message: "Payments on Base Sepolia have no limit at this level." }
+    ])
+    expect((await change({ included: "10.00" })).body.levels).toEqual([
+      { finality: "included", upTo: "10.00", operatorUpTo: "100.00", seconds: 2 },
+      { finality: "safe", upTo: "10000.00", operatorUpTo: "10000.00", seconds: 600 },
+      { finality: "finalized", seconds: 1_200 }
+    ])
+    const context = await world.call("GET", "/checkout-context", world.merchant.keys.live.publishable)
+    expect(context.body.settlement[0]).toEqual({ upTo: "10000000", seconds: 2 })
+
+    const { payment, report } = await paid(15n)
+    const other = await world.newMerchant()
+    const buyer = await world.buyer()
+    const others = await world.open("15", other)
+    const hash = await world.transfer(buyer, 15n * usd, other.receiver)
+    await world.mine(5)
+    expect((await world.report(buyer, others.id, hash, 15n * usd, other)).status).toBe(200)
+    const answer = await report()
+    expect([answer.status, answer.body.error.code]).toEqual([202, "SETTLEMENT_PENDING"])
+    await world.mine(32)
+    expect((await world.settled(payment.id)).status).toBe("settled")
+
+    const [entry] = await world.sql`
+      SELECT actor, summary FROM audit_entries
+      WHERE action = 'settlement_limits.changed' AND merchant_id = ${world.merchant.id}`
+    expect(entry).toEqual({
+      actor: "API",
+      summary:
+        "changed the settlement limits from included 100.00, safe 10000.00 to included 10.00, safe 10000.00"
+    })
+    expect((await change({ included: null })).body.levels[0]?.upTo).toBe("100.00")
+  })
+
   test("a node is silent: $3 wait for the other one's safe block", async () => {
     world.secondNode?.behave(() => ({ raw: new Response(null, { status: 502 }) }))
     const { payment, report } = await paid(3n)

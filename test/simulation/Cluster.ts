@@ -7,6 +7,7 @@ import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
 import { ContractSignatures } from "../../src/chain/ContractSignatures.ts"
 import type { RpcNode } from "../../src/chain/RpcPool/RpcNode.ts"
 import { RpcPool } from "../../src/chain/RpcPool.ts"
+import { SettlementLimits } from "../../src/merchants/settlementLevels/SettlementLimits.ts"
 import { BuyerIdentity } from "../../src/payments/buyers/BuyerIdentity.ts"
 import { AppConfig } from "../../src/platform/AppConfig.ts"
 import { EgressPolicy } from "../../src/platform/egress/EgressPolicy.ts"
@@ -232,6 +233,7 @@ export class Cluster {
         isAwaited: () => false
       })
     ).pipe(
+      Layer.provideMerge(SettlementLimits.layerNone),
       Layer.provideMerge(Layer.merge(RpcPool.layerNodes({ test, live: [] }), ContractSignatures.layerNone)),
       Layer.provideMerge(Layer.merge(layers.layer, Layer.succeed(AppConfig, config))),
       Layer.provideMerge(Layer.succeed(SecureRandom.SecureRandom, random))

@@ -12,6 +12,7 @@ import { AtomicUsdc } from "../../src/domain/Money.ts"
 import { networks } from "../../src/domain/networks.ts"
 import { type Payment, PaymentId } from "../../src/domain/Payment.ts"
 import { KeyAuth } from "../../src/merchants/keys/KeyAuth.ts"
+import { SettlementLimits } from "../../src/merchants/settlementLevels/SettlementLimits.ts"
 import { AttemptRepo } from "../../src/payments/AttemptRepo.ts"
 import { BuyerIdentity } from "../../src/payments/buyers/BuyerIdentity.ts"
 import { ClaimRepo } from "../../src/payments/ClaimRepo.ts"
@@ -59,7 +60,12 @@ const memoryRepos = Layer.mergeAll(
 const paymentsOver = Layer.mergeAll(IncomingTransfers.layer, PaymentAttempts.layer).pipe(
   Layer.provideMerge(Payments.layer),
   Layer.provideMerge(ChainReach.layer),
-  Layer.provide([IntentTokens.layer, DeliveryWake.layerLocal, RateLimiter.layerMemory])
+  Layer.provide([
+    IntentTokens.layer,
+    DeliveryWake.layerLocal,
+    RateLimiter.layerMemory,
+    SettlementLimits.layerNone
+  ])
 )
 
 const over = <R>(

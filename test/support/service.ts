@@ -15,6 +15,7 @@ import { AtomicUsdc } from "../../src/domain/Money.ts"
 import { AuditLog } from "../../src/merchants/audit/AuditLog.ts"
 import { Branding } from "../../src/merchants/Branding.ts"
 import { type FirstKeys, KeyAuth } from "../../src/merchants/keys/KeyAuth.ts"
+import { SettlementLimits } from "../../src/merchants/settlementLevels/SettlementLimits.ts"
 import { BuyerIdentity } from "../../src/payments/buyers/BuyerIdentity.ts"
 import { layerPaymentRepos } from "../../src/payments/layerPaymentRepos.ts"
 import { LinkRepo } from "../../src/payments/links/LinkRepo.ts"
@@ -56,6 +57,7 @@ const services = (database: TestDatabase, config: Partial<typeof AppConfig.Servi
     Releases.layerNone,
     LinkRepo.layer,
     Branding.layer,
+    SettlementLimits.layer,
     Receipts.layer.pipe(Layer.provide(SecretBox.layer)),
     ReceiptMails.layer,
     Alerts.layer,

@@ -37,7 +37,10 @@ export const makeChainVerifierMemory = Effect.fnUntraced(function* (
       chain.agreement(expectation.env, expectation.transactionId).pipe(
         Effect.map((agreement) =>
           verificationOf(agreement, expectation, {
-            finality: finalityFor(expectation.amount, settlementLevelsOf(networks[expectation.env])),
+            finality: finalityFor(
+              expectation.amount,
+              expectation.levels ?? settlementLevelsOf(networks[expectation.env])
+            ),
             confirmations
           })
         )

@@ -14,6 +14,7 @@ import { NotificationPreferencesApi } from "./notificationPreferences/Api.ts"
 import { PaymentPagesApi } from "./payments/Api.ts"
 import { RefundPagesApi } from "./refunds/Api.ts"
 import { SettingsPagesApi } from "./settings/Api.ts"
+import { SettlementLevelPagesApi } from "./settlementLevels/Api.ts"
 import { TransferPagesApi } from "./transfers/Api.ts"
 import { WebhookPagesApi } from "./webhooks/Api.ts"
 
@@ -25,6 +26,7 @@ export class DashboardApi extends HttpApi.make("dashboard")
     KeyPagesApi,
     WebhookPagesApi,
     SettingsPagesApi,
+    SettlementLevelPagesApi,
     AlertPagesApi,
     AgentPagesApi,
     TransferPagesApi,

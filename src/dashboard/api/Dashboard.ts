@@ -34,6 +34,7 @@ import { PaymentPagesRepo } from "./payments/PaymentPagesRepo.ts"
 import * as RefundsHttp from "./refunds/Http.ts"
 import { layerSession } from "./Session/layerSession.ts"
 import * as SettingsHttp from "./settings/Http.ts"
+import * as SettlementLevelsHttp from "./settlementLevels/Http.ts"
 import * as TransfersHttp from "./transfers/Http.ts"
 import { DeliveryPagesRepo } from "./webhooks/DeliveryPagesRepo.ts"
 import * as WebhooksHttp from "./webhooks/Http.ts"
@@ -68,6 +69,7 @@ export const layer = Layer.merge(
       KeysHttp.layer,
       WebhooksHttp.layer,
       SettingsHttp.layer,
+      SettlementLevelsHttp.layer,
       AlertsHttp.layer,
       AgentsHttp.layer,
       TransfersHttp.layer,

@@ -16,6 +16,7 @@ import { ProfileCard } from "./ProfileCard.tsx"
 import { ReceiverCard } from "./ReceiverCard.tsx"
 import { useMay } from "./roles.ts"
 import { SecurityCard } from "./SecurityCard.tsx"
+import { SettlementLevelsCard } from "./SettlementLevelsCard.tsx"
 import { TimeZoneCard } from "./TimeZoneCard.tsx"
 import { useMerchantPage } from "./useMerchantPage.ts"
 
@@ -31,7 +32,15 @@ const sections: Readonly<
     { readonly title: string; readonly owner?: true; readonly cards: (part: Part) => ComponentChildren }
   >
 > = {
-  receiving: { title: "Receiving address", cards: (part) => <ReceiverCard {...part} /> },
+  receiving: {
+    title: "Receiving payments",
+    cards: (part) => (
+      <>
+        <ReceiverCard {...part} />
+        <SettlementLevelsCard />
+      </>
+    )
+  },
   business: {
     title: "Business",
     cards: (part) => (

@@ -9,6 +9,7 @@ import { type Evidence, judgeReport, type Payment } from "../../domain/Payment.t
 import type { TokenChange } from "../../domain/TokenChange.ts"
 import type { MismatchReason, PendingReason } from "../../domain/VerdictReason.ts"
 import { settledEvent } from "../../domain/Webhook.ts"
+import type { SettlementLimits } from "../../merchants/settlementLevels/SettlementLimits.ts"
 import type { Networks } from "../../platform/Networks.ts"
 import type { DeliveryWake } from "../../webhooks/DeliveryWake.ts"
 import { blockTolerance } from "../AttemptRepo/AttemptStore.ts"
@@ -81,7 +82,8 @@ export const makeEvidenceCheck = ({
   transferRepo,
   chain,
   wake,
-  networks: { executes }
+  networks: { executes },
+  settlementLimits
 }: {
   readonly repo: PaymentRepo["Service"]
   readonly claimRepo: ClaimRepo["Service"]
@@ -89,6 +91,7 @@ export const makeEvidenceCheck = ({
   readonly chain: ChainVerifier["Service"]
   readonly wake: DeliveryWake["Service"]
   readonly networks: Networks
+  readonly settlementLimits: SettlementLimits["Service"]
 }): EvidenceCheck & {
   /** The result for a payment that is closed to this evidence, or undefined if it is still open. */
   readonly decided: (payment: Payment, evidence: Evidence) => ReportCheck | undefined
@@ -182,6 +185,7 @@ export const makeEvidenceCheck = ({
         receiver: payment.receiver,
         amount: payment.amount
       })
+    const levels = yield* settlementLimits.levels(payment)
     let excludeOrdinals: ReadonlyArray<number> = []
     while (true) {
       const verification = yield* chain.verify({
@@ -190,6 +194,7 @@ export const makeEvidenceCheck = ({
         payer: evidence.payer,
         receiver: payment.receiver,
         amount: payment.amount,
+        levels,
         notBefore: payment.createdAt,
         ...since,
         tokenChanges: evidence.tokenChanges,

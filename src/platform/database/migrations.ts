@@ -7,6 +7,7 @@ import * as secretFingerprints from "../../../migrations/0004_secret_fingerprint
 import * as gatheredNotifications from "../../../migrations/0005_gathered_notifications.ts"
 import * as unsentSettlements from "../../../migrations/0006_unsent_settlements.ts"
 import * as daySums from "../../../migrations/0007_day_sums.ts"
+import * as settlementLimits from "../../../migrations/0010_settlement_limits.ts"
 import type { Migration } from "./migrate.ts"
 
 /** Each runs once, in the order of its number. */
@@ -17,7 +18,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0004_secret_fingerprints": secretFingerprints,
   "0005_gathered_notifications": gatheredNotifications,
   "0006_unsent_settlements": unsentSettlements,
-  "0007_day_sums": daySums
+  "0007_day_sums": daySums,
+  "0010_settlement_limits": settlementLimits
 }
 
 /** Every table that the migrations make. */
@@ -43,6 +45,7 @@ export const tables = [
   "merchant_branding",
   "merchant_members",
   "merchant_receivers",
+  "merchant_settlement_limits",
   "merchants",
   "notified_groups",
   "one_time_links",

@@ -79,7 +79,13 @@ describe("bun run demo", () => {
           (
             await fetch(`${dashboard}/api/merchants/${merchant.id}/test${path}`, { headers: { cookie } })
           ).json()
-        expect(await get("/overview")).toMatchObject({
+        // The refund is proven a block or two after its transfer.
+        let overview = await get("/overview")
+        for (const end = Date.now() + 15_000; overview.refunded.count < 1 && Date.now() < end; ) {
+          await Bun.sleep(250)
+          overview = await get("/overview")
+        }
+        expect(overview).toMatchObject({
           settled: { count: 6, volume: "150.05" },
           refunded: { count: 1 },
           pending: 2

@@ -1,0 +1,79 @@
+// How certain a payment's block must be before the payment settles, by amount. A merchant may be stricter.
+import { owners } from "../../domain/roleSets.ts"
+import type { SettlementLevelList } from "../../merchants/settlementLevels/Api.ts"
+import { call, useAction } from "./api.ts"
+import { Card } from "./components/Card.tsx"
+import { Field } from "./components/Field.tsx"
+import { type Fields, Form } from "./components/Form.tsx"
+import { Loaded } from "./components/Loaded.tsx"
+import { usd } from "./format.ts"
+import { useMay } from "./roles.ts"
+import { useSession } from "./session.ts"
+import { toast } from "./toasts.ts"
+import { useMerchantPage } from "./useMerchantPage.ts"
+
+type Level = SettlementLevelList["levels"][number]
+
+const waitOf = ({ finality, seconds }: Level): string =>
+  finality === "included" || finality === "confirmed"
+    ? "at once"
+    : `in about ${Math.round(seconds / 60)} minutes, once the block is ${finality}`
+
+const LevelForm = ({ levels, reload }: SettlementLevelList & { readonly reload: () => Promise<void> }) => {
+  const { api } = useSession()
+  const limited = levels.filter(({ operatorUpTo }) => operatorUpTo !== undefined)
+  const save = useAction(async (fields: Fields) => {
+    await call(
+      "PATCH",
+      `${api}/settlement-levels`,
+      Object.fromEntries(
+        limited.map(({ finality }) => {
+          const typed = (fields[finality] ?? "").trim()
+          return [finality, typed === "" ? null : typed]
+        })
+      )
+    )
+    toast("Saved")
+    await reload()
+  })
+  return (
+    <Form submit="Save limits" action={save}>
+      {limited.map((level) => (
+        <Field
+          key={level.finality}
+          label={`Settle ${waitOf(level)}: up to`}
+          name={level.finality}
+          value={level.upTo ?? ""}
+          hint={`In USD, at most ${usd(level.operatorUpTo ?? "")}. Leave it empty for that.`}
+        />
+      ))}
+      <p class="hint">Larger amounts settle {levels.slice(-1).map(waitOf)}.</p>
+    </Form>
+  )
+}
+
+export const SettlementLevelsCard = () => {
+  const page = useMerchantPage<SettlementLevelList>("/settlement-levels")
+  const isOwner = useMay()(owners)
+  return (
+    <Loaded page={page}>
+      {({ levels }) =>
+        levels.length < 2 ? null : (
+          <Card title="When payments settle">
+            {isOwner ? (
+              <LevelForm levels={levels} reload={page.reload} />
+            ) : (
+              <ul>
+                {levels.map((level) => (
+                  <li key={level.finality}>
+                    {level.upTo === undefined ? "Above" : `Up to ${usd(level.upTo)}`}: {waitOf(level)}
+                  </li>
+                ))}
+              </ul>
+            )}
+          </Card>
+        )
+      }
+    </Loaded>
+  )
+}
