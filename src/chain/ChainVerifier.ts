@@ -165,7 +165,7 @@ const make = Effect.fnUntraced(function* (options: ChainVerifierOptions) {
       to,
       filter = everyTransfer
     ) {
-      return readingOf(yield* pool.poll(env, aboutRange(env, from, to, filter)))
+      return readingOf(env, yield* pool.poll(env, aboutRange(env, from, to, filter)))
     }),
     headBlock: Effect.fn("ChainVerifier.headBlock")(function* (env) {
       const block = yield* pool.head(env)

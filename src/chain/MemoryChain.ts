@@ -102,7 +102,8 @@ const make = Effect.sync((): typeof MemoryChain.Service => {
                   }))
               )
             )
-          )
+          ),
+          others: []
         })
       }),
     visibleBlock: (env) =>

@@ -144,6 +144,11 @@ export interface ChainTransfer {
   readonly blockHash: TransactionHash
 }
 
+/** A transfer of a token that is not USDC. */
+export interface OtherTransfer extends ChainTransfer {
+  readonly symbol: string
+}
+
 /** The nodes' answer about a range of blocks. */
 export type RangeReading = Data.TaggedEnum<{
   /** Every USDC transfer of the range that the filter has, in the order of the chain. */
@@ -154,6 +159,8 @@ export type RangeReading = Data.TaggedEnum<{
     readonly blockHash: TransactionHash
     readonly blockTime: bigint
     readonly transfers: ReadonlyArray<ChainTransfer>
+    /** Likewise of the network's other tokens. */
+    readonly others: ReadonlyArray<OtherTransfer>
   }
   /** A majority has not reached the last block. */
   Behind: Record<never, never>

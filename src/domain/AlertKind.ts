@@ -18,6 +18,7 @@ export const AlertKind = Schema.Literals([
   "faucet_transfer_reverts",
   "relayer_empty",
   "incoming_transfer",
+  "other_token",
   "receiver_blacklisted",
   "clock_skew",
   "work_stalled",

@@ -29,6 +29,8 @@ export interface Network {
     readonly domainName: string
     readonly domainVersion: "2"
   }
+  /** Tokens that buyers take for USDC, with its decimals: they settle nothing, and what arrives is shown. */
+  readonly otherTokens: ReadonlyArray<{ readonly address: Address; readonly symbol: string }>
   /** The variable that names its nodes, and the public node used without it. */
   readonly nodes: { readonly setting: string; readonly default: ReadonlyArray<string> }
   /**
@@ -97,6 +99,7 @@ export const networks: { readonly [E in Env]: Network } = {
       domainName: "USDC",
       domainVersion: "2"
     },
+    otherTokens: [],
     nodes: { setting: "BASE_SEPOLIA_RPC_URLS", default: ["https://sepolia.base.org"] },
     wallets: { setting: "AGENT_WALLET_MNEMONIC" },
     confirmations: 1,
@@ -125,6 +128,7 @@ export const networks: { readonly [E in Env]: Network } = {
       domainName: "USD Coin",
       domainVersion: "2"
     },
+    otherTokens: [{ address: addressOf("0xFF970A61A04b1cA14834A43f5dE4533eBDDB5CC8"), symbol: "USDC.e" }],
     nodes: { setting: "ARBITRUM_RPC_URLS", default: ["https://arb1.arbitrum.io/rpc"] },
     wallets: { setting: "LIVE_WALLET_MNEMONIC" },
     confirmations: 1,

@@ -1,6 +1,9 @@
 // Real money, on a chain with Arbitrum One's id and USDC: closed, opened, and closed again by one setting. What a block
 // must be before it settles a payment follows from the amount; this chain calls a block safe after 32 others, final after 64.
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect } from "effect"
+import { concat, createWalletClient, type Hex, http, pad, toHex } from "viem"
+import { transferTopic } from "../../src/chain/ChainVerifier/TransferLog.ts"
 import { networks } from "../../src/domain/networks.ts"
 import { moneyWorld } from "./moneyWorld.ts"
 
@@ -8,6 +11,8 @@ setDefaultTimeout(120_000)
 
 const usd = 1_000_000n
 const world = await moneyWorld({ MAINNET: "closed" }, networks.live)
+/** Emits `Transfer(address,address,uint256)` of its three words of input. */
+const emitter = `0x6040356000526020356000357f${transferTopic.slice(2)}60206000a300`
 const open = { MAINNET: "open" }
 
 const paid = async (dollars: bigint) => {
@@ -124,6 +129,40 @@ describe("open", () => {
         "changed the settlement limits from included 100.00, safe 10000.00 to included 10.00, safe 10000.00"
     })
     expect((await change({ included: null })).body.levels[0]?.upTo).toBe("100.00")
+  })
+
+  test("USDC.e is another token: it settles nothing, and its merchant is told how much came", async () => {
+    const [bridged] = networks.live.otherTokens
+    if (bridged === undefined) throw new Error("no other token")
+    await Effect.runPromise(world.chain.rpc("anvil_setCode", [bridged.address, emitter]))
+    const shop = await world.newMerchant()
+    const buyer = await world.buyer()
+    const payment = await world.open("3", shop)
+    expect((await world.announce(buyer, payment.id, {}, shop)).status).toBe(201)
+    const client = createWalletClient({ account: buyer, transport: http(world.chain.rpcUrl) })
+    const send = async (atomic: bigint) => {
+      const words = [buyer.address, shop.receiver, toHex(atomic)].map((one) => pad(one as Hex, { size: 32 }))
+      const hash = await client.sendTransaction({ chain: null, to: bridged.address, data: concat(words) })
+      await world.mine(3)
+      return hash
+    }
+    await send(9_999n)
+    const hash = await send(3n * usd)
+    const alerts = await world.until(
+      () => world.sql`SELECT message FROM alerts WHERE merchant_id = ${shop.id} AND kind = 'other_token'`,
+      (rows) => rows.length > 0
+    )
+    expect(alerts).toEqual([
+      {
+        message: `3.00 USDC.e reached ${shop.receiver} from ${buyer.address}, in transaction ${hash}. USDC.e is another token than USDC and settles no payment. Return it from your wallet, and ask for USDC.`
+      }
+    ])
+    const reported = await world.report(buyer, payment.id, hash, 3n * usd, shop)
+    expect([reported.status, reported.body.error.reason]).toEqual([422, "token"])
+    expect(await world.sql`SELECT 1 FROM incoming_transfers WHERE merchant_id = ${shop.id}`).toHaveLength(0)
+    const own = await world.transfer(buyer, 3n * usd, shop.receiver)
+    await world.mine(2)
+    expect((await world.report(buyer, payment.id, own, 3n * usd, shop)).status).toBe(200)
   })
 
   test("a node is silent: $3 wait for the other one's safe block", async () => {

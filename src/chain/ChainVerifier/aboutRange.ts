@@ -2,8 +2,8 @@
 // behind the one that named it answers nothing rather than less. An empty list is believed only where the block's
 // bloom allows it, or after a second look: an index of logs may lag behind its blocks.
 import { Effect, Result, Schema } from "effect"
-import { type Env, TransactionHash } from "../../domain/Chain.ts"
-import { networks } from "../../domain/networks.ts"
+import { type Address, type Env, TransactionHash } from "../../domain/Chain.ts"
+import { byEnv, networks } from "../../domain/networks.ts"
 import { everyTransfer, type ReceiverFilter } from "../ReceiverFilter.ts"
 import { NodeFailure } from "../RpcPool/NodeFailure.ts"
 import type { RpcNode } from "../RpcPool/RpcNode.ts"
@@ -32,6 +32,11 @@ const indexPause = "1 second"
 
 const RangeLogs = Schema.Array(RangeLog)
 const Receipts = Schema.Array(Schema.Struct({ logs: Schema.Array(ReceiptLog) }))
+/** USDC, and what buyers take for it. */
+const tokensOf = byEnv((env) => {
+  const { otherTokens, usdc } = networks[env]
+  return [usdc, ...otherTokens].map(({ address }) => address.toLowerCase())
+})
 const quantity = (value: bigint) => `0x${value.toString(16)}`
 const malformed = (message: string) => new NodeFailure({ kind: "malformed", message })
 
@@ -48,7 +53,8 @@ type Place = { readonly blockHash: string } | { readonly fromBlock: string; read
 
 /** The logs of the filter's questions in a place, each once, in the order of the chain. */
 const logsIn = Effect.fnUntraced(function* (node: RpcNode, env: Env, place: Place, filter: ReceiverFilter) {
-  const { address } = networks[env].usdc
+  const tokens = tokensOf[env]
+  const address = tokens.length === 1 ? tokens[0] : tokens
   const answers = yield* Effect.forEach(
     filter.questions,
     (topics) => node.call("eth_getLogs", [{ address, topics, ...place }], RangeLogs),
@@ -57,8 +63,7 @@ const logsIn = Effect.fnUntraced(function* (node: RpcNode, env: Env, place: Plac
   for (const logs of answers) {
     const isOrdered = logs.every((log, index) => index === 0 || isAfter(log, logs[index - 1] ?? log))
     const isAsked = logs.every(
-      (log) =>
-        log.address === address.toLowerCase() && log.topics[0] === transferTopic && filter.has(log.topics)
+      (log) => tokens.includes(log.address) && log.topics[0] === transferTopic && filter.has(log.topics)
     )
     if (!isOrdered || !isAsked) return yield* malformed("other logs than those asked for")
   }
@@ -71,10 +76,7 @@ const logsOfReceipts = Effect.fnUntraced(function* (node: RpcNode, env: Env, { h
   const receipts = yield* node.call("eth_getBlockReceipts", [hash], Receipts)
   return receipts
     .flatMap(({ logs }) => logs)
-    .filter(
-      ({ address, topics }) =>
-        address === networks[env].usdc.address.toLowerCase() && topics[0] === transferTopic
-    )
+    .filter(({ address, topics }) => tokensOf[env].includes(address) && topics[0] === transferTopic)
     .map((log): Log => ({ ...log, blockNumber: number }))
 })
 
@@ -170,6 +172,7 @@ export const aboutRange = (env: Env, from: bigint, to: bigint, filter: ReceiverF
             log.blockHash,
             log.transactionHash,
             log.logIndex,
+            log.address,
             log.topics,
             log.data
           ])
@@ -213,7 +216,10 @@ export const transfersOf = (
 }
 
 /** The reading that follows from all nodes' answers. */
-export const readingOf = ({ agreed, ballots, contradiction, majority }: Poll<Answer>): RangeReading => {
+export const readingOf = (
+  env: Env,
+  { agreed, ballots, contradiction, majority }: Poll<Answer>
+): RangeReading => {
   if (agreed === undefined) {
     /** True if so many nodes agree that the others can form no majority. */
     const isDecisive = (count: number) => !contradiction && ballots.length - count < majority
@@ -228,10 +234,14 @@ export const readingOf = ({ agreed, ballots, contradiction, majority }: Poll<Ans
   const [range] = agreed
   if (range === "behind") return RangeReading.Behind()
   if (range === "lacking") return RangeReading.Lacking()
+  const of = (token: Address) => range.logs.filter(({ address }) => address === token.toLowerCase())
   return RangeReading.Read({
     parentHash: TransactionHash.make(range.parentHash),
     blockHash: TransactionHash.make(range.blockHash),
     blockTime: range.blockTime,
-    transfers: transfersOf(range.logs)
+    transfers: transfersOf(of(networks[env].usdc.address)),
+    others: networks[env].otherTokens.flatMap(({ address, symbol }) =>
+      transfersOf(of(address)).map((transfer) => ({ ...transfer, symbol }))
+    )
   })
 }

@@ -20,7 +20,8 @@ import { alertWords } from "./words.ts"
 
 const Subject = ({ alert }: { readonly alert: AlertView }) => {
   const href = useHref()
-  if (alert.subject === null) return null
+  // The message names the transaction.
+  if (alert.subject === null || alert.kind === "other_token") return null
   if (alert.kind === "webhook_exhausted") return <a href={href("webhooks", alert.subject)}>View delivery</a>
   if (alert.kind === "settlements_unsent") return <a href={href("webhooks")}>View webhooks</a>
   if (alert.kind === "transfer_dropped") return <a href={href("payments", alert.subject)}>View payment</a>

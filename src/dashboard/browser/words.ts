@@ -77,6 +77,7 @@ export const alertWords: Readonly<Record<AlertKind | "unknown", string>> = {
   faucet_transfer_reverts: "Faucet transfers revert",
   relayer_empty: "Relayer wallet is out of gas",
   incoming_transfer: "Unmatched transfers",
+  other_token: "Another token arrived",
   receiver_blacklisted: "Receiving address is blacklisted",
   clock_skew: "Clock skew",
   work_stalled: "Work has stopped",

@@ -7,6 +7,8 @@ import { ChainVerifier } from "../../chain/ChainVerifier.ts"
 import { batchSize, everyTransfer, mostFiltered, transfersWith } from "../../chain/ReceiverFilter.ts"
 import type { RangeReading } from "../../chain/Verification.ts"
 import type { Env } from "../../domain/Chain.ts"
+import { dustBelow } from "../../domain/dustBelow.ts"
+import { formatUsd } from "../../domain/Money.ts"
 import { networks } from "../../domain/networks.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { Alerts } from "../../platform/alerts/Alerts.ts"
@@ -136,6 +138,24 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
     return Option.some({ transfers, outgoing: withOwner("payer") })
   })
 
+  /** What reached a receiver in another token than USDC pays nothing: its merchant sends it back. */
+  const tellOthers = Effect.fnUntraced(function* ({ others }: Reading) {
+    const large = others.filter(({ amount }) => amount >= dustBelow)
+    if (large.length === 0) return
+    const receivers = yield* transferRepo.receiversAmong(env, Arr.dedupe(large.map((one) => one.receiver)))
+    for (const { amount, ordinal, payer, receiver, symbol, transactionId } of large) {
+      const owner = receivers.get(receiver)
+      if (owner === undefined) continue
+      yield* alerts.raise({
+        since: new Date(0),
+        kind: "other_token",
+        tenant: Option.some({ merchantId: owner.merchantId, env }),
+        subject: `${transactionId} ${receiver} ${amount} ${ordinal}`,
+        message: `${formatUsd(amount)} ${symbol} reached ${receiver} from ${payer}, in transaction ${transactionId}. ${symbol} is another token than USDC and settles no payment. Return it from your wallet, and ask for USDC.`
+      })
+    }
+  })
+
   const obstacle = (words: string) =>
     Effect.map(Clock.currentTimeMillis, (now) => progress.fails(subject, now, words))
 
@@ -143,6 +163,7 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
   const store = Effect.fnUntraced(function* (last: bigint, reading: Reading, atOnce: boolean) {
     const found = yield* oursOf(reading)
     if (Option.isNone(found)) return Option.none<ChainCursor>()
+    yield* tellOthers(reading)
     const to = cursorOf(last, reading)
     const noted = yield* cursor.advance(to, found.value, atOnce || due.isAwaited(env))
     if (found.value.transfers.length > 0) arrived = true

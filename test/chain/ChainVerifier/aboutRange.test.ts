@@ -120,7 +120,10 @@ const read = Effect.fnUntraced(function* (
     RpcPool.layer({ urls: { test: proxies.map(({ url }) => url) }, retries: 0 })
   )
   const pool = Context.get(context, RpcPool)
-  const reading = readingOf(yield* pool.poll("test", aboutRange("test", BigInt(from), BigInt(to), filter)))
+  const reading = readingOf(
+    "test",
+    yield* pool.poll("test", aboutRange("test", BigInt(from), BigInt(to), filter))
+  )
   return { reading, calls: proxies.flatMap(({ calls }) => calls) }
 })
 const transfersOf = ({ reading }: Effect.Success<ReturnType<typeof read>>) =>

@@ -17,6 +17,7 @@ type MerchantKind =
   | "settlements_unsent"
   | "transfer_dropped"
   | "incoming_transfer"
+  | "other_token"
   | "account_change"
   | "receiver_blacklisted"
   | "refund_unproven"
