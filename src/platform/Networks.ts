@@ -16,6 +16,12 @@ export interface Networks {
   readonly executing: ReadonlyArray<Env>
 }
 
+/** `closing`: only what is under way executes. */
+export type NetworkState = "open" | "closing" | "closed"
+
+export const stateOf = ({ executes, isClosing }: Networks, env: Env): NetworkState =>
+  isClosing(env) ? "closing" : executes(env) ? "open" : "closed"
+
 const make = (opened: ReadonlyArray<Env>, closing: ReadonlyArray<Env> = []): Networks => {
   const executes = (env: Env) =>
     networks[env].execution === "open" || opened.includes(env) || closing.includes(env)

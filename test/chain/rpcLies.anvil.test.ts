@@ -203,9 +203,9 @@ describe(row.hammering, () => {
         node.behave(() => undefined)
         yield* Effect.sleep("60 millis")
         expect(yield* verdictFor(expected)).toBe("pending: not_found")
-        yield* Effect.sleep("200 millis")
+        yield* Effect.sleep("1 second")
         expect(yield* verdictFor(expected)).toBe("verified at 0")
-      }).pipe(Effect.provide(verifierOver([node.url], { memory: 20, negativeMemory: 200 })))
+      }).pipe(Effect.provide(verifierOver([node.url], { memory: 20, negativeMemory: 1_000 })))
     }))
   it("what settles never rests on an old observation", () =>
     Effect.gen(function* () {

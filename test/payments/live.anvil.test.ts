@@ -39,7 +39,13 @@ test("reported while it is closed: recorded, then checked by itself once it open
   expect((await world.settled(payment.id)).status).toBe("settled")
 })
 
+const readyz = async () => (await fetch(`${world.baseUrl}/readyz`)).json()
+
 describe("open", () => {
+  test("the probe says so", async () => {
+    expect(await readyz()).toEqual({ status: "ready", mainnet: "open" })
+  })
+
   test("a report settles as on Testnet, with the live codes and a webhook of real money", async () => {
     const buyer = await world.buyer()
     const payment = await world.open("5")
@@ -188,6 +194,7 @@ test("closed again: what is under way settles, nothing new begins, and then it i
   await world.stop()
   await world.mine(2)
   await world.start({ MAINNET: "closed" })
+  expect(await readyz()).toEqual({ status: "ready", mainnet: "closing" })
   const refused = await world.call("POST", "/payment-intents", world.merchant.keys.live.secret, {
     amount: "1.00",
     intentUrl: "https://shop.example.com/1"
@@ -210,6 +217,7 @@ test("closed again: what is under way settles, nothing new begins, and then it i
   )
   await world.sql`UPDATE payments SET status = 'failed', failed_at = now(), failure_reason = 'expired' WHERE status = 'pending'`
   await world.restart({ MAINNET: "closed" })
+  expect(await readyz()).toEqual({ status: "ready" })
   const closed = await paid(2n)
   const answer = await closed.report()
   expect([answer.status, answer.body.error.code]).toEqual([202, "LIVE_SETTLEMENT_GATED"])

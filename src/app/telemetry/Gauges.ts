@@ -9,10 +9,10 @@ import { parseAddress } from "../../chain/Address.ts"
 import { ChainVerifier } from "../../chain/ChainVerifier.ts"
 import { DerivedWallets } from "../../chain/wallets/DerivedWallets.ts"
 import type { Env } from "../../domain/Chain.ts"
-import { faucetNetwork } from "../../domain/networks.ts"
+import { envs, faucetNetwork } from "../../domain/networks.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { gaugeBy } from "../../platform/metrics/series.ts"
-import { Networks } from "../../platform/Networks.ts"
+import { Networks, stateOf } from "../../platform/Networks.ts"
 import { queues } from "../../platform/workers/DueWork.ts"
 import { periodic } from "../../platform/workers/supervised.ts"
 import { BacklogRepo } from "./BacklogRepo.ts"
@@ -35,6 +35,8 @@ const balance = gaugeBy(
   "quittance_wallet_balance",
   "What a wallet of the service holds, in whole USDC or ETH"
 )
+
+const networkState = gaugeBy("quittance_network_state", "1 for what a network is: open, closing or closed")
 
 const set = (gauge: Metric.Gauge<number>, value: number) => Metric.update(gauge, value)
 
@@ -65,7 +67,9 @@ const make = Effect.gen(function* () {
   const started = yield* DateTime.nowAsDate
   const chain = yield* ChainVerifier
   const { relayerKey } = yield* DerivedWallets
-  const { executing } = yield* Networks
+  const states = yield* Networks
+  const { executing } = states
+  for (const env of envs) yield* set(networkState({ env, state: stateOf(states, env) }), 1)
 
   const faucetAddress = () => addressOf(Option.getOrUndefined(Option.map(faucet.privateKey, Redacted.value)))
   const relayerAddress = (env: Env) =>

@@ -3,9 +3,11 @@
 import { Effect, type Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import type { SqlClient } from "effect/sql"
+import { envs, networks } from "../../domain/networks.ts"
 import type { AppConfig } from "../AppConfig.ts"
 import { tables } from "../database/migrations.ts"
 import { makeReady } from "../database/ready.ts"
+import { Networks, stateOf } from "../Networks.ts"
 import { Readiness } from "../workers/Readiness.ts"
 import { jsonAnswer } from "./jsonAnswer.ts"
 
@@ -21,6 +23,14 @@ export const layerReady: Layer.Layer<never, never, HttpRouter.HttpRouter | SqlCl
   HttpRouter.use((router) =>
     Effect.gen(function* () {
       const { stopping } = yield* Readiness
+      const states = yield* Networks
+      /** By the setting that opens each, where it is not closed. */
+      const opened = Object.fromEntries(
+        envs.flatMap((env) => {
+          const [{ execution }, state] = [networks[env], stateOf(states, env)]
+          return execution === "open" || state === "closed" ? [] : [[execution.toLowerCase(), state]]
+        })
+      )
       const check = yield* makeReady(tables).pipe(
         Effect.map(Effect.provideContext(yield* Effect.context<SqlClient.SqlClient | AppConfig>()))
       )
@@ -30,7 +40,9 @@ export const layerReady: Layer.Layer<never, never, HttpRouter.HttpRouter | SqlCl
         Effect.suspend(() =>
           stopping()
             ? Effect.succeed(json({ status: "stopping" }, 503))
-            : Effect.map(check, (ok) => json({ status: ok ? "ready" : "unavailable" }, ok ? 200 : 503))
+            : Effect.map(check, (ok) =>
+                json({ status: ok ? "ready" : "unavailable", ...opened }, ok ? 200 : 503)
+              )
         )
       )
     })

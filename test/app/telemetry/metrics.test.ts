@@ -31,6 +31,7 @@ const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
   quittance_queue_depth: ["queue"],
   quittance_chain_unread_seconds: [],
   quittance_open_alerts: ["kind"],
+  quittance_network_state: ["env", "state"],
   quittance_wallet_balance: ["wallet", "env", "asset"],
   quittance_x402_settlements_total: ["outcome"],
   quittance_build_info: ["version"],
