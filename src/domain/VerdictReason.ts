@@ -24,6 +24,10 @@ export const PendingReason = Schema.Literals([
 ])
 export type PendingReason = typeof PendingReason.Type
 
+/** True if the nodes, and not the chain, are why it is undecided. */
+export const isAboutNodes = (reason: PendingReason): boolean =>
+  reason === "disagreement" || reason === "rpc_unavailable" || reason === "wrong_network"
+
 /** The differences of a transaction that does not pay the payment. */
 export const MismatchReason = Schema.Literals([
   "receiver",

@@ -12,6 +12,7 @@ import {
 } from "../domain/Errors.ts"
 import type { Tenant } from "../domain/Merchant.ts"
 import type { Payment, PaymentId } from "../domain/Payment.ts"
+import { isAboutNodes } from "../domain/VerdictReason.ts"
 import { ClaimRepo } from "./ClaimRepo.ts"
 import { evidenceOf } from "./evidenceOf.ts"
 import { PaymentRepo } from "./PaymentRepo.ts"
@@ -24,6 +25,9 @@ export interface Explanation {
   readonly person: string
   readonly note: string | null
 }
+
+const waits =
+  "The chain has not confirmed this transfer far enough for its amount yet. Nothing was changed: try again in some minutes."
 
 export class IncomingTransfers extends Context.Service<
   IncomingTransfers,
@@ -135,7 +139,9 @@ export class IncomingTransfers extends Context.Service<
             case "Settled":
               return settled ? check.payment : yield* new TransferNotAttachable({ reason: "settled" })
             case "Pending":
-              return yield* new ChainUnavailable({ reason: check.reason, retryAfter: chainRetryAfter })
+              return yield* isAboutNodes(check.reason)
+                ? new ChainUnavailable({ reason: check.reason, retryAfter: chainRetryAfter })
+                : new TransferNotAttachable({ reason: check.reason, message: waits })
             case "Refused":
               return yield* new TransferNotAttachable({
                 reason: check.reason === "conflict" ? "settled" : check.reason

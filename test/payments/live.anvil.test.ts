@@ -5,6 +5,7 @@ import { Effect } from "effect"
 import { concat, createWalletClient, type Hex, http, pad, toHex } from "viem"
 import { transferTopic } from "../../src/chain/ChainVerifier/TransferLog.ts"
 import { networks } from "../../src/domain/networks.ts"
+import { signUp } from "../dashboard/person.ts"
 import { moneyWorld } from "./moneyWorld.ts"
 
 setDefaultTimeout(120_000)
@@ -169,6 +170,30 @@ describe("open", () => {
     const own = await world.transfer(buyer, 3n * usd, shop.receiver)
     await world.mine(2)
     expect((await world.report(buyer, payment.id, own, 3n * usd, shop)).status).toBe(200)
+  })
+
+  test("a member attaches a stranger's $150 once its block is safe, and is told to wait until then", async () => {
+    const person = await signUp(world.baseUrl)
+    const shop = { ...world.merchant, id: person.merchantId, keys: person.keys, receiver: person.receiver }
+    const payment = await world.open("150", shop)
+    await world.transfer(await world.buyer(), 150n * usd, person.receiver)
+    await world.mine(2)
+    const [transfer] = await world.until(
+      (): Promise<ReadonlyArray<{ id: string }>> =>
+        world.sql`SELECT id FROM incoming_transfers WHERE merchant_id = ${person.merchantId} AND kind IS NOT NULL`,
+      (rows) => rows.length > 0
+    )
+    const path = `/merchants/${person.merchantId}/live/incoming-transfers/${transfer?.id}/attach`
+    const attach = () => person.call("POST", path, { paymentId: payment.id })
+    const early = await attach()
+    expect([early.status, early.body.error.code, early.body.error.reason]).toEqual([
+      422,
+      "TRANSFER_NOT_ATTACHABLE",
+      "safe"
+    ])
+    await world.mine(32)
+    const late = await world.until(attach, ({ status }) => status === 200)
+    expect(late.body.payment.status).toBe("settled")
   })
 
   test("a node is silent: $3 wait for the other one's safe block", async () => {
