@@ -7,13 +7,14 @@ import type { BrowserContext, Page } from "playwright-core"
 import * as App from "../../src/app/App.ts"
 import { freePort } from "../../src/app/dev/freePort.ts"
 import { LocalChain } from "../../src/app/dev/LocalChain.ts"
-import { Address } from "../../src/domain/Chain.ts"
-import { networks } from "../../src/domain/networks.ts"
+import { Address, type Env } from "../../src/domain/Chain.ts"
+import { byEnv, envs, networks } from "../../src/domain/networks.ts"
 import { type FirstKeys, KeyAuth, type NewMerchant } from "../../src/merchants/keys/KeyAuth.ts"
 import { TransferRepo } from "../../src/payments/TransferRepo.ts"
 import { AppConfig, type Environment } from "../../src/platform/AppConfig.ts"
 import { newContext, type PageOptions } from "../support/browser.ts"
 import { listening } from "../support/listening.ts"
+import { moneyNetwork } from "../support/moneyNetwork.ts"
 import { temporaryDirectory } from "../support/process.ts"
 import { type RpcProxy, rpcProxy } from "../support/rpcProxy.ts"
 import { makeTestWallet, type TestWallet } from "./testWallet.ts"
@@ -43,7 +44,7 @@ export interface CheckoutWorld {
   readonly pages: Map<string, { readonly body: string; readonly headers: Readonly<Record<string, string>> }>
   /** What browsers asked of other origins than service and shop, and CSP violations. */
   readonly complaints: Array<string>
-  readonly createIntent: (amount?: string, env?: "test" | "live") => Promise<{ token: string; id: string }>
+  readonly createIntent: (amount?: string, env?: Env) => Promise<{ token: string; id: string }>
   /** A token of an intent whose five minutes end after so many seconds; negative: ended. */
   readonly tokenEndingIn: (seconds: number) => Promise<string>
   /** A wallet, with USDC and gas in it where asked. */
@@ -95,13 +96,29 @@ for (const name of ["ready", "opened", "statechange", "settled", "failed", "clos
       checkoutEvents.push({ name, paymentId: event.detail.paymentId, state: event.detail.state })
   })`
 
+/** The service's wallets on a network whose wallets it does not make itself. */
+const walletMnemonic = "legal winner thank year wave sausage worth useful legal winner thank yellow"
+
+/** A transfer counts in its own block. */
+const configOf = (environment: Environment) =>
+  Layer.effect(
+    AppConfig,
+    Effect.map(AppConfig, (config) => ({ ...config, confirmations: byEnv(() => 0) }))
+  ).pipe(Layer.provide(AppConfig.layer(environment)))
+
 /** Starts everything, with the merchant as said. */
 export const makeCheckoutWorld = Effect.fnUntraced(function* (
   merchant: Partial<NewMerchant>,
   environment: Environment
 ) {
-  const chain = Context.get(yield* Layer.build(LocalChain.layer({ blockTimeSeconds: 0 })), LocalChain)
+  const network = moneyNetwork
+  const { chainId, env, usdc } = network
+  const chain = Context.get(
+    yield* Layer.build(LocalChain.layer({ blockTimeSeconds: 0, network })),
+    LocalChain
+  )
   const node = yield* rpcProxy(chain.rpcUrl)
+  const secondNode = network.execution === "open" ? undefined : yield* rpcProxy(chain.rpcUrl)
   const dataDir = yield* temporaryDirectory
   const port = yield* freePort(0)
   const baseUrl = `http://127.0.0.1:${port}`
@@ -142,16 +159,24 @@ export const makeCheckoutWorld = Effect.fnUntraced(function* (
   const context = yield* Layer.build(
     App.layer.pipe(
       Layer.provideMerge(
-        AppConfig.layer({
+        configOf({
           PORT: String(port),
           HOST: "127.0.0.1",
           BASE_URL: baseUrl,
           DATA_DIR: dataDir,
           INTENT_TOKEN_SECRETS: `test:${intentSecret}`,
-          BASE_SEPOLIA_RPC_URLS: node.url,
-          TESTNET_CONFIRMATIONS: "0",
-          FAUCET_PRIVATE_KEY: Redacted.value(chain.faucetPrivateKey),
-          FAUCET_GAS_WEI: "2000000000000000",
+          // Nobody listens there: a world has one network.
+          ...Object.fromEntries(envs.map((each) => [networks[each].nodes.setting, "http://127.0.0.1:9"])),
+          [network.nodes.setting]: [node, ...(secondNode === undefined ? [] : [secondNode])]
+            .map(({ url }) => url)
+            .join(","),
+          ...(network.execution === "open" ? {} : { [network.execution]: "open" }),
+          ...(network.faucet
+            ? {
+                FAUCET_PRIVATE_KEY: Redacted.value(chain.faucetPrivateKey),
+                FAUCET_GAS_WEI: "2000000000000000"
+              }
+            : { [network.wallets.setting]: walletMnemonic }),
           WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${shop.port}`,
           ...environment
         })
@@ -164,7 +189,7 @@ export const makeCheckoutWorld = Effect.fnUntraced(function* (
     receivers: { test: receiver, live: receiver },
     ...merchant
   })
-  const api = async (path: string, body?: unknown, key = keys.test.secret) => {
+  const api = async (path: string, body?: unknown, key = keys[env].secret) => {
     const response = await fetch(`${baseUrl}/api/v1${path}`, {
       method: body === undefined ? "GET" : "POST",
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
@@ -187,7 +212,7 @@ export const makeCheckoutWorld = Effect.fnUntraced(function* (
     delivered,
     complaints,
     pages,
-    createIntent: async (amount = "10.00", env = "test") => {
+    createIntent: async (amount = "10.00", env = moneyNetwork.env) => {
       const { intentToken } = await api(
         "/payment-intents",
         { amount, intentUrl: `${shopUrl.replace("127.0.0.1", "localhost")}/thanks` },
@@ -204,7 +229,7 @@ export const makeCheckoutWorld = Effect.fnUntraced(function* (
         .sign(new TextEncoder().encode(intentSecret))
     },
     wallet: async ({ usdc = 50_000_000n, gas = true } = {}) => {
-      const wallet = makeTestWallet(chain.rpcUrl, networks.test.chainId)
+      const wallet = makeTestWallet(chain.rpcUrl, chainId)
       const address = Address.make(wallet.account.address)
       if (gas) await run(chain.setEth(address, 10n ** 18n))
       if (usdc > 0n) await run(chain.mint(address, usdc))
@@ -229,7 +254,7 @@ export const makeCheckoutWorld = Effect.fnUntraced(function* (
     },
     open: async (opened, token, query = "") => {
       const page = await opened.newPage()
-      await page.goto(`${shopUrl}/?token=${token}&key=${keys.test.publishable}${query}`)
+      await page.goto(`${shopUrl}/?token=${token}&key=${keys[env].publishable}${query}`)
       return page
     },
     visit: async (funds) => {
@@ -240,7 +265,7 @@ export const makeCheckoutWorld = Effect.fnUntraced(function* (
     },
     transfers: async (wallet) => {
       const logs = await chain.publicClient.getLogs({
-        address: networks.test.usdc.address,
+        address: usdc.address,
         fromBlock: 0n,
         event: {
           type: "event",
@@ -271,7 +296,7 @@ export const makeCheckoutWorld = Effect.fnUntraced(function* (
     mine: (blocks = 1) => run(chain.mine(blocks)),
     untilRead: async () => {
       const head = await chain.publicClient.getBlockNumber({ cacheTime: 0 })
-      const read = Effect.flatMap(TransferRepo, (repo) => repo.cursor("test"))
+      const read = Effect.flatMap(TransferRepo, (repo) => repo.cursor(env))
       const height = async () => Option.getOrUndefined(await world.runIn(read))?.blockNumber ?? -1n
       while ((await height()) < head) await Bun.sleep(50)
     },

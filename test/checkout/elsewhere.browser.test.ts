@@ -6,8 +6,8 @@ import type { Locator, Page } from "playwright-core"
 import { encode } from "uqr"
 import { usdcAbi } from "../../src/app/dev/LocalUsdc.ts"
 import { MerchantId } from "../../src/domain/Merchant.ts"
-import { networks } from "../../src/domain/networks.ts"
 import { TransferRepo } from "../../src/payments/TransferRepo.ts"
+import { moneyNetwork } from "../support/moneyNetwork.ts"
 import { checkoutSuite } from "./browserWorld.ts"
 import { press, receiver, toReview, untilState } from "./checkoutWorld.ts"
 
@@ -28,7 +28,7 @@ describe("Paying from elsewhere", () => {
     const page = await open(browser, token)
     await page.getByText("Open this payment in your wallet app").first().waitFor()
     const href = (name: string) => page.getByRole("link", { name }).getAttribute("href")
-    const url = `${baseUrl}/pay#token=${token}&key=${keys.test.publishable}`
+    const url = `${baseUrl}/pay#token=${token}&key=${keys[moneyNetwork.env].publishable}`
     expect(await href("MetaMask")).toBe(`https://link.metamask.io/dapp/${url.replace("http://", "")}`)
     const encoded = encodeURIComponent(url)
     expect(await href("Coinbase Wallet")).toBe(`cbwallet://dapp?url=${encoded}`)
@@ -48,7 +48,7 @@ describe("Paying from elsewhere", () => {
     })
     const page = await open(desk, token)
     await page.getByRole("img", { name: "QR code that opens this payment on a phone" }).waitFor()
-    const scanned = `${baseUrl}/pay#c=${resumeCode}&key=${keys.test.publishable}`
+    const scanned = `${baseUrl}/pay#c=${resumeCode}&key=${keys[moneyNetwork.env].publishable}`
     // A phone reads 45 modules at arm's length, with four of quiet around them.
     const { data, size } = encode(scanned, { ecc: "L", border: 4 })
     expect(size).toBeLessThanOrEqual(45 + 2 * 4)
@@ -116,7 +116,7 @@ describe("Paying from elsewhere", () => {
       await second.getByRole("heading", { name: "Pay with your phone or a wallet" }).waitFor()
       // The exchange's wallet is nobody the service knows.
       const hash = await chain.walletClient(0).writeContract({
-        address: networks.test.usdc.address,
+        address: moneyNetwork.usdc.address,
         abi: usdcAbi,
         functionName: "mint",
         args: [receiver, 12_340_000n]
@@ -124,7 +124,7 @@ describe("Paying from elsewhere", () => {
       await chain.publicClient.waitForTransactionReceipt({ hash })
       expect(await payment(id)).toMatchObject({ status: "pending" })
       // It waits for the shop, and this payment comes before a newer one of the same amount.
-      const tenant = { merchantId: MerchantId.make(merchantId), env: "test" as const }
+      const tenant = { merchantId: MerchantId.make(merchantId), env: moneyNetwork.env }
       const waiting = { status: "open" as const, limit: 10, startingAfter: undefined }
       const likely = await runIn(
         Effect.gen(function* () {

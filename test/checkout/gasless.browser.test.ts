@@ -7,6 +7,7 @@ import { Address } from "../../src/domain/Chain.ts"
 import { hasChromium, screenshot } from "../support/browser.ts"
 import { create2Factory } from "../support/contracts.ts"
 import { installMulticall } from "../support/installMulticall.ts"
+import { moneyNetwork } from "../support/moneyNetwork.ts"
 import { checkoutSuite } from "./browserWorld.ts"
 import { press, toReview, untilState } from "./checkoutWorld.ts"
 import { type Behaviour, decline, type TestWallet } from "./testWallet.ts"
@@ -80,7 +81,7 @@ describe("Paying by a signature", () => {
   browserTest("a wallet that signs for its own chain alone is asked to switch, once", async () => {
     const buyer = await wallet({ gas: false })
     buyer.chainId = 1
-    buyer.known.add(84532)
+    buyer.known.add(moneyNetwork.chainId)
     buyer.signsForItsChainAlone = true
     const browser = await context([buyer])
     const page = await open(browser, (await createIntent()).token)
@@ -194,7 +195,7 @@ describe("Paying by a signature", () => {
     const { browser, page } = await visit({ gas: false })
     await press(page, "Test Wallet")
     await untilState(page, "needs-funds")
-    await page.getByText(/^Send ETH on Base Sepolia to 0x/).waitFor()
+    await page.getByText(new RegExp(`^Send ETH on ${moneyNetwork.name} to 0x`)).waitFor()
     expect(await page.getByText(/USDC/).count()).toBe(0)
     await screenshot(page, "needs-gas")
     await press(page, "Get test ETH")

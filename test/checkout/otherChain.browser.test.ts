@@ -1,13 +1,13 @@
 // A wallet that changes its chain while it is asked: what it is asked names the chain that the money belongs on.
 import { describe, expect } from "bun:test"
 import { toHex } from "viem"
-import { networks } from "../../src/domain/networks.ts"
+import { moneyNetwork } from "../support/moneyNetwork.ts"
 import { checkoutSuite } from "./browserWorld.ts"
 import { press, toReview, untilState } from "./checkoutWorld.ts"
 
 const { browserTest, world } = await checkoutSuite()
 const { context, createIntent, open, transfers, wallet } = world
-const { chainId } = networks.test
+const { chainId } = moneyNetwork
 
 describe("A wallet that is on another chain when it is asked for the transfer", () => {
   browserTest("is asked for the payment's chain: it sends nothing, is switched back, and pays", async () => {

@@ -1,8 +1,10 @@
 // The checkout in real Chromium against the service, anvil and the real USDC: the way
 // that money takes, on a phone's screen, in a page of another origin.
+
 import { describe, expect } from "bun:test"
+import { toHex } from "viem"
 import { encodeTransfer } from "../../src/checkout/component/erc20.ts"
-import { networks } from "../../src/domain/networks.ts"
+import { moneyNetwork } from "../support/moneyNetwork.ts"
 import { checkoutSuite } from "./browserWorld.ts"
 import { eventsOf, press, receiver, toReview, untilState } from "./checkoutWorld.ts"
 import { decline } from "./testWallet.ts"
@@ -158,22 +160,23 @@ describe("Paying in a browser", () => {
     expect(buyer.count("personal_sign")).toBe(2)
   })
 
-  browserTest("too little USDC: the faucet pays, then the buyer does", async () => {
-    const poor = await wallet({ usdc: 0n, gas: false })
-    const browser = await context([poor])
-    const page = await open(browser, (await createIntent("2.00")).token)
-    await press(page, "Test Wallet")
-    await untilState(page, "needs-funds")
-    poor.behave("personal_sign", decline)
-    await press(page, "Get $10.00 test USDC")
-    await page.getByText("You declined").last().waitFor()
-    poor.behave("personal_sign", undefined)
-    await press(page, "Get $10.00 test USDC")
-    await untilState(page, "review")
-    await page.getByText("Test funds have arrived.").last().waitFor()
-    await press(page, "Pay $2.00")
-    await untilState(page, "settled")
-  })
+  if (moneyNetwork.faucet)
+    browserTest("too little USDC: the faucet pays, then the buyer does", async () => {
+      const poor = await wallet({ usdc: 0n, gas: false })
+      const browser = await context([poor])
+      const page = await open(browser, (await createIntent("2.00")).token)
+      await press(page, "Test Wallet")
+      await untilState(page, "needs-funds")
+      poor.behave("personal_sign", decline)
+      await press(page, "Get $10.00 test USDC")
+      await page.getByText("You declined").last().waitFor()
+      poor.behave("personal_sign", undefined)
+      await press(page, "Get $10.00 test USDC")
+      await untilState(page, "review")
+      await page.getByText("Test funds have arrived.").last().waitFor()
+      await press(page, "Pay $2.00")
+      await untilState(page, "settled")
+    })
 
   browserTest("funds that came another way are seen by checking again", async () => {
     const poor = await wallet({ usdc: 5_000_000n })
@@ -193,7 +196,7 @@ describe("Paying in a browser", () => {
     const { buyer, page } = await visit()
     await toReview(page)
     // What the token's contract says.
-    const more = { to: networks.test.usdc.address, data: encodeTransfer(receiver, 60_000_000n) }
+    const more = { to: moneyNetwork.usdc.address, data: encodeTransfer(receiver, 60_000_000n) }
     buyer.behave("eth_sendTransaction", () =>
       buyer.rpc("eth_estimateGas", [{ from: buyer.address, ...more }])
     )
@@ -218,7 +221,10 @@ describe("Paying in a browser", () => {
     await press(page, "Switch network")
     await untilState(page, "review")
     const added = buyer.requests.findLast(({ method }) => method === "wallet_addEthereumChain")?.params[0]
-    expect(added).toMatchObject({ chainId: "0x14a34", nativeCurrency: { symbol: "ETH", decimals: 18 } })
+    expect(added).toMatchObject({
+      chainId: toHex(moneyNetwork.chainId),
+      nativeCurrency: { symbol: "ETH", decimals: 18 }
+    })
     await press(page, "Pay $10.00")
     await untilState(page, "settled")
   })
@@ -235,7 +241,7 @@ describe("Paying in a browser", () => {
     await page.getByTitle(buyer.account.address).waitFor()
     await buyer.emit(page, "chainChanged", "0x1")
     await untilState(page, "wrong-network")
-    await buyer.emit(page, "chainChanged", "0x14a34")
+    await buyer.emit(page, "chainChanged", toHex(moneyNetwork.chainId))
     await untilState(page, "review")
     await buyer.emit(page, "accountsChanged", [])
     await page.getByText("Your wallet was disconnected.").last().waitFor()
@@ -332,29 +338,30 @@ describe("Paying in a browser", () => {
     expect(await page.locator("quittance-checkout .amount").textContent()).toContain("1.234,50\u00a0$")
   })
 
-  browserTest("live never reaches the wallet: the page says that live payments are not open", async () => {
-    const buyer = await wallet()
-    buyer.chainId = 42161
-    buyer.connected = true
-    const { token, id } = await createIntent("10.00", "live")
-    const browser = await context([buyer])
-    const embedded = `${shopUrl}/?token=${token}&key=${keys.live.publishable}`
-    const hosted = `${baseUrl}/pay#token=${token}&key=${keys.live.publishable}`
-    for (const url of [embedded, hosted]) {
-      const page = await browser.newPage()
-      await page.goto(url)
-      await page.getByRole("heading", { name: "Live payments are not open yet" }).waitFor()
-      await page.getByText("Nothing was charged.").last().waitFor()
-      expect(await page.getByRole("button", { name: "Test Wallet" }).count()).toBe(0)
-    }
-    // A test key with a live intent's token is no way around it.
-    const mixed = await browser.newPage()
-    await mixed.goto(`${shopUrl}/?token=${token}&key=${keys.test.publishable}`)
-    await untilState(mixed, "failed")
-    expect(buyer.requests).toEqual([])
-    const opened = await fetch(`${baseUrl}/api/v1/payments/${id}`, {
-      headers: { authorization: `Bearer ${keys.live.secret}` }
+  if (moneyNetwork.isTest)
+    browserTest("live never reaches the wallet: the page says that live payments are not open", async () => {
+      const buyer = await wallet()
+      buyer.chainId = 42161
+      buyer.connected = true
+      const { token, id } = await createIntent("10.00", "live")
+      const browser = await context([buyer])
+      const embedded = `${shopUrl}/?token=${token}&key=${keys.live.publishable}`
+      const hosted = `${baseUrl}/pay#token=${token}&key=${keys.live.publishable}`
+      for (const url of [embedded, hosted]) {
+        const page = await browser.newPage()
+        await page.goto(url)
+        await page.getByRole("heading", { name: "Live payments are not open yet" }).waitFor()
+        await page.getByText("Nothing was charged.").last().waitFor()
+        expect(await page.getByRole("button", { name: "Test Wallet" }).count()).toBe(0)
+      }
+      // A test key with a live intent's token is no way around it.
+      const mixed = await browser.newPage()
+      await mixed.goto(`${shopUrl}/?token=${token}&key=${keys.test.publishable}`)
+      await untilState(mixed, "failed")
+      expect(buyer.requests).toEqual([])
+      const opened = await fetch(`${baseUrl}/api/v1/payments/${id}`, {
+        headers: { authorization: `Bearer ${keys.live.secret}` }
+      })
+      expect(opened.status).toBe(404)
     })
-    expect(opened.status).toBe(404)
-  })
 })

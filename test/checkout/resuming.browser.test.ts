@@ -1,9 +1,12 @@
 // A transfer that was sent is never sent twice: reloads in every state, tabs at the
 // same time, wallets that lose their answer.
+
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Page } from "playwright-core"
+import { toHex } from "viem"
+import { moneyNetwork } from "../support/moneyNetwork.ts"
 import { checkoutSuite } from "./browserWorld.ts"
 import { deepEnough, press, toReview, untilState } from "./checkoutWorld.ts"
 import { type Behaviour, decline } from "./testWallet.ts"
@@ -35,7 +38,7 @@ describe("A reload", () => {
     await untilState(page, "wrong-network")
     await page.reload()
     await untilState(page, "wrong-network")
-    buyer.chainId = 84532
+    buyer.chainId = moneyNetwork.chainId
     await page.goto(page.url().replace(/token=[^&]*/, `token=${(await createIntent("99.00")).token}`))
     await untilState(page, "needs-funds")
     await page.reload()
@@ -330,7 +333,7 @@ describe("While it is not known whether the transfer went out", () => {
     await page.getByRole("heading", { name: "Did you approve the payment?" }).waitFor()
     await buyer.emit(page, "chainChanged", "0x1")
     await untilState(page, "wrong-network")
-    await buyer.emit(page, "chainChanged", "0x14a34")
+    await buyer.emit(page, "chainChanged", toHex(moneyNetwork.chainId))
     await page.getByRole("heading", { name: "Did you approve the payment?" }).waitFor()
     await buyer.emit(page, "accountsChanged", [])
     await page.getByText("Connect the wallet you were paying with").last().waitFor()
@@ -356,7 +359,7 @@ describe("While it is not known whether the transfer went out", () => {
       await press(page, "Pay $10.00")
       while (buyer.count("eth_sendTransaction") === 0) await Bun.sleep(20)
       const other = await buyer.account.signTransaction({
-        chainId: 84532,
+        chainId: moneyNetwork.chainId,
         to: buyer.account.address,
         nonce: 0,
         gas: 21_000n,

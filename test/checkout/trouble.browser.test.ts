@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import type { BrowserContext, Page, Route } from "playwright-core"
 import { type Hex, toHex } from "viem"
 import { encodeTransfer } from "../../src/checkout/component/erc20.ts"
-import { networks } from "../../src/domain/networks.ts"
+import { moneyNetwork } from "../support/moneyNetwork.ts"
 import { checkoutSuite } from "./browserWorld.ts"
 import { deepEnough, press, receiver, toReview, untilState } from "./checkoutWorld.ts"
 import { decline, type TestWallet } from "./testWallet.ts"
@@ -31,7 +31,7 @@ const {
   visit,
   wallet
 } = world
-const { usdc, chainId } = networks.test
+const { chainId, env, name: networkName, usdc } = moneyNetwork
 
 /** What a wallet does on "speed up" and "cancel": the same nonce at a higher price. */
 const replace = async (wallet: TestWallet, to: Hex, data: Hex, nonce: number) => {
@@ -92,7 +92,7 @@ describe("A transaction", () => {
     await page.getByText("Another transaction replaced your payment.").last().waitFor()
     await press(page, "Start again")
     // A reorganisation may still bring it.
-    await page.getByText("Checking on Base Sepolia whether it was sent.").last().waitFor()
+    await page.getByText(`Checking on ${networkName} whether it was sent.`).last().waitFor()
     await mine(deepEnough)
     await automine(true)
     await untilState(page, "review")
@@ -407,7 +407,7 @@ describe("A page whose prototypes are old", () => {
         pages.set("/old", {
           headers: { "content-type": "text/html" },
           body: `<!doctype html><script>${oldLibraries}</script><script defer src="${baseUrl}/checkout.js"></script>
-          <quittance-checkout intent-token="${token}" publishable-key="${keys.test.publishable}"></quittance-checkout>`
+          <quittance-checkout intent-token="${token}" publishable-key="${keys[env].publishable}"></quittance-checkout>`
         })
         const page = await browser.newPage()
         await page.goto(`${shopUrl}/old`)
@@ -439,7 +439,7 @@ describe("A frame without an origin", () => {
   browserTest("has neither storage nor locks: it says so, and leads to the hosted page", async () => {
     const browser = await context([])
     const { token } = await createIntent()
-    const inner = `${shopUrl}/?token=${token}&key=${keys.test.publishable}`
+    const inner = `${shopUrl}/?token=${token}&key=${keys[env].publishable}`
     pages.set("/sandboxed", {
       headers: { "content-type": "text/html" },
       body: `<iframe width="360" height="600" sandbox="allow-scripts allow-popups allow-popups-to-escape-sandbox" src="${inner}"></iframe>`

@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect } from "bun:test"
 import type { Page } from "playwright-core"
 import { expectNoAxeViolations, hasChromium, screenshot } from "../support/browser.ts"
+import { moneyNetwork } from "../support/moneyNetwork.ts"
 import { checkoutSuite } from "./browserWorld.ts"
 import { press, untilState } from "./checkoutWorld.ts"
 import { startWalletConnectRelay } from "./walletConnectRelay.ts"
@@ -18,7 +19,7 @@ const { browserTest, world } = await checkoutSuite(
 const { baseUrl, complaints, context, createIntent, keys, pages, payment, shopUrl, transfers, wallet } = world
 
 const openPay = async (page: Page, token: string) => {
-  await page.goto(`${baseUrl}/pay#token=${token}&key=${keys.test.publishable}`)
+  await page.goto(`${baseUrl}/pay#token=${token}&key=${keys[moneyNetwork.env].publishable}`)
 }
 /** What the code says. */
 const pairingOf = async (page: Page): Promise<string> => {
@@ -231,7 +232,7 @@ describe("WalletConnect", () => {
         checkout.setAttribute("publishable-key", key)
         document.body.append(checkout)
       },
-      [token, keys.test.publishable]
+      [token, keys[moneyNetwork.env].publishable]
     )
     await pocket.pair(await pairingOf(page))
     await press(page, "Pay $10.00")

@@ -4,7 +4,8 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { createWalletClient, http } from "viem"
 import { batchCall, batchContract } from "../support/contracts.ts"
-import { moneyNetwork, moneyWorld, transferCall } from "./moneyWorld.ts"
+import { moneyNetwork } from "../support/moneyNetwork.ts"
+import { moneyWorld, transferCall } from "./moneyWorld.ts"
 
 setDefaultTimeout(60_000)
 

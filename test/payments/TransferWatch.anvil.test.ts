@@ -3,7 +3,8 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { Address } from "../../src/domain/Chain.ts"
-import { type Merchant, moneyNetwork, moneyWorld } from "./moneyWorld.ts"
+import { moneyNetwork } from "../support/moneyNetwork.ts"
+import { type Merchant, moneyWorld } from "./moneyWorld.ts"
 
 setDefaultTimeout(90_000)
 

@@ -17,12 +17,10 @@ import { AppConfig } from "../../src/platform/AppConfig.ts"
 import type { AnswerBody } from "../support/AnswerBody.ts"
 import { forFile } from "../support/forFile.ts"
 import { listening } from "../support/listening.ts"
+import { moneyNetwork } from "../support/moneyNetwork.ts"
 import { ownDatabase } from "../support/ownDatabase.ts"
 import { temporaryDirectory } from "../support/process.ts"
 import { type RpcProxy, rpcProxy } from "../support/rpcProxy.ts"
-
-/** The network that money moves on: Testnet, or with MONEY_NETWORK=live Mainnet. */
-export const moneyNetwork: Network = networks[process.env["MONEY_NETWORK"] === "live" ? "live" : "test"]
 
 /** An answer of the service. */
 export interface Answer {

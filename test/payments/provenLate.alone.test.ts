@@ -8,7 +8,8 @@ import type { PrivateKeyAccount } from "viem/accounts"
 import { usdcAbi } from "../../src/app/dev/LocalUsdc.ts"
 import { Address } from "../../src/domain/Chain.ts"
 import { assemble } from "../support/assembler.ts"
-import { moneyNetwork, moneyWorld, transferCall } from "./moneyWorld.ts"
+import { moneyNetwork } from "../support/moneyNetwork.ts"
+import { moneyWorld, transferCall } from "./moneyWorld.ts"
 
 setDefaultTimeout(120_000)
 

@@ -3,7 +3,8 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import type { Hex } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
-import { moneyNetwork, moneyWorld, transferCall } from "./moneyWorld.ts"
+import { moneyNetwork } from "../support/moneyNetwork.ts"
+import { moneyWorld, transferCall } from "./moneyWorld.ts"
 
 setDefaultTimeout(60_000)
 const { chainId, usdc } = moneyNetwork

@@ -5,7 +5,8 @@ import { encodeFunctionData, type Hex } from "viem"
 import { usdcAbi } from "../../src/app/dev/LocalUsdc.ts"
 import { Address } from "../../src/domain/Chain.ts"
 import { assemble } from "../support/assembler.ts"
-import { moneyNetwork, moneyWorld } from "./moneyWorld.ts"
+import { moneyNetwork } from "../support/moneyNetwork.ts"
+import { moneyWorld } from "./moneyWorld.ts"
 
 setDefaultTimeout(60_000)
 

@@ -80,11 +80,6 @@ export class Checkout {
   }
 
   start(): void {
-    // No wallet is spoken to, and no payment opened.
-    if (this.#options.publishableKey.startsWith("pk_live_")) {
-      this.#cannotStart("LIVE_MODE_GATED")
-      return
-    }
     void this.#begin()
   }
 
@@ -214,11 +209,11 @@ export class Checkout {
   async #load(tell: Tell): Promise<void> {
     const { intentToken, service, wallet } = this.#session
     try {
-      const [context, payment] = await Promise.all([
-        this.model.context ?? service.context(),
-        service.open(intentToken)
-      ])
-      if (!context.open) return this.#cannotStart("LIVE_MODE_GATED")
+      const reading = this.model.context ?? service.context()
+      // While a network is closed no wallet is spoken to, and no payment opened.
+      const mayBeClosed = this.#options.publishableKey.startsWith("pk_live_")
+      if (mayBeClosed && !(await reading).open) return this.#cannotStart("LIVE_MODE_GATED")
+      const [context, payment] = await Promise.all([reading, service.open(intentToken)])
       const attempt = readAttempt(payment.id)
       const signed = readSigned(payment.id)
       wallet.offerWalletConnect(this.#options.baseUrl, context)

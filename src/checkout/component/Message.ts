@@ -3,12 +3,12 @@ import type { Attempt } from "./attempt.ts"
 import type { CheckoutContext } from "./CheckoutContext.ts"
 import type { Panel, WalletChoice } from "./Model.ts"
 import type {
+  Balance,
   CheckoutPayment,
   KnownAttempt,
   PaymentAddress,
   Refusal,
-  SigningTerms,
-  TestBalance
+  SigningTerms
 } from "./service.ts"
 import type { SignedTerms } from "./signed.ts"
 import type { MessageKey } from "./translate.ts"
@@ -73,12 +73,13 @@ export type Happening =
   | { readonly type: "SwitchFailed"; readonly failure: WalletFailure }
   | {
       readonly type: "BalanceRead"
-      readonly balance: TestBalance
+      /** Undefined where nobody could say. */
+      readonly balance: Balance | undefined
       readonly terms?: SigningTerms | undefined
       readonly byCalls?: boolean
     }
   | { readonly type: "BalanceFailed" }
-  | { readonly type: "Funded"; readonly balance: TestBalance }
+  | { readonly type: "Funded"; readonly balance: Balance }
   | { readonly type: "FundingFailed"; readonly refusal: Refusal }
   | { readonly type: "FundingDeclined"; readonly failure: WalletFailure }
   | { readonly type: "AccountsChanged"; readonly account: string | undefined; readonly identified: boolean }

@@ -2,7 +2,7 @@
 import type { Attempt } from "./attempt.ts"
 import type { CheckoutContext } from "./CheckoutContext.ts"
 import { atomicOf } from "./erc20.ts"
-import type { CheckoutPayment, KnownAttempt, PaymentAddress, SigningTerms, TestBalance } from "./service.ts"
+import type { Balance, CheckoutPayment, KnownAttempt, PaymentAddress, SigningTerms } from "./service.ts"
 import type { SignedTerms } from "./signed.ts"
 import type { MessageKey } from "./translate.ts"
 
@@ -62,7 +62,7 @@ export interface Model {
   readonly walletId: string | undefined
   readonly account: string | undefined
   readonly chainId: number | undefined
-  readonly balance: TestBalance | undefined
+  readonly balance: Balance | undefined
   readonly attempt: Attempt | undefined
   /** The terms that the account would sign; undefined before the service has returned them. */
   readonly terms: SigningTerms | undefined

@@ -2,8 +2,17 @@
 // hash, and whether its nonce was used.
 import { isRecord } from "../../platform/pages/browser/isRecord.ts"
 import type { Attempt } from "./attempt.ts"
-import { addressTopic, amountOfTransfer, sameHex, toQuantity, transferTopic } from "./erc20.ts"
+import type { CheckoutContext } from "./CheckoutContext.ts"
+import {
+  addressTopic,
+  amountOfTransfer,
+  encodeBalanceOf,
+  sameHex,
+  toQuantity,
+  transferTopic
+} from "./erc20.ts"
 import type { UnverifiedIntent } from "./intentToken.ts"
+import type { Balance } from "./service.ts"
 import { askChainId, askNode, askQuantity, type Eip1193Provider, type Hex, WalletError } from "./wallets.ts"
 
 export type Inquiry =
@@ -38,6 +47,25 @@ const transfersOf = async (
     const hash = log["transactionHash"]
     return isHash(hash) && !attempt.refused.some((one) => sameHex(one, hash)) ? [hash] : []
   })
+}
+
+/** The account's balance; undefined where the wallet is on another chain, or its node does not answer. */
+export const walletBalance = async (
+  provider: Eip1193Provider,
+  account: string,
+  { chain, token }: CheckoutContext
+): Promise<Balance | undefined> => {
+  try {
+    await onChain(provider, chain.id)
+    const call = { to: token.address, data: encodeBalanceOf(account) }
+    const [usdcAtomic, gasWei] = await Promise.all([
+      askQuantity(provider, "eth_call", [call, "latest"]),
+      askQuantity(provider, "eth_getBalance", [account, "latest"])
+    ])
+    return { usdcAtomic, gasWei }
+  } catch {
+    return undefined
+  }
 }
 
 /** The account's nonce and block before the wallet gets its request. */

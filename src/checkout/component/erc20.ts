@@ -3,6 +3,7 @@
 
 /** `transfer(address,uint256)` and `balanceOf(address)`: first four bytes of the signatures' hashes. */
 const transferSelector = "0xa9059cbb"
+const balanceOfSelector = "0x70a08231"
 /** Hash of `Transfer(address,address,uint256)`. */
 export const transferTopic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
 
@@ -17,6 +18,9 @@ export const encodeTransfer = (to: string, atomic: bigint): string => {
   if (atomic <= 0n || atomic >= 1n << 256n) throw new Error("not an amount")
   return `${transferSelector}${word(to)}${word(atomic.toString(16))}`
 }
+
+/** Call data of `balanceOf(owner)`. */
+export const encodeBalanceOf = (owner: string): string => `${balanceOfSelector}${word(owner)}`
 
 /** The event's amount; undefined where the data is not one word. */
 export const amountOfTransfer = (data: unknown): bigint | undefined =>

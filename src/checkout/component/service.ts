@@ -37,7 +37,7 @@ export interface SigningTerms {
   readonly readAt: number
 }
 
-export interface TestBalance {
+export interface Balance {
   readonly usdcAtomic: bigint
   readonly gasWei: bigint
 }
@@ -143,7 +143,7 @@ const isPayment = (value: unknown): value is CheckoutPayment =>
   typeof textAt(value, "intentUrl") === "string" &&
   typeof textAt(value, "createdAt") === "string"
 
-const balanceOf = (body: unknown): TestBalance => {
+const balanceOf = (body: unknown): Balance => {
   const balance = at(body, "balance")
   const [usdc, gas] = [textAt(balance, "usdcAtomic"), textAt(balance, "gasWei")]
   if (usdc === undefined || gas === undefined) throw network()
@@ -224,8 +224,8 @@ export interface CheckoutService {
   readonly terms: (paymentId: string, payer: string) => Promise<SigningTerms>
   /** Hands in what was signed; the same again is the same payment. */
   readonly relay: (paymentId: string, signed: SignedTerms) => Promise<ReportAnswer>
-  readonly balance: (address: string) => Promise<TestBalance>
-  readonly fund: (buyerDidToken: string) => Promise<TestBalance>
+  readonly balance: (address: string) => Promise<Balance>
+  readonly fund: (buyerDidToken: string) => Promise<Balance>
   /** Tells of a transfer before the wallet is asked for it. Answers the account nonce to send it with. */
   readonly announce: (paymentId: string, announcement: AttemptAnswer) => Promise<number | undefined>
   /** Attempts that may still pay: a wallet's, or everybody's. `lost`: this browser's, whose nonce went to something else. */

@@ -7,7 +7,8 @@ import { Address } from "../../../src/domain/Chain.ts"
 import { formatUsd } from "../../../src/domain/Money.ts"
 import { Quittance } from "../../../src/packages/client/Quittance.ts"
 import type { Refund } from "../../../src/packages/client/resources.ts"
-import { moneyNetwork, moneyWorld, transferCall } from "../moneyWorld.ts"
+import { moneyNetwork } from "../../support/moneyNetwork.ts"
+import { moneyWorld, transferCall } from "../moneyWorld.ts"
 
 setDefaultTimeout(60_000)
 

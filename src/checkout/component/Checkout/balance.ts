@@ -1,4 +1,6 @@
 // The account's balance, and test money for it.
+import { isTest } from "../../../domain/networks.ts"
+import { walletBalance } from "../chain.ts"
 import type { Tell } from "../Message.ts"
 import { ServiceError } from "../service.ts"
 import { failureOf } from "../wallets.ts"
@@ -9,12 +11,15 @@ import type { Session } from "./Session.ts"
 /** With the ways in which the account may pay. */
 export const readBalance = async (session: Session, tell: Tell): Promise<void> => {
   const { account, context } = session.model()
-  if (account === undefined) return
+  if (account === undefined || context === undefined) return
   try {
     const [balance, terms, byCalls] = await Promise.all([
-      session.service.balance(account),
+      // Of other money than test money the wallet's own node knows.
+      isTest(context.env)
+        ? session.service.balance(account)
+        : walletBalance(session.wallet.provider, account, context),
       readTerms(session, account),
-      context !== undefined && session.wallet.takesCalls(account, context.chain.id)
+      session.wallet.takesCalls(account, context.chain.id)
     ])
     tell({ type: "BalanceRead", balance, terms, byCalls })
   } catch {

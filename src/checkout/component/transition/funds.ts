@@ -2,17 +2,18 @@
 import type { Next } from "../Command.ts"
 import { atomicAmount, type Model, maySend, type Notice, pays } from "../Model.ts"
 import { tokenNotice } from "../refusalNotice.ts"
-import { isOfKey, type Refusal, type TestBalance } from "../service.ts"
+import { type Balance, isOfKey, type Refusal } from "../service.ts"
 import { keyChanged } from "./decided.ts"
 import { enter } from "./enter.ts"
 import { warned } from "./notices.ts"
 
-export const judgeBalance = (model: Model, balance: TestBalance, notice?: Notice): Next => {
-  const enough = balance.usdcAtomic >= atomicAmount(model)
+/** An unknown balance is left to the wallet. */
+export const judgeBalance = (model: Model, balance: Balance | undefined, notice?: Notice): Next => {
+  const enough = balance === undefined || balance.usdcAtomic >= atomicAmount(model)
   const signs = pays(model) === "by signature"
   const changes = { balance, notice: notice ?? model.notice }
   // What a contract wallet pays its fee with is its own affair.
-  if (!enough || !(signs || model.byCalls || balance.gasWei > 0n))
+  if (!enough || !(signs || model.byCalls || balance?.gasWei !== 0n))
     return [enter(model, "needs-funds", changes), []]
   return [enter(model, signs || maySend(model) ? "review" : "wrong-network", changes), []]
 }
