@@ -19,6 +19,7 @@ export const AlertKind = Schema.Literals([
   "relayer_empty",
   "incoming_transfer",
   "receiver_blacklisted",
+  "deny_list_refused",
   "clock_skew",
   "work_stalled",
   "account_change",

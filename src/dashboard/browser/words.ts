@@ -78,6 +78,7 @@ export const alertWords: Readonly<Record<AlertKind | "unknown", string>> = {
   relayer_empty: "Relayer wallet is out of gas",
   incoming_transfer: "Unmatched transfers",
   receiver_blacklisted: "Receiving address is blacklisted",
+  deny_list_refused: "Deny list cannot be used",
   clock_skew: "Clock skew",
   work_stalled: "Work has stopped",
   account_change: "Account settings changed",
