@@ -42,13 +42,7 @@ describe("the deny list's file", () => {
   testEffect("holds addresses in any case, comments and blank lines; its date is that of the file", () =>
     Effect.gen(function* () {
       const path = join(yield* temporaryDirectory, "deny-list.txt")
-      yield* write(
-        path,
-        `# Sanctions\r\n\r\n${one.toLowerCase()}  # named in May\r\n 0X${"Ab".repeat(20)}\n`.replace(
-          "0X",
-          "0x"
-        )
-      )
+      yield* write(path, `# Sanctions\r\n\r\n${one.toLowerCase()}  # named in May\r\n 0x${"Ab".repeat(20)}\n`)
       yield* Effect.promise(() => utimes(path, 1_790_000_000, 1_790_000_000))
       const list = yield* DenyList.pipe(
         Effect.provide(layerOnce.pipe(Layer.provide(testConfig({ denyList: Option.some(path) }))))
