@@ -30,6 +30,12 @@ const none: DenyList = { has: () => false, date: () => null }
 /** Without a layer there is no list. */
 export const DenyList = Context.Reference<DenyList>("quittance/chain/DenyList", { defaultValue: () => none })
 
+/** True if a transfer's payer or its receiver is on the list. */
+export const isDenied = (
+  list: DenyList,
+  { from, to }: { readonly from: Address; readonly to: Address }
+): boolean => list.has(from) || list.has(to)
+
 const alertSubject = "DENY_LIST"
 
 const parseLines = (path: string, text: string): Effect.Effect<ReadonlySet<string>, DenyListRefused> =>

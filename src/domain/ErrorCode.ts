@@ -346,7 +346,7 @@ const entries = {
     status: 503,
     retryable: true,
     summary:
-      "The service cannot pay the network fee for this buyer now, and nothing was sent. `reason` says why: `not_configured`, `empty`, `reserve`, `merchant_budget`, `payer_budget` or `payer_reverts`. The buyer can pay by a transfer instead."
+      "The service cannot pay the network fee for this buyer now, and nothing was sent. `reason` says why: `not_configured`, `empty`, `reserve`, `merchant_budget`, `payer_budget`, `payer_reverts` or `declined`. The buyer can pay by a transfer instead."
   },
   AGENTS_NOT_CONFIGURED: {
     status: 503,
@@ -356,7 +356,7 @@ const entries = {
     status: 503,
     retryable: true,
     summary:
-      "The faucet sent no test money. `reason` says why: `not_configured`, `empty`, `wallet_shared` or `transfer_reverts`. Fund the wallet another way, or ask the operator."
+      "The faucet sent no test money. `reason` says why: `not_configured`, `empty`, `wallet_shared`, `transfer_reverts` or `declined`. Fund the wallet another way, or ask the operator."
   }
 } as const satisfies Record<string, Entry>
 
