@@ -81,6 +81,9 @@ export const StatementView = Schema.Struct({
   keptSince: Schema.NullOr(Schema.String.annotate({ examples: ["2026-01-01T08:00:00.000Z"] })).annotate({
     description: "What moved earlier is not in the books."
   }),
+  denyListAt: Schema.NullOr(Schema.String.annotate({ examples: ["2026-01-15T09:00:00.000Z"] })).annotate({
+    description: "The date of the operator's deny list in force; null where there is none."
+  }),
   transfers: Schema.Array(BookTransfer).annotate({
     description: "What neither a payment nor a refund explains, the oldest first, 200 at most."
   }),
