@@ -50,8 +50,7 @@ const entries = {
   },
   IDEMPOTENCY_KEY_NOT_ACCEPTED: {
     status: 400,
-    summary:
-      "Idempotency-Key is not supported: opening and reporting a payment are already idempotent. Remove the header."
+    summary: "Remove the header Idempotency-Key: opening and reporting a payment are already idempotent."
   },
   ONE_TIME_LINK_INVALID: {
     status: 400,
@@ -334,13 +333,13 @@ const entries = {
     status: 503,
     retryable: true,
     summary:
-      "The database did not answer in time, or the service is starting. Acknowledged requests are not lost. Retry after `retry-after` seconds."
+      "The database does not answer, or the service is starting. Acknowledged requests are not lost. Retry after `retry-after` seconds."
   },
   CHAIN_UNAVAILABLE: {
     status: 503,
     retryable: true,
     summary:
-      "Too few of the chain's RPC nodes agree. A payment report is stored and checked later. Retry after `retry-after` seconds."
+      "Too few of the chain's RPC nodes agree. A payment report is checked later. Retry after `retry-after` seconds."
   },
   RELAY_UNAVAILABLE: {
     status: 503,
