@@ -98,7 +98,7 @@ const watch = Effect.fnUntraced(function* (path: string) {
         kind: "deny_list_refused",
         tenant: Option.none(),
         subject: alertSubject,
-        message: `${read.failure.message} The version of ${version.date.toISOString()} stays in force until then.`
+        message: `${read.failure.message} The version of ${version.date.toISOString()} stays in force until the file is corrected.`
       })
     else {
       version = read.success
@@ -119,7 +119,7 @@ export const layerConfig: Layer.Layer<never, DenyListRefused, AppConfig | Alerts
   Effect.gen(function* () {
     const { denyList } = yield* AppConfig
     const list = Option.isNone(denyList) ? none : yield* watch(denyList.value)
-    // A start without a refusal mends what an earlier process has raised.
+    // An earlier process may have raised it: this start has read a good list, or needs none.
     yield* Effect.flatMap(Alerts, (alerts) => alerts.resolve("deny_list_refused", alertSubject))
     return list
   })

@@ -9,7 +9,7 @@ import { Schema } from "effect"
 export const TransferKind = Schema.Literals(["late", "short", "over", "second", "unknown"])
 export type TransferKind = typeof TransferKind.Type
 
-/** As people are shown it. `denied`: its payer is on the operator's deny list, as that is now. */
+/** The kind on the dashboard. `denied`: the payer is on the operator's current deny list, and no payment claims the transfer. */
 export const ShownTransferKind = Schema.Literals([...TransferKind.literals, "denied"])
 export type ShownTransferKind = typeof ShownTransferKind.Type
 

@@ -167,7 +167,7 @@ export const makeEvidenceCheck = ({
       })
     )
 
-  /** Looks for a transfer of the evidence that the payment may claim. With `waits` it claims none, and says so. */
+  /** Looks for a transfer of the evidence that the payment may claim. With `waits` the payment claims none by itself. */
   const claim = Effect.fnUntraced(function* (
     payment: Payment,
     evidence: Evidence,
@@ -233,7 +233,7 @@ export const makeEvidenceCheck = ({
         if (ended !== undefined) return ended
         const taken = (yield* takenTransfers(verification.chainId)).map(({ ordinal }) => ordinal)
         if (!taken.includes(verification.ordinal)) return { _tag: "Pending", payment, reason: "denied" }
-        // A person has said that it pays nothing, or it pays another payment.
+        // A person has handled the transfer, or it pays another payment.
         excludeOrdinals = [...others, ...taken]
         continue
       }
@@ -266,7 +266,7 @@ export const makeEvidenceCheck = ({
     reportedAt: Date,
     known: { readonly sinceBlock?: bigint; readonly byPerson?: boolean } = {}
   ) {
-    // Every way to settle leads through here: nothing of a denied payer settles until a person says so.
+    // Every path to a settlement leads through here. A denied payer's transfer settles only when a person attaches it.
     const waits = known.byPerson !== true && denyList.has(evidence.payer)
     return yield* claim(payment, evidence, { ...known, waits }, (proof) =>
       verified(payment, evidence, reportedAt, proof)
