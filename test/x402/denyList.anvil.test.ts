@@ -9,7 +9,16 @@ import type { PrivateKeyAccount } from "viem/accounts"
 import { createDidToken } from "../../src/payments/buyers/createDidToken.ts"
 import { signUp } from "../dashboard/person.ts"
 import { freshAddress } from "../support/freshAddress.ts"
-import { bodyV2, broadcasts, openPayment, report, rowsOf, transfer, until } from "./payloads.ts"
+import {
+  bodyV2,
+  broadcasts,
+  openPayment,
+  relayElsewhere,
+  report,
+  rowsOf,
+  transfer,
+  until
+} from "./payloads.ts"
 import { payBySignature, signTerms, termsOf } from "./relaying/signed.ts"
 import { receiver, x402World } from "./x402World.ts"
 
@@ -154,5 +163,22 @@ describe("an address on the operator's deny list", () => {
       return row?.["status"] === "settled"
     }, 40_000)
     expect(await world.balanceOf(buyer.address)).toBe(1_000_000_000n - price)
+  })
+
+  test("whose signature somebody else has used is told to wait, on each request, and is settled by attaching", async () => {
+    await deny()
+    const buyer = await world.payer()
+    const id = await openPayment(world, "1")
+    const signed = await signTerms(world, id, buyer)
+    await deny(buyer.address)
+    await relayElsewhere(world, signed.payload)
+    await Effect.runPromise(world.chain.mine(2))
+    const transferId = await listedOf(buyer)
+    for (let look = 0; look < 2; look++) {
+      expect((await payBySignature(world, id, signed)).status).toBe(202)
+      await Bun.sleep(500)
+    }
+    expect([await statusOf(id), await attach(transferId, id)]).toEqual(["pending", "settled"])
+    expect((await payBySignature(world, id, signed)).status).toBe(200)
   })
 })
