@@ -4,6 +4,7 @@ import { SecureRandom } from "effect/crypto"
 import { HttpServer } from "effect/http"
 import { ChainReach } from "../chain/ChainReach.ts"
 import { ContractSignatures } from "../chain/ContractSignatures.ts"
+import * as DenyList from "../chain/DenyList.ts"
 import { Faucet } from "../chain/faucet/Faucet.ts"
 import { layerChainAlerts } from "../chain/layerChainAlerts.ts"
 import { layerRetiredNodes } from "../chain/layerRetiredNodes.ts"
@@ -100,6 +101,7 @@ const real = Layer.mergeAll(
   SettlementLimits.layer
 ).pipe(
   Layer.provideMerge(Layer.mergeAll(ContractSignatures.layer, SignatureRecovery.layer, ReportTurns.layer)),
+  Layer.provideMerge(DenyList.layerConfig),
   Layer.provideMerge(RpcPool.layerConfig),
   Layer.provide(layerChainAlerts),
   Layer.provideMerge(Layer.mergeAll(repositories, Alerts.layer, EgressPolicy.layer)),
@@ -196,6 +198,7 @@ export const layerOperator = Layer.mergeAll(
 
 /** Like `layerOperator`, with agents and what funds them. */
 export const layerFaucetOperator = Layer.merge(Agents.layer, Faucet.layer).pipe(
+  Layer.provide(DenyList.layerOnce),
   Layer.provide(RpcPool.layerConfig),
   Layer.provide(layerChainAlerts),
   Layer.provide(Alerts.layer),

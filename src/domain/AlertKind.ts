@@ -20,6 +20,7 @@ export const AlertKind = Schema.Literals([
   "incoming_transfer",
   "other_token",
   "receiver_blacklisted",
+  "deny_list_refused",
   "clock_skew",
   "work_stalled",
   "account_change",

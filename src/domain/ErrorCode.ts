@@ -50,8 +50,7 @@ const entries = {
   },
   IDEMPOTENCY_KEY_NOT_ACCEPTED: {
     status: 400,
-    summary:
-      "Idempotency-Key is not supported: opening and reporting a payment are already idempotent. Remove the header."
+    summary: "Remove the header Idempotency-Key: opening and reporting a payment are already idempotent."
   },
   ONE_TIME_LINK_INVALID: {
     status: 400,
@@ -334,19 +333,19 @@ const entries = {
     status: 503,
     retryable: true,
     summary:
-      "The database did not answer in time, or the service is starting. Acknowledged requests are not lost. Retry after `retry-after` seconds."
+      "The database does not answer, or the service is starting. Acknowledged requests are not lost. Retry after `retry-after` seconds."
   },
   CHAIN_UNAVAILABLE: {
     status: 503,
     retryable: true,
     summary:
-      "Too few of the chain's RPC nodes agree. A payment report is stored and checked later. Retry after `retry-after` seconds."
+      "Too few of the chain's RPC nodes agree. A payment report is checked later. Retry after `retry-after` seconds."
   },
   RELAY_UNAVAILABLE: {
     status: 503,
     retryable: true,
     summary:
-      "The service cannot pay the network fee for this buyer now, and nothing was sent. `reason` says why: `not_configured`, `empty`, `reserve`, `merchant_budget`, `payer_budget` or `payer_reverts`. The buyer can pay by a transfer instead."
+      "The service cannot pay the network fee for this buyer now, and nothing was sent. `reason` says why: `not_configured`, `empty`, `reserve`, `merchant_budget`, `payer_budget`, `payer_reverts` or `declined`. The buyer can pay by a transfer instead."
   },
   AGENTS_NOT_CONFIGURED: {
     status: 503,
@@ -356,7 +355,7 @@ const entries = {
     status: 503,
     retryable: true,
     summary:
-      "The faucet sent no test money. `reason` says why: `not_configured`, `empty`, `wallet_shared` or `transfer_reverts`. Fund the wallet another way, or ask the operator."
+      "The faucet sent no test money. `reason` says why: `not_configured`, `empty`, `wallet_shared`, `transfer_reverts` or `declined`. Fund the wallet another way, or ask the operator."
   }
 } as const satisfies Record<string, Entry>
 

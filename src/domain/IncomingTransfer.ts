@@ -9,6 +9,10 @@ import { Schema } from "effect"
 export const TransferKind = Schema.Literals(["late", "short", "over", "second", "unknown"])
 export type TransferKind = typeof TransferKind.Type
 
+/** The kind on the dashboard. `denied`: the payer is on the operator's current deny list, and no payment claims the transfer. */
+export const ShownTransferKind = Schema.Literals([...TransferKind.literals, "denied"])
+export type ShownTransferKind = typeof ShownTransferKind.Type
+
 /**
  * Reasons why a transfer may belong to a payment, most likely first: a report contains its transaction, its payer
  * announced the payment, the buyer saw the address and the amount matches, its payer has paid this merchant before,

@@ -36,7 +36,8 @@ export const SettleReason = Schema.Literals([
   "relay_payer_reverts",
   "relay_reserve_reached",
   "relay_not_configured",
-  "relay_wallet_empty"
+  "relay_wallet_empty",
+  "relay_address_denied"
 ])
 export type SettleReason = typeof SettleReason.Type
 

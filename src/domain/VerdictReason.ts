@@ -42,9 +42,10 @@ export const MismatchReason = Schema.Literals([
 ])
 export type MismatchReason = typeof MismatchReason.Type
 
-/** `conflict`: another transaction settled the payment meanwhile. */
+/** `denied`: the payer is on the operator's deny list. `conflict`: another transaction settled the payment meanwhile. */
 export const VerdictReason = Schema.Literals([
   ...PendingReason.literals,
+  "denied",
   ...MismatchReason.literals,
   "conflict"
 ])

@@ -4,6 +4,7 @@
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { ChainReach } from "../chain/ChainReach.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
+import { DenyList } from "../chain/DenyList.ts"
 import { chainRetryAfter } from "../chain/orChainUnavailable.ts"
 import { BoundedMap } from "../domain/BoundedMap.ts"
 import type { TransactionHash } from "../domain/Chain.ts"
@@ -127,6 +128,7 @@ export class Payments extends Context.Service<
         ...{ repo, chain, wake },
         claimRepo: yield* ClaimRepo,
         transferRepo: yield* TransferRepo,
+        denyList: yield* DenyList,
         networks: yield* Networks,
         settlementLimits: yield* SettlementLimits
       })

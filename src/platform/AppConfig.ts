@@ -217,6 +217,7 @@ export const loadAppConfig = Effect.fnUntraced(function* (
       gasPerPayer: BigInt(read.gasPerPayer),
       reserveWei: read.reserveWei
     },
+    denyList: read.denyList,
     walletMnemonics: byEnv((network) => Option.map(mnemonics[network], (words) => Redacted.make(words))),
     intentTokenSecrets: toKeyedSecrets(
       Option.getOrElse(intentTokenSecrets, () => [generated?.intentTokenSecrets ?? ""])
@@ -286,6 +287,8 @@ export class AppConfig extends Context.Service<
       /** The balance reserved for merchants that have relayed little, in wei. */
       readonly reserveWei: bigint
     }
+    /** The path of the file of addresses that the operator denies. */
+    readonly denyList: Option.Option<string>
     /** A network's relayer and agents' wallets are derived from it; without it there are none on the network. */
     readonly walletMnemonics: { readonly [E in Env]: Option.Option<Redacted.Redacted<string>> }
     readonly intentTokenSecrets: ReadonlyArray<KeyedSecret>

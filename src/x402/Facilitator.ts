@@ -6,6 +6,7 @@ import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
 import type { ContractSignatures } from "../chain/ContractSignatures.ts"
+import { DenyList, isDenied } from "../chain/DenyList.ts"
 import type { RpcPool } from "../chain/RpcPool.ts"
 import { RpcUnavailable } from "../chain/Verification.ts"
 import { authorizationNonceOf } from "../domain/authorizationNonce.ts"
@@ -89,7 +90,8 @@ const make = Effect.gen(function* () {
   const executing = yield* Networks
   const { executes } = executing
   const random = yield* SecureRandom.SecureRandom
-  const judgements = makeJudgements({ baseUrl, chain, executing, relayer, repo })
+  const denyList = yield* DenyList
+  const judgements = makeJudgements({ baseUrl, chain, denyList, executing, relayer, repo })
   const { judgeAgain, judgeNew } = judgements
   const settleFor = makeSettling({ baseUrl, chain, random, repo, settlements }, judgements)
 
@@ -120,7 +122,8 @@ const make = Effect.gen(function* () {
         if (wrong !== undefined) return wrong
         if (one.status === "settled") return isDeliverable(one, identity, at) ? undefined : used
         // In flight: the call that settles it reports the success.
-        if (one.status === "pending" && one.toldReason === null) return undefined
+        if (one.status === "pending" && (one.toldReason ?? "settlement_pending") === "settlement_pending")
+          return undefined
         return yield* judgeAll()
       })
       const obstacle = yield* Option.match(known, {
@@ -178,7 +181,9 @@ const make = Effect.gen(function* () {
           validBefore: longest < deadline ? longest : deadline,
           nonce
         }),
-        obstacle: yield* relayer.on(payment.env).obstacle(merchant.id, payer)
+        obstacle: isDenied(denyList, { from: payer, to: payment.receiver })
+          ? "denied"
+          : yield* relayer.on(payment.env).obstacle(merchant.id, payer)
       }
     }),
     settleSigned: (merchant, payment, { payer, validAfter, validBefore, signature }) => {
@@ -241,7 +246,10 @@ export class Facilitator extends Context.Service<
       payment: Payment,
       payer: Address
     ) => Effect.Effect<
-      { readonly typedData: ReturnType<typeof typedDataOf>; readonly obstacle: RelayObstacle | undefined },
+      {
+        readonly typedData: ReturnType<typeof typedDataOf>
+        readonly obstacle: RelayObstacle | "denied" | undefined
+      },
       RpcUnavailable
     >
     /** Settles a payment by what its buyer has signed of these terms, once however often it is asked. */

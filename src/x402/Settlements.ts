@@ -5,6 +5,7 @@
 import { Context, DateTime, Duration, Effect, Layer, Option, Schedule } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { ContractSignatures } from "../chain/ContractSignatures.ts"
+import { DenyList, isDenied } from "../chain/DenyList.ts"
 import type { RpcPool } from "../chain/RpcPool.ts"
 import type { RpcUnavailable } from "../chain/Verification.ts"
 import { idsOf } from "../chain/wallets/OutboxRepo.ts"
@@ -49,6 +50,7 @@ const make = Effect.gen(function* () {
   const payments = yield* Payments
   const chain = yield* AuthorizationChain
   const relayer = yield* Relayer
+  const denyList = yield* DenyList
 
   const reread = (settlement: X402Settlement) =>
     Effect.map(
@@ -147,6 +149,9 @@ const make = Effect.gen(function* () {
             return yield* refute(settlement, transactionId)
         }
       }
+      case "Pending":
+        // It has moved, and waits for the merchant: nothing is sent for it any more.
+        return seen.reason === "denied" ? yield* giveUp(settlement, "settlement_pending") : settlement
       default:
         return settlement
     }
@@ -203,6 +208,7 @@ const make = Effect.gen(function* () {
       // A spent nonce is no failure yet: the next check finds what has spent it.
       return plan.reason === alreadyUsed ? settlement : yield* giveUp(settlement, plan.reason)
     }
+    if (isDenied(denyList, authorization)) return yield* giveUp(settlement, "relay_address_denied")
     const relayed = yield* relay(
       {
         purpose: "settle",

@@ -3,6 +3,7 @@
 import { Console, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { toHex } from "viem"
+import { readDenyList } from "../../chain/DenyList.ts"
 import { type OneNode, oneNode } from "../../chain/oneNode.ts"
 import { BlockHeader, Bytes, Head, Quantity } from "../../chain/RpcSchemas.ts"
 import { DerivedWallets } from "../../chain/wallets/DerivedWallets.ts"
@@ -159,6 +160,17 @@ const databaseFindings = Effect.gen(function* () {
   )
 )
 
+const denyListFinding = Effect.gen(function* () {
+  const { denyList } = yield* AppConfig
+  if (Option.isNone(denyList)) return ok("deny list", "None: DENY_LIST is not set")
+  return yield* readDenyList(denyList.value).pipe(
+    Effect.map(({ addresses, date }) =>
+      ok("deny list", `${addresses.size} addresses, of ${date.toISOString()}`)
+    ),
+    Effect.catch(({ message }) => Effect.succeed(failure("deny list", message)))
+  )
+})
+
 const codeOf = (error: unknown): string => {
   for (let at = error, depth = 0; depth < 4 && typeof at === "object" && at !== null; depth++) {
     if ("code" in at && typeof at.code === "string") return at.code
@@ -246,6 +258,7 @@ export const doctor = Command.make(
                 Option.getOrUndefined(Option.map(relayerKey(env), (key) => toHex(key())))
               )
             ),
+          Effect.map(denyListFinding, Array.of),
           Effect.map(publicFinding(baseUrl), Array.of)
         ],
         { concurrency: "unbounded" }

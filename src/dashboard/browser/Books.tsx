@@ -233,6 +233,9 @@ const Held = ({ data }: { readonly data: BooksPage }) => {
         {data.merchant}, {isTest(statement.env) ? "test payments" : "live payments"}, in USDC. Days begin in{" "}
         {statement.timeZone}.
         {statement.until === null ? "" : ` Read from the chain up to ${exactTime(statement.until)}.`}
+        {typeof statement.denyListAt !== "string"
+          ? ""
+          : ` Transfers from addresses on the operator’s deny list of ${exactTime(statement.denyListAt)} wait for you.`}
       </p>
       <Lines statement={statement} balances={asked.data?.balances} />
       {asked.data?.balances.difference === "0.00" || asked.data === undefined ? null : (

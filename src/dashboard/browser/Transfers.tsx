@@ -1,7 +1,7 @@
 // Incoming transfers that pay nothing: each with what it may be meant for, to be attached, refunded or handled.
 import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
-import type { LikelyReason, TransferKind } from "../../domain/IncomingTransfer.ts"
+import type { LikelyReason, ShownTransferKind } from "../../domain/IncomingTransfer.ts"
 import { supporters } from "../../domain/roleSets.ts"
 import type { TransferPage, TransfersPage, TransferView } from "../api/transfers/Api.ts"
 import { call, useAction, usePage } from "./api.ts"
@@ -22,12 +22,13 @@ import { useHref, useSession } from "./session.ts"
 import { toast } from "./toasts.ts"
 import { type Continued, type ListPage, useContinued } from "./useContinued.ts"
 
-const kindWords: Readonly<Record<TransferKind, string>> = {
+const kindWords: Readonly<Record<ShownTransferKind, string>> = {
   late: "Arrived after the payment failed",
   short: "Less than the payment’s amount",
   over: "More than the payment’s amount",
   second: "The payer already paid this payment",
-  unknown: "No payment matches this payer"
+  unknown: "No payment matches this payer",
+  denied: "The sender is on the operator’s deny list. It settles a payment only if you attach it"
 }
 
 const reasonWords: Readonly<Record<LikelyReason, string>> = {

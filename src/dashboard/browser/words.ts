@@ -4,7 +4,7 @@ import type { FailureReason } from "../../domain/Payment.ts"
 import type { MismatchReason, PendingReason, VerdictReason } from "../../domain/VerdictReason.ts"
 import type { AttemptFailure } from "../../domain/Webhook.ts"
 
-const pendingWords: Readonly<Record<PendingReason, string>> = {
+const pendingWords: Readonly<Record<PendingReason | "denied", string>> = {
   not_found: "Not on chain yet",
   spreading: "Only some RPC nodes see it",
   confirmations: "Waiting for confirmations",
@@ -13,7 +13,8 @@ const pendingWords: Readonly<Record<PendingReason, string>> = {
   reorganised: "A reorganisation removed its block",
   disagreement: "RPC nodes disagree",
   rpc_unavailable: "RPC nodes are unreachable",
-  wrong_network: "RPC nodes serve another network"
+  wrong_network: "RPC nodes serve another network",
+  denied: "The sender is on the operator’s deny list: attach the transfer to settle the payment"
 }
 
 const mismatchWords: Readonly<Record<MismatchReason, string>> = {
@@ -79,6 +80,7 @@ export const alertWords: Readonly<Record<AlertKind | "unknown", string>> = {
   incoming_transfer: "Unmatched transfers",
   other_token: "Another token arrived",
   receiver_blacklisted: "Receiving address is blacklisted",
+  deny_list_refused: "Deny list cannot be used",
   clock_skew: "Clock skew",
   work_stalled: "Work has stopped",
   account_change: "Account settings changed",

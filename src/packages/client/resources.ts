@@ -188,6 +188,8 @@ export interface Statement {
   readonly change: string
   readonly until: string | null
   readonly keptSince: string | null
+  /** The date of the operator's deny list in force; null where there is none. */
+  readonly denyListAt: string | null
   readonly transfers: ReadonlyArray<BookTransfer>
   readonly hasMore: boolean
 }

@@ -2,6 +2,7 @@
 
 import { DateTime, Effect, Option, Result } from "effect"
 import type { ChainVerifier } from "../../chain/ChainVerifier.ts"
+import type { DenyList } from "../../chain/DenyList.ts"
 import type { Verification } from "../../chain/Verification.ts"
 import { type PaymentFailed, PaymentNotFound, PaymentReportConflict } from "../../domain/Errors.ts"
 import { isTest } from "../../domain/networks.ts"
@@ -28,7 +29,8 @@ export type ReportRefusal = PaymentNotFound | PaymentReportConflict | PaymentFai
 export type ReportCheck =
   | { readonly _tag: "Settled"; readonly payment: Payment }
   | { readonly _tag: "Gated"; readonly payment: Payment }
-  | { readonly _tag: "Pending"; readonly payment: Payment; readonly reason: PendingReason }
+  /** `denied`: the transfer is proven, and its payer is on the deny list: the merchant decides. */
+  | { readonly _tag: "Pending"; readonly payment: Payment; readonly reason: PendingReason | "denied" }
   /** `final` once no reorganisation within the required confirmations can change it. */
   | {
       readonly _tag: "Refused"
@@ -81,6 +83,7 @@ export const makeEvidenceCheck = ({
   claimRepo,
   transferRepo,
   chain,
+  denyList,
   wake,
   networks: { executes },
   settlementLimits
@@ -89,6 +92,7 @@ export const makeEvidenceCheck = ({
   readonly claimRepo: ClaimRepo["Service"]
   readonly transferRepo: TransferRepo["Service"]
   readonly chain: ChainVerifier["Service"]
+  readonly denyList: DenyList
   readonly wake: DeliveryWake["Service"]
   readonly networks: Networks
   readonly settlementLimits: SettlementLimits["Service"]
@@ -166,11 +170,11 @@ export const makeEvidenceCheck = ({
       })
     )
 
-  /** Looks for a transfer of the evidence that the payment may claim. */
+  /** Looks for a transfer of the evidence that the payment may claim. With `waits` the payment claims none by itself. */
   const claim = Effect.fnUntraced(function* (
     payment: Payment,
     evidence: Evidence,
-    known: { readonly sinceBlock?: bigint; readonly byPerson?: boolean },
+    known: { readonly sinceBlock?: bigint; readonly byPerson?: boolean; readonly waits?: boolean },
     claimed: (proof: Proof) => Effect.Effect<Option.Option<Payment>, TransferAlreadyUsed>
   ): Effect.fn.Return<ReportCheck> {
     const since =
@@ -229,6 +233,15 @@ export const makeEvidenceCheck = ({
           continue
         }
       }
+      if (known.waits === true) {
+        const ended = yield* decidedNow(payment, evidence)
+        if (ended !== undefined) return ended
+        const taken = (yield* takenTransfers(verification.chainId)).map(({ ordinal }) => ordinal)
+        if (!taken.includes(verification.ordinal)) return { _tag: "Pending", payment, reason: "denied" }
+        // A person has handled the transfer, or it pays another payment.
+        excludeOrdinals = [...others, ...taken]
+        continue
+      }
       const settled = yield* Effect.result(claimed(verification))
       if (Result.isSuccess(settled)) {
         if (Option.isSome(settled.success)) return { _tag: "Settled", payment: settled.success.value }
@@ -258,7 +271,11 @@ export const makeEvidenceCheck = ({
     reportedAt: Date,
     known: { readonly sinceBlock?: bigint; readonly byPerson?: boolean } = {}
   ) {
-    return yield* claim(payment, evidence, known, (proof) => verified(payment, evidence, reportedAt, proof))
+    // Every path to a settlement leads through here. A denied payer's transfer settles only when a person attaches it.
+    const waits = known.byPerson !== true && denyList.has(evidence.payer)
+    return yield* claim(payment, evidence, { ...known, waits }, (proof) =>
+      verified(payment, evidence, reportedAt, proof)
+    )
   })
 
   const follow = Effect.fn("Payments.follow")(function* (

@@ -72,10 +72,12 @@ export const makeMatchingSql = (sql: SqlClient.SqlClient): MatchingStore => {
         WHERE ${signedBy(transfer)} AND receiver = ${toBytes(transfer.receiver)}
           AND amount = ${transfer.amount.toString()}::numeric
           -- As every pending one has; those of one wallet may be many, the pending ones are few.
-          AND status = 'pending' AND next_look_at IS NOT NULL AND (reserves OR EXISTS (
+          AND status = 'pending' AND next_look_at IS NOT NULL AND (reserves OR (
+            -- Its transfer is proven, and waits for the merchant.
+            told_reason IS DISTINCT FROM 'settlement_pending' AND EXISTS (
             -- One that has ended without moving anything never will.
             SELECT 1 FROM wallet_transactions w WHERE w.reference = s.id AND w.purpose = 'settle'
-              AND (w.outcome IS NULL OR w.outcome = 'moved'))) LIMIT 1`
+              AND (w.outcome IS NULL OR w.outcome = 'moved')))) LIMIT 1`
       return rows.length > 0
     }, Effect.orDie),
 

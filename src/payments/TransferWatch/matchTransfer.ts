@@ -4,6 +4,7 @@ import { DateTime, Effect } from "effect"
 import type { ChainVerifier } from "../../chain/ChainVerifier.ts"
 import type { ClaimRepo } from "../ClaimRepo.ts"
 import { evidenceOf } from "../evidenceOf.ts"
+import type { ReportCheck } from "../Payments/evidenceCheck.ts"
 import type { Payments } from "../Payments.ts"
 import { replacedClaims } from "../replacedClaims.ts"
 import type { IncomingTransfer, Match } from "../TransferRepo/TransferStore.ts"
@@ -21,6 +22,9 @@ import { transferKindOf } from "./transferKindOf.ts"
 const matchAgainMillis = { least: 1_000, most: 15_000 }
 /** For so long after a transfer was read, nodes that do not say who sent it, or by which authorization, are asked again. */
 const senderPatienceMillis = 10 * 60_000
+
+/** True while the chain has not decided. What waits for the merchant is listed. */
+const isUndecided = (found: ReportCheck) => found._tag === "Pending" && found.reason !== "denied"
 
 export const makeMatchTransfer = ({
   transferRepo,
@@ -55,7 +59,7 @@ export const makeMatchTransfer = ({
         found.payment.reported?.evidence.transactionId === transfer.transactionId
       )
         return "settled"
-      if (found._tag === "Pending") return "waiting"
+      if (isUndecided(found)) return "waiting"
     }
     return "unmatched"
   })
@@ -86,7 +90,7 @@ export const makeMatchTransfer = ({
         found.payment.reported?.evidence.transactionId === transfer.transactionId
       )
         return "settled"
-      if (found._tag === "Pending") return "waiting"
+      if (isUndecided(found)) return "waiting"
     }
     return "refused"
   })

@@ -32,8 +32,7 @@ export const ExportQuery = {
   ),
   decimal: Schema.optionalKey(
     Schema.Literals(["point", "comma"]).annotate({
-      description:
-        "Of CSV: `comma` writes `41,20`, and `;` between cells, for spreadsheets whose commas are decimal. `point` when absent."
+      description: "For CSV: `comma` writes `41,20`, and `;` between cells. `point` when absent."
     })
   )
 }
@@ -81,6 +80,9 @@ export const StatementView = Schema.Struct({
   keptSince: Schema.NullOr(Schema.String.annotate({ examples: ["2026-01-01T08:00:00.000Z"] })).annotate({
     description: "What moved earlier is not in the books."
   }),
+  denyListAt: Schema.NullOr(Schema.String.annotate({ examples: ["2026-01-15T09:00:00.000Z"] })).annotate({
+    description: "The date of the operator's deny list, if any."
+  }),
   transfers: Schema.Array(BookTransfer).annotate({
     description: "What neither a payment nor a refund explains, the oldest first, 200 at most."
   }),
@@ -110,7 +112,7 @@ export const bookEndpoints = <Params extends Schema.Struct.Fields>({ access, par
       OpenApi.annotations({
         summary: "Export a period",
         description:
-          "Streams, the oldest first, as CSV or as JSON. A whole CSV ends in a line whose first cells are `end` and the number of rows, a whole JSON in `rows`: an answer without that end is incomplete, whatever its connection said."
+          "Streams CSV or JSON, the oldest first. A complete CSV ends in a line of `end` and the number of rows, a complete JSON in `rows`."
       })
     )
   ),

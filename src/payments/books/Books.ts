@@ -2,6 +2,7 @@
 import { Context, DateTime, Effect, Layer, Option, Stream } from "effect"
 import type { SqlClient } from "effect/sql"
 import { ChainVerifier } from "../../chain/ChainVerifier.ts"
+import { DenyList } from "../../chain/DenyList.ts"
 import type { Address } from "../../domain/Chain.ts"
 import type { Tenant } from "../../domain/Merchant.ts"
 import { type Period, periodOf } from "../../domain/Period.ts"
@@ -22,6 +23,8 @@ export interface Statement {
   readonly until: Date | null
   /** The books contain no transfers before this time. */
   readonly keptSince: Date | null
+  /** The date of the operator's deny list in force. */
+  readonly denyListAt: Date | null
 }
 
 /**
@@ -37,6 +40,7 @@ export interface ChainBalances {
 const make = Effect.gen(function* () {
   const repo = yield* BooksRepo
   const chain = yield* ChainVerifier
+  const denyList = yield* DenyList
   const encoder = new TextEncoder()
 
   const rows = (kind: ExportKind, tenant: Tenant, period: Period) =>
@@ -135,7 +139,8 @@ const make = Effect.gen(function* () {
         sums,
         others,
         until: Option.getOrNull(Option.map(cursor, ({ at }) => at)),
-        keptSince
+        keptSince,
+        denyListAt: denyList.date()
       }
     }),
     balances: Effect.fn("Books.balances")(function* (tenant, period) {
@@ -207,7 +212,8 @@ export class Books extends Context.Service<
           sums: nothingAtAll,
           others: { rows: [], hasMore: false },
           until: null,
-          keptSince: null
+          keptSince: null,
+          denyListAt: null
         }),
       balances: () => Effect.succeed({ opening: null, closing: null, moved: 0n }),
       period: (_, { from, timeZone = "UTC", to }) => Effect.succeed(periodOf(from, to, timeZone)),

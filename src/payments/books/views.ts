@@ -36,7 +36,7 @@ const transferView = ({ at, cells }: BookRow): typeof BookTransfer.Encoded => {
 }
 
 export const statementView = (
-  { keptSince, others, period, sums, until }: Statement,
+  { denyListAt, keptSince, others, period, sums, until }: Statement,
   env: Tenant["env"]
 ): StatementView => {
   const sum = (of: BookSums["payments"]) => ({ amount: formatUsd(of.sum), count: of.count })
@@ -54,6 +54,7 @@ export const statementView = (
     change: signed(changeOf(sums)),
     until: until?.toISOString() ?? null,
     keptSince: keptSince?.toISOString() ?? null,
+    denyListAt: denyListAt?.toISOString() ?? null,
     transfers: others.rows.map(transferView),
     hasMore: others.hasMore
   }

@@ -26,6 +26,7 @@ export const examples: { readonly [variable: string]: string } = {
   FAUCET_USDC: "10",
   FAUCET_GAS_WEI: "200000000000000",
   X402_FACTORIES: "0x0BA5ED0c6AA8c49038F819E587E2633c4A9F428a",
+  DENY_LIST: "/etc/quittance/deny-list.txt",
   RELAY_GAS_PER_MERCHANT: "300000000",
   RELAY_GAS_PER_PAYER: "100000000",
   RELAY_RESERVE_WEI: "1000000000000000",

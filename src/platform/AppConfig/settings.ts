@@ -138,6 +138,7 @@ export const settings = {
     "comma-separated addresses of contracts that deploy payers' wallets",
     knownFactories
   ),
+  denyList: optional("DENY_LIST", Schema.NonEmptyString, "the path of a file of addresses, one a line"),
   gasPerMerchant: setting("RELAY_GAS_PER_MERCHANT", gas, gasWants, 300_000_000),
   gasPerPayer: setting("RELAY_GAS_PER_PAYER", gas, gasWants, 100_000_000),
   reserveWei: setting("RELAY_RESERVE_WEI", codecs.wei, "an amount in wei", 1_000_000_000_000_000n),

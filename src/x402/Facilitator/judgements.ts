@@ -1,6 +1,7 @@
 // Judges an authorization by its terms, its signature, its payment and the chain.
 
 import { DateTime, Effect, Option } from "effect"
+import { type DenyList, isDenied } from "../../chain/DenyList.ts"
 import type { RpcUnavailable } from "../../chain/Verification.ts"
 import { isAuthorizationNonceOf } from "../../domain/authorizationNonce.ts"
 import type { Merchant, Principal } from "../../domain/Merchant.ts"
@@ -14,7 +15,7 @@ import type { SettlementRepo } from "../Settlements/SettlementRepo.ts"
 import { amountOf, type X402Settlement } from "../Settlements/X402Settlement.ts"
 import type { ExactPayment, Requirements } from "../Wire.ts"
 import { judgeAuthorization, judgeKnown, judgeTerms, judgeToken } from "./judgeExact.ts"
-import { type Obstacle, used } from "./obstacles.ts"
+import { denied, type Obstacle, used } from "./obstacles.ts"
 import { resourceUrl } from "./resourceUrl.ts"
 
 /** The merchant to be paid, and the existing payment, if any. */
@@ -39,12 +40,14 @@ export type Judgements = ReturnType<typeof makeJudgements>
 export const makeJudgements = ({
   baseUrl,
   chain,
+  denyList,
   relayer,
   executing: { executes, isClosing },
   repo
 }: {
   readonly baseUrl: string
   readonly chain: AuthorizationChain["Service"]
+  readonly denyList: DenyList
   readonly relayer: Relayer["Service"]
   readonly executing: Networks
   readonly repo: SettlementRepo["Service"]
@@ -119,7 +122,10 @@ export const makeJudgements = ({
     requirements: Requirements
   ): Effect.fn.Return<Obstacle | undefined, RpcUnavailable> {
     const reason = yield* judge(account, exact, requirements)
-    return reason === undefined ? yield* tryOut(account, exact) : { reason }
+    if (reason !== undefined) return { reason }
+    // What has been used already needs no relaying: that comes first.
+    const tried = yield* tryOut(account, exact)
+    return tried ?? (isDenied(denyList, exact.authorization) ? denied : undefined)
   })
 
   /**

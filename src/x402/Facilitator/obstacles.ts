@@ -25,6 +25,8 @@ const messages: { readonly [R in SettleReason]?: string } = {
     "The gas that is spent for this payer in 24 hours is used up. Try later, or have the operator raise RELAY_GAS_PER_PAYER.",
   [budgetReasons.reverts]:
     "Three transactions of this payer have reverted within 24 hours. Nothing of it is relayed until that is over.",
+  relay_address_denied:
+    "The operator relays no payment to or from an address of this one, and nothing was sent. Ask the operator.",
   [relayReasons.empty]: "The relaying wallet has no gas: nothing is sent until the operator has funded it.",
   [budgetReasons.reserve]:
     "The relaying wallet runs low, and what is left is for merchants that have used little of it. The operator has to fund it."
@@ -39,6 +41,8 @@ export const messageOf = ({ reason, message }: Obstacle, network: string): strin
   reason === relayReasons.not_configured
     ? `This deployment has no relaying wallet: the operator sets ${walletSettingOf(network)}.`
     : (message ?? messages[reason])
+
+export const denied: Obstacle = { reason: "relay_address_denied" }
 
 export const used: Obstacle = {
   reason: "invalid_exact_evm_nonce_already_used",

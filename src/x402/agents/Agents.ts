@@ -7,6 +7,7 @@ import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
 import { toHex } from "viem"
+import { DenyList } from "../../chain/DenyList.ts"
 import { DerivedWallets } from "../../chain/wallets/DerivedWallets.ts"
 import { type Agent, AgentId, type AgentPayment, type Allowance } from "../../domain/Agent.ts"
 import { Address, type Env, TransactionHash } from "../../domain/Chain.ts"
@@ -38,7 +39,7 @@ import type {
   NewAgentPayment
 } from "./AgentRepo/AgentStore.ts"
 import { AgentRepo } from "./AgentRepo.ts"
-import { checkHost, checkPayee, refusalOf } from "./Agents/refusals.ts"
+import { checkDenied, checkHost, checkPayee, refusalOf } from "./Agents/refusals.ts"
 import { agentsNotConfigured } from "./agentsNotConfigured.ts"
 import { chooseRequirement } from "./chooseRequirement.ts"
 
@@ -96,6 +97,7 @@ const make = Effect.gen(function* () {
   const repo = yield* AgentRepo
   const wallets = yield* DerivedWallets
   const random = yield* SecureRandom.SecureRandom
+  const denyList = yield* DenyList
 
   const accountOf = (env: Env, index: number) =>
     Option.match(wallets.accountOf(env, index), {
@@ -157,6 +159,7 @@ const make = Effect.gen(function* () {
     while (true) {
       const host = yield* checkHost(agent, resource)
       yield* checkPayee(agent, payTo)
+      yield* checkDenied(denyList, agent, payTo)
       const reservation = yield* repo.reserve(agent, { ...(yield* asked), host })
       if (reservation._tag !== "ListsChanged") return { agent, reservation }
       agent = reservation.agent

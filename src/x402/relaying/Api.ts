@@ -30,7 +30,8 @@ export const RelayReason = Schema.Literals([
   "reserve",
   "merchant_budget",
   "payer_budget",
-  "payer_reverts"
+  "payer_reverts",
+  "declined"
 ])
 export type RelayReason = typeof RelayReason.Type
 

@@ -4,13 +4,14 @@ import type { SettleReason } from "../../domain/SettleReason.ts"
 import type { RelayObstacle } from "../Relayer.ts"
 import type { AuthorizationReason, RelayReason } from "./Api.ts"
 
-export const obstacleNames: { readonly [O in RelayObstacle]: RelayReason } = {
+export const obstacleNames: { readonly [O in RelayObstacle | "denied"]: RelayReason } = {
   not_configured: "not_configured",
   empty: "empty",
   reserve: "reserve",
   merchant: "merchant_budget",
   payer: "payer_budget",
-  reverts: "payer_reverts"
+  reverts: "payer_reverts",
+  denied: "declined"
 }
 
 export type Refusal =
@@ -38,7 +39,8 @@ const relayReasons: { readonly [R in SettleReason]?: RelayReason } = {
   relay_payer_reverts: "payer_reverts",
   relay_reserve_reached: "reserve",
   relay_not_configured: "not_configured",
-  relay_wallet_empty: "empty"
+  relay_wallet_empty: "empty",
+  relay_address_denied: "declined"
 }
 
 export const refusalOf = (reason: SettleReason): Refusal => {

@@ -1,6 +1,8 @@
 // `doctor` beside a running service, and where things are wrong.
 
 import { describe, expect } from "bun:test"
+import { utimes, writeFile } from "node:fs/promises"
+import { join } from "node:path"
 import { SQL } from "bun"
 import { Effect } from "effect"
 import { freePort } from "../../../src/app/dev/freePort.ts"
@@ -76,8 +78,14 @@ describe("cli doctor", () => {
         expect(status).toBe(201)
       }
       const env = { DATA_DIR: dataDir, BASE_URL: service.baseUrl, WEBHOOK_ALLOWED_HOSTS }
+      const denyList = join(dataDir, "deny-list.txt")
+      yield* Effect.promise(() =>
+        writeFile(denyList, `0x${"1".repeat(40)}\n0x${"2".repeat(40)} # Since May\n`)
+      )
+      yield* Effect.promise(() => utimes(denyList, 1_790_000_000, 1_790_000_000))
       const well = yield* spawnProgram(["src/app/cli/main.ts", "doctor", "--json"], {
         ...env,
+        DENY_LIST: denyList,
         BASE_SEPOLIA_RPC_URLS: good,
         ARBITRUM_RPC_URLS: `http://127.0.0.1:${(yield* node(42161, 2)).port}`,
         HOST: "127.0.0.1"
@@ -91,8 +99,10 @@ describe("cli doctor", () => {
         "node 127.0.0.1 ok",
         "node 127.0.0.1 ok",
         "relayer warning",
+        "deny list ok",
         "address ok"
       ])
+      expect(well.output()).toContain("2 addresses, of 2026-09-21T14:13:20.000Z")
       expect(well.output()).toContain("Arbitrum One, newest block")
       expect(well.output()).toContain("The connection failed")
 
@@ -108,12 +118,13 @@ describe("cli doctor", () => {
         BASE_SEPOLIA_RPC_URLS: `${wrongChain},${old},${forgetful},http://127.0.0.1:${dead}`,
         ARBITRUM_RPC_URLS: `${good},http://127.0.0.1:${dead}`,
         FAUCET_PRIVATE_KEY: `0x${"01".repeat(32)}`,
+        DENY_LIST: join(dataDir, "missing.txt"),
         TESTNET_CONFIRMATION: "1"
       })
       expect(yield* ill.exited).toBe(1)
       // One document, for programs that read it whole.
       expect(JSON.parse(ill.output()).error).toEqual({
-        message: "4 of 12 checks found a problem that would stop payments."
+        message: "5 of 13 checks found a problem that would stop payments."
       })
       expect(findings(ill.output())).toEqual([
         "configuration ok",
@@ -127,6 +138,7 @@ describe("cli doctor", () => {
         "node 127.0.0.1 warning",
         "faucet warning",
         "relayer warning",
+        "deny list failure",
         "address failure"
       ])
       for (const told of [
@@ -135,6 +147,7 @@ describe("cli doctor", () => {
         "serves chain 84532, not Arbitrum One",
         "900 s old",
         "the logs of a day ago: pruned history unavailable (4444)",
+        "missing.txt cannot be read (ENOENT)",
         "The node does not respond (eth_chainId: no answer)",
         "Check DATABASE_URL"
       ])

@@ -11,9 +11,9 @@ const live: CheckoutContext = {
   chain: { id: 42161, name: "Arbitrum One" },
   settlement: [{ upTo: "100000000", seconds: 2 }, { upTo: "10000000000", seconds: 600 }, { seconds: 1_200 }]
 }
-const said = (amount: string, at = live, language = "en") => {
+const said = (amount: string, at = live, language = "en", polls = 0) => {
   const t = translation([language]).text
-  return confirmingText({ model: { ...initial, context: at, payment: { ...payment, amount } }, t })
+  return confirmingText({ model: { ...initial, context: at, payment: { ...payment, amount }, polls }, t })
 }
 
 test("a few seconds where it takes no longer", () => {
@@ -27,4 +27,12 @@ test("the minutes of the network and the amount", () => {
   )
   expect(said("10000.01")).toContain("in about 20 minutes")
   expect(said("10000.01", live, "de")).toContain("in etwa 20 Minuten")
+})
+
+test("not to pay again, once it takes longer than three minutes or twice the time of the amount", () => {
+  const late = "This takes longer than usual. Do not pay again."
+  expect(said("10.00", context, "en", 20)).not.toStartWith(late)
+  expect(said("10.00", context, "en", 26)).toStartWith(late)
+  expect(said("10000.01", live, "en", 200)).not.toStartWith(late)
+  expect(said("10000.01", live, "en", 250)).toStartWith(late)
 })

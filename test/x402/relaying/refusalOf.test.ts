@@ -21,7 +21,8 @@ describe("refusalOf", () => {
     ["relay_payer_reverts", "payer_reverts"],
     ["relay_reserve_reached", "reserve"],
     ["relay_not_configured", "not_configured"],
-    ["relay_wallet_empty", "empty"]
+    ["relay_wallet_empty", "empty"],
+    ["relay_address_denied", "declined"]
   ] as const)("%s: the buyer may pay the fee, reason %s", (reason, told) => {
     expect(refusalOf(reason)).toEqual({ _tag: "NotRelayed", reason: told })
   })

@@ -7,6 +7,7 @@ import { isHex } from "viem"
 import { ChainUnavailable } from "../../../domain/Errors.ts"
 import { AppConfig } from "../../../platform/AppConfig.ts"
 import { Alerts } from "../../../platform/alerts/Alerts.ts"
+import { DenyList } from "../../DenyList.ts"
 import { RpcPool } from "../../RpcPool.ts"
 import type { WalletState } from "../../wallets/HotWallet.ts"
 import { makeEmptyAlert } from "../../wallets/makeEmptyAlert.ts"
@@ -22,6 +23,7 @@ import type { FaucetService, Grant, GrantRequest } from "./FaucetService.ts"
 import { type FaucetWallet, makeFaucetWallet } from "./FaucetWallet.ts"
 import { nobody } from "./limits.ts"
 import {
+  deniedRecipient,
   emptyWallet,
   limitReached,
   notConfigured,
@@ -74,6 +76,7 @@ const make = Effect.fnUntraced(function* (
   const repo = yield* FaucetRepo
   const alerts = yield* Alerts
   const random = yield* SecureRandom.SecureRandom
+  const denyList = yield* DenyList
   const key = Redacted.value(privateKey)
   if (!isHex(key)) return yield* makeOff
   const wallet: FaucetWallet = makeFaucetWallet(key, pool)
@@ -197,6 +200,7 @@ const make = Effect.fnUntraced(function* (
   })
 
   const grant = Effect.fn("Faucet.grant")(function* (request: GrantRequest) {
+    if (denyList.has(request.recipient)) return yield* deniedRecipient
     // Before the chain is asked, so that hammering a used-up faucet costs the nodes nothing.
     const held = yield* repo.held(request, yield* DateTime.nowAsDate)
     if (held !== undefined) return yield* limitReached(held)

@@ -22,6 +22,11 @@ export const emptyWallet = new FaucetUnavailable({
   message: "The faucet's wallet is empty. The operator has been notified; fund the wallet another way."
 })
 
+export const deniedRecipient = new FaucetUnavailable({
+  reason: "declined",
+  message: "The operator sends no test funds to this wallet. Use another wallet, or ask the operator."
+})
+
 export const revertingToken = new FaucetUnavailable({
   reason: "transfer_reverts",
   message:

@@ -9,7 +9,7 @@ import {
   PaymentNotFound,
   TransferNotAttachable
 } from "../../../domain/Errors.ts"
-import { LikelyReason, TransferKind } from "../../../domain/IncomingTransfer.ts"
+import { LikelyReason, ShownTransferKind } from "../../../domain/IncomingTransfer.ts"
 import { Uuid } from "../../../domain/Merchant.ts"
 import { PaymentId } from "../../../domain/Payment.ts"
 import { everyRole, supporters } from "../../../domain/roleSets.ts"
@@ -23,7 +23,7 @@ import { memberParams } from "../Session.ts"
 export const TransferView = Schema.Struct({
   id: Uuid,
   /** Null while it is being matched, and where a payment claims it. */
-  kind: Schema.NullOr(TransferKind),
+  kind: Schema.NullOr(ShownTransferKind),
   payer: Schema.String,
   receiver: Schema.String,
   /** Decimal USD. */

@@ -1,6 +1,7 @@
 // Incoming transfers over HTTP.
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { DenyList } from "../../../chain/DenyList.ts"
 import { type AtomicUsdc, formatUsd } from "../../../domain/Money.ts"
 import { viewOf } from "../../../payments/Http.ts"
 import { IncomingTransfers } from "../../../payments/IncomingTransfers.ts"
@@ -15,21 +16,23 @@ import type { TransferPage, TransfersPage, TransferView } from "./Api.ts"
 
 const pageSize = 50
 
-const transferView = (transfer: IncomingTransfer): TransferView => ({
-  id: transfer.id,
-  kind: transfer.kind,
-  payer: transfer.payer,
-  receiver: transfer.receiver,
-  amount: formatUsd(transfer.amount),
-  transactionId: transfer.transactionId,
-  blockNumber: transfer.blockNumber.toString(),
-  at: transfer.blockTime.toISOString(),
-  paymentId: transfer.paymentId,
-  droppedAt: transfer.droppedAt?.toISOString() ?? null,
-  handledAt: transfer.handledAt?.toISOString() ?? null,
-  handledBy: transfer.handledBy,
-  note: transfer.note
-})
+const transferView =
+  (denyList: DenyList) =>
+  (transfer: IncomingTransfer): TransferView => ({
+    id: transfer.id,
+    kind: transfer.paymentId === null && denyList.has(transfer.payer) ? "denied" : transfer.kind,
+    payer: transfer.payer,
+    receiver: transfer.receiver,
+    amount: formatUsd(transfer.amount),
+    transactionId: transfer.transactionId,
+    blockNumber: transfer.blockNumber.toString(),
+    at: transfer.blockTime.toISOString(),
+    paymentId: transfer.paymentId,
+    droppedAt: transfer.droppedAt?.toISOString() ?? null,
+    handledAt: transfer.handledAt?.toISOString() ?? null,
+    handledBy: transfer.handledBy,
+    note: transfer.note
+  })
 
 const restIn = (rest: AtomicUsdc | undefined) => (rest === undefined ? null : formatUsd(rest))
 
@@ -41,13 +44,14 @@ export const layer = HttpApiBuilder.group(
     const transfers = yield* IncomingTransfers
     const refunds = yield* Refunds
     const links = yield* Links
+    const view = transferView(yield* DenyList)
 
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query: { startingAfter, status = "open" } }) {
         const { tenant } = yield* CurrentMember
         const found = yield* transfers.list(tenant, { status, startingAfter, limit: pageSize + 1 })
         const page: TransfersPage = {
-          transfers: found.slice(0, pageSize).map(transferView),
+          transfers: found.slice(0, pageSize).map(view),
           hasMore: found.length > pageSize
         }
         return page
@@ -63,7 +67,7 @@ export const layer = HttpApiBuilder.group(
         )
         const mayGoBack = transfer.paymentId === null && transfer.droppedAt === null
         const page: TransferPage = {
-          transfer: transferView(transfer),
+          transfer: view(transfer),
           explorerUrl: explorerUrls[tenant.env],
           refunds: yield* refundsPart(refunds, tenant, of, {
             ...(yield* refundsOf(refunds, tenant, of)),
@@ -93,7 +97,7 @@ export const layer = HttpApiBuilder.group(
           person: user.email,
           note: payload.note
         })
-        return { transfer: transferView(transfer) }
+        return { transfer: view(transfer) }
       })
     })
   })

@@ -1,5 +1,6 @@
 // Reasons for which an agent may not pay: its hosts, its payees, its caps.
 import { Effect, Option } from "effect"
+import { type DenyList, isDenied } from "../../../chain/DenyList.ts"
 import type { Agent } from "../../../domain/Agent.ts"
 import type { Address } from "../../../domain/Chain.ts"
 import {
@@ -71,6 +72,18 @@ export const checkPayee = (agent: Agent, payTo: Address) =>
           ]
         })
       )
+
+/** Nothing is signed from or to an address on the operator's deny list, whatever the agent's own lists allow. */
+export const checkDenied = (denyList: DenyList, { address }: Agent, payTo: Address) =>
+  isDenied(denyList, { from: address, to: payTo })
+    ? Effect.fail(
+        new AgentPayeeNotAllowed({
+          message:
+            "The payee or the agent's wallet is on the operator's deny list, and nothing was signed. Pay another address, or ask the operator.",
+          details: [{ path: "payTo", message: "On the operator's deny list.", actual: payTo }]
+        })
+      )
+    : Effect.void
 
 const usd = (atomic: bigint) => `${formatUsd(atomic)} USDC`
 

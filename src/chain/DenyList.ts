@@ -1,0 +1,137 @@
+// The operator's deny list: a file of addresses for which nothing is relayed, to which no agent signs, and from which no
+// transfer settles a payment by itself. A new version comes into force while the service runs.
+import { readFile, stat } from "node:fs/promises"
+import { Context, Data, Effect, Layer, Option } from "effect"
+import type { Address } from "../domain/Chain.ts"
+import { AppConfig } from "../platform/AppConfig.ts"
+import { Alerts } from "../platform/alerts/Alerts.ts"
+import { periodic } from "../platform/workers/supervised.ts"
+import { parseAddress } from "./Address.ts"
+
+/** The list cannot be used. `message` says why, and what to do. */
+export class DenyListRefused extends Data.TaggedError("DenyListRefused")<{ readonly message: string }> {}
+
+/** A version of the file. */
+export interface DenyListVersion {
+  /** The file's last-modified time. */
+  readonly date: Date
+  /** In lower case. */
+  readonly addresses: ReadonlySet<string>
+}
+
+export interface DenyList {
+  readonly has: (address: Address) => boolean
+  /** The date of the version in force; null without a list. */
+  readonly date: () => Date | null
+}
+
+const none: DenyList = { has: () => false, date: () => null }
+
+/** Without a layer there is no list. */
+export const DenyList = Context.Reference<DenyList>("quittance/chain/DenyList", { defaultValue: () => none })
+
+/** True if a transfer's payer or its receiver is on the list. */
+export const isDenied = (
+  list: DenyList,
+  { from, to }: { readonly from: Address; readonly to: Address }
+): boolean => list.has(from) || list.has(to)
+
+const alertSubject = "DENY_LIST"
+
+const parseLines = (path: string, text: string): Effect.Effect<ReadonlySet<string>, DenyListRefused> =>
+  Effect.gen(function* () {
+    const addresses = new Set<string>()
+    for (const [index, line] of text.split("\n").entries()) {
+      const written = line.replace(/#.*/, "").trim()
+      if (written === "") continue
+      const address = parseAddress(written)
+      if (address === undefined)
+        return yield* new DenyListRefused({
+          message: `DENY_LIST: line ${index + 1} of ${path} is not an address. Write one address a line, 0x and 40 hex digits; comments begin with #.`
+        })
+      addresses.add(address.toLowerCase())
+    }
+    return addresses
+  })
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "unreadable"
+
+const unreadable = (path: string) => (error: unknown) =>
+  new DenyListRefused({
+    message: `DENY_LIST: ${path} cannot be read (${codeOf(error)}). Set it to a readable file of addresses, one a line, or remove the setting.`
+  })
+
+/** Reads the file as it is now. */
+export const readDenyList = Effect.fnUntraced(function* (path: string) {
+  const [{ mtime }, text] = yield* Effect.tryPromise({
+    try: () => Promise.all([stat(path), readFile(path, "utf8")]),
+    catch: unreadable(path)
+  })
+  const version: DenyListVersion = { date: mtime, addresses: yield* parseLines(path, text) }
+  return version
+})
+
+/** Identifies a version of the file without reading it, also where a rename has replaced it or it is gone. */
+const fingerprintOf = (path: string) =>
+  Effect.promise(() => stat(path).then(({ ino, mtimeMs, size }) => `${ino} ${mtimeMs} ${size}`, codeOf))
+
+const inForce = (version: () => DenyListVersion): DenyList => ({
+  has: (address) => version().addresses.has(address.toLowerCase()),
+  date: () => version().date
+})
+
+const watch = Effect.fnUntraced(function* (path: string) {
+  const alerts = yield* Alerts
+  let judged = yield* fingerprintOf(path)
+  let seen = judged
+  let version = yield* readDenyList(path)
+
+  const look = Effect.gen(function* () {
+    const before = seen
+    seen = yield* fingerprintOf(path)
+    // A file that is still being written is left until it stays as it is.
+    if (seen === judged || seen !== before) return
+    const read = yield* Effect.result(readDenyList(path))
+    if (read._tag === "Failure")
+      yield* alerts.raise({
+        kind: "deny_list_refused",
+        tenant: Option.none(),
+        subject: alertSubject,
+        message: `${read.failure.message} The version of ${version.date.toISOString()} stays in force until the file is corrected.`
+      })
+    else {
+      version = read.success
+      yield* Effect.logInfo(
+        `The deny list of ${version.date.toISOString()} is in force: ${version.addresses.size} addresses`
+      )
+      yield* alerts.resolve("deny_list_refused", alertSubject)
+    }
+    judged = seen
+  })
+  yield* periodic("Reading the deny list", Effect.sleep("2 seconds"), look)
+  return inForce(() => version)
+})
+
+/** The list of the settings, read again when it changes. */
+export const layerConfig: Layer.Layer<never, DenyListRefused, AppConfig | Alerts> = Layer.effect(
+  DenyList,
+  Effect.gen(function* () {
+    const { denyList } = yield* AppConfig
+    const list = Option.isNone(denyList) ? none : yield* watch(denyList.value)
+    // An earlier process may have raised it: this start has read a good list, or needs none.
+    yield* Effect.flatMap(Alerts, (alerts) => alerts.resolve("deny_list_refused", alertSubject))
+    return list
+  })
+)
+
+/** The list of the settings, read once: for commands. */
+export const layerOnce: Layer.Layer<never, DenyListRefused, AppConfig> = Layer.effect(
+  DenyList,
+  Effect.gen(function* () {
+    const { denyList } = yield* AppConfig
+    if (Option.isNone(denyList)) return none
+    const version = yield* readDenyList(denyList.value)
+    return inForce(() => version)
+  })
+)
