@@ -313,7 +313,7 @@ export const makeOutbox = ({
   const noteCosts = Effect.fnUntraced(function* (now: Date) {
     const since = new Date(now.getTime() - countedMillis)
     for (const { nonce, transactionId } of yield* repo.withoutCost(wallet.address, since)) {
-      const cost = yield* wallet.costOf(transactionId)
+      const cost = yield* wallet.minedCost(transactionId)
       if (cost !== undefined) yield* repo.noteCost(wallet.address, nonce, transactionId, cost)
     }
   })

@@ -152,7 +152,7 @@ describe("a transaction's cost", () => {
     liveEffect(name, () =>
       Effect.gen(function* () {
         const wallet = yield* walletOver(receipts.map((one) => answering("eth_getTransactionReceipt", one)))
-        expect(yield* wallet.costOf(ours)).toBe(wei)
+        expect(yield* wallet.minedCost(ours)).toBe(wei)
       })
     )
 })

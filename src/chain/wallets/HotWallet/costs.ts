@@ -36,7 +36,7 @@ export const makeCosts = ({ env, l1FeeOracle }: Network, pool: RpcPool["Service"
     return (fees[Math.floor(fees.length / 2)] ?? 0n) * margin
   }),
   /** The wei that a mined transaction has cost; undefined until a majority shows the same. */
-  costOf: (id: TransactionHash) =>
+  minedCost: (id: TransactionHash) =>
     Effect.map(
       pool.poll(env, {
         ask: (node) => node.call("eth_getTransactionReceipt", [id], ReceiptCost),
