@@ -35,11 +35,14 @@ const isPending = (receipt: unknown): boolean =>
   Predicate.hasProperty(receipt, "blockHash") && receipt.blockHash === null
 
 /** Null while the transaction is in no block that the node knows: some nodes give it a receipt without a block. */
-export const Receipt = Schema.Unknown.pipe(
+const MinedReceipt = Schema.Unknown.pipe(
   Schema.decode({
     decode: SchemaGetter.transform((receipt) => (isPending(receipt) ? null : receipt)),
     encode: SchemaGetter.transform((receipt) => receipt)
-  }),
+  })
+)
+
+export const Receipt = MinedReceipt.pipe(
   Schema.decodeTo(
     Schema.NullOr(
       Schema.Struct({
@@ -51,6 +54,25 @@ export const Receipt = Schema.Unknown.pipe(
       })
     )
   )
+)
+
+/** The wei that a receipt's transaction has cost, with the L1 part that OP-stack chains charge beside gas. */
+export const ReceiptCost = MinedReceipt.pipe(
+  Schema.decodeTo(
+    Schema.NullOr(
+      Schema.Struct({
+        gasUsed: Quantity,
+        effectiveGasPrice: Quantity,
+        l1Fee: Schema.optionalKey(Schema.NullOr(Quantity))
+      })
+    )
+  ),
+  Schema.decodeTo(Schema.UndefinedOr(Schema.BigInt), {
+    decode: SchemaGetter.transform((receipt) =>
+      receipt === null ? undefined : receipt.gasUsed * receipt.effectiveGasPrice + (receipt.l1Fee ?? 0n)
+    ),
+    encode: SchemaGetter.forbidden(() => "a cost is no receipt")
+  })
 )
 
 export const Block = Schema.NullOr(

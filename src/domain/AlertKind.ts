@@ -17,6 +17,7 @@ export const AlertKind = Schema.Literals([
   "faucet_wallet_shared",
   "faucet_transfer_reverts",
   "relayer_empty",
+  "relaying_stopped",
   "incoming_transfer",
   "other_token",
   "receiver_blacklisted",

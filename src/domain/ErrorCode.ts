@@ -345,7 +345,7 @@ const entries = {
     status: 503,
     retryable: true,
     summary:
-      "The service cannot pay the network fee for this buyer now, and nothing was sent. `reason` says why: `not_configured`, `empty`, `reserve`, `merchant_budget`, `payer_budget`, `payer_reverts` or `declined`. The buyer can pay by a transfer instead."
+      "The service cannot pay the network fee for this buyer now, and nothing was sent. `reason` says why: `not_configured`, `empty`, `reserve`, `merchant_budget`, `payer_budget`, `total_budget`, `price`, `payer_reverts` or `declined`. The buyer can pay by a transfer instead."
   },
   AGENTS_NOT_CONFIGURED: {
     status: 503,

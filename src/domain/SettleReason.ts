@@ -33,6 +33,8 @@ export const SettleReason = Schema.Literals([
   "invalid_exact_evm_transfer_event_mismatch",
   "relay_merchant_budget_exceeded",
   "relay_payer_budget_exceeded",
+  "relay_total_budget_exceeded",
+  "relay_price_too_high",
   "relay_payer_reverts",
   "relay_reserve_reached",
   "relay_not_configured",

@@ -25,7 +25,7 @@ export const PendingReason = Schema.Literals([
 export type PendingReason = typeof PendingReason.Type
 
 /** True if the nodes, and not the chain, are why it is undecided. */
-export const isAboutNodes = (reason: PendingReason): boolean =>
+export const isAboutNodes = (reason: VerdictReason): boolean =>
   reason === "disagreement" || reason === "rpc_unavailable" || reason === "wrong_network"
 
 /** The differences of a transaction that does not pay the payment. */

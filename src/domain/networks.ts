@@ -14,6 +14,8 @@ import type { Finality, SettlementLevels } from "./Finality.ts"
 
 export type ChainId = 84532 | 42161
 
+export type RelayBound = "merchant" | "payer" | "total"
+
 export interface Network {
   readonly env: Env
   readonly chainId: ChainId
@@ -63,6 +65,13 @@ export interface Network {
    * paid.
    */
   readonly postingGas: bigint
+  /** The contract that estimates the fee of the chain below, if that is charged beside gas (OP stack). */
+  readonly l1FeeOracle?: Address
+  /**
+   * The most wei that relaying may cost in any 24 hours, for one merchant, for one payer and in all. Each network has
+   * settings of its own, because its ether has a value of its own.
+   */
+  readonly relayWei: { readonly [B in RelayBound]: { readonly setting: string; readonly default: bigint } }
   /**
    * True if the network's money is worthless, which changes the pages' texts and colours. The opposite of `livemode`.
    */
@@ -110,6 +119,12 @@ export const networks: { readonly [E in Env]: Network } = {
     readsSingly: true,
     logRange: 1_000n,
     postingGas: 0n,
+    l1FeeOracle: addressOf("0x420000000000000000000000000000000000000F"),
+    relayWei: {
+      merchant: { setting: "RELAY_WEI_PER_MERCHANT", default: 50_000_000_000_000_000n },
+      payer: { setting: "RELAY_WEI_PER_PAYER", default: 10_000_000_000_000_000n },
+      total: { setting: "RELAY_WEI_TOTAL", default: 100_000_000_000_000_000n }
+    },
     isTest: true,
     faucet: true,
     reportCodes: { pending: "TEST_SETTLEMENT_PENDING", mismatch: "TEST_SETTLEMENT_MISMATCH" },
@@ -143,6 +158,11 @@ export const networks: { readonly [E in Env]: Network } = {
     readsSingly: false,
     logRange: 1_000n,
     postingGas: 500_000n,
+    relayWei: {
+      merchant: { setting: "LIVE_RELAY_WEI_PER_MERCHANT", default: 10_000_000_000_000_000n },
+      payer: { setting: "LIVE_RELAY_WEI_PER_PAYER", default: 1_000_000_000_000_000n },
+      total: { setting: "LIVE_RELAY_WEI_TOTAL", default: 30_000_000_000_000_000n }
+    },
     isTest: false,
     faucet: false,
     reportCodes: { pending: "SETTLEMENT_PENDING", mismatch: "SETTLEMENT_MISMATCH" },
@@ -170,6 +190,16 @@ export const settlementLevelsOf = (
     seconds,
     upTo: limit === undefined ? null : BigInt(limitOf(limit.setting) ?? limit.default) * 1_000_000n
   }))
+
+/** The bounds of relaying with the operator's, or the table's. */
+export const relayWeiOf = (
+  { relayWei: { merchant, payer, total } }: Network,
+  weiOf: (setting: string) => bigint | undefined
+): { readonly [B in RelayBound]: bigint } => ({
+  merchant: weiOf(merchant.setting) ?? merchant.default,
+  payer: weiOf(payer.setting) ?? payer.default,
+  total: weiOf(total.setting) ?? total.default
+})
 
 /** True if nodes name blocks as `safe` and `finalized`, and that decides. */
 export const hasTags = ({ watchedFor }: Network): boolean => watchedFor === "finalized"

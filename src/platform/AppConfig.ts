@@ -6,7 +6,7 @@ import { ConfigProvider, Context, Duration, Effect, Layer, Option, Redacted, Res
 import { SecureRandom } from "effect/crypto"
 import type { Address, Env } from "../domain/Chain.ts"
 import type { SettlementLevels } from "../domain/Finality.ts"
-import { byEnv, networks, settlementLevelsOf } from "../domain/networks.ts"
+import { byEnv, networks, type RelayBound, relayWeiOf, settlementLevelsOf } from "../domain/networks.ts"
 import { ConfigRefusal, type RefusedSetting } from "./AppConfig/ConfigRefusal.ts"
 import { headersOf, type KeyedSecret, toKeyedSecrets } from "./AppConfig/codecs.ts"
 import { developmentMnemonic, developmentSecrets } from "./AppConfig/developmentSecrets.ts"
@@ -213,8 +213,7 @@ export const loadAppConfig = Effect.fnUntraced(function* (
     },
     relaying: {
       factories: read.factories,
-      gasPerMerchant: BigInt(read.gasPerMerchant),
-      gasPerPayer: BigInt(read.gasPerPayer),
+      wei: byEnv((network) => relayWeiOf(networks[network], (name) => read.relayWei[name])),
       reserveWei: read.reserveWei
     },
     denyList: read.denyList,
@@ -277,13 +276,12 @@ export class AppConfig extends Context.Service<
       readonly usdcAtomic: bigint
       readonly gasWei: bigint
     }
-    /** The budgets of the wallet that relays payments. */
+    /** The budgets of the wallets that relay payments. */
     readonly relaying: {
       /** Contracts that may deploy a payer's wallet with its payment (ERC-6492). */
       readonly factories: ReadonlyArray<Address>
-      /** Gas in any 24 hours. */
-      readonly gasPerMerchant: bigint
-      readonly gasPerPayer: bigint
+      /** The most wei in any 24 hours. */
+      readonly wei: { readonly [E in Env]: { readonly [B in RelayBound]: bigint } }
       /** The balance reserved for merchants that have relayed little, in wei. */
       readonly reserveWei: bigint
     }

@@ -2,7 +2,7 @@
 // for: one on each network that executes.
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import type { SqlClient } from "effect/sql"
-import { toHex } from "viem"
+import { size, toHex } from "viem"
 import { RpcPool } from "../chain/RpcPool.ts"
 import { RpcUnavailable } from "../chain/Verification.ts"
 import { DerivedWallets } from "../chain/wallets/DerivedWallets.ts"
@@ -11,14 +11,16 @@ import { makeEmptyAlert } from "../chain/wallets/makeEmptyAlert.ts"
 import { defaultOutboxTiming, makeOutbox, type TransactionStanding } from "../chain/wallets/Outbox.ts"
 import { idsOf, OutboxRepo, type OutgoingTransaction } from "../chain/wallets/OutboxRepo.ts"
 import type { Address, Env } from "../domain/Chain.ts"
-import type { MerchantId } from "../domain/Merchant.ts"
+import { MerchantId } from "../domain/Merchant.ts"
 import { byEnv, networks } from "../domain/networks.ts"
 import type { SettleReason } from "../domain/SettleReason.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { Alerts } from "../platform/alerts/Alerts.ts"
 import { Networks } from "../platform/Networks.ts"
+import { periodic } from "../platform/workers/supervised.ts"
 import type { Call } from "./Authorization.ts"
 import { RelayerRepo, type RelayLimit } from "./Relayer/RelayerRepo.ts"
+import { makeStop, stoppedKind, usualBytes, usualWei } from "./Relayer/stop.ts"
 
 export interface Relay {
   readonly purpose: "settle" | "cancel"
@@ -39,14 +41,16 @@ export type Relayed =
   | { readonly _tag: "Sent"; readonly transaction: OutgoingTransaction }
   | { readonly _tag: "Refused" }
   | { readonly _tag: "Closed" }
-  | { readonly _tag: "OverBudget"; readonly limit: RelayLimit }
+  | { readonly _tag: "OverBudget"; readonly limit: RelayLimit | "price" }
 
-/** The reason why nothing of a payer would be relayed now: a budget, or the wallet itself. */
-export type RelayObstacle = RelayLimit | "not_configured" | "empty"
+/** The reason why nothing of a payer would be relayed now: a budget, the price of gas, or the wallet itself. */
+export type RelayObstacle = RelayLimit | "price" | "not_configured" | "empty"
 
-export const budgetReasons: { readonly [L in RelayLimit]: SettleReason } = {
+export const budgetReasons: { readonly [L in RelayLimit | "price"]: SettleReason } = {
   merchant: "relay_merchant_budget_exceeded",
   payer: "relay_payer_budget_exceeded",
+  total: "relay_total_budget_exceeded",
+  price: "relay_price_too_high",
   reverts: "relay_payer_reverts",
   reserve: "relay_reserve_reached"
 }
@@ -58,8 +62,8 @@ export const relayReasons: { readonly [O in RelayObstacle]: SettleReason } = {
   empty: "relay_wallet_empty"
 }
 
-/** Gas that a payment of an account's signature takes at most, whose price the wallet must hold. */
-const accountGas = 160_000n
+/** A merchant with no transactions. */
+const nobody = MerchantId.make("00000000-0000-0000-0000-000000000000")
 
 /** The relaying wallet of one network. */
 export interface NetworkRelayer {
@@ -99,7 +103,6 @@ const off: NetworkRelayer = {
 
 const makeOn = Effect.fnUntraced(function* (env: Env) {
   const network = networks[env]
-  const usualGas = accountGas + network.postingGas
   const { relaying } = yield* AppConfig
   const wallets = yield* DerivedWallets
   const pool = yield* RpcPool
@@ -143,16 +146,16 @@ const makeOn = Effect.fnUntraced(function* (env: Env) {
     }
   )
 
-  const budgetsWith = (leftWei: bigint) => ({
-    gasPerMerchant: relaying.gasPerMerchant,
-    gasPerPayer: relaying.gasPerPayer,
-    onlyReserve: leftWei < relaying.reserveWei
-  })
+  const bounds = relaying.wei[env]
+  const stop = makeStop(network, bounds, alerts, wallet)
   const refused: Relayed = { _tag: "Refused" }
 
   const send: NetworkRelayer["send"] = Effect.fn("Relayer.send")(function* (relay, state) {
     const { call, gas } = relay
-    const cost = gas * state.fees.maxFeePerGas
+    const { maxFeePerGas } = state.fees
+    const l1Fee = yield* wallet.l1Fee(size(call.data))
+    if (yield* stop.byPrice(state, l1Fee)) return { _tag: "OverBudget", limit: "price" }
+    const cost = gas * maxFeePerGas + l1Fee
     if (state.wei < cost || !(yield* outbox.unblock())) {
       yield* tellEmpty
       return refused
@@ -163,9 +166,12 @@ const makeOn = Effect.fnUntraced(function* (env: Env) {
       merchantId: relay.merchantId,
       payer: relay.payer,
       gas,
+      wei: cost,
+      maxFeePerGas,
       at: yield* DateTime.nowAsDate,
       chainNonce: state.nonce,
-      budgets: budgetsWith(state.wei - cost),
+      bounds,
+      onlyReserve: state.wei - cost < relaying.reserveWei,
       sign: (nonce) => wallet.sign(state.fees, { nonce, to: call.to, data: call.data, gas })
     })
     switch (taken._tag) {
@@ -181,25 +187,45 @@ const makeOn = Effect.fnUntraced(function* (env: Env) {
         yield* tellEmpty
         return refused
       }
+      case "OverBudget":
+        if (taken.limit === "total") yield* stop.byTotal
+        return taken
       default:
         return taken
     }
   })
 
   // Asked for every buyer who looks at a checkout.
-  const recentState = yield* Effect.cachedWithTTL(wallet.state, "2 seconds")
+  const recently = yield* Effect.cachedWithTTL(
+    Effect.all({ state: wallet.state, l1Fee: wallet.l1Fee(usualBytes) }, { concurrency: "unbounded" }),
+    "2 seconds"
+  )
   const obstacle: NetworkRelayer["obstacle"] = Effect.fn("Relayer.obstacle")(function* (merchantId, payer) {
-    const { fees, wei } = yield* recentState
-    const cost = usualGas * fees.maxFeePerGas
-    if (wei < cost) return "empty"
-    return yield* repo.limitOf(wallet.address, {
+    const { l1Fee, state } = yield* recently
+    if (yield* stop.byPrice(state, l1Fee)) return "price"
+    const { maxFeePerGas } = state.fees
+    const wei = usualWei(network, maxFeePerGas, l1Fee)
+    if (state.wei < wei) return "empty"
+    const limit = yield* repo.limitOf(wallet.address, {
       merchantId,
       payer,
-      gas: usualGas,
+      wei,
+      maxFeePerGas,
       at: yield* DateTime.nowAsDate,
-      budgets: budgetsWith(wei - cost)
+      bounds,
+      onlyReserve: state.wei - wei < relaying.reserveWei
     })
+    if (limit === "total") yield* stop.byTotal
+    return limit
   })
+
+  // By any instance, and also while no buyer comes.
+  const resume = Effect.gen(function* () {
+    if (!(yield* repo.isStopped(wallet.address))) return
+    const reason = yield* obstacle(nobody, wallet.address)
+    if (reason !== "price" && reason !== "total") yield* alerts.resolve(stoppedKind, wallet.address)
+  })
+  yield* periodic("Checking whether relaying goes on", Effect.sleep("30 seconds"), resume, "Warn")
 
   yield* outbox.worker
 

@@ -30,8 +30,8 @@ export interface Parts {
 
 /** What the relaying wallet holds, what is paid of it for one payer in a day, and the gas of one payment. */
 const relayerWei = 10n ** 18n
-const gasPerPayer = 260_000n
-const gasPerPayment = 77_500n
+const weiPerPayment = 160_000n * 2_000_001n
+const weiPerPayer = 260_000n * 2_000_001n
 
 const baseConfig: typeof AppConfig.Service = Effect.runSync(
   Effect.scoped(Effect.map(Layer.build(testConfig()), (context) => Context.get(context, AppConfig)))
@@ -78,8 +78,10 @@ export const makeParts = (nature: Nature): Effect.Effect<Parts> => {
         finalityDepth: { ...baseConfig.finalityDepth, test: plan.finality },
         relaying: {
           ...baseConfig.relaying,
-          gasPerMerchant: BigInt(plan.relayed) * gasPerPayment,
-          gasPerPayer
+          wei: {
+            ...baseConfig.relaying.wei,
+            test: { merchant: BigInt(plan.relayed) * weiPerPayment, payer: weiPerPayer, total: relayerWei }
+          }
         }
       },
       balanceTold: () => emptyRelayer(nature, troubles)

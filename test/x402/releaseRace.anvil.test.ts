@@ -59,9 +59,12 @@ test("a settlement whose transaction has been stored reserves its payment and te
           merchantId: world.merchantId,
           payer,
           gas: 100_000n,
+          wei: 100_000n,
+          maxFeePerGas: 1n,
           at: new Date(),
           chainNonce: 0,
-          budgets: { gasPerMerchant: 10n ** 12n, gasPerPayer: 10n ** 12n, onlyReserve: false },
+          bounds: { merchant: 10n ** 12n, payer: 10n ** 12n, total: 10n ** 12n },
+          onlyReserve: false,
           sign: () => Effect.as(Effect.sleep("600 millis"), toHex(0x02f8))
         })
       )

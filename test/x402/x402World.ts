@@ -124,6 +124,10 @@ const openLive = Effect.gen(function* () {
   const chain = Context.get(yield* Layer.build(LocalChain.layer(options)), LocalChain)
   const nodes = [yield* rpcProxy(chain.rpcUrl), yield* rpcProxy(chain.rpcUrl)]
   const settings: Environment = {
+    // Gas on anvil is a hundred times as dear as on the network.
+    ...Object.fromEntries(
+      Object.values(networks.live.relayWei).map(({ setting }) => [setting, "1000000000000000000"])
+    ),
     MAINNET: "open",
     ARBITRUM_RPC_URLS: nodes.map(({ url }) => url).join(","),
     LIVE_WALLET_MNEMONIC: liveMnemonic

@@ -3,11 +3,13 @@
 import { Console, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { toHex } from "viem"
+import { privateKeyToAddress } from "viem/accounts"
 import { readDenyList } from "../../chain/DenyList.ts"
 import { type OneNode, oneNode } from "../../chain/oneNode.ts"
 import { BlockHeader, Bytes, Head, Quantity } from "../../chain/RpcSchemas.ts"
 import { DerivedWallets } from "../../chain/wallets/DerivedWallets.ts"
-import type { Env } from "../../domain/Chain.ts"
+import { OutboxRepo } from "../../chain/wallets/OutboxRepo.ts"
+import { Address, type Env } from "../../domain/Chain.ts"
 import { envs, faucetNetwork, hasTags, networks } from "../../domain/networks.ts"
 import { misspeltVariables } from "../../platform/AppConfig/misspeltVariables.ts"
 import { variables } from "../../platform/AppConfig/settings.ts"
@@ -136,29 +138,42 @@ const silentDatabase = Effect.map(AppConfig, ({ database }) =>
   )
 )
 
-/** The database, and the secrets and receivers that it holds. */
-const databaseFindings = Effect.gen(function* () {
-  const clock = yield* clockFinding
-  const closed = yield* writingFindings
-  // A database that no service has started on yet holds none.
-  const secrets = yield* Effect.catchCause(secretFindings, () => Effect.succeed([]))
-  const receivers = yield* Effect.catchCause(receiverFindings, () => Effect.succeed([]))
-  const work = yield* Effect.catchCause(workFindings, () => Effect.succeed([]))
-  return [clock, ...(yield* diskFindings), ...closed, ...secrets, ...receivers, ...work]
-}).pipe(
-  Effect.provide(
-    Layer.mergeAll(ClockRepo.layer, EndpointUrlRepo.layer, BacklogRepo.layer).pipe(
-      Layer.provideMerge(Database.layerCopy)
+/** The wei that each wallet spends a day, by the last week; nothing of one that has spent nothing. */
+const spendingOf = Effect.fnUntraced(function* (wallets: ReadonlyArray<Address>) {
+  const outbox = yield* OutboxRepo
+  const now = new Date()
+  const since = new Date(now.getTime() - 7 * 86_400_000)
+  const spent = yield* Effect.forEach(wallets, (wallet) => outbox.spentADay(wallet, since, now))
+  return new Map(wallets.map((wallet, index) => [wallet, spent[index]]))
+})
+
+/** The database, with the secrets and receivers that it holds, and what wallets have spent. */
+const databaseFindings = (wallets: ReadonlyArray<Address>) =>
+  Effect.gen(function* () {
+    const clock = yield* clockFinding
+    const closed = yield* writingFindings
+    // A database that no service has started on yet holds none.
+    const secrets = yield* Effect.catchCause(secretFindings, () => Effect.succeed([]))
+    const receivers = yield* Effect.catchCause(receiverFindings, () => Effect.succeed([]))
+    const work = yield* Effect.catchCause(workFindings, () => Effect.succeed([]))
+    const spending = yield* Effect.catchCause(spendingOf(wallets), () => Effect.succeed(unknownSpending))
+    const disk = yield* diskFindings
+    return { findings: [clock, ...disk, ...closed, ...secrets, ...receivers, ...work], spending }
+  }).pipe(
+    Effect.provide(
+      Layer.mergeAll(ClockRepo.layer, EndpointUrlRepo.layer, BacklogRepo.layer, OutboxRepo.layer).pipe(
+        Layer.provideMerge(Database.layerCopy)
+      )
+    ),
+    Effect.timeout("45 seconds"),
+    Effect.catchCause(() =>
+      Effect.gen(function* () {
+        const disk = yield* diskFindings
+        return { findings: disk.length > 0 ? disk : [yield* silentDatabase], spending: unknownSpending }
+      })
     )
-  ),
-  Effect.timeout("45 seconds"),
-  Effect.catchCause(() =>
-    Effect.gen(function* () {
-      const disk = yield* diskFindings
-      return disk.length > 0 ? disk : [yield* silentDatabase]
-    })
   )
-)
+const unknownSpending: ReadonlyMap<Address, bigint | undefined> = new Map()
 
 const denyListFinding = Effect.gen(function* () {
   const { denyList } = yield* AppConfig
@@ -231,13 +246,19 @@ export const doctor = Command.make(
         Option.toArray(relayerKey(env)).map((key) => ["relayer", env, toHex(key())] as const)
       )
     ]
+    const database = yield* Effect.cached(
+      databaseFindings(
+        keys.flatMap(([about, , key]) => (about === "relayer" ? Address.make(privateKeyToAddress(key)) : []))
+      )
+    )
+    const spending = Effect.map(database, (found) => found.spending)
     const findings: Array<Finding> = [
       ok("configuration", `All variables are valid for ${environment}`),
       ...startWarnings(config).map((message) => warning("configuration", message)),
       ...misspeltVariables(process.env, variables).map((message) => warning("configuration", message)),
       ...(yield* Effect.all(
         [
-          databaseFindings,
+          Effect.map(database, (found) => found.findings),
           ...envs.flatMap((env) =>
             rpcUrls[env].map((url) =>
               // No payment settles on a network that does not execute: what is wrong there stops none.
@@ -247,7 +268,7 @@ export const doctor = Command.make(
             )
           ),
           ...keys.map(([about, env, key]) =>
-            Effect.map(walletFinding(about, env, key, rpcUrls[env][0]), Array.of)
+            Effect.map(walletFinding(about, env, key, rpcUrls[env][0], spending), Array.of)
           ),
           ...executing
             .filter((env) => hasTags(networks[env]))

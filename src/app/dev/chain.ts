@@ -17,11 +17,18 @@ const network = networks[word]
 const port = Number(process.env["CHAIN_PORT"] ?? (network.isTest ? 8545 : 8546))
 const host = process.env["CHAIN_HOST"] ?? "127.0.0.1"
 
-/** The settings with which the service uses the chain. An open Mainnet asks for two nodes: here one, by two names. */
+/**
+ * The settings with which the service uses the chain. Its gas is a hundred times as dear as the network's. An open
+ * Mainnet asks for two nodes: here one, by two names.
+ */
 const settingsFor = (chain: LocalChain["Service"]) =>
   network.faucet
     ? `${network.nodes.setting}=${chain.rpcUrl} FAUCET_PRIVATE_KEY=${Redacted.value(chain.faucetPrivateKey)} FAUCET_GAS_WEI=2000000000000000`
-    : `MAINNET=open ${network.nodes.setting}=${chain.rpcUrl},${chain.rpcUrl.replace("127.0.0.1", "localhost")}`
+    : `${Object.values(network.relayWei)
+        .map(({ setting }) => `${setting}=${10n ** 18n}`)
+        .join(
+          " "
+        )} MAINNET=open ${network.nodes.setting}=${chain.rpcUrl},${chain.rpcUrl.replace("127.0.0.1", "localhost")}`
 
 const main = Effect.gen(function* () {
   const chain = yield* LocalChain

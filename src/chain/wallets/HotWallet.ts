@@ -16,6 +16,7 @@ import type { NodeFailure } from "../RpcPool/NodeFailure.ts"
 import type { RpcNode } from "../RpcPool/RpcNode.ts"
 import type { RpcPool } from "../RpcPool.ts"
 import { Quantity, Receipt, Word } from "../RpcSchemas.ts"
+import { makeCosts } from "./HotWallet/costs.ts"
 
 /** A transaction before fees and signature. */
 export interface Unsigned {
@@ -98,11 +99,8 @@ const mostOf = (seen: ReadonlyArray<Sighting>, nodes: number): Sighting => {
 }
 
 /** `privateKey` is asked for when the wallet is first used. */
-export const makeHotWallet = (
-  { chainId, env, postingGas, usdc }: Network,
-  privateKey: () => Hex,
-  pool: RpcPool["Service"]
-) => {
+export const makeHotWallet = (network: Network, privateKey: () => Hex, pool: RpcPool["Service"]) => {
+  const { chainId, env, postingGas, usdc } = network
   let known: PrivateKeyAccount | undefined
   const account = () => {
     known ??= privateKeyToAccount(privateKey())
@@ -216,6 +214,7 @@ export const makeHotWallet = (
       return addressOf()
     },
     state,
+    ...makeCosts(network, pool),
     sign: (fees: Fees, transaction: Unsigned) => sign({ ...transaction, chainId, ...fees }),
     /** Fills a nonce with an empty transfer to itself. */
     signFiller: (fees: Fees, nonce: number) =>

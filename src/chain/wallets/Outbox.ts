@@ -9,8 +9,9 @@ import { DueWork } from "../../platform/workers/DueWork.ts"
 import { periodic } from "../../platform/workers/supervised.ts"
 import type { RpcUnavailable } from "../Verification.ts"
 import type { HotWallet, Sighting } from "./HotWallet.ts"
-import { feesOf, fillingFees, reprice } from "./Outbox/fees.ts"
+import { addedWei, feesOf, fillingFees, mostWeiOf, reprice } from "./Outbox/fees.ts"
 import {
+  countedMillis,
   type Ended,
   idOf,
   idsOf,
@@ -175,9 +176,13 @@ export const makeOutbox = ({
     return answer === "accepted" ? "sent" : answer
   })
 
-  /** Puts another version first and broadcasts it; none where another instance was faster. */
+  /**
+   * Puts another version first and broadcasts it; none where another instance was faster. What it may cost more is
+   * reserved whatever the budgets are: all that is sent later waits for its nonce.
+   */
   const offerVersion = Effect.fnUntraced(function* (transaction: OutgoingTransaction, raw: Hex) {
-    const next = yield* repo.addVersion(transaction, raw, yield* DateTime.nowAsDate)
+    const wei = addedWei(transaction.versions, raw)
+    const next = yield* repo.addVersion(transaction, raw, yield* DateTime.nowAsDate, wei)
     if (next === undefined) return undefined
     return yield* wallet.broadcast(raw, idsOf(next))
   })
@@ -296,10 +301,20 @@ export const makeOutbox = ({
     const from = Math.max(next, state.nonce)
     // A node that lies about a nonce costs the wallet no gas for all that lie before it.
     if (first.nonce - from > mostFilled) return
+    const l1Fee = yield* wallet.l1Fee(0)
     for (let nonce = from; nonce < first.nonce; nonce++) {
       const raw = yield* wallet.signFiller(state.fees, nonce)
-      const filler = yield* repo.fillGap(wallet.address, nonce, raw, now)
+      const filler = yield* repo.fillGap(wallet.address, nonce, raw, now, mostWeiOf(raw) + l1Fee)
       if (filler !== undefined && (yield* wallet.broadcast(raw, idsOf(filler))) === "no_funds") yield* onEmpty
+    }
+  })
+
+  /** What ended transactions had reserved becomes what they cost, once a majority shows their receipts. */
+  const noteCosts = Effect.fnUntraced(function* (now: Date) {
+    const since = new Date(now.getTime() - countedMillis)
+    for (const { nonce, transactionId } of yield* repo.withoutCost(wallet.address, since)) {
+      const cost = yield* wallet.minedCost(transactionId)
+      if (cost !== undefined) yield* repo.noteCost(wallet.address, nonce, transactionId, cost)
     }
   })
 
@@ -308,6 +323,7 @@ export const makeOutbox = ({
     const open = yield* repo.open(wallet.address)
     const now = yield* DateTime.nowAsDate
     if (open.length === 0 && now.getTime() < endedCheckAt) return
+    yield* noteCosts(now)
     const hasEnded = yield* repo.hasEndedSince(
       wallet.address,
       new Date(heardAt === undefined ? 0 : heardAt - replacedMillis)

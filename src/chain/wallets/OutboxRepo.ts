@@ -9,6 +9,8 @@ import { HashBytes, toBytes } from "../ChainBytes.ts"
 
 /** The longest run of lost nonces that is filled. */
 export const mostFilled = 64
+/** For so long after its end, what a transaction cost counts in the day's budgets. */
+export const countedMillis = 24 * 3_600_000
 
 export type Purpose = "settle" | "cancel" | "gas" | "usdc" | "filler"
 
@@ -48,6 +50,8 @@ export interface Entry {
   readonly payer: Address | null
   /** Its limit. */
   readonly gas: bigint
+  /** The most that it may cost, which counts until its outcome is known. */
+  readonly wei: bigint
   readonly at: Date
   /** Signs locally; called inside the lock. */
   readonly sign: (nonce: number) => Effect.Effect<Hex>
@@ -81,6 +85,10 @@ const Row = Schema.Struct({
   signed_at: Schema.Date
 })
 const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
+const decodeMined = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ nonce: Schema.BigInt, transaction_id: HashBytes }))
+)
+const decodeSpent = Schema.decodeUnknownEffect(Schema.Struct({ wei: Schema.NullOr(Schema.BigIntFromString) }))
 const decodeNonce = Schema.decodeUnknownEffect(Schema.Struct({ next: Schema.BigInt }))
 
 // Named: a statement that Postgres has planned with `*` fails once a later release adds a column.
@@ -135,7 +143,8 @@ export class OutboxRepo extends Context.Service<
       wallet: Address,
       nonce: number,
       raw: Hex,
-      at: Date
+      at: Date,
+      wei: bigint
     ) => Effect.Effect<OutgoingTransaction | undefined>
     /** The newest transaction sent for a reference. */
     readonly latest: (
@@ -155,16 +164,34 @@ export class OutboxRepo extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<OutgoingTransaction>>
     /** Reopens a transaction that was reorganised away; `versions` in broadcast order. */
     readonly reopen: (transaction: OutgoingTransaction, versions: ReadonlyArray<Hex>) => Effect.Effect<void>
-    /** Puts another signed version before the others; none where another instance was first, or it has ended. */
+    /**
+     * Puts another signed version before the others, and reserves the wei that it may cost more than they; none where
+     * another instance was first, or it has ended.
+     */
     readonly addVersion: (
       transaction: OutgoingTransaction,
       raw: Hex,
-      at: Date
+      at: Date,
+      wei: bigint
     ) => Effect.Effect<OutgoingTransaction | undefined>
     /** Notes whether nodes take its newest version. */
     readonly noteRefusal: (transaction: OutgoingTransaction, refusedAt: Date | null) => Effect.Effect<void>
     /** Ends an open transaction; an outcome is never overwritten. */
     readonly end: (transaction: OutgoingTransaction, ended: Ended, at: Date) => Effect.Effect<void>
+    /** Transactions in a block that ended since then and whose cost is not known yet, the newest hundred. */
+    readonly withoutCost: (
+      wallet: Address,
+      since: Date
+    ) => Effect.Effect<ReadonlyArray<{ readonly nonce: number; readonly transactionId: TransactionHash }>>
+    /** Notes what the mined version cost, unless it is not mined any more. */
+    readonly noteCost: (
+      wallet: Address,
+      nonce: number,
+      transactionId: TransactionHash,
+      wei: bigint
+    ) => Effect.Effect<void>
+    /** The wei that the wallet spent on average in each day since then; undefined if it spent nothing. */
+    readonly spentADay: (wallet: Address, since: Date, at: Date) => Effect.Effect<bigint | undefined>
   }
 >()("quittance/chain/OutboxRepo") {
   static readonly layer: Layer.Layer<OutboxRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -209,21 +236,21 @@ export class OutboxRepo extends Context.Service<
             const raw = yield* entry.sign(next + index)
             const rows = yield* sql`
               INSERT INTO wallet_transactions
-                (wallet, nonce, purpose, reference, merchant_id, payer, gas, versions, created_at, signed_at)
+                (wallet, nonce, purpose, reference, merchant_id, payer, gas, reserved_wei, versions, created_at, signed_at)
               VALUES (${toBytes(wallet)}, ${next + index}, ${entry.purpose}, ${entry.reference},
                 ${entry.merchantId}, ${entry.payer === null ? null : toBytes(entry.payer)},
-                ${entry.gas.toString()}::bigint, ARRAY[${hexToBytes(raw)}::bytea], ${entry.at}, ${entry.at})
+                ${entry.gas.toString()}::bigint, ${entry.wei.toString()}::numeric, ARRAY[${hexToBytes(raw)}::bytea], ${entry.at}, ${entry.at})
               RETURNING ${all}`
             stored.push(...(yield* decode(wallet)(rows)))
           }
           return stored
         }, Effect.orDie),
 
-        fillGap: Effect.fn("OutboxRepo.fillGap")(function* (wallet, nonce, raw, at) {
+        fillGap: Effect.fn("OutboxRepo.fillGap")(function* (wallet, nonce, raw, at, wei) {
           const rows = yield* sql`
             INSERT INTO wallet_transactions
-              (wallet, nonce, purpose, reference, gas, versions, created_at, signed_at)
-            VALUES (${toBytes(wallet)}, ${nonce}, 'filler', gen_random_uuid(), 21000,
+              (wallet, nonce, purpose, reference, gas, reserved_wei, versions, created_at, signed_at)
+            VALUES (${toBytes(wallet)}, ${nonce}, 'filler', gen_random_uuid(), 21000, ${wei.toString()}::numeric,
               ARRAY[${hexToBytes(raw)}::bytea], ${at}, ${at})
             ON CONFLICT (wallet, nonce) DO NOTHING RETURNING ${all}`
           return (yield* decode(wallet)(rows))[0]
@@ -270,15 +297,16 @@ export class OutboxRepo extends Context.Service<
         reopen: Effect.fn("OutboxRepo.reopen")(function* ({ nonce, transactionId, wallet }, versions) {
           yield* sql`
             UPDATE wallet_transactions SET ended_at = NULL, outcome = NULL, transaction_id = NULL,
-              block_number = NULL, versions = ${versions.map((raw) => hexToBytes(raw))}::bytea[]
+              block_number = NULL, spent_wei = NULL, versions = ${versions.map((raw) => hexToBytes(raw))}::bytea[]
             WHERE wallet = ${toBytes(wallet)} AND nonce = ${nonce} AND ended_at IS NOT NULL
               AND transaction_id IS NOT DISTINCT FROM ${transactionId === null ? null : toBytes(transactionId)}::bytea`
         }, Effect.orDie),
 
-        addVersion: Effect.fn("OutboxRepo.addVersion")(function* ({ wallet, nonce, versions }, raw, at) {
+        addVersion: Effect.fn("OutboxRepo.addVersion")(function* ({ wallet, nonce, versions }, raw, at, wei) {
           const rows = yield* sql`
             UPDATE wallet_transactions
-            SET versions = array_prepend(${hexToBytes(raw)}::bytea, versions), signed_at = ${at}
+            SET versions = array_prepend(${hexToBytes(raw)}::bytea, versions), signed_at = ${at},
+              reserved_wei = reserved_wei + ${wei.toString()}::numeric
             WHERE wallet = ${toBytes(wallet)} AND nonce = ${nonce} AND ended_at IS NULL
               AND versions[1] = ${hexToBytes(versions[0])}::bytea
             RETURNING ${all}`
@@ -297,6 +325,34 @@ export class OutboxRepo extends Context.Service<
               transaction_id = ${ended.transactionId === null ? null : toBytes(ended.transactionId)},
               block_number = ${ended.blockNumber === null ? null : ended.blockNumber.toString()}::bigint
             WHERE wallet = ${toBytes(wallet)} AND nonce = ${nonce} AND ended_at IS NULL`
+        }, Effect.orDie),
+
+        withoutCost: Effect.fn("OutboxRepo.withoutCost")(function* (wallet, since) {
+          const rows = yield* sql`
+            SELECT nonce, transaction_id FROM wallet_transactions
+            WHERE wallet = ${toBytes(wallet)} AND ended_at > ${since} AND spent_wei IS NULL
+              AND transaction_id IS NOT NULL
+            ORDER BY ended_at DESC LIMIT 100`
+          return (yield* decodeMined(rows)).map(({ nonce, transaction_id }) => ({
+            nonce: Number(nonce),
+            transactionId: transaction_id
+          }))
+        }, Effect.orDie),
+
+        noteCost: Effect.fn("OutboxRepo.noteCost")(function* (wallet, nonce, transactionId, wei) {
+          yield* sql`
+            UPDATE wallet_transactions SET spent_wei = ${wei.toString()}::numeric
+            WHERE wallet = ${toBytes(wallet)} AND nonce = ${nonce} AND transaction_id = ${toBytes(transactionId)}`
+        }, Effect.orDie),
+
+        spentADay: Effect.fn("OutboxRepo.spentADay")(function* (wallet, since, at) {
+          // A wallet's first transaction has its lowest nonce.
+          const [row] = yield* sql`
+            SELECT trunc(sum(spent_wei) / greatest(1, extract(epoch FROM ${at}::timestamptz - greatest(${since}::timestamptz,
+              (SELECT created_at FROM wallet_transactions WHERE wallet = ${toBytes(wallet)} ORDER BY nonce LIMIT 1))) / 86400))::text AS wei
+            FROM wallet_transactions WHERE wallet = ${toBytes(wallet)} AND ended_at > ${since}`
+          const { wei } = yield* decodeSpent(row)
+          return wei === null || wei === 0n ? undefined : wei
         }, Effect.orDie)
       })
     })

@@ -77,6 +77,7 @@ export const alertWords: Readonly<Record<AlertKind | "unknown", string>> = {
   faucet_wallet_shared: "Faucet wallet is shared",
   faucet_transfer_reverts: "Faucet transfers revert",
   relayer_empty: "Relayer wallet is out of gas",
+  relaying_stopped: "Payments by signature are stopped",
   incoming_transfer: "Unmatched transfers",
   other_token: "Another token arrived",
   receiver_blacklisted: "Receiving address is blacklisted",

@@ -46,9 +46,7 @@ const mnemonicOf = ({ wallets }: Network, origin = "") =>
     Schema.String.check(Schema.makeFilter((text) => validateMnemonic(text, wordlist))),
     `a BIP-39 mnemonic of 12 to 24 English words${origin}`
   )
-const gasWants = "an amount of gas a day"
-
-const gas = codecs.integer(1, Number.MAX_SAFE_INTEGER)
+const weiWants = "an amount in wei"
 /** So long ago has a year that Postgres reads. */
 const lasting = codecs.duration(Duration.seconds(1), Duration.days(365_000))
 const lastingWants = "a duration in d, h, m or s, from 1s to 365000d"
@@ -59,20 +57,33 @@ const knownFactories = [
   Address.make("0x4e1DCf7AD4e460CfD30791CCC4F9c8a4f820ec67")
 ]
 
-/** The limit of each level that has one, by its setting. */
-const settlementLimits = Effect.validate(
-  Object.values(networks)
-    .flatMap(({ settlesAt }) => settlesAt.flatMap(({ limit }) => limit ?? []))
-    .map((limit) =>
-      Effect.map(
-        setting(limit.setting, codecs.integer(0, largestLimit), limitWants, limit.default),
-        (value) => [limit.setting, value] as const
-      )
+/** Settings that the networks' table names, by their names. */
+const ofTheTable = <T>(
+  codec: Schema.ConstraintCodec<T, unknown>,
+  mustBe: string,
+  all: ReadonlyArray<{ readonly setting: string; readonly default: NoInfer<T> }>
+) =>
+  Effect.validate(
+    all.map((one) =>
+      Effect.map(setting(one.setting, codec, mustBe, one.default), (value) => [one.setting, value] as const)
     ),
-  (limit) => limit
-).pipe(
-  Effect.map((all): Readonly<Record<string, number>> => Object.fromEntries(all)),
-  Effect.mapError((refused) => ConfigRefusal.of(refused.flatMap(({ settings }) => settings)))
+    (one) => one
+  ).pipe(
+    Effect.map((values): Readonly<Record<string, T>> => Object.fromEntries(values)),
+    Effect.mapError((refused) => ConfigRefusal.of(refused.flatMap(({ settings }) => settings)))
+  )
+
+/** The limit of each level that has one. */
+const settlementLimits = ofTheTable(
+  codecs.integer(0, largestLimit),
+  limitWants,
+  Object.values(networks).flatMap(({ settlesAt }) => settlesAt.flatMap(({ limit }) => limit ?? []))
+)
+
+const relayWei = ofTheTable(
+  codecs.wei,
+  weiWants,
+  Object.values(networks).flatMap((network) => Object.values(network.relayWei))
 )
 
 export const settings = {
@@ -131,7 +142,7 @@ export const settings = {
     "a private key: 0x and 64 hex digits, within the curve's order"
   ),
   faucetUsdc: setting("FAUCET_USDC", codecs.integer(1, 1000), "whole USDC from 1 to 1000", 10),
-  faucetGasWei: setting("FAUCET_GAS_WEI", codecs.wei, "an amount in wei", 200_000_000_000_000n),
+  faucetGasWei: setting("FAUCET_GAS_WEI", codecs.wei, weiWants, 200_000_000_000_000n),
   factories: setting(
     "X402_FACTORIES",
     codecs.addresses,
@@ -139,9 +150,8 @@ export const settings = {
     knownFactories
   ),
   denyList: optional("DENY_LIST", Schema.NonEmptyString, "the path of a file of addresses, one a line"),
-  gasPerMerchant: setting("RELAY_GAS_PER_MERCHANT", gas, gasWants, 300_000_000),
-  gasPerPayer: setting("RELAY_GAS_PER_PAYER", gas, gasWants, 100_000_000),
-  reserveWei: setting("RELAY_RESERVE_WEI", codecs.wei, "an amount in wei", 1_000_000_000_000_000n),
+  relayWei,
+  reserveWei: setting("RELAY_RESERVE_WEI", codecs.wei, weiWants, 1_000_000_000_000_000n),
   walletConnectProjectId: optional(
     "WALLETCONNECT_PROJECT_ID",
     Schema.String.check(Schema.isPattern(/^[0-9a-f]{32}$/)),

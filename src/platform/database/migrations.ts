@@ -7,7 +7,8 @@ import * as secretFingerprints from "../../../migrations/0004_secret_fingerprint
 import * as gatheredNotifications from "../../../migrations/0005_gathered_notifications.ts"
 import * as unsentSettlements from "../../../migrations/0006_unsent_settlements.ts"
 import * as daySums from "../../../migrations/0007_day_sums.ts"
-import * as settlementLimits from "../../../migrations/0010_settlement_limits.ts"
+import * as relayedWei from "../../../migrations/0008_relayed_wei.ts"
+import * as settlementLimits from "../../../migrations/0009_settlement_limits.ts"
 import type { Migration } from "./migrate.ts"
 
 /** Each runs once, in the order of its number. */
@@ -19,7 +20,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0005_gathered_notifications": gatheredNotifications,
   "0006_unsent_settlements": unsentSettlements,
   "0007_day_sums": daySums,
-  "0010_settlement_limits": settlementLimits
+  "0008_relayed_wei": relayedWei,
+  "0009_settlement_limits": settlementLimits
 }
 
 /** Every table that the migrations make. */

@@ -1,8 +1,14 @@
 // Why a payment is not good, and what the caller is told of it.
-import { networks } from "../../domain/networks.ts"
+import { networks, type RelayBound } from "../../domain/networks.ts"
 import type { SettleReason } from "../../domain/SettleReason.ts"
 import { budgetReasons, relayReasons } from "../Relayer.ts"
 import type { ExactPayment } from "../Wire.ts"
+
+/** The settings of a budget, one a network. */
+const settingsOf = (bound: RelayBound) =>
+  Object.values(networks)
+    .map(({ relayWei }) => relayWei[bound].setting)
+    .join(" or ")
 
 export interface Obstacle {
   readonly reason: SettleReason
@@ -19,10 +25,12 @@ const messages: { readonly [R in SettleReason]?: string } = {
   payment_already_settled:
     "The payment was settled another way. Where no transaction is named, nothing was sent for this authorization.",
   payment_failed: "The payment has failed. Open a new one.",
-  [budgetReasons.merchant]:
-    "The gas that is spent for this merchant in 24 hours is used up. Try later, or have the operator raise RELAY_GAS_PER_MERCHANT.",
-  [budgetReasons.payer]:
-    "The gas that is spent for this payer in 24 hours is used up. Try later, or have the operator raise RELAY_GAS_PER_PAYER.",
+  [budgetReasons.merchant]: `The service pays no more network fees for this merchant today. Try later, or have the operator raise ${settingsOf("merchant")}.`,
+  [budgetReasons.payer]: `The service pays no more network fees for this payer today. Try later, or have the operator raise ${settingsOf("payer")}.`,
+  [budgetReasons.total]:
+    "The service pays no more network fees today, and its operator has been notified. Try later, or pay by a transfer.",
+  [budgetReasons.price]:
+    "The network's fees are too high for the service to pay them, and its operator has been notified. Try later, or pay by a transfer.",
   [budgetReasons.reverts]:
     "Three transactions of this payer have reverted within 24 hours. Nothing of it is relayed until that is over.",
   relay_address_denied:

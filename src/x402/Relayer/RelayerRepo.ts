@@ -4,37 +4,41 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AddressBytes, toBytes } from "../../chain/ChainBytes.ts"
-import { type Entry, OutboxRepo, type OutgoingTransaction } from "../../chain/wallets/OutboxRepo.ts"
+import {
+  countedMillis,
+  type Entry,
+  OutboxRepo,
+  type OutgoingTransaction
+} from "../../chain/wallets/OutboxRepo.ts"
 import type { Address, TransactionHash } from "../../domain/Chain.ts"
 import type { MerchantId } from "../../domain/Merchant.ts"
+import type { RelayBound } from "../../domain/networks.ts"
 import type { SettleReason } from "../../domain/SettleReason.ts"
 import { attachLeaseMillis } from "../../payments/attachLeaseMillis.ts"
 import { ownTransferStands } from "../Settlements/ownTransferStandsSql.ts"
 
-export interface BudgetedGas {
+export interface BudgetedRelay {
   readonly merchantId: MerchantId
   readonly payer: Address
-  readonly gas: bigint
+  /** The most that it may cost. */
+  readonly wei: bigint
+  /** The price at which a transaction counts whose cost an earlier release has not recorded. */
+  readonly maxFeePerGas: bigint
   readonly at: Date
-  readonly budgets: RelayBudgets
+  /** The most wei in any 24 hours. */
+  readonly bounds: { readonly [B in RelayBound]: bigint }
+  /** True if only the reserve is left in the wallet: it is for merchants that have relayed little. */
+  readonly onlyReserve: boolean
 }
 
-export interface RelayOrder extends Omit<Entry, keyof BudgetedGas>, BudgetedGas {
+export interface RelayOrder extends Omit<Entry, keyof BudgetedRelay>, BudgetedRelay {
   readonly purpose: "settle" | "cancel"
   /** The wallet's next nonce as the chain tells it. */
   readonly chainNonce: number
 }
 
-/** Gas in any 24 hours. */
-export interface RelayBudgets {
-  readonly gasPerMerchant: bigint
-  readonly gasPerPayer: bigint
-  /** True if only the reserve is left in the wallet: it is for merchants that have relayed little. */
-  readonly onlyReserve: boolean
-}
-
-/** Which budget has no room. */
-export type RelayLimit = "merchant" | "payer" | "reverts" | "reserve"
+/** Which budget is used up. */
+export type RelayLimit = RelayBound | "reverts" | "reserve"
 
 export type Taken =
   | { readonly _tag: "Created"; readonly transaction: OutgoingTransaction }
@@ -46,9 +50,6 @@ export type Taken =
   | { readonly _tag: "Blocked" }
   | { readonly _tag: "OverBudget"; readonly limit: RelayLimit }
 
-const dayMillis = 24 * 3_600_000
-/** Reverted transactions weigh so many times their gas: what they cost is never earned. */
-const revertWeight = 10
 /** Reverts of one payer in a day after which nothing of it is relayed. */
 const revertsPerDay = 3
 /** The share of a merchant's budget that the reserve is open to. */
@@ -58,6 +59,7 @@ const decodeUsage = Schema.decodeUnknownEffect(
   Schema.Struct({
     merchant: Schema.BigIntFromString,
     payer: Schema.BigIntFromString,
+    total: Schema.BigIntFromString,
     reverts: Schema.Int
   })
 )
@@ -73,13 +75,15 @@ export class RelayerRepo extends Context.Service<
   {
     /** Signs and stores inside the lock, once for each reference that has nothing open. */
     readonly take: (wallet: Address, order: RelayOrder) => Effect.Effect<Taken>
-    /** The budget that has no room for so much gas, as they stand now. */
-    readonly limitOf: (wallet: Address, order: BudgetedGas) => Effect.Effect<RelayLimit | undefined>
+    /** The budget that does not suffice for it now. */
+    readonly limitOf: (wallet: Address, order: BudgetedRelay) => Effect.Effect<RelayLimit | undefined>
     /**
      * True if a settlement may still move its money by one of these: it is pending and so is its payment,
      * for which its payer has sent nothing else; or this is what has settled it.
      */
     readonly isWanted: (settlementId: string, ids: ReadonlyArray<TransactionHash>) => Effect.Effect<boolean>
+    /** True if operators have an open alert that the wallet relays nothing. */
+    readonly isStopped: (wallet: Address) => Effect.Effect<boolean>
   }
 >()("quittance/x402/RelayerRepo") {
   static readonly layer: Layer.Layer<RelayerRepo, never, SqlClient.SqlClient | OutboxRepo> = Layer.effect(
@@ -150,31 +154,38 @@ export class RelayerRepo extends Context.Service<
         return false
       })
 
-      /** Of what this wallet has sent: another network's gas is another budget. */
-      const overBudget = Effect.fnUntraced(function* (wallet: Address, order: BudgetedGas) {
-        const { budgets, gas, merchantId, payer } = order
-        const since = new Date(order.at.getTime() - dayMillis)
-        const spent = sql`coalesce(sum(CASE WHEN outcome = 'reverted' THEN gas * ${sql.literal(String(revertWeight))}
-          WHEN outcome IN ('lost', 'filled') THEN 0 ELSE gas END), 0)::text`
+      /**
+       * Of what this wallet has sent: another network's is another budget. What is open counts with all that it may
+       * cost, and what has ended with its cost, or with all of it until a receipt shows that.
+       */
+      const overBudget = Effect.fnUntraced(function* (wallet: Address, order: BudgetedRelay) {
+        const { bounds, merchantId, payer, wei } = order
+        const since = new Date(order.at.getTime() - countedMillis)
+        const counted = sql`merchant_id, payer, CASE WHEN outcome = 'lost' THEN 0
+          ELSE coalesce(spent_wei, reserved_wei, gas * ${order.maxFeePerGas.toString()}::numeric) END AS wei`
         const [row] = yield* sql`
           SELECT
-            (SELECT ${spent} FROM wallet_transactions
-              WHERE merchant_id = ${merchantId} AND created_at > ${since} AND wallet = ${toBytes(wallet)}) AS merchant,
-            (SELECT ${spent} FROM wallet_transactions
-              WHERE payer = ${toBytes(payer)} AND created_at > ${since} AND wallet = ${toBytes(wallet)}) AS payer,
+            coalesce(sum(wei) FILTER (WHERE merchant_id = ${merchantId}), 0)::text AS merchant,
+            coalesce(sum(wei) FILTER (WHERE payer = ${toBytes(payer)}), 0)::text AS payer,
+            coalesce(sum(wei), 0)::text AS total,
             -- One whose authorization somebody else had brought onto the chain first has paid all the same.
             (SELECT count(*)::int FROM wallet_transactions t
               WHERE t.payer = ${toBytes(payer)} AND t.created_at > ${since} AND t.outcome = 'reverted'
                 AND t.wallet = ${toBytes(wallet)}
                 AND NOT EXISTS (SELECT 1 FROM x402_settlements s
-                  WHERE s.id = t.reference AND s.status = 'settled')) AS reverts`
+                  WHERE s.id = t.reference AND s.status = 'settled')) AS reverts
+          FROM (
+            SELECT ${counted} FROM wallet_transactions WHERE wallet = ${toBytes(wallet)} AND ended_at IS NULL
+            UNION ALL
+            SELECT ${counted} FROM wallet_transactions WHERE wallet = ${toBytes(wallet)} AND ended_at > ${since}
+          ) AS day`
         const usage = yield* decodeUsage(row)
         const limit = (): RelayLimit | undefined => {
           if (usage.reverts >= revertsPerDay) return "reverts"
-          if (usage.payer + gas > budgets.gasPerPayer) return "payer"
-          if (usage.merchant + gas > budgets.gasPerMerchant) return "merchant"
-          if (budgets.onlyReserve && usage.merchant + gas > budgets.gasPerMerchant / reservedShare)
-            return "reserve"
+          if (usage.total + wei > bounds.total) return "total"
+          if (usage.payer + wei > bounds.payer) return "payer"
+          if (usage.merchant + wei > bounds.merchant) return "merchant"
+          if (order.onlyReserve && usage.merchant + wei > bounds.merchant / reservedShare) return "reserve"
           return undefined
         }
         return limit()
@@ -216,6 +227,13 @@ export class RelayerRepo extends Context.Service<
                     SELECT 1 FROM x402_settlements o
                     WHERE o.payment_id = s.payment_id AND o.id <> s.id AND o.status <> 'failed' AND o.reserves) END
               ELSE false END`
+          return rows.length > 0
+        }, Effect.orDie),
+
+        isStopped: Effect.fn("RelayerRepo.isStopped")(function* (wallet) {
+          const rows = yield* sql`
+            SELECT 1 FROM alerts
+            WHERE kind = 'relaying_stopped' AND subject = ${wallet} AND acknowledged_at IS NULL`
           return rows.length > 0
         }, Effect.orDie)
       })

@@ -18,7 +18,7 @@ import { Relayer } from "../Relayer.ts"
 import { agentsNotConfigured } from "./agentsNotConfigured.ts"
 
 const cancelGas = 120_000n
-/** Seconds after which some of a day's gas is free again. */
+/** Seconds after which some of a day's budget is free again. */
 const budgetWait = 3_600
 
 export class Releases extends Context.Service<
@@ -81,7 +81,7 @@ export class Releases extends Context.Service<
             return yield* new RateLimited({
               retryAfter: budgetWait,
               message:
-                "The gas that is spent for this merchant or agent in 24 hours is used up. The authorization expires by itself."
+                "The service pays no network fee for this now: a budget of the day is used up, or fees are too high. The authorization expires by itself."
             })
           }
           if (relayed._tag === "Refused") {

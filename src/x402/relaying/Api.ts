@@ -30,6 +30,8 @@ export const RelayReason = Schema.Literals([
   "reserve",
   "merchant_budget",
   "payer_budget",
+  "total_budget",
+  "price",
   "payer_reverts",
   "declined"
 ])

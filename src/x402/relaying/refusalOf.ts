@@ -10,6 +10,8 @@ export const obstacleNames: { readonly [O in RelayObstacle | "denied"]: RelayRea
   reserve: "reserve",
   merchant: "merchant_budget",
   payer: "payer_budget",
+  total: "total_budget",
+  price: "price",
   reverts: "payer_reverts",
   denied: "declined"
 }
@@ -36,6 +38,8 @@ const signatureReasons: { readonly [R in SettleReason]?: AuthorizationReason } =
 const relayReasons: { readonly [R in SettleReason]?: RelayReason } = {
   relay_merchant_budget_exceeded: "merchant_budget",
   relay_payer_budget_exceeded: "payer_budget",
+  relay_total_budget_exceeded: "total_budget",
+  relay_price_too_high: "price",
   relay_payer_reverts: "payer_reverts",
   relay_reserve_reached: "reserve",
   relay_not_configured: "not_configured",

@@ -5,6 +5,7 @@ import { utimes, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { SQL } from "bun"
 import { Effect } from "effect"
+import { mnemonicToAccount } from "viem/accounts"
 import { freePort } from "../../../src/app/dev/freePort.ts"
 import { listening } from "../../support/listening.ts"
 import { ownDatabase, postgresUrl } from "../../support/ownDatabase.ts"
@@ -13,14 +14,14 @@ import { liveEffect } from "../../support/run.ts"
 import { templateDatabase } from "../../support/testPostgres.ts"
 
 /** A node that says what it is told to. */
-const node = (chainId: number, ageSeconds: number, keepsLogs = true) =>
+const node = (chainId: number, ageSeconds: number, keepsLogs = true, balance = "0x0") =>
   listening(async (request) => {
     const { id, method } = JSON.parse(await request.text())
     const hex = (value: number) => `0x${value.toString(16)}`
     const answers: Readonly<Record<string, unknown>> = {
       eth_chainId: hex(chainId),
       eth_getCode: "0x6001",
-      eth_getBalance: "0x0",
+      eth_getBalance: balance,
       eth_getBlockByNumber: {
         number: "0x10",
         hash: `0x${"1".repeat(64)}`,
@@ -153,6 +154,63 @@ describe("cli doctor", () => {
       ])
         expect(ill.output()).toContain(told)
     })
+  )
+
+  liveEffect(
+    "the relaying wallets' balances are told in days of what they spent, also before Mainnet opens",
+    () =>
+      Effect.gen(function* () {
+        const DATABASE_URL = yield* ownDatabase({
+          template: yield* Effect.promise(() => templateDatabase(postgresUrl))
+        })
+        const mnemonics = {
+          AGENT_WALLET_MNEMONIC:
+            "legal winner thank year wave sausage worth useful legal winner thank yellow",
+          LIVE_WALLET_MNEMONIC:
+            "letter advice cage absurd amount doctor acoustic avoid letter advice cage above"
+        }
+        const sql = yield* Effect.acquireRelease(
+          Effect.sync(() => new SQL(DATABASE_URL, { max: 1 })),
+          (open) => Effect.promise(() => open.close())
+        )
+        // Ten days ago the first; in the last week 0.007 and 0.07 ETH.
+        for (const [words, wei] of [
+          [mnemonics.AGENT_WALLET_MNEMONIC, "7000000000000000"],
+          [mnemonics.LIVE_WALLET_MNEMONIC, "70000000000000000"]
+        ] as const) {
+          const wallet = Buffer.from(mnemonicToAccount(words, { accountIndex: 1 }).address.slice(2), "hex")
+          for (const [nonce, days] of [
+            [0, 10],
+            [1, 2]
+          ] as const)
+            yield* Effect.promise(
+              () => sql`
+              INSERT INTO wallet_transactions (wallet, nonce, purpose, reference, gas, versions, created_at, signed_at,
+                ended_at, outcome, spent_wei)
+              SELECT ${wallet}, ${nonce}, 'settle', gen_random_uuid(), 21000, ARRAY['\\x01'::bytea], at, at, at, 'moved', ${wei}::numeric
+              FROM (SELECT now() - ${days} * interval '1 day' AS at) AS instants`
+            )
+        }
+        const asked = yield* spawnProgram(["src/app/cli/main.ts", "doctor", "--live", "--json"], {
+          DATA_DIR: yield* temporaryDirectory,
+          DATABASE_URL,
+          ...mnemonics,
+          // 0.02 ETH each.
+          BASE_SEPOLIA_RPC_URLS: `http://127.0.0.1:${(yield* node(84532, 2, true, "0x470de4df820000")).port}`,
+          ARBITRUM_RPC_URLS: `http://127.0.0.1:${(yield* node(42161, 2, true, "0x470de4df820000")).port}`
+        })
+        yield* asked.exited
+        const output = asked.output()
+        expect(output).toContain(
+          'has 0.02000 ETH on Base Sepolia, enough for 20 days at 0.001 ETH a day, as in the last week"'
+        )
+        expect(output).toContain(
+          'has 0.02000 ETH on Arbitrum One, enough for 2 days at 0.01 ETH a day, as in the last week. Send it ETH."'
+        )
+        expect(findings(output).filter((line: string) => line.startsWith("relayer"))).toEqual(
+          expect.arrayContaining(["relayer ok", "relayer warning"])
+        )
+      })
   )
 
   liveEffect("a database that was moved away is named, though it answers", () =>

@@ -1,4 +1,4 @@
-// When a wallet's nonce counts as lost to another: where most of its nodes say so, and not most of those that answer.
+// What a wallet believes of its nodes: when a nonce is lost to another, and what a transaction costs.
 import { describe, expect } from "bun:test"
 import { Effect, Layer } from "effect"
 import { generatePrivateKey } from "viem/accounts"
@@ -6,7 +6,7 @@ import { ChainAlerts } from "../../../src/chain/ChainAlerts.ts"
 import { RpcPool } from "../../../src/chain/RpcPool.ts"
 import { makeHotWallet } from "../../../src/chain/wallets/HotWallet.ts"
 import { TransactionHash } from "../../../src/domain/Chain.ts"
-import { networks } from "../../../src/domain/networks.ts"
+import { type Network, networks } from "../../../src/domain/networks.ts"
 import { type Behaviour, rpcProxy } from "../../support/rpcProxy.ts"
 import { liveEffect } from "../../support/run.ts"
 
@@ -30,7 +30,10 @@ const lost = without(nonce + 1)
 const open = without(nonce)
 const down: Behaviour = () => ({ raw: new Response("", { status: 503 }) })
 
-const walletOver = Effect.fnUntraced(function* (behaviours: ReadonlyArray<Behaviour>) {
+const walletOver = Effect.fnUntraced(function* (
+  behaviours: ReadonlyArray<Behaviour>,
+  network: Network = networks.test
+) {
   const nodes = yield* Effect.forEach(behaviours, (behaviour) => rpcProxy(undefined, behaviour))
   const pool = yield* Layer.build(
     RpcPool.layer({ urls: { test: nodes.map(({ url }) => url) }, retries: 0 }).pipe(
@@ -38,7 +41,7 @@ const walletOver = Effect.fnUntraced(function* (behaviours: ReadonlyArray<Behavi
     )
   )
   const key = generatePrivateKey()
-  return makeHotWallet(networks.test, () => key, yield* Effect.provideContext(RpcPool, pool))
+  return makeHotWallet(network, () => key, yield* Effect.provideContext(RpcPool, pool))
 })
 
 describe("a nonce that a block has passed without a receipt of ours", () => {
@@ -81,6 +84,75 @@ describe("a broadcast", () => {
               : { result: method === "eth_chainId" ? "0x14a34" : null }
         ])
         expect(yield* wallet.broadcast("0x02", [ours])).toBe(outcome)
+      })
+    )
+})
+
+/** A node that answers one method. */
+const answering =
+  (method: string, result: unknown): Behaviour =>
+  (asked) =>
+    asked === "eth_chainId"
+      ? { result: "0x14a34" }
+      : asked === method
+        ? result === undefined
+          ? { error: { code: 3, message: "execution reverted" } }
+          : { result }
+        : { result: null }
+
+describe("the L1 part of a fee", () => {
+  const word = (value: number) => `0x${value.toString(16).padStart(64, "0")}`
+  for (const [name, answers, wei] of [
+    ["is the oracle's, doubled", [word(7)], 14n],
+    ["is what most nodes have reached", [word(7), word(1_000_000), word(8)], 16n],
+    ["is not left out because a node shows no oracle", ["0x", word(7)], 14n],
+    ["is none where there is no oracle", ["0x", "0x"], 0n],
+    ["is unknown where the oracle reverts", [undefined], "unknown"],
+    ["is unknown where most nodes fail", ["0x", undefined, undefined], "unknown"]
+  ] as const)
+    liveEffect(name, () =>
+      Effect.gen(function* () {
+        const wallet = yield* walletOver(answers.map((answer) => answering("eth_call", answer)))
+        expect(yield* Effect.orElseSucceed(wallet.l1Fee(100), () => "unknown" as const)).toBe(wei)
+      })
+    )
+
+  liveEffect("is asked for a transaction's bytes, and on no network whose gas contains it", () =>
+    Effect.gen(function* () {
+      const calls: Array<string> = []
+      const node: Behaviour = (method, params) => {
+        if (method === "eth_call") calls.push(JSON.stringify(params))
+        return answering("eth_call", word(7))(method, params)
+      }
+      const wallet = yield* walletOver([node])
+      yield* wallet.l1Fee(356)
+      expect(calls).toHaveLength(1)
+      // getL1FeeUpperBound(456)
+      expect(calls[0]).toContain(`0xf1c7a58b${"1c8".padStart(64, "0")}`)
+      expect(calls[0]).toContain("0x420000000000000000000000000000000000000F")
+      expect(yield* (yield* walletOver([node], networks.live)).l1Fee(356)).toBe(0n)
+      expect(calls).toHaveLength(1)
+    })
+  )
+})
+
+describe("a transaction's cost", () => {
+  const receipt = { blockHash: ours, gasUsed: "0xa", effectiveGasPrice: "0x3" }
+  const withL1 = { ...receipt, l1Fee: "0x5" }
+  for (const [name, receipts, wei] of [
+    ["is gas times price", [receipt], 30n],
+    ["has the L1 part of the receipt", [withL1], 35n],
+    ["is a receipt's without one", [{ ...receipt, l1Fee: null }], 30n],
+    ["is a majority's", [withL1, { ...withL1, gasUsed: "0x0" }, withL1], 35n],
+    ["is unknown while two nodes differ", [withL1, receipt], undefined],
+    ["is unknown before its block", [null], undefined],
+    ["is unknown while a node has it pending", [{ ...receipt, blockHash: null }], undefined],
+    ["is unknown where nodes do not tell", [{ blockHash: ours }], undefined]
+  ] as const)
+    liveEffect(name, () =>
+      Effect.gen(function* () {
+        const wallet = yield* walletOver(receipts.map((one) => answering("eth_getTransactionReceipt", one)))
+        expect(yield* wallet.minedCost(ours)).toBe(wei)
       })
     )
 })

@@ -26,6 +26,7 @@ liveEffect(
             merchantId: null,
             payer: null,
             gas: 21_000n,
+            wei: 42_000n,
             at,
             sign: (nonce: number) => Effect.succeed(raw(`first of ${nonce}`))
           }))
@@ -33,7 +34,7 @@ liveEffect(
       )
       const [lowest] = signed
       if (lowest === undefined) throw new Error("nothing was appended")
-      const newer = yield* repo.addVersion(lowest, raw("second of 5"), at)
+      const newer = yield* repo.addVersion(lowest, raw("second of 5"), at, 0n)
       const mined = idOf(raw("first of 5"))
       for (const one of signed)
         yield* repo.end(
@@ -82,7 +83,12 @@ liveEffect("the next nonce is after the last one, unless more lie before that th
             chainNonce,
             Array.from({ length: 2 }, () => ({
               ...{ purpose: "settle" as const, reference: Bun.randomUUIDv7(), merchantId: null, payer: null },
-              ...{ gas: 21_000n, at, sign: (nonce: number) => Effect.succeed(raw(`of ${nonce}`)) }
+              ...{
+                gas: 21_000n,
+                wei: 42_000n,
+                at,
+                sign: (nonce: number) => Effect.succeed(raw(`of ${nonce}`))
+              }
             }))
           )
         )

@@ -171,6 +171,8 @@ export class SimulatedNode {
       blockHash: block.hash,
       blockNumber: toHex(block.number),
       status: mined.succeeded ? "0x1" : "0x0",
+      gasUsed: toHex(mined.fee),
+      effectiveGasPrice: "0x1",
       logs: this.#logsOf(block, mined)
     }
   }

@@ -6,7 +6,7 @@ import { payBySignature, signTerms } from "./signed.ts"
 
 setDefaultTimeout(60_000)
 
-const world = await x402World({ RELAY_GAS_PER_MERCHANT: "1000000000" })
+const world = await x402World()
 
 describe("a wallet that has sent its money, and signs", () => {
   for (const minutes of [0, 2])

@@ -18,6 +18,8 @@ describe("refusalOf", () => {
   test.each([
     ["relay_merchant_budget_exceeded", "merchant_budget"],
     ["relay_payer_budget_exceeded", "payer_budget"],
+    ["relay_total_budget_exceeded", "total_budget"],
+    ["relay_price_too_high", "price"],
     ["relay_payer_reverts", "payer_reverts"],
     ["relay_reserve_reached", "reserve"],
     ["relay_not_configured", "not_configured"],

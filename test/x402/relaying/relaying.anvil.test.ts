@@ -25,7 +25,7 @@ setDefaultTimeout(60_000)
 
 const amount = 10_000_000n
 
-const world = await x402World({ RELAY_GAS_PER_MERCHANT: "1000000000" })
+const world = await x402World()
 
 describe("a payment by signature", () => {
   const statusOf = async (id: string) =>
@@ -234,7 +234,7 @@ test("handed in once it is over: what was used in time settles its payment, what
 })
 
 test("what had ended unsent, and others bring onto the chain, settles its payment", async () => {
-  const world = await startX402World({ RELAY_GAS_PER_MERCHANT: "1000" })
+  const world = await startX402World({ RELAY_WEI_PER_MERCHANT: "1000" })
   try {
     const id = await openPayment(world, "10")
     const buyer = await world.payer()
@@ -259,8 +259,12 @@ test("what had ended unsent, and others bring onto the chain, settles its paymen
 })
 
 test("where the merchant's budget is used up the service says so, and a transfer pays", async () => {
-  const world = await startX402World({ RELAY_GAS_PER_MERCHANT: "1000" })
+  const world = await startX402World()
   try {
+    const spent = await openPayment(world, "10")
+    const before = await world.payer()
+    expect((await payBySignature(world, spent, await signTerms(world, spent, before))).status).toBe(200)
+    await rowsOf(world, "UPDATE wallet_transactions SET spent_wei = 50000000000000000 RETURNING nonce")
     const id = await openPayment(world, "10")
     const buyer = await world.payer()
     const terms = await termsOf(world, id, buyer.address)

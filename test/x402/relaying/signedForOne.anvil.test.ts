@@ -8,7 +8,7 @@ import { payBySignature, signTerms } from "./signed.ts"
 
 setDefaultTimeout(60_000)
 
-const world = await x402World({ RELAY_GAS_PER_MERCHANT: "1000000000" })
+const world = await x402World()
 
 describe("what a wallet has signed for one payment", () => {
   const statusesOf = (...ids: ReadonlyArray<string>) =>

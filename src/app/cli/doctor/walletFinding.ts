@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { type Hex, isHex } from "viem"
+import { formatEther, type Hex, isHex } from "viem"
 import { privateKeyToAddress } from "viem/accounts"
 import { oneNode } from "../../../chain/oneNode.ts"
 import { Quantity } from "../../../chain/RpcSchemas.ts"
@@ -7,33 +7,57 @@ import type { Env } from "../../../domain/Chain.ts"
 import { networks } from "../../../domain/networks.ts"
 import { type Finding, failure, ok, warning } from "./Finding.ts"
 
+/** A relaying wallet that lasts for fewer days than this is about to run out. */
+const leastDays = 3
+
+/** For how long the balance lasts at the average of the last week; nothing while that is unknown. */
+const runwayOf = (wei: bigint, spentADay: bigint | undefined) => {
+  if (spentADay === undefined) return { days: Number.POSITIVE_INFINITY, words: "" }
+  const tenths = (wei * 10n) / spentADay
+  return {
+    days: Number(tenths) / 10,
+    words: `, enough for ${Number(tenths) / 10} days at ${eth(spentADay)} ETH a day, as in the last week`
+  }
+}
+
+const eth = (wei: bigint) => Number(formatEther(wei)).toLocaleString("en", { maximumSignificantDigits: 3 })
+
 /** A wallet that pays fees: the faucet's, which holds test USDC too, or the relayer's. */
-export const walletFinding = (
+export const walletFinding = <E, R>(
   about: "faucet" | "relayer",
   env: Env,
   key: string,
-  node: string | undefined
-): Effect.Effect<Finding> =>
+  node: string | undefined,
+  /** The wei that relaying wallets spend a day on average, as far as that is known. */
+  spending: Effect.Effect<ReadonlyMap<string, bigint | undefined>, E, R>
+): Effect.Effect<Finding, E, R> =>
   Effect.gen(function* () {
     if (!isHex(key) || node === undefined) return failure(about, "The key is invalid.")
-    return yield* balanceFinding(about, env, key, node)
+    return yield* balanceFinding(about, env, key, node, (yield* spending).get(privateKeyToAddress(key)))
   })
 
-const balanceFinding = (about: "faucet" | "relayer", env: Env, key: Hex, node: string) => {
+const balanceFinding = (
+  about: "faucet" | "relayer",
+  env: Env,
+  key: Hex,
+  node: string,
+  spentADay: bigint | undefined
+) => {
   const address = privateKeyToAddress(key)
   return oneNode(env, node)
     .call("eth_getBalance", [address, "latest"], Quantity)
     .pipe(
-      Effect.map((wei) =>
-        wei === 0n
-          ? warning(
-              about,
-              about === "faucet"
-                ? `${address} has no ETH to pay fees. Send it ETH and test USDC.`
-                : `${address} has no ETH, so buyers pay their own fees and agents cannot pay. Send it ETH on ${networks[env].name}.`
-            )
-          : ok(about, `${address} has ${(Number(wei) / 1e18).toFixed(5)} ETH on ${networks[env].name}`)
-      ),
+      Effect.map((wei) => {
+        const { days, words } = runwayOf(wei, spentADay)
+        const holds = `${address} has ${(Number(wei) / 1e18).toFixed(5)} ETH on ${networks[env].name}${words}`
+        if (wei > 0n) return days < leastDays ? warning(about, `${holds}. Send it ETH.`) : ok(about, holds)
+        return warning(
+          about,
+          about === "faucet"
+            ? `${address} has no ETH to pay fees. Send it ETH and test USDC.`
+            : `${address} has no ETH, so buyers pay their own fees and agents cannot pay. Send it ETH on ${networks[env].name}.`
+        )
+      }),
       Effect.catch(({ message, words }) =>
         Effect.succeed(warning(about, `The balance is unavailable: ${words ?? message}.`))
       )

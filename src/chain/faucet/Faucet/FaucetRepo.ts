@@ -22,6 +22,8 @@ export interface GrantReservation {
   readonly chainNonce: number
   /** The gas limit of each transaction. */
   readonly gasOf: (asset: FaucetAsset) => bigint
+  /** The most wei that the gas of each costs; no budget counts it. */
+  readonly weiOf: (asset: FaucetAsset) => bigint
   /** Signs locally; called inside the lock. */
   readonly sign: (asset: FaucetAsset, nonce: number) => Effect.Effect<Hex>
 }
@@ -108,6 +110,7 @@ export class FaucetRepo extends Context.Service<
                 merchantId: null,
                 payer: null,
                 gas: reservation.gasOf(asset),
+                wei: reservation.weiOf(asset),
                 at,
                 sign: (nonce) => reservation.sign(asset, nonce)
               })

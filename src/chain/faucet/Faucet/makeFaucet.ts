@@ -138,6 +138,7 @@ const make = Effect.fnUntraced(function* (
       at: yield* DateTime.nowAsDate,
       chainNonce: state.nonce,
       gasOf: wallet.gasOf,
+      weiOf: (asset) => wallet.gasOf(asset) * state.fees.maxFeePerGas,
       sign: (asset, nonce) =>
         asset === "gas"
           ? wallet.signGas(state, nonce, request.recipient, faucet.gasWei)

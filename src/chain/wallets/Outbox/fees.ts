@@ -10,7 +10,18 @@ export const feesOf = (raw: Hex): Fees => {
   return { maxFeePerGas, maxPriorityFeePerGas }
 }
 
+/** The most wei that the gas of a signed transaction costs. */
+export const mostWeiOf = (raw: Hex): bigint => {
+  const { gas = 0n, maxFeePerGas = 0n } = parseTransaction(raw)
+  return gas * maxFeePerGas
+}
+
 const larger = (one: bigint, other: bigint) => (one > other ? one : other)
+/** The wei that another version of a transaction may cost more than those before it. */
+export const addedWei = (versions: ReadonlyArray<Hex>, raw: Hex): bigint => {
+  const most = versions.map(mostWeiOf).reduce(larger, 0n)
+  return larger(mostWeiOf(raw), most) - most
+}
 const smaller = (one: bigint, other: bigint) => (one < other ? one : other)
 /** Nodes ask a tenth, some an eighth more of a replacement. */
 const raised = (fee: bigint) => (fee * 5n) / 4n + 1n

@@ -35,6 +35,7 @@ const general: Readonly<Record<Exclude<AlertKind, MerchantKind>, string>> = {
   faucet_transfer_reverts: "The token refuses the test faucet's transfers. Test buyers cannot be funded.",
   relayer_empty: "The relayer wallet is out of gas. Payments by signature are delayed.",
   deny_list_refused: "The operator's deny list cannot be read. Its previous version stays in force.",
+  relaying_stopped: "The service pays no network fees at the moment. Buyers pay by a transfer.",
   work_stalled: "A part of the service has stopped. Its operator has been notified.",
   clock_skew: "The service's clock is wrong. Payments may take longer to settle."
 }

@@ -3,7 +3,13 @@
 import { describe, expect, test } from "bun:test"
 import { serializeTransaction } from "viem"
 import type { WalletState } from "../../../../src/chain/wallets/HotWallet.ts"
-import { feesOf, fillingFees, replacingFees, reprice } from "../../../../src/chain/wallets/Outbox/fees.ts"
+import {
+  addedWei,
+  feesOf,
+  fillingFees,
+  replacingFees,
+  reprice
+} from "../../../../src/chain/wallets/Outbox/fees.ts"
 
 const gwei = 1_000_000_000n
 const rawAt = (maxFeePerGas: bigint, tip = gwei) =>
@@ -28,6 +34,11 @@ const at = (price: bigint, wei = 10n ** 18n): WalletState => ({
 })
 const known = { known: true, blocksCome: true }
 const unknown = { known: false, blocksCome: true }
+
+test("a version adds the wei by which it may cost more than all before it", () => {
+  const versions = [rawAt(10n), rawAt(30n)]
+  expect([20n, 30n, 31n].map((fee) => addedWei(versions, rawAt(fee)))).toEqual([0n, 0n, 100_000n])
+})
 
 describe("the fee of a stuck transaction", () => {
   test("stays while no block comes, and while the price is within its offer", () => {
