@@ -5,6 +5,7 @@ import { Env } from "../domain/Chain.ts"
 import { Locale } from "../domain/Locale.ts"
 import { MerchantId, Uuid } from "../domain/Merchant.ts"
 import { envs, isTest } from "../domain/networks.ts"
+import { isNoticeable } from "../payments/isNoticeableSql.ts"
 import { isReceived } from "../payments/isReceivedSql.ts"
 
 const GroupRow = Schema.Struct({
@@ -189,7 +190,8 @@ const make = Effect.gen(function* () {
                         AND a.acknowledged_at IS NULL AND a.user_id IS NULL AND a.kind <> 'incoming_transfer')
                         + (SELECT count(*)::int FROM incoming_transfers t
                           WHERE t.merchant_id = ${merchant_id} AND t.env = e.env AND t.payment_id IS NULL
-                            AND t.dropped_at IS NULL AND t.handled_at IS NULL AND t.kind IS NOT NULL) AS alerts
+                            AND t.dropped_at IS NULL AND t.handled_at IS NULL AND t.kind IS NOT NULL
+                            AND ${isNoticeable(sql)}) AS alerts
                     FROM unnest(${envs.toReversed()}::text[]) e (env)
                     LEFT JOIN LATERAL (
                       SELECT sum(amount) AS volume, count(*) AS count FROM payments p

@@ -3,11 +3,11 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AddressBytes, HashBytes } from "../chain/ChainBytes.ts"
 import { Env } from "../domain/Chain.ts"
-import { dustBelow } from "../domain/dustBelow.ts"
 import { TransferKind } from "../domain/IncomingTransfer.ts"
 import { MerchantId, type Tenant, Uuid } from "../domain/Merchant.ts"
 import { PaymentId } from "../domain/Payment.ts"
 import { attachLeaseMillis } from "./attachLeaseMillis.ts"
+import { isNoticeable } from "./isNoticeableSql.ts"
 import { makeChainReadingSql } from "./TransferRepo/chainReadingSql.ts"
 import { makeMatchingSql, reserving } from "./TransferRepo/matchingSql.ts"
 import type { IncomingTransfer, TransferStore } from "./TransferRepo/TransferStore.ts"
@@ -130,7 +130,11 @@ const make = (sql: SqlClient.SqlClient): TransferStore => {
       { status, limit, startingAfter }
     ) {
       const standing =
-        status === "open" ? isOpen : status === "handled" ? sql`handled_at IS NOT NULL` : sql`true`
+        status === "open"
+          ? sql`${isOpen} AND ${isNoticeable(sql)}`
+          : status === "handled"
+            ? sql`handled_at IS NOT NULL`
+            : sql`true`
       const after =
         startingAfter === undefined
           ? sql``
@@ -181,7 +185,7 @@ const make = (sql: SqlClient.SqlClient): TransferStore => {
         yield* sql`
           SELECT merchant_id, env, count(*)::int AS count FROM incoming_transfers
           WHERE ${isOpen} AND alerted_at IS NULL AND created_at < ${storedBefore}
-            AND amount >= ${dustBelow.toString()}::numeric
+            AND ${isNoticeable(sql)}
           GROUP BY merchant_id, env LIMIT 500`
       )
       return rows.map(({ merchant_id, env, count }) => ({ merchantId: merchant_id, env, count }))

@@ -177,6 +177,10 @@ export const makeCheckoutWorld = Effect.fnUntraced(function* (
                 FAUCET_GAS_WEI: "2000000000000000"
               }
             : { [network.wallets.setting]: walletMnemonic }),
+          // A local chain's gas is dearer than the network's own.
+          ...Object.fromEntries(
+            Object.values(network.relayWei).map(({ setting }) => [setting, String(10n ** 18n)])
+          ),
           WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${shop.port}`,
           ...environment
         })

@@ -631,6 +631,17 @@ describe("Incoming transfers on Postgres", () => {
     expect((await list()).map((one: { id: string }) => one.id)).toContain(id)
   })
 
+  test("dust needs nobody's attention, and counts in the books", async () => {
+    const tenant = `/merchants/${person.merchantId}/test`
+    const open = async () => openAlertsOf(await person.call("GET", `${tenant}/alerts`))
+    const sum = async () => (await person.call("GET", `${tenant}/books`)).body.statement.unexplained
+    const [before, sumBefore] = [await open(), await sum()]
+    const { id } = await listed(await shop.transfer(9_999n, { from: stranger }))
+    expect(await open()).toBe(before)
+    expect((await list()).map((one: { id: string }) => one.id)).not.toContain(id)
+    expect((await sum()).count).toBe(sumBefore.count + 1)
+  })
+
   test("one to explain counts once among what needs attention, and the alert about it is not listed beside it", async () => {
     const alerts = `/merchants/${person.merchantId}/test/alerts`
     const before = openAlertsOf(await person.call("GET", alerts))

@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { AlertKind } from "../../domain/AlertKind.ts"
 import type { Env } from "../../domain/Chain.ts"
 import { networks } from "../../domain/networks.ts"
+import { isNoticeable } from "../../payments/isNoticeableSql.ts"
 import { Networks } from "../../platform/Networks.ts"
 import type { Queue } from "../../platform/workers/DueWork.ts"
 import { dueTimes, EarliestDue, earliestDue } from "../../platform/workers/earliestDueSql.ts"
@@ -57,7 +58,8 @@ export class BacklogRepo extends Context.Service<
               (SELECT count(*)::int FROM claimed_transfers WHERE watch_at IS NOT NULL) AS block_count,
               (SELECT count(*)::int FROM x402_settlements WHERE next_look_at IS NOT NULL) AS x402_count,
               (SELECT count(*)::int FROM incoming_transfers
-                WHERE payment_id IS NULL AND handled_at IS NULL AND dropped_at IS NULL) AS transfer_count,
+                WHERE payment_id IS NULL AND handled_at IS NULL AND dropped_at IS NULL
+                  AND ${isNoticeable(sql)}) AS transfer_count,
               (SELECT coalesce(jsonb_object_agg(chain_id, block_time), '{}') FROM chain_cursors) AS read_until,
               (SELECT coalesce(jsonb_object_agg(kind, open), '{}') FROM (
                 -- What a member is told of its merchant is the member's alone, and transfers are the queue above.

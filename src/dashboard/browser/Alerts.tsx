@@ -89,14 +89,11 @@ const Row = ({ alert, reload }: { readonly alert: AlertView; readonly reload: ()
   )
 }
 
-/** The newest first, and behind them what is minor. */
+/** The newest first. */
 const ordered = (lists: ReadonlyArray<Entries>) =>
   lists
     .flatMap(({ entries }) => entries)
-    .toSorted(
-      (one, other) =>
-        Number(one.isMinor === true) - Number(other.isMinor === true) || (one.at < other.at ? 1 : -1)
-    )
+    .toSorted((one, other) => (one.at < other.at ? 1 : -1))
     .map(({ row }) => row)
 
 /** Offers to load more of a list that is longer than shown. */

@@ -229,8 +229,6 @@ const PaymentLink = ({ id }: { readonly id: string }) => <a href={useHref()("pay
 export interface Entry {
   readonly at: string
   readonly row: ComponentChildren
-  /** Sorted behind the entries that matter more. */
-  readonly isMinor?: boolean
 }
 
 /** Rows, and the way to those that follow. */
@@ -279,7 +277,6 @@ export const useTransferEntries = (): TransferEntries => {
       more: opened.more,
       entries: all.map((one) => ({
         at: one.at,
-        isMinor: Number(one.amount) < 0.01,
         row: (
           <Row
             key={one.id}

@@ -6,6 +6,7 @@ import { AlertKind } from "../../../domain/AlertKind.ts"
 import { MerchantId, Uuid } from "../../../domain/Merchant.ts"
 import { envs } from "../../../domain/networks.ts"
 import { orUnknown } from "../../../domain/orUnknown.ts"
+import { isNoticeable } from "../../../payments/isNoticeableSql.ts"
 import { CurrentMember, type Member } from "../Session.ts"
 import { mostOpen } from "./mostOpen.ts"
 
@@ -75,6 +76,7 @@ const make = Effect.gen(function* () {
             (SELECT 1 FROM incoming_transfers
               WHERE merchant_id = ${reader.tenant.merchantId} AND env = ${reader.tenant.env}
                 AND payment_id IS NULL AND dropped_at IS NULL AND handled_at IS NULL AND kind IS NOT NULL
+                AND ${isNoticeable(sql)}
               LIMIT ${mostOpen})
             LIMIT ${mostOpen}) open`
       )

@@ -3,6 +3,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Env } from "../../../domain/Chain.ts"
 import { MerchantId, type Tenant } from "../../../domain/Merchant.ts"
+import { isNoticeable } from "../../../payments/isNoticeableSql.ts"
 import { mostOpen } from "../alerts/mostOpen.ts"
 
 export interface Watcher {
@@ -59,7 +60,7 @@ export class PageChangesRepo extends Context.Service<
               (SELECT max(block_time) FROM incoming_transfers WHERE ${ofTenant}),
               (SELECT count(*) FILTER (WHERE handled_at IS NULL AND kind IS NOT NULL) FROM (
                 SELECT handled_at, kind FROM incoming_transfers
-                WHERE ${ofTenant} AND payment_id IS NULL AND dropped_at IS NULL
+                WHERE ${ofTenant} AND payment_id IS NULL AND dropped_at IS NULL AND ${isNoticeable(sql)}
                 ORDER BY block_time DESC, id DESC LIMIT ${mostOpen}) unexplained),
               (SELECT max(created_at) FROM refunds WHERE ${ofTenant}),
               (SELECT max(proven_at) FROM refunds WHERE ${ofTenant} AND status = 'proven'),
