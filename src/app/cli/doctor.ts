@@ -11,6 +11,7 @@ import { DerivedWallets } from "../../chain/wallets/DerivedWallets.ts"
 import { OutboxRepo } from "../../chain/wallets/OutboxRepo.ts"
 import { Address, type Env } from "../../domain/Chain.ts"
 import { envs, faucetNetwork, hasTags, networks } from "../../domain/networks.ts"
+import { ReceiverStandingRepo } from "../../merchants/ReceiverStandingRepo.ts"
 import { misspeltVariables } from "../../platform/AppConfig/misspeltVariables.ts"
 import { variables } from "../../platform/AppConfig/settings.ts"
 import { startWarnings } from "../../platform/AppConfig/startWarnings.ts"
@@ -158,18 +159,32 @@ const databaseFindings = (wallets: ReadonlyArray<Address>) =>
     const work = yield* Effect.catchCause(workFindings, () => Effect.succeed([]))
     const spending = yield* Effect.catchCause(spendingOf(wallets), () => Effect.succeed(unknownSpending))
     const disk = yield* diskFindings
-    return { findings: [clock, ...disk, ...closed, ...secrets, ...receivers, ...work], spending }
+    const repo = yield* ReceiverStandingRepo
+    const addresses = yield* Effect.catchCause(repo.receivers(envs), () => Effect.succeed([]))
+    return {
+      findings: [clock, ...disk, ...closed, ...secrets, ...receivers, ...work],
+      spending,
+      receivers: addresses
+    }
   }).pipe(
     Effect.provide(
-      Layer.mergeAll(ClockRepo.layer, EndpointUrlRepo.layer, BacklogRepo.layer, OutboxRepo.layer).pipe(
-        Layer.provideMerge(Database.layerCopy)
-      )
+      Layer.mergeAll(
+        ClockRepo.layer,
+        EndpointUrlRepo.layer,
+        BacklogRepo.layer,
+        OutboxRepo.layer,
+        ReceiverStandingRepo.layer
+      ).pipe(Layer.provideMerge(Database.layerCopy))
     ),
     Effect.timeout("45 seconds"),
     Effect.catchCause(() =>
       Effect.gen(function* () {
         const disk = yield* diskFindings
-        return { findings: disk.length > 0 ? disk : [yield* silentDatabase], spending: unknownSpending }
+        return {
+          findings: disk.length > 0 ? disk : [yield* silentDatabase],
+          spending: unknownSpending,
+          receivers: []
+        }
       })
     )
   )
@@ -246,12 +261,15 @@ export const doctor = Command.make(
         Option.toArray(relayerKey(env)).map((key) => ["relayer", env, toHex(key())] as const)
       )
     ]
-    const database = yield* Effect.cached(
-      databaseFindings(
-        keys.flatMap(([about, , key]) => (about === "relayer" ? Address.make(privateKeyToAddress(key)) : []))
-      )
+    const relayers = keys.flatMap(([about, env, key]) =>
+      about === "relayer" ? [{ env, address: Address.make(privateKeyToAddress(key)) }] : []
     )
+    const database = yield* Effect.cached(databaseFindings(relayers.map(({ address }) => address)))
     const spending = Effect.map(database, (found) => found.spending)
+    const receiversOf = (env: Env) =>
+      Effect.map(database, ({ receivers }) =>
+        receivers.flatMap((one) => (one.env === env ? [one.address] : []))
+      )
     const findings: Array<Finding> = [
       ok("configuration", `All variables are valid for ${environment}`),
       ...startWarnings(config).map((message) => warning("configuration", message)),
@@ -276,7 +294,8 @@ export const doctor = Command.make(
               liveFindings(
                 env,
                 rpcUrls[env],
-                Option.getOrUndefined(Option.map(relayerKey(env), (key) => toHex(key())))
+                relayers.find((one) => one.env === env)?.address,
+                receiversOf(env)
               )
             ),
           Effect.map(denyListFinding, Array.of),

@@ -2,6 +2,7 @@
 import { expect, setDefaultTimeout } from "bun:test"
 import { Effect } from "effect"
 import { freePort } from "../../../src/app/dev/freePort.ts"
+import { ownDatabase } from "../../support/ownDatabase.ts"
 import { spawnProgram, temporaryDirectory } from "../../support/process.ts"
 import { liveEffect } from "../../support/run.ts"
 
@@ -21,8 +22,14 @@ liveEffect("`run chain --network live` prints the settings, and `doctor --live` 
     )
     const [, nodes = ""] = /MAINNET=open ARBITRUM_RPC_URLS=(\S+) bun run start/.exec(chain.output()) ?? []
     expect(nodes).toBe(`http://127.0.0.1:${port},http://localhost:${port}`)
+    const database = { DATA_DIR: yield* temporaryDirectory, DATABASE_URL: yield* ownDatabase() }
+    const made = yield* spawnProgram(
+      ["src/app/cli/main.ts", "merchant", "create", "--name", "Shop", "--receiver", `0x${"12".repeat(20)}`],
+      database
+    )
+    yield* made.succeeded
     const asked = yield* spawnProgram(["src/app/cli/main.ts", "doctor", "--live", "--json"], {
-      DATA_DIR: yield* temporaryDirectory,
+      ...database,
       BASE_SEPOLIA_RPC_URLS: "http://127.0.0.1:9",
       ARBITRUM_RPC_URLS: nodes,
       LIVE_WALLET_MNEMONIC: "legal winner thank year wave sausage worth useful legal winner thank yellow"
@@ -33,6 +40,7 @@ liveEffect("`run chain --network live` prints the settings, and `doctor --live` 
     expect(words).toContain("It returns the logs of 10000 blocks at once")
     expect(words).toMatch(/2 of 2 nodes of Arbitrum One show the same block \d+/)
     expect(words).toMatch(/0x[0-9a-fA-F]{40} is not on USDC's blacklist on Arbitrum One/)
+    expect(words).toContain("No receiving address on Arbitrum One is on USDC's blacklist: 1 asked")
     expect(words).toContain("has no ETH, so buyers pay their own fees and agents cannot pay")
     // Without a wallet of its own, nobody is told to fund Testnet's.
     const without = yield* spawnProgram(["src/app/cli/main.ts", "doctor", "--live", "--json"], {

@@ -1,11 +1,10 @@
-// What an open network needs beside what each node needs: tags, agreement, logs, and a relaying wallet that USDC has not
-// blacklisted.
+// What an open network needs beside what each node needs: tags, agreement, logs, and a relaying wallet and receivers
+// that USDC has not blacklisted.
 import { BigInt as BigIntOrder, Effect, Schema } from "effect"
-import { encodeFunctionData, type Hex, padHex, parseAbi } from "viem"
-import { privateKeyToAddress } from "viem/accounts"
+import { encodeFunctionData, padHex, parseAbi } from "viem"
 import { type OneNode, oneNode } from "../../../chain/oneNode.ts"
 import { BlockHeader, Head, Word } from "../../../chain/RpcSchemas.ts"
-import type { Env } from "../../../domain/Chain.ts"
+import type { Address, Env } from "../../../domain/Chain.ts"
 import { type Network, networks } from "../../../domain/networks.ts"
 import { type Finding, failure, ok, warning } from "./Finding.ts"
 
@@ -89,26 +88,67 @@ const agreement = Effect.fnUntraced(function* (
       )
 })
 
-const blacklisted = Effect.fnUntraced(function* (
-  { name, usdc, wallets }: Network,
-  { call }: OneNode,
-  key: Hex
-) {
-  const address = privateKeyToAddress(key)
-  const data = encodeFunctionData({ abi: blacklist, args: [address] })
-  const answer = yield* Effect.option(call("eth_call", [{ to: usdc.address, data }, "latest"], Word))
-  if (answer._tag === "None")
+/** Undefined where the node does not say. */
+const isBlacklisted = ({ call }: OneNode, { usdc }: Network, address: Address) =>
+  call(
+    "eth_call",
+    [{ to: usdc.address, data: encodeFunctionData({ abi: blacklist, args: [address] }) }, "latest"],
+    Word
+  ).pipe(
+    Effect.map((answer) => BigInt(answer) !== 0n),
+    Effect.orElseSucceed(() => undefined)
+  )
+
+const relayerFinding = Effect.fnUntraced(function* (network: Network, node: OneNode, address: Address) {
+  const { name, wallets } = network
+  const found = yield* isBlacklisted(node, network, address)
+  if (found === undefined)
     return warning("relayer", `Whether ${address} is on USDC's blacklist is not known.`)
-  return BigInt(answer.value) === 0n
-    ? ok("relayer", `${address} is not on USDC's blacklist on ${name}`)
-    : failure("relayer", `${address} is on USDC's blacklist on ${name}. Set another ${wallets.setting}.`)
+  return found
+    ? failure("relayer", `${address} is on USDC's blacklist on ${name}. Set another ${wallets.setting}.`)
+    : ok("relayer", `${address} is not on USDC's blacklist on ${name}`)
 })
 
-/** `relayerKey` is none where nothing is relayed on the network. */
-export const liveFindings = Effect.fnUntraced(function* (
+const receiverFindings = Effect.fnUntraced(function* (
+  network: Network,
+  node: OneNode,
+  receivers: ReadonlyArray<Address>
+) {
+  if (receivers.length === 0) return []
+  const { name } = network
+  const asked = yield* Effect.forEach(
+    receivers,
+    (address) => Effect.map(isBlacklisted(node, network, address), (found) => ({ address, found })),
+    { concurrency: 8 }
+  )
+  const listed = asked.filter(({ found }) => found === true)
+  const unknown = asked.filter(({ found }) => found === undefined).length
+  return [
+    ...listed.map(({ address }) =>
+      failure(
+        "receivers",
+        `${address} is on USDC's blacklist on ${name}: transfers to it revert. Its merchant has to set another.`
+      )
+    ),
+    ...(unknown > 0
+      ? [
+          warning(
+            "receivers",
+            `Whether receiving addresses on ${name} are on USDC's blacklist is not known: ${unknown} of ${asked.length}`
+          )
+        ]
+      : listed.length > 0
+        ? []
+        : [ok("receivers", `No receiving address on ${name} is on USDC's blacklist: ${asked.length} asked`)])
+  ]
+})
+
+/** `relayer` is none where nothing is relayed on the network. */
+export const liveFindings = Effect.fnUntraced(function* <R>(
   env: Env,
   urls: ReadonlyArray<string>,
-  relayerKey: Hex | undefined
+  relayer: Address | undefined,
+  receivers: Effect.Effect<ReadonlyArray<Address>, never, R>
 ) {
   const network = networks[env]
   const asked = yield* Effect.forEach(urls, (url) => ofNode(network, url), { concurrency: "unbounded" })
@@ -116,11 +156,12 @@ export const liveFindings = Effect.fnUntraced(function* (
   return [
     ...asked.flatMap(({ findings }) => findings),
     yield* agreement(network, asked),
-    relayerKey === undefined || first === undefined
+    relayer === undefined || first === undefined
       ? warning(
           "relayer",
           `${network.wallets.setting} is not set: on ${network.name} buyers pay their own fees, and agents cannot pay.`
         )
-      : yield* blacklisted(network, first.node, relayerKey)
+      : yield* relayerFinding(network, first.node, relayer),
+    ...(first === undefined ? [] : yield* receiverFindings(network, first.node, yield* receivers))
   ]
 })
