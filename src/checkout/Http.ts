@@ -54,7 +54,6 @@ const context = HttpApiBuilder.group(
     const config = yield* AppConfig
     const { executes } = yield* Networks
     const { baseUrl } = config
-    const node = browserNode(config)
 
     const brandings = yield* Branding
     const settlementLimits = yield* SettlementLimits
@@ -67,6 +66,7 @@ const context = HttpApiBuilder.group(
         const logoUrl = logoUrlOf(branding) ?? merchant.logoUrl
         const { chainId, name, usdc } = networks[env]
         const explorerUrl = config.explorerUrls[env]
+        const rpcUrl = browserNode(config, env)
         const [audience = baseUrl] = audiencesOf(merchant, baseUrl)
         return {
           merchant: {
@@ -92,7 +92,7 @@ const context = HttpApiBuilder.group(
             id: chainId,
             name,
             ...(explorerUrl === null ? {} : { explorerUrl }),
-            ...(isTest(env) && node !== undefined ? { rpcUrl: node } : {})
+            ...(rpcUrl === undefined ? {} : { rpcUrl })
           },
           token: { address: usdc.address, chainId, symbol: usdc.symbol, decimals: usdc.decimals },
           receiver: merchant.receivers[env],

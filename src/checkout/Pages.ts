@@ -1,6 +1,7 @@
 // The component's script and the hosted pages, under a strict policy and outside frames.
 import { Effect, type Layer, Option } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
+import { envs } from "../domain/networks.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { browserBundle, bundleAnswer } from "../platform/pages/BrowserBundle.ts"
 import tokens from "../platform/pages/browser/tokens.css" with { type: "text" }
@@ -63,8 +64,7 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig>
       ? checkoutWith("")
       : yield* Effect.cached(Effect.flatMap(walletConnect, ({ integrity }) => checkoutWith(integrity)))
     const service = originOf(baseUrl)
-    const node = browserNode(config)
-    const nodes = node === undefined ? [] : originOf(node)
+    const nodes = envs.flatMap((env) => browserNode(config, env) ?? []).flatMap(originOf)
     const wallets = walletConnectOrigins(config)
 
     yield* router.add("GET", "/checkout.js", bundleAnswer(checkout, { crossOrigin: true }))

@@ -1,18 +1,15 @@
-import { envs, isTest } from "../domain/networks.ts"
+import type { Env } from "../domain/Chain.ts"
 import type { AppConfig } from "../platform/AppConfig.ts"
 import { isLoopback } from "../platform/http/isLoopback.ts"
 
 /**
- * The node of a test chain that a developer's browser may ask itself: one on its own machine. Any other
+ * The node of a local chain that a developer's browser may ask itself: one on its own machine. Any other
  * address may carry the operator's access key.
  */
-export const browserNode = ({
-  environment,
-  rpcUrls
-}: Pick<typeof AppConfig.Service, "environment" | "rpcUrls">): string | undefined =>
+export const browserNode = (
+  { environment, rpcUrls }: Pick<typeof AppConfig.Service, "environment" | "rpcUrls">,
+  env: Env
+): string | undefined =>
   environment === "development"
-    ? envs
-        .filter(isTest)
-        .flatMap((env) => rpcUrls[env])
-        .find((url) => isLoopback(URL.parse(url)?.hostname ?? ""))
+    ? rpcUrls[env].find((url) => isLoopback(URL.parse(url)?.hostname ?? ""))
     : undefined

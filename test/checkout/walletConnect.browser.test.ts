@@ -210,7 +210,7 @@ describe("WalletConnect", () => {
         "content-security-policy": [
           "default-src 'none'",
           `script-src 'self' ${baseUrl}`,
-          `connect-src ${baseUrl} ${relay.url} https://rpc.walletconnect.org`,
+          `connect-src ${baseUrl} ${relay.url} https://rpc.walletconnect.org ${moneyNetwork.isTest ? "" : world.node.url}`,
           "style-src 'self'",
           "img-src data:",
           "require-trusted-types-for 'script'",

@@ -29,13 +29,16 @@ test("a development service with a public name or address says where it can be r
 })
 
 test("a browser is given the node of a developer's own machine, and no other", () => {
-  const nodes = (...test: ReadonlyArray<string>) => ({ test, live: ["http://127.0.0.1:1"] })
+  const nodes = (...test: ReadonlyArray<string>) => ({ test, live: ["https://arb.example/v2/SECRET"] })
   const node = (environment: "development" | "production", ...test: ReadonlyArray<string>) =>
-    browserNode({ environment, rpcUrls: nodes(...test) })
+    browserNode({ environment, rpcUrls: nodes(...test) }, "test")
   expect(node("development", "https://base.example/v2/SECRET", "http://127.0.0.1:8545")).toBe(
     "http://127.0.0.1:8545"
   )
   expect(node("development", "https://base.example/v2/SECRET")).toBeUndefined()
   expect(node("development", "http://chain:8545")).toBeUndefined()
+  expect(
+    browserNode({ environment: "development", rpcUrls: nodes("http://127.0.0.1:8545") }, "live")
+  ).toBeUndefined()
   expect(node("production", "http://127.0.0.1:8545")).toBeUndefined()
 })
