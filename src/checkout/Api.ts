@@ -79,7 +79,10 @@ export class CheckoutApi extends endpointGroup("checkout")(
               description: "Absent if the chain runs on the service's own machine."
             })
           ),
-          rpcUrl: Schema.optionalKey(Schema.String)
+          rpcUrl: Schema.optionalKey(Schema.String),
+          haltedSince: Schema.optionalKey(
+            Schema.String.annotate({ description: "The time of its newest block, while it makes none." })
+          )
         }),
         token: Schema.Struct({
           address: Address,

@@ -5,6 +5,7 @@ import { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../app/Api.ts"
 import { parseAddress } from "../chain/Address.ts"
+import { ChainReach } from "../chain/ChainReach.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import { Faucet } from "../chain/faucet/Faucet.ts"
 import { grantView } from "../chain/faucet/grantView.ts"
@@ -55,6 +56,7 @@ const context = HttpApiBuilder.group(
     const { executes } = yield* Networks
     const { baseUrl } = config
 
+    const reach = yield* ChainReach
     const brandings = yield* Branding
     const settlementLimits = yield* SettlementLimits
 
@@ -67,6 +69,7 @@ const context = HttpApiBuilder.group(
         const { chainId, name, usdc } = networks[env]
         const explorerUrl = config.explorerUrls[env]
         const rpcUrl = browserNode(config, env)
+        const haltedSince = reach.haltedSince(env)
         const [audience = baseUrl] = audiencesOf(merchant, baseUrl)
         return {
           merchant: {
@@ -92,7 +95,8 @@ const context = HttpApiBuilder.group(
             id: chainId,
             name,
             ...(explorerUrl === null ? {} : { explorerUrl }),
-            ...(rpcUrl === undefined ? {} : { rpcUrl })
+            ...(rpcUrl === undefined ? {} : { rpcUrl }),
+            ...(haltedSince === undefined ? {} : { haltedSince: haltedSince.toISOString() })
           },
           token: { address: usdc.address, chainId, symbol: usdc.symbol, decimals: usdc.decimals },
           receiver: merchant.receivers[env],

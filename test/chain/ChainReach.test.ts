@@ -12,13 +12,13 @@ test("a height is noted for half a minute after it was read, and no longer", () 
     Effect.gen(function* () {
       const reach = yield* ChainReach
       expect(reach.openedBlock("test")).toEqual({})
-      reach.reading("test")(70n)
+      reach.reading("test")(70n, 0n)
       yield* TestClock.adjust("30 seconds")
       expect(reach.openedBlock("test")).toEqual({ openedBlock: 70n })
       expect(reach.openedBlock("live")).toEqual({})
       yield* TestClock.adjust("1 second")
       expect(reach.openedBlock("test")).toEqual({})
-      reach.reading("test")(90n)
+      reach.reading("test")(90n, 0n)
       expect(reach.openedBlock("test")).toEqual({ openedBlock: 90n })
     })
   ))
@@ -29,7 +29,26 @@ test("what is answered late is as old as the question: a process that was suspen
       const reach = yield* ChainReach
       const reached = reach.reading("test")
       yield* TestClock.adjust("31 seconds")
-      reached(70n)
+      reached(70n, 0n)
       expect(reach.openedBlock("test")).toEqual({})
+    })
+  ))
+
+test("a chain whose newest block is five minutes old has halted, until it makes another", () =>
+  run(
+    Effect.gen(function* () {
+      const reach = yield* ChainReach
+      yield* TestClock.setTime(1_000_000)
+      reach.reading("live")(7n, 700n)
+      expect(reach.haltedSince("live")).toBeUndefined()
+      yield* TestClock.adjust("1 second")
+      expect(reach.haltedSince("live")).toEqual(new Date(700_000))
+      expect(reach.haltedSince("test")).toBeUndefined()
+      reach.reading("live")(8n, 1_001n)
+      expect(reach.haltedSince("live")).toBeUndefined()
+      // Who has read nothing for half a minute knows nothing.
+      reach.reading("live")(8n, 100n)
+      yield* TestClock.adjust("31 seconds")
+      expect(reach.haltedSince("live")).toBeUndefined()
     })
   ))

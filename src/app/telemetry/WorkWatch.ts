@@ -2,6 +2,7 @@
 // waits is read from the database, so that a worker that has never started counts as stopped.
 import { Clock, DateTime, Effect, Layer, Option } from "effect"
 import type { SqlClient } from "effect/sql"
+import { haltMillis } from "../../chain/ChainReach.ts"
 import { ChainVerifier } from "../../chain/ChainVerifier.ts"
 import type { Env } from "../../domain/Chain.ts"
 import { networks } from "../../domain/networks.ts"
@@ -41,7 +42,7 @@ const make = Effect.gen(function* () {
     const head = yield* Effect.option(chain.headBlock(env))
     if (Option.isNone(head)) return { _tag: "Behind", cause: "Too few of its nodes answer." } as const
     const newest = new Date(Number(head.value.time) * 1_000)
-    const isNewer = until === undefined || newest.getTime() - until.getTime() > failingMillis
+    const isNewer = until === undefined || newest.getTime() - until.getTime() > haltMillis
     return isNewer
       ? ({ _tag: "Behind", cause: troubleOf(`transfers ${env}`) } as const)
       : ({ _tag: "Halted", newest } as const)

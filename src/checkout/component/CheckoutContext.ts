@@ -34,6 +34,8 @@ export interface CheckoutContext {
     /** Absent on a local chain. */
     readonly explorerUrl?: string
     readonly rpcUrl?: string
+    /** The time of its newest block, while it makes none. */
+    readonly haltedSince?: string
   }
   readonly token: { readonly address: string; readonly symbol: string; readonly decimals: number }
   readonly faucet: { readonly enabled: boolean; readonly usdcAtomic: string }
@@ -59,6 +61,7 @@ export const isContext = (value: unknown): value is Omit<CheckoutContext, "skew"
   typeof at(at(value, "chain"), "id") === "number" &&
   typeof textAt(at(value, "chain"), "name") === "string" &&
   ["string", "undefined"].includes(typeof at(at(value, "chain"), "explorerUrl")) &&
+  ["string", "undefined"].includes(typeof at(at(value, "chain"), "haltedSince")) &&
   typeof textAt(at(value, "token"), "address") === "string" &&
   typeof textAt(at(value, "token"), "symbol") === "string" &&
   typeof at(at(value, "faucet"), "enabled") === "boolean" &&

@@ -269,7 +269,7 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
     const target = head.value.number - BigInt(confirmations[env])
     if (target < 0n) return false
     // Whatever has been read of it: what is older than a payment lies below, after an outage as well.
-    reached(target)
+    reached(target, head.value.time)
     const held = yield* cursor.take(due.isAwaited(env))
     yield* readFilter
     if (Option.isNone(held)) return yield* readByOthers(target)

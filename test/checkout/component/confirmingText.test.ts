@@ -36,3 +36,8 @@ test("not to pay again, once it takes longer than three minutes or twice the tim
   expect(said("10000.01", live, "en", 200)).not.toStartWith(late)
   expect(said("10000.01", live, "en", 250)).toStartWith(late)
 })
+
+test("that the chain has halted, whatever the amount", () => {
+  const halted = { ...live, chain: { ...live.chain, haltedSince: "2026-01-01T00:00:00.000Z" } }
+  expect(said("10.00", halted)).toStartWith("Arbitrum One is not confirming payments at the moment.")
+})

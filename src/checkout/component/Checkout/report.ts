@@ -28,10 +28,15 @@ const readInstead = async (
   return isUnanswered(refusal) ? { type: "StillPending", payment, retryAfter: refusal.retryAfter } : undefined
 }
 
+/** Polls until the context is read again. */
+const contextEvery = 12
+
 export const report = async (session: Session, tell: Tell): Promise<void> => {
   const { claims, service } = session
   const { attempt } = session.model()
   if (claims === undefined || attempt?.hash == null) return
+  // Long after the first question the chain may have halted, or go on.
+  if (session.model().polls % contextEvery === contextEvery - 1) void readContext(service, tell)
   try {
     const answer = await service.report(claims.id, {
       buyerDidToken: attempt.buyerToken,

@@ -12,6 +12,7 @@ const secondsAsked = (polls: number) => Math.max(0, polls - 7) * 10
 /** Says how long it takes where that is longer than a few seconds, and what to do where it takes longer still. */
 export const confirmingText = ({ model, t }: Pick<Pieces, "model" | "t">): string => {
   const { chain, settlement = [] } = model.context ?? {}
+  if (chain?.haltedSince !== undefined) return t("haltedText", { network: chain.name })
   const level = settlement.find(({ upTo }) => upTo === undefined || atomicAmount(model) <= BigInt(upTo))
   if (secondsAsked(model.polls) > Math.max(lateSeconds, 2 * (level?.seconds ?? 0)))
     return t("confirmingLateText")

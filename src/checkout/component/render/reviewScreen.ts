@@ -7,13 +7,19 @@ import type { Screen } from "./Screen.ts"
 const shortHex = (hex: string) =>
   h("small", {}, h("bdi", { class: "code", title: hex, dir: "ltr", translate: "no" }, shortened(hex)))
 
+/** Before it is paid, a payment can wait for the chain without harm. */
+const halted = ({ model, t }: Pieces) => {
+  const { chain } = model.context ?? {}
+  return chain?.haltedSince === undefined ? [] : [t("haltedText", { network: chain.name })]
+}
+
 export const reviewScreen = (pieces: Pieces): Screen => {
   const { button, cancel, changeWallet, model, otherWay, row, t, tools, values, waiting } = pieces
   const signs = pays(model) === "by signature"
   return {
     icon: model.busy === undefined ? "wallet" : "spinner",
     title: t("reviewTitle"),
-    text: [],
+    text: halted(pieces),
     body: [
       h(
         "dl",
