@@ -2,9 +2,9 @@
 // merchant's checkout, and none that lives longer than it allows. Its own checkout knows both.
 import { describe, expect } from "bun:test"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
-import { networks } from "../../src/domain/networks.ts"
 import { createDidToken } from "../../src/payments/buyers/createDidToken.ts"
 import { screenshot } from "../support/browser.ts"
+import { moneyNetwork } from "../support/moneyNetwork.ts"
 import { checkoutSuite } from "./browserWorld.ts"
 import { press, receiver, toReview, untilState } from "./checkoutWorld.ts"
 
@@ -75,7 +75,10 @@ describe("A merchant with rules for tokens", () => {
     const call = (method: string, path: string, body: unknown) =>
       fetch(`${baseUrl}/api/v1${path}`, {
         method,
-        headers: { authorization: `Bearer ${keys.test.publishable}`, "content-type": "application/json" },
+        headers: {
+          authorization: `Bearer ${keys[moneyNetwork.env].publishable}`,
+          "content-type": "application/json"
+        },
         body: JSON.stringify(body)
       })
     const [payment, other] = [await createIntent(), await createIntent()]
@@ -98,9 +101,9 @@ describe("A merchant with rules for tokens", () => {
         tokenChanges: [
           {
             amountAtomic: "10000000",
-            chainId: networks.test.chainId,
+            chainId: moneyNetwork.chainId,
             receiver,
-            tokenAddress: networks.test.usdc.address
+            tokenAddress: moneyNetwork.usdc.address
           }
         ]
       })
@@ -113,7 +116,7 @@ describe("A merchant with rules for tokens", () => {
       expect(await ask({ id: other.id })).toBe(refused("payment"))
       expect(await ask({ id: "unbound" })).toBe(refused("payment"))
     }
-    expect(await report({})).toBe("202 TEST_SETTLEMENT_PENDING")
+    expect(await report({})).toBe(`202 ${moneyNetwork.reportCodes.pending}`)
     const fund = (options: Partial<typeof own>) => reasonOf("POST", "/checkout/test-funds", options)
     expect(await fund({ audience: baseUrl })).toBe(refused("audience"))
     expect(await fund({ lifetimeSeconds: 86_400 })).toBe(refused("lifetime"))

@@ -6,6 +6,7 @@ import type { Page } from "playwright-core"
 import { checkoutSuite } from "../../checkout/browserWorld.ts"
 import { press, toReview, untilState } from "../../checkout/checkoutWorld.ts"
 import { expectNoAxeViolations, screenshot } from "../../support/browser.ts"
+import { moneyNetwork } from "../../support/moneyNetwork.ts"
 
 const { browserTest, world } = await checkoutSuite()
 const { automine, baseUrl, context, keys, mine, runIn, transfers, wallet } = world
@@ -17,7 +18,7 @@ interface Made {
   readonly state: string
 }
 
-const ask = async (method: string, path: string, body?: object, key = world.keys.test.secret) =>
+const ask = async (method: string, path: string, body?: object, key = world.keys[moneyNetwork.env].secret) =>
   fetch(`${world.baseUrl}/api/v1${path}`, {
     method,
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
@@ -41,6 +42,11 @@ const looks = async (page: Page, name: string) => {
     await expectNoAxeViolations(page)
   }
 }
+
+const saysMode = (page: Page) =>
+  page
+    .getByText("Test mode: no real money moves.")
+    .waitFor({ state: moneyNetwork.isTest ? "visible" : "hidden" })
 
 const payOn = async (page: Page, amount: string) => {
   await toReview(page)
@@ -164,7 +170,7 @@ describe("Payment links", () => {
     await poster.goto(link.posterUrl)
     await poster.getByRole("img", { name: "QR code of the payment link" }).waitFor()
     await poster.getByText(link.url).waitFor()
-    await poster.getByText("Test mode: no real money moves.").waitFor()
+    await saysMode(poster)
     await looks(poster, "poster")
     expect((await ask("DELETE", `/payment-links/${link.id}`)).status).toBe(204)
     const page = await browser.newPage()
@@ -181,7 +187,14 @@ describe("Payment links", () => {
     const live = await ask("POST", "/payment-links", { description: "x", amount: "1" }, keys.live.secret)
     expect(live.status).toBe(403)
     expect(
-      (await ask("POST", "/payment-links", { description: "x", amount: "1" }, keys.test.publishable)).status
+      (
+        await ask(
+          "POST",
+          "/payment-links",
+          { description: "x", amount: "1" },
+          keys[moneyNetwork.env].publishable
+        )
+      ).status
     ).toBe(403)
     const { links } = await (await ask("GET", "/payment-links")).json()
     expect(links[0]).toMatchObject({ id: link.id, state: "closed" })
@@ -224,10 +237,10 @@ describe("Payment links", () => {
     await page.getByRole("button", { name: "Test Wallet" }).waitFor()
     const reference = () => page.locator("quittance-checkout footer bdi").first().textContent()
     const before = await reference()
-    const rotated = `${keys.test.publishable.slice(0, -1)}${keys.test.publishable.endsWith("A") ? "B" : "A"}`
+    const rotated = `${keys[moneyNetwork.env].publishable.slice(0, -1)}${keys[moneyNetwork.env].publishable.endsWith("A") ? "B" : "A"}`
     await page.evaluate(
       `for (const [name, kept] of Object.entries(sessionStorage)) if (name.startsWith("quittance-link:"))
-        sessionStorage.setItem(name, kept.replace("${keys.test.publishable}", "${rotated}"))`
+        sessionStorage.setItem(name, kept.replace("${keys[moneyNetwork.env].publishable}", "${rotated}"))`
     )
     await page.reload()
     await payOn(page, "$3.00")
@@ -544,7 +557,7 @@ describe("The counter", () => {
       expect(performance.now() - began).toBeLessThan(4_000)
       await tablet.getByText("Today on this device: $4.20 (1)").waitFor()
       // A tick for test money is no sale.
-      await tablet.getByText("Test mode: no real money moves.").waitFor()
+      await saysMode(tablet)
       await looks(tablet, "counter-paid")
       await tablet.reload()
       await tablet.getByText("Today on this device: $4.20 (1)").waitFor()
@@ -619,7 +632,12 @@ describe("The counter", () => {
         `JSON.parse(localStorage.getItem("quittance-counter-sale:${link.id}"))`
       )
       // The customer is shown where to send it to, and the shop thinks better of the price.
-      const shown = await ask("POST", `/payments/${paymentId}/address`, undefined, keys.test.publishable)
+      const shown = await ask(
+        "POST",
+        `/payments/${paymentId}/address`,
+        undefined,
+        keys[moneyNetwork.env].publishable
+      )
       expect(shown.status).toBe(200)
       await tablet.keyboard.press("Enter")
       await tablet.getByLabel("Amount in USD").waitFor()
