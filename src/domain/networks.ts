@@ -21,7 +21,7 @@ export interface Network {
   readonly chainId: ChainId
   readonly name: string
   /** Its name in x402: version 2 uses CAIP-2, version 1 has words and none for Arbitrum. */
-  readonly x402: { readonly 1?: string; readonly 2: string }
+  readonly x402: { readonly 1?: string; readonly 2: `eip155:${ChainId}` }
   readonly explorerUrl: string
   readonly usdc: {
     readonly address: Address

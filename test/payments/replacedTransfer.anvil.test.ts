@@ -6,12 +6,12 @@ import { encodeFunctionData, erc20Abi, type Hex } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
 import { ChainReach } from "../../src/chain/ChainReach.ts"
 import { Address, TransactionHash } from "../../src/domain/Chain.ts"
-import { networks } from "../../src/domain/networks.ts"
 import { PaymentId } from "../../src/domain/Payment.ts"
 import { createDidToken } from "../../src/payments/buyers/createDidToken.ts"
 import { IncomingTransfers } from "../../src/payments/IncomingTransfers.ts"
 import { Payments } from "../../src/payments/Payments.ts"
 import { AppConfig } from "../../src/platform/AppConfig.ts"
+import { moneyNetwork } from "../support/moneyNetwork.ts"
 import { openPayment, relayElsewhere, report, rowsOf, until } from "../x402/payloads.ts"
 import { signTerms } from "../x402/relaying/signed.ts"
 import { receiver, x402World } from "../x402/x402World.ts"
@@ -19,7 +19,7 @@ import { receiver, x402World } from "../x402/x402World.ts"
 setDefaultTimeout(60_000)
 
 const price = 10_000_000n
-const { chainId, usdc } = networks.test
+const { chainId, usdc } = moneyNetwork
 
 const Rows = Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Unknown)))
 const decodeExport = Schema.decodeUnknownSync(Schema.Struct({ payments: Rows, transfers: Rows }))
@@ -31,7 +31,7 @@ describe("a settled transfer whose money arrives in another transaction", () => 
     Effect.runPromise(world.chain.rpc(method, [...params]))
   const mine = (blocks = 2) => Effect.runPromise(world.chain.mine(blocks))
   const paymentOf = async (id: string) =>
-    (await world.call("GET", `/payments/${id}`, world.keys.test.secret)).body.payment
+    (await world.call("GET", `/payments/${id}`, world.keys[world.env].secret)).body.payment
   const settles = (id: string) => until(async () => (await paymentOf(id)).status === "settled")
   const look = () => rowsOf(world, "UPDATE claimed_transfers SET watch_at = now()")
   const claimOf = async (id: string) => {
@@ -90,7 +90,7 @@ describe("a settled transfer whose money arrives in another transaction", () => 
     const today = new Date().toISOString().slice(0, 10)
     const exported = async (what: "payments" | "transfers", column: string, value: unknown) => {
       const days = `from=${today}&to=${today}&timeZone=UTC&format=json`
-      const { body } = await world.call("GET", `/exports/${what}?${days}`, world.keys.test.secret)
+      const { body } = await world.call("GET", `/exports/${what}?${days}`, world.keys[world.env].secret)
       const { [what]: rows = [] } = decodeExport(body)
       return rows.filter((row) => row[column] === value)
     }
@@ -100,7 +100,7 @@ describe("a settled transfer whose money arrives in another transaction", () => 
       { direction: "in", kind: "payment", amount: "10.00", transaction: second }
     ])
     const refund = (of: object) =>
-      world.call("POST", "/refunds", world.keys.test.secret, { ...of, amount: "10.00" })
+      world.call("POST", "/refunds", world.keys[world.env].secret, { ...of, amount: "10.00" })
     expect((await refund({ paymentId: id })).status).toBe(201)
     expect((await refund({ paymentId: id })).status).toBe(409)
     const [arrived] = (await transfers(account)).filter(({ transaction }) => transaction === second)
@@ -129,15 +129,20 @@ describe("a settled transfer whose money arrives in another transaction", () => 
     })
 
   const announce = async (id: string, buyer: PrivateKeyAccount, status = 201) => {
-    const announced = await world.call("POST", `/payments/${id}/attempts`, world.keys.test.publishable, {
-      buyerDidToken: await createDidToken(buyer, {
-        audience: world.baseUrl,
-        lifetimeSeconds: 900,
-        now: Math.floor(Date.now() / 1000),
-        id
-      }),
-      method: "transfer"
-    })
+    const announced = await world.call(
+      "POST",
+      `/payments/${id}/attempts`,
+      world.keys[world.env].publishable,
+      {
+        buyerDidToken: await createDidToken(buyer, {
+          audience: world.baseUrl,
+          lifetimeSeconds: 900,
+          now: Math.floor(Date.now() / 1000),
+          id
+        }),
+        method: "transfer"
+      }
+    )
     expect(announced.status).toBe(status)
   }
   /** `meanwhile` is what happens between the settlement and the loss. */
@@ -225,7 +230,7 @@ describe("a settled transfer whose money arrives in another transaction", () => 
       Layer.provide(ChainReach.layer),
       Layer.provide(AppConfig.layer({ TESTNET_CONFIRMATIONS: "1", BASE_URL: world.baseUrl }))
     )
-    const tenant = { merchantId: world.merchantId, env: "test" } as const
+    const tenant = { merchantId: world.merchantId, env: world.env } as const
     const [one] = (await transfers(account)).filter((each) => each["transaction"] === transaction)
     const by = { person: "ann@example.com", note: null }
     return Effect.runPromise(

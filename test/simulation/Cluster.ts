@@ -7,15 +7,18 @@ import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
 import { ContractSignatures } from "../../src/chain/ContractSignatures.ts"
 import type { RpcNode } from "../../src/chain/RpcPool/RpcNode.ts"
 import { RpcPool } from "../../src/chain/RpcPool.ts"
+import { byEnv } from "../../src/domain/networks.ts"
 import { SettlementLimits } from "../../src/merchants/settlementLevels/SettlementLimits.ts"
 import { BuyerIdentity } from "../../src/payments/buyers/BuyerIdentity.ts"
 import { AppConfig } from "../../src/platform/AppConfig.ts"
 import { EgressPolicy } from "../../src/platform/egress/EgressPolicy.ts"
 import { RateLimiter } from "../../src/platform/limits/RateLimiter.ts"
+import { layerOpened } from "../../src/platform/Networks.ts"
 import { DueWork } from "../../src/platform/workers/DueWork.ts"
 import { DeliveryWake } from "../../src/webhooks/DeliveryWake.ts"
 import { WebhookSender } from "../../src/webhooks/WebhookSender.ts"
 import { buildWithFaultPoints, withFaultPoints } from "../support/faultPoints.ts"
+import { moneyNetwork } from "../support/moneyNetwork.ts"
 import { rpcNodeOf } from "./chain/SimulatedNode.ts"
 import { type Answer, type Ask, type Door, doorOf } from "./Door.ts"
 import type { Draw } from "./Draw.ts"
@@ -213,7 +216,7 @@ export class Cluster {
       return paceMillis * (isStill ? 3 : 1)
     }
     const stream = draw.of(instance.owner.name)
-    const test = nodes
+    const own = nodes
       .map((node) => rpcNodeOf(node, stream, trouble))
       .map(
         (node): RpcNode => ({
@@ -234,8 +237,15 @@ export class Cluster {
       })
     ).pipe(
       Layer.provideMerge(SettlementLimits.layerNone),
-      Layer.provideMerge(Layer.merge(RpcPool.layerNodes({ test, live: [] }), ContractSignatures.layerNone)),
-      Layer.provideMerge(Layer.merge(layers.layer, Layer.succeed(AppConfig, config))),
+      Layer.provideMerge(
+        Layer.merge(
+          RpcPool.layerNodes({ ...byEnv(() => []), [moneyNetwork.env]: own }),
+          ContractSignatures.layerNone
+        )
+      ),
+      Layer.provideMerge(
+        Layer.mergeAll(layers.layer, Layer.succeed(AppConfig, config), layerOpened(config.opened))
+      ),
       Layer.provideMerge(Layer.succeed(SecureRandom.SecureRandom, random))
     )
     const service = layers.signing.pipe(Layer.provideMerge(App.layerServices), Layer.provideMerge(below))

@@ -1,4 +1,5 @@
 // What people ask of an instance, and what it answers: straight through its services, as its handlers call them.
+
 import { Context, Effect, Result, Schema } from "effect"
 import type { Address, TransactionHash } from "../../src/domain/Chain.ts"
 import type { CodedError } from "../../src/domain/Errors.ts"
@@ -15,6 +16,7 @@ import { Payments } from "../../src/payments/Payments.ts"
 import { Refunds } from "../../src/payments/refunds/Refunds.ts"
 import type { Authorization, SignedAuthorization } from "../../src/x402/Authorization.ts"
 import { Facilitator } from "../../src/x402/Facilitator.ts"
+import { moneyNetwork } from "../support/moneyNetwork.ts"
 import { answerSigning } from "./Door/signing.ts"
 
 /** With one of the shop's keys. */
@@ -75,7 +77,7 @@ const statuses: Readonly<Record<string, number>> = {
   INVALID_BUYER_TOKEN: 401,
   RATE_LIMITED: 429,
   CHAIN_UNAVAILABLE: 503,
-  TEST_SETTLEMENT_MISMATCH: 422,
+  [moneyNetwork.reportCodes.mismatch]: 422,
   PAYMENT_REPORT_CONFLICT: 409,
   PAYMENT_FAILED: 409
 }

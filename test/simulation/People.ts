@@ -5,7 +5,7 @@ import { checksumAddress } from "viem"
 import { Address, type TransactionHash } from "../../src/domain/Chain.ts"
 import type { Merchant } from "../../src/domain/Merchant.ts"
 import { formatUsd } from "../../src/domain/Money.ts"
-import { networks } from "../../src/domain/networks.ts"
+import { moneyNetwork } from "../support/moneyNetwork.ts"
 import type { Cluster } from "./Cluster.ts"
 import type { Ledger } from "./chain/Ledger.ts"
 import type { Answer, Ask } from "./Door.ts"
@@ -50,7 +50,7 @@ export const purchaseOf = (of: Pick<Purchase, "buyer" | "amount" | "paymentId">)
   handedIn: new Set()
 })
 
-const { chainId, usdc } = networks.test
+const { chainId, usdc } = moneyNetwork
 
 /** A whole address from a number, in the service's spelling. */
 export const addressOf = (number: number): Address =>

@@ -1,6 +1,10 @@
 // What a seed draws before its world begins.
+import { moneyNetwork } from "../support/moneyNetwork.ts"
 import { Draw } from "./Draw.ts"
 import { drawFaults, type FaultPlan } from "./faults.ts"
+
+/** A network that has to be opened wants two. */
+const leastNodes = moneyNetwork.execution === "open" ? 1 : 2
 
 export interface Plan {
   readonly seed: string
@@ -8,6 +12,8 @@ export interface Plan {
   readonly instances: number
   readonly nodes: number
   readonly confirmations: number
+  /** Blocks after which the chain calls a block safe, where that decides. */
+  readonly safety: number
   /** Blocks after which a settled transfer is no longer watched. */
   readonly finality: number
   /** Payments that buyers open, one after the other. */
@@ -37,13 +43,15 @@ export const planOf = (seed: string): Plan => {
   const confirmations = draw.pick([1, 1, 2, 3])
   const drawn = draw.pick([0, 1, 1, 2])
   const signers = faults.has("the relaying wallet is empty") ? 2 : drawn
+  const deep = faults.has("a reorganisation is deep")
   return {
     seed,
     faults,
     instances: draw.pick([1, 1, 1, 1, 2, 2, 2]),
-    nodes: faults.has("a node lies") ? 3 : draw.pick([1, 1, 1, 2, 3]),
+    nodes: Math.max(leastNodes, faults.has("a node lies") ? 3 : draw.pick([1, 1, 1, 2, 3])),
     confirmations,
-    finality: confirmations + (faults.has("a reorganisation is deep") ? 20 : 4),
+    safety: confirmations + (deep ? 10 : 2),
+    finality: confirmations + (deep ? 20 : 4),
     payments: signers === 0 ? draw.pick([1, 2, 2]) : 1,
     oneWallet: draw.chance(0.15),
     plain: draw.pick([0.05, 0.12, 0.12, 0.6]),

@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import { Address } from "../../src/domain/Chain.ts"
 import { formatUsd } from "../../src/domain/Money.ts"
-import { networks } from "../../src/domain/networks.ts"
 import { type Authorization, type SignedAuthorization, typedDataOf } from "../../src/x402/Authorization.ts"
+import { moneyNetwork } from "../support/moneyNetwork.ts"
 import type { Ledger } from "./chain/Ledger.ts"
 import type { Draw } from "./Draw.ts"
 import type { Nature } from "./Nature.ts"
@@ -79,7 +79,7 @@ export class Signers {
       const purchase = purchaseOf({ buyer: Address.make(owner.address), amount, paymentId })
       const terms = yield* this.#readTerms(who, purchase)
       if (terms === undefined) return
-      const signature = yield* Effect.promise(() => forger.signTypedData(typedDataOf(networks.test, terms)))
+      const signature = yield* Effect.promise(() => forger.signTypedData(typedDataOf(moneyNetwork, terms)))
       this.forged.add(terms.nonce)
       yield* this.#handIn(who, purchase, { ...terms, signature }, 3)
     })
@@ -158,7 +158,7 @@ export class Signers {
       const terms = yield* this.#readTerms(who, purchase)
       if (terms === undefined) return undefined
       yield* Effect.sleep(this.#draw.between(500, 9_000))
-      const signature = yield* Effect.promise(() => account.signTypedData(typedDataOf(networks.test, terms)))
+      const signature = yield* Effect.promise(() => account.signTypedData(typedDataOf(moneyNetwork, terms)))
       const authorization: SignedAuthorization = { ...terms, signature }
       if (!purchase.nonces.includes(terms.nonce)) purchase.nonces.push(terms.nonce)
       this.#world.tell(who, `signs ${terms.nonce.slice(0, 10)} for ${paymentId}`)

@@ -1,6 +1,8 @@
 // What a world is made of: instances of the service over one database, and everybody who deals with them.
 import { Context, DateTime, Duration, Effect, Layer, Redacted, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
+import type { SettlementLevels } from "../../src/domain/Finality.ts"
+import { settlementLevelsOf } from "../../src/domain/networks.ts"
 import { KeyAuth } from "../../src/merchants/keys/KeyAuth.ts"
 import { AppConfig } from "../../src/platform/AppConfig.ts"
 import { SecretBox } from "../../src/platform/SecretBox.ts"
@@ -8,13 +10,14 @@ import { newEndpointSecret } from "../../src/webhooks/regenerateSecret.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { buildWithFaultPoints } from "../support/faultPoints.ts"
 import { testConfig } from "../support/memory.ts"
+import { moneyNetwork } from "../support/moneyNetwork.ts"
 import { Cluster } from "./Cluster.ts"
 import type { Nature } from "./Nature.ts"
 import { addressOf, People, type Shop } from "./People.ts"
 import { shopUrl } from "./Receivers.ts"
 import { RefundDesk } from "./RefundDesk.ts"
 import { Signers } from "./Signers.ts"
-import { type Database, databaseOf, relayer } from "./sql/database.ts"
+import { type Database, databaseOf, relayer, walletMnemonics } from "./sql/database.ts"
 import { Thief } from "./Thief.ts"
 import { emptyRelayer } from "./troubles.ts"
 
@@ -28,10 +31,18 @@ export interface Parts {
   readonly refundDesk: RefundDesk
 }
 
+const { env, execution, postingGas, watchedFor } = moneyNetwork
+
 /** What the relaying wallet holds, what is paid of it for one payer in a day, and the gas of one payment. */
 const relayerWei = 10n ** 18n
-const weiPerPayment = 160_000n * 2_000_001n
-const weiPerPayer = 260_000n * 2_000_001n
+const weiPerPayment = (160_000n + postingGas) * 2_000_001n
+const weiPerPayer = (260_000n + 2n * postingGas) * 2_000_001n
+
+/** Of the amounts that people pay, each level has its own. */
+const upTo = [1_000_000n, 2_000_000n]
+export const levels: SettlementLevels = settlementLevelsOf(moneyNetwork).map((level, index) =>
+  level.upTo === null ? level : { ...level, upTo: upTo[index] ?? null }
+)
 
 const baseConfig: typeof AppConfig.Service = Effect.runSync(
   Effect.scoped(Effect.map(Layer.build(testConfig()), (context) => Context.get(context, AppConfig)))
@@ -49,9 +60,9 @@ const openShop = (
     const id = crypto.randomUUID()
     const { secret, stored } = yield* newEndpointSecret(id)
     const webhooks = yield* WebhookRepo
-    const tenant = { merchantId: merchant.id, env: "test" } as const
+    const tenant = { merchantId: merchant.id, env }
     yield* webhooks.createEndpoint(tenant, { id, url, ...stored }, yield* DateTime.nowAsDate)
-    const { publishable, secret: key } = keys.test
+    const { publishable, secret: key } = keys[env]
     return { merchant, receiver, secret: key, publishable, webhookSecret: Redacted.value(secret) }
   }).pipe(Effect.orDie)
 
@@ -73,14 +84,17 @@ export const makeParts = (nature: Nature): Effect.Effect<Parts> => {
       abandoned: database.abandon,
       config: {
         ...baseConfig,
+        walletMnemonics,
         paymentExpiry: Duration.seconds(plan.expirySeconds),
-        confirmations: { ...baseConfig.confirmations, test: plan.confirmations },
-        finalityDepth: { ...baseConfig.finalityDepth, test: plan.finality },
+        opened: execution === "open" ? [] : [env],
+        confirmations: { ...baseConfig.confirmations, [env]: plan.confirmations },
+        finalityDepth: watchedFor === "finalized" ? {} : { [env]: plan.finality },
+        settlementLevels: { ...baseConfig.settlementLevels, [env]: levels },
         relaying: {
           ...baseConfig.relaying,
           wei: {
             ...baseConfig.relaying.wei,
-            test: { merchant: BigInt(plan.relayed) * weiPerPayment, payer: weiPerPayer, total: relayerWei }
+            [env]: { merchant: BigInt(plan.relayed) * weiPerPayment, payer: weiPerPayer, total: relayerWei }
           }
         }
       },

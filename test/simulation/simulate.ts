@@ -103,7 +103,7 @@ const natureOf = (plan: Plan): Nature => {
   const draw = new Draw(plan.seed)
   const world = new World(draw, { preemptAfter: plan.preemptAfter, longest: longestSteps })
   const board = new FaultBoard(world, plan.faults, draw)
-  const ledger = new Ledger(draw, Math.floor(beginning / 1000) - 60)
+  const ledger = new Ledger(draw, Math.floor(beginning / 1000) - 60, plan)
   const nodes = Array.from(
     { length: plan.nodes },
     (_, index) => new SimulatedNode(`node ${index + 1}`, ledger)

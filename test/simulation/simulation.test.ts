@@ -31,7 +31,12 @@ test(
     const child = Bun.spawn(
       [process.execPath, "--smol", join(import.meta.dir, "main.ts"), "--seed", "3", "--explain"],
       {
-        env: { PATH: "/nowhere", TMPDIR: process.env["TMPDIR"] ?? "/tmp", ...environment },
+        env: {
+          PATH: "/nowhere",
+          TMPDIR: process.env["TMPDIR"] ?? "/tmp",
+          MONEY_NETWORK: process.env["MONEY_NETWORK"] ?? "",
+          ...environment
+        },
         stdout: "pipe"
       }
     )

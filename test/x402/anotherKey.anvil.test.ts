@@ -4,7 +4,7 @@ import { expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { Address } from "../../src/domain/Chain.ts"
 import { KeyAuth } from "../../src/merchants/keys/KeyAuth.ts"
-import { openPayment, payPath, rowsOf } from "./payloads.ts"
+import { openPayment, payPath, requiredBy, rowsOf } from "./payloads.ts"
 import { receiver, x402World } from "./x402World.ts"
 
 setDefaultTimeout(60_000)
@@ -13,7 +13,7 @@ const world = await x402World()
 const anotherKey = () =>
   Effect.runPromise(
     Effect.flatMap(KeyAuth, (keys) =>
-      keys.createKey(world.merchantId, { kind: "publishable", env: "test", permission: "read" })
+      keys.createKey(world.merchantId, { kind: "publishable", env: world.env, permission: "read" })
     ).pipe(Effect.provideContext(world.context))
   )
 
@@ -25,13 +25,13 @@ test("what an agent has signed and nobody could send pays its payment by another
     world.call("POST", "/agent/x402/payments", key, {
       requestId: crypto.randomUUID(),
       resource: `${world.baseUrl}/api/v1${path}`,
-      paymentRequired: { x402Version: 1, accepts: required.body.accepts }
+      paymentRequired: requiredBy(required)
     })
   const hand = async (path: string) => {
     const { header } = (await sign(path)).body
     return world.call("GET", path, undefined, undefined, { [header.name]: header.value })
   }
-  const { body: supported } = await world.call("GET", "/x402/supported", world.keys.test.secret)
+  const { body: supported } = await world.call("GET", "/x402/supported", world.keys[world.env].secret)
   const relayer = Address.make(supported.signers["eip155:*"]?.[0] ?? "")
   await Effect.runPromise(world.chain.setEth(relayer, 0n))
   const first = await hand(payPath(world, id))

@@ -5,11 +5,12 @@ import { Effect } from "effect"
 import { encodeAbiParameters, type Hex } from "viem"
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import { Address } from "../../src/domain/Chain.ts"
-import { networks } from "../../src/domain/networks.ts"
 import { typedDataOf } from "../../src/x402/Authorization.ts"
 import { signUp } from "../dashboard/person.ts"
 import { create2Address, create2Call, create2Factory, erc1271Creation } from "../support/contracts.ts"
-import { receiver, requirementsV1, requirementsV2, type X402World, x402World } from "./x402World.ts"
+import { moneyNetwork } from "../support/moneyNetwork.ts"
+import { versions } from "./payloads.ts"
+import { otherEnv, receiver, requirementsV1, requirementsV2, type X402World, x402World } from "./x402World.ts"
 
 setDefaultTimeout(60_000)
 
@@ -19,7 +20,7 @@ type Payload = Awaited<ReturnType<X402World["authorize"]>>
 
 const bodyV1 = (payload: Payload, requirements = requirementsV1(amount), outer: object = {}) => ({
   x402Version: 1,
-  paymentPayload: { x402Version: 1, scheme: "exact", network: "base-sepolia", payload, ...outer },
+  paymentPayload: { x402Version: 1, scheme: "exact", network: moneyNetwork.x402[1], payload, ...outer },
   paymentRequirements: requirements
 })
 const bodyV2 = (
@@ -44,34 +45,38 @@ const bodyV2 = (
 const world = await x402World()
 
 describe("x402 facilitator", () => {
-  const settle = (body: unknown, key = world.keys.test.secret) =>
+  const settle = (body: unknown, key = world.keys[world.env].secret) =>
     world.call("POST", "/x402/settle", key, body)
-  const verify = (body: unknown, key = world.keys.test.secret) =>
+  const verify = (body: unknown, key = world.keys[world.env].secret) =>
     world.call("POST", "/x402/verify", key, body)
   const payments = async () =>
-    (await world.call("GET", "/payments?limit=100", world.keys.test.secret)).body.payments as ReadonlyArray<{
+    (await world.call("GET", "/payments?limit=100", world.keys[world.env].secret)).body
+      .payments as ReadonlyArray<{
       readonly status: string
       readonly payerType: string
       readonly reportedTransactionId?: string
     }>
   const broadcasts = () => world.node.calls.filter((method) => method === "eth_sendRawTransaction").length
 
-  test("says what it takes: `exact` on the test network, in both versions, and who relays", async () => {
-    const { body } = await world.call("GET", "/x402/supported", world.keys.test.secret)
-    expect(body.kinds).toEqual([
-      { x402Version: 1, scheme: "exact", network: "base-sepolia" },
-      { x402Version: 2, scheme: "exact", network: "eip155:84532" }
-    ])
+  test("says what it takes: `exact` on its network, in the versions that name it, and who relays", async () => {
+    const { body } = await world.call("GET", "/x402/supported", world.keys[world.env].secret)
+    expect(body.kinds).toEqual(
+      versions.map((x402Version) => ({
+        x402Version,
+        scheme: "exact",
+        network: moneyNetwork.x402[x402Version] ?? ""
+      }))
+    )
     expect(body.signers["eip155:*"]).toHaveLength(1)
-    const live = await world.call("GET", "/x402/supported", world.keys.live.secret)
-    expect(live.body.kinds).toEqual([])
-    expect(live.body.signers).toEqual(body.signers)
+    if (moneyNetwork.execution === "open") {
+      const live = await world.call("GET", "/x402/supported", world.keys[otherEnv].secret)
+      expect(live.body.kinds).toEqual([])
+      expect(live.body.signers).toEqual(body.signers)
+    }
   })
 
-  for (const [version, bodyOf] of [
-    ["1", bodyV1],
-    ["2", bodyV2]
-  ] as const) {
+  for (const version of versions) {
+    const bodyOf = version === 1 ? bodyV1 : bodyV2
     test(`version ${version}: settles, tells the merchant once, and gives its success once`, async () => {
       const account = await world.payer()
       const before = await world.balanceOf(receiver)
@@ -81,7 +86,7 @@ describe("x402 facilitator", () => {
       expect(first.body).toMatchObject({
         success: true,
         payer: account.address,
-        network: version === "1" ? "base-sepolia" : "eip155:84532"
+        network: moneyNetwork.x402[version]
       })
       expect(await world.balanceOf(receiver)).toBe(before + amount)
       expect((await settle(body)).body).toMatchObject({
@@ -90,14 +95,14 @@ describe("x402 facilitator", () => {
         transaction: ""
       })
       expect((await verify(body)).body.invalidReason).toBe("invalid_exact_evm_nonce_already_used")
-      const { body: list } = await world.call("GET", "/payments?limit=1", world.keys.test.secret)
+      const { body: list } = await world.call("GET", "/payments?limit=1", world.keys[world.env].secret)
       expect(list.payments[0]).toMatchObject({
         status: "settled",
         payerType: "agent",
         amount: "1.50",
         payerAddress: account.address,
         // Version 1 names the resource in the merchant's requirements; in version 2 it is the payer's word.
-        intentUrl: version === "1" ? "https://api.example.com/weather" : world.baseUrl,
+        intentUrl: version === 1 ? "https://api.example.com/weather" : world.baseUrl,
         reportedTransactionId: first.body.transaction
       })
       for (let wait = 0; wait < 100 && !isDelivered(first.body.transaction); wait++) await Bun.sleep(50)
@@ -184,7 +189,7 @@ describe("x402 facilitator", () => {
     }
   ]
 
-  const usdc = networks.test.usdc.address
+  const usdc = moneyNetwork.usdc.address
   const relayBySomebodyElse = async ({ signature, authorization }: Payload) => {
     const { request } = await world.chain.publicClient.simulateContract({
       account: world.chain.account(5),
@@ -250,10 +255,10 @@ describe("x402 facilitator", () => {
     })
   }
 
-  test("a live key settles nothing while Mainnet is gated", async () => {
+  test("the other network's key settles nothing", async () => {
     const account = await world.payer()
     const body = bodyV2(await world.authorize(account, amount))
-    const answer = await settle(body, world.keys.live.secret)
+    const answer = await settle(body, world.keys[otherEnv].secret)
     expect(answer.body).toMatchObject({ success: false, errorReason: "invalid_exact_evm_network_mismatch" })
   })
 
@@ -284,7 +289,7 @@ describe("x402 facilitator", () => {
         validBefore: now() + 60n,
         nonce: generatePrivateKey()
       }
-      const signature = seal(await owner.signTypedData(typedDataOf(networks.test, authorization)))
+      const signature = seal(await owner.signTypedData(typedDataOf(moneyNetwork, authorization)))
       return {
         signature,
         authorization: {
@@ -333,9 +338,18 @@ describe("x402 facilitator", () => {
   test("one authorization pays for one resource: the same for another is refused", async () => {
     const account = await world.payer()
     const payload = await world.authorize(account, amount)
-    expect((await settle(bodyV1(payload))).body.success).toBe(true)
+    const first = versions.includes(1) ? bodyV1(payload) : bodyV2(payload)
+    expect((await settle(first)).body.success).toBe(true)
     const other = await settle(
-      bodyV1(payload, requirementsV1(amount, { resource: "https://api.example.com/other" }))
+      versions.includes(1)
+        ? bodyV1(payload, requirementsV1(amount, { resource: "https://api.example.com/other" }))
+        : {
+            ...first,
+            paymentPayload: {
+              ...first.paymentPayload,
+              resource: { url: "https://api.example.com/other", description: "", mimeType: "" }
+            }
+          }
     )
     expect(other.body).toMatchObject({ success: false, errorReason: "invalid_exact_evm_nonce_already_used" })
   })
@@ -394,7 +408,7 @@ describe("x402 facilitator", () => {
     const payTo = Address.make(owner.address)
     const former = await signUp(world.baseUrl, payTo)
     const next = await signUp(world.baseUrl, Address.make(privateKeyToAccount(generatePrivateKey()).address))
-    const path = `/merchants/${next.merchantId}/test/receiver`
+    const path = `/merchants/${next.merchantId}/${world.env}/receiver`
     const asked = await next.call("PATCH", path, { receiver: payTo })
     const signature = await owner.signMessage({ message: asked.body.error.details?.[0]?.expected ?? "" })
     expect((await next.call("PATCH", path, { receiver: payTo, signature })).status).toBe(200)
@@ -404,12 +418,12 @@ describe("x402 facilitator", () => {
       await world.authorize(account, amount, { to: payTo }),
       requirementsV2(amount, { payTo })
     )
-    const verified = await world.call("POST", "/x402/verify", former.keys.test.secret, body)
+    const verified = await world.call("POST", "/x402/verify", former.keys[world.env].secret, body)
     expect(verified.body).toMatchObject({
       isValid: false,
       invalidReason: "invalid_exact_evm_recipient_mismatch"
     })
-    const settled = await world.call("POST", "/x402/settle", former.keys.test.secret, body)
+    const settled = await world.call("POST", "/x402/settle", former.keys[world.env].secret, body)
     expect(settled.body.success).toBe(false)
     expect(await world.balanceOf(payTo)).toBe(0n)
   })

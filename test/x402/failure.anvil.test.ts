@@ -3,6 +3,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import type { PrivateKeyAccount } from "viem/accounts"
+import { moneyNetwork } from "../support/moneyNetwork.ts"
 import { bodyV2, cancel, carries, type Payload, relayElsewhere, rowsOf, until } from "./payloads.ts"
 import { x402World } from "./x402World.ts"
 
@@ -16,7 +17,7 @@ const world = await x402World()
 
 describe("what has failed", () => {
   const settle = (payload: Payload) =>
-    world.call("POST", "/x402/settle", world.keys.test.secret, bodyV2(payload, amount))
+    world.call("POST", "/x402/settle", world.keys[world.env].secret, bodyV2(payload, amount))
   const settlementOf = async (account: PrivateKeyAccount) => {
     const [row] = await rowsOf(
       world,
@@ -26,7 +27,7 @@ describe("what has failed", () => {
     return row
   }
   const isSettled = async (account: PrivateKeyAccount) => {
-    const { body } = await world.call("GET", "/payments?limit=100", world.keys.test.secret)
+    const { body } = await world.call("GET", "/payments?limit=100", world.keys[world.env].secret)
     return body.payments.some(
       (one: { readonly payerAddress?: string; readonly status: string }) =>
         one.payerAddress === account.address && one.status === "settled"
@@ -134,7 +135,7 @@ describe("what has failed", () => {
     world.node.behave((method) => {
       if (method !== "eth_gasPrice") return undefined
       prices += 1
-      return prices === 1 ? undefined : down
+      return prices <= world.nodeCount ? undefined : down
     })
     const waiting = settle(payload)
     await until(async () => (await settlementOf(account)) !== undefined)
@@ -147,7 +148,7 @@ describe("what has failed", () => {
       20_000
     )
     expect(await settlementOf(account)).toMatchObject({ status: "pending" })
-    await Effect.runPromise(world.chain.rpc("anvil_mine", ["0xa"]))
+    await Effect.runPromise(world.chain.mine(20_000 / moneyNetwork.blockMillis))
     await until(async () => (await settlementOf(account))?.["status"] === "failed", 40_000)
     expect(await settlementOf(account)).toMatchObject({
       error_reason: "invalid_exact_evm_nonce_already_used"
@@ -186,6 +187,7 @@ describe("what has failed", () => {
       if (method === "eth_sendRawTransaction") return down
       if (method === "eth_getBlockByNumber") {
         if (first === "latest") return empty(top)
+        if (!String(first).startsWith("0x")) return undefined
         return BigInt(String(first)) > head.number ? empty(BigInt(String(first))) : undefined
       }
       if (method === "eth_getLogs") {

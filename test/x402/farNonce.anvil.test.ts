@@ -2,7 +2,7 @@
 // and the payment is others' again.
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
-import { headerV1, openPayment, payPath, rowsOf, until } from "./payloads.ts"
+import { headerOf, openPayment, payPath, rowsOf, until } from "./payloads.ts"
 import { x402World } from "./x402World.ts"
 
 setDefaultTimeout(90_000)
@@ -20,7 +20,7 @@ test("an authorization that is over holds no payment, though its transaction is 
       payPath(world, id),
       undefined,
       undefined,
-      headerV1(await world.authorize(account, price, { validBefore }))
+      headerOf(await world.authorize(account, price, { validBefore }))
     )
   world.node.behave((method, [, block]) =>
     method === "eth_getTransactionCount" && block === "pending" ? { result: "0x3e8" } : undefined

@@ -4,16 +4,22 @@ import { Effect } from "effect"
 import { encodeFunctionData, erc20Abi, type Hex, keccak256 } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
 import { Address } from "../../src/domain/Chain.ts"
-import { networks } from "../../src/domain/networks.ts"
-import { headerV1, openPayment, payPath, report, rowsOf, until } from "./payloads.ts"
+import { moneyNetwork } from "../support/moneyNetwork.ts"
+import { headerOf, openPayment, payPath, report, rowsOf, until } from "./payloads.ts"
 import { receiver, x402World } from "./x402World.ts"
 
 setDefaultTimeout(120_000)
 
 const price = 10_000_000n
-const { chainId, usdc } = networks.test
+const { chainId, usdc } = moneyNetwork
 
-const world = await x402World({ TESTNET_CONFIRMATIONS: "1" })
+const world = await x402World({
+  TESTNET_CONFIRMATIONS: "1",
+  // Gas is dear here, and no bound is in its way.
+  ...Object.fromEntries(
+    Object.values(moneyNetwork.relayWei).map(({ setting }) => [setting, String(10n ** 19n)])
+  )
+})
 
 describe("an authorization whose payment another wallet has paid", () => {
   const rpc = (method: string, ...params: ReadonlyArray<unknown>) =>
@@ -23,11 +29,11 @@ describe("an authorization whose payment another wallet has paid", () => {
     await Effect.runPromise(world.chain.mine(1))
   }
   const signed = async (account: PrivateKeyAccount) =>
-    headerV1(
+    headerOf(
       await world.authorize(account, price, { validBefore: BigInt(Math.floor(Date.now() / 1000) + 600) })
     )
   const statusOf = async (id: string) =>
-    (await world.call("GET", `/payments/${id}`, world.keys.test.secret)).body.payment.status
+    (await world.call("GET", `/payments/${id}`, world.keys[world.env].secret)).body.payment.status
   const relayed = async () =>
     (
       await rowsOf(

@@ -11,13 +11,14 @@ import { IncomingTransfers } from "../../src/payments/IncomingTransfers.ts"
 import { Payments } from "../../src/payments/Payments.ts"
 import { AppConfig } from "../../src/platform/AppConfig.ts"
 import { forFile } from "../support/forFile.ts"
+import { moneyNetwork } from "../support/moneyNetwork.ts"
 import { ownDatabase } from "../support/ownDatabase.ts"
 import { spawnService, untilReady } from "../support/process.ts"
 import { rpcProxy } from "../support/rpcProxy.ts"
 import {
   bodyV2,
   broadcasts,
-  headerV1,
+  headerOf,
   openPayment,
   payPath,
   relayElsewhere,
@@ -27,7 +28,7 @@ import {
   until
 } from "./payloads.ts"
 import { payBySignature, signTerms } from "./relaying/signed.ts"
-import { mnemonic, receiver, x402World } from "./x402World.ts"
+import { leastNodes, receiver, settingsOf, together, x402World } from "./x402World.ts"
 
 setDefaultTimeout(60_000)
 
@@ -46,7 +47,10 @@ describe("two instances", () => {
   const settleAt = async (index: number, body: unknown) => {
     const response = await fetch(`${at(index)}/api/v1/x402/settle`, {
       method: "POST",
-      headers: { authorization: `Bearer ${world.keys.test.secret}`, "content-type": "application/json" },
+      headers: {
+        authorization: `Bearer ${world.keys[world.env].secret}`,
+        "content-type": "application/json"
+      },
       body: JSON.stringify(body)
     })
     return response.json()
@@ -85,7 +89,7 @@ describe("two instances", () => {
       const buyer = await world.payer()
       const payers = await Array.fromAsync({ length: 4 }, () => world.payer())
       const headers = await Promise.all(
-        payers.map(async (account) => headerV1(await world.authorize(account, amount)))
+        payers.map(async (account) => headerOf(await world.authorize(account, amount)))
       )
       await Promise.all([
         ...headers.map((header, index) =>
@@ -133,7 +137,7 @@ describe("two instances", () => {
   }
 
   const statusOf = async (id: string) =>
-    (await world.call("GET", `/payments/${id}`, world.keys.test.secret)).body.payment.status
+    (await world.call("GET", `/payments/${id}`, world.keys[world.env].secret)).body.payment.status
 
   for (const held of ["eth_estimateGas", "eth_sendRawTransaction"]) {
     test(`kill -9 while a signature waits for ${held}: another process pays it, once`, async () => {
@@ -141,14 +145,15 @@ describe("two instances", () => {
       const within = <A>(effect: Effect.Effect<A, unknown, Scope.Scope>) =>
         Effect.runPromise(Effect.orDie(Scope.provide(effect, inside)))
       try {
-        const node = await within(rpcProxy(world.chain.rpcUrl))
+        const nodes = await Promise.all(
+          Array.from({ length: leastNodes(moneyNetwork) }, () => within(rpcProxy(world.chain.rpcUrl)))
+        )
         const service = await within(
           spawnService({
             ...environment,
             BASE_URL: world.baseUrl,
-            BASE_SEPOLIA_RPC_URLS: node.url,
-            TESTNET_CONFIRMATIONS: "0",
-            AGENT_WALLET_MNEMONIC: mnemonic
+            ...settingsOf(moneyNetwork, nodes),
+            TESTNET_CONFIRMATIONS: "0"
           })
         )
         await within(untilReady(service))
@@ -158,7 +163,7 @@ describe("two instances", () => {
         let asked = false
         const isRegistered = async () =>
           (await rowsOf(world, `SELECT 1 FROM x402_settlements WHERE payment_id = '${id}'`)).length > 0
-        node.behave(async (method) => {
+        together(nodes).behave(async (method) => {
           if (method !== held || !(await isRegistered())) return undefined
           asked = true
           return new Promise(() => {})
@@ -167,7 +172,7 @@ describe("two instances", () => {
         const answer = fetch(`${service.baseUrl}/api/v1/payments/${id}/authorization`, {
           method: "POST",
           headers: {
-            authorization: `Bearer ${world.keys.test.publishable}`,
+            authorization: `Bearer ${world.keys[world.env].publishable}`,
             "content-type": "application/json"
           },
           body: JSON.stringify(body)
@@ -198,7 +203,7 @@ describe("two instances", () => {
   }
 
   test("a link that is paid once, opened at both forty times: one payment", async () => {
-    const made = await world.call("POST", "/payment-links", world.keys.test.secret, {
+    const made = await world.call("POST", "/payment-links", world.keys[world.env].secret, {
       description: "Chess lesson",
       amount: "1.00",
       once: true
@@ -214,7 +219,7 @@ describe("two instances", () => {
         const answer = await fetch(`${at(index + 1)}/api/v1/payments`, {
           method: "POST",
           headers: {
-            authorization: `Bearer ${world.keys.test.publishable}`,
+            authorization: `Bearer ${world.keys[world.env].publishable}`,
             "content-type": "application/json"
           },
           body: JSON.stringify({ intentToken })
@@ -226,7 +231,7 @@ describe("two instances", () => {
   })
 
   test("a link's payment that somebody tried to pay is not replaced once it has failed", async () => {
-    const made = await world.call("POST", "/payment-links", world.keys.test.secret, {
+    const made = await world.call("POST", "/payment-links", world.keys[world.env].secret, {
       description: "Chess lesson",
       amount: "1.00",
       once: true
@@ -234,7 +239,7 @@ describe("two instances", () => {
     const open = () => world.call("POST", `/links/${made.body.link.id}`, undefined, {})
     const paymentOf = async () => {
       const { intentToken } = (await open()).body
-      return (await world.call("POST", "/payments", world.keys.test.publishable, { intentToken })).body
+      return (await world.call("POST", "/payments", world.keys[world.env].publishable, { intentToken })).body
         .payment.id
     }
     const fail = (id: string) =>
@@ -267,7 +272,7 @@ describe("two instances", () => {
     const attach = (transferId: string, id: string) =>
       Effect.runPromise(
         Effect.flatMap(IncomingTransfers, (transfers) =>
-          transfers.attach({ merchantId: world.merchantId, env: "test" }, transferId, PaymentId.make(id), {
+          transfers.attach({ merchantId: world.merchantId, env: world.env }, transferId, PaymentId.make(id), {
             person: "anna@example.com",
             note: null
           })
@@ -364,7 +369,7 @@ describe("two instances", () => {
     await signTerms(world, other, buyer)
     const hash = await relayElsewhere(world, signed.payload)
     await until(async () => (await statusOf(id)) === "settled")
-    const { body } = await world.call("GET", `/payments/${id}`, world.keys.test.secret)
+    const { body } = await world.call("GET", `/payments/${id}`, world.keys[world.env].secret)
     expect(body.payment).toMatchObject({
       payerType: "human",
       payerAddress: Address.make(buyer.address),

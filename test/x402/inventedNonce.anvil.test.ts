@@ -14,7 +14,7 @@ for (const tag of ["pending", "latest"])
     world.node.behave((method, params) =>
       method === "eth_getTransactionCount" && params[1] === tag ? { result: "0x3e8" } : undefined
     )
-    const { body } = await world.call("POST", `/payments/${id}/attempts`, world.keys.test.publishable, {
+    const { body } = await world.call("POST", `/payments/${id}/attempts`, world.keys[world.env].publishable, {
       buyerDidToken: await createDidToken(account, {
         audience: world.baseUrl,
         lifetimeSeconds: 900,

@@ -12,7 +12,7 @@ test("a receipt that one node of three invents fails no settlement: its payer is
   const amount = 10_000n
   const account = await world.payer(10n * amount)
   const settle = (payload: object) =>
-    world.call("POST", "/x402/settle", world.keys.test.secret, bodyV2(payload, amount))
+    world.call("POST", "/x402/settle", world.keys[world.env].secret, bodyV2(payload, amount))
   const automine = (on: boolean) => Effect.runPromise(world.chain.rpc("evm_setAutomine", [on]))
   const block = await world.chain.publicClient.getBlock()
   // The liar has the transaction, as all do, and says of it what no block says.

@@ -60,7 +60,7 @@ for (const most of [10_000n, 2_000n])
   test(`an authorization that was used hours before it is handed in settles its payment, by a node that searches ${most} blocks`, async () => {
     const account = await world.payer()
     const id = await openPayment(world, "1")
-    const { publishable } = world.keys.test
+    const { publishable } = world.keys[world.env]
     const path = `/payments/${id}/authorization`
     const { body: terms } = await world.call("GET", `${path}?payer=${account.address}`, publishable)
     const { nonce, validAfter, validBefore, value } = terms.typedData.message

@@ -4,9 +4,9 @@ import { Effect } from "effect"
 import { encodeAbiParameters, toHex } from "viem"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { Address } from "../../src/domain/Chain.ts"
-import { networks } from "../../src/domain/networks.ts"
 import { typedDataOf } from "../../src/x402/Authorization.ts"
 import { create2Address, create2Call, create2Factory, erc1271Creation } from "../support/contracts.ts"
+import { moneyNetwork } from "../support/moneyNetwork.ts"
 import type { Behaviour } from "../support/rpcProxy.ts"
 import { bodyV2 } from "./payloads.ts"
 import { receiver, x402World } from "./x402World.ts"
@@ -35,7 +35,7 @@ for (const [name, behaviour] of [
       const { body } = await world.call(
         "POST",
         "/x402/settle",
-        world.keys.test.secret,
+        world.keys[world.env].secret,
         bodyV2(payload, amount)
       )
       expect(body).toMatchObject({ success: true })
@@ -57,7 +57,7 @@ const undeployed = async () => {
     validBefore: now + 60n,
     nonce: toHex(crypto.getRandomValues(new Uint8Array(32)))
   }
-  const inner = await owner.signTypedData(typedDataOf(networks.test, authorization))
+  const inner = await owner.signTypedData(typedDataOf(moneyNetwork, authorization))
   const wrapped = encodeAbiParameters(
     [{ type: "address" }, { type: "bytes" }, { type: "bytes" }],
     [create2Factory, create2Call(creation), inner]
@@ -80,6 +80,11 @@ for (const [name, code] of [
   test(`a node of three that says that ${name} refuses no wallet that is still to be deployed`, async () => {
     const payload = await undeployed()
     world.node.behave(tells("eth_getCode", code))
-    const { body } = await world.call("POST", "/x402/settle", world.keys.test.secret, bodyV2(payload, amount))
+    const { body } = await world.call(
+      "POST",
+      "/x402/settle",
+      world.keys[world.env].secret,
+      bodyV2(payload, amount)
+    )
     expect(body).toMatchObject({ success: true })
   })

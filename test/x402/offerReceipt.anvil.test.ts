@@ -1,4 +1,5 @@
 // Signed offers and receipts by the extension `offer-receipt`, read by the reference's own library.
+
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { decodePaymentRequiredHeader } from "@x402/core/http"
 import { ExactEvmScheme } from "@x402/evm"
@@ -11,7 +12,8 @@ import {
   verifyReceiptSignatureJWS
 } from "@x402/extensions/offer-receipt"
 import { wrapFetchWithPaymentFromConfig } from "@x402/fetch"
-import { headerV1, openPayment, payPath } from "./payloads.ts"
+import { moneyNetwork } from "../support/moneyNetwork.ts"
+import { headerOf, openPayment, payPath } from "./payloads.ts"
 import { receiver, x402World } from "./x402World.ts"
 
 setDefaultTimeout(60_000)
@@ -32,7 +34,7 @@ describe("offers and receipts", () => {
       version: 1,
       resourceUrl: url,
       scheme: "exact",
-      network: "eip155:84532",
+      network: moneyNetwork.x402[2],
       payTo: receiver,
       amount: "250000"
     })
@@ -57,7 +59,7 @@ describe("offers and receipts", () => {
     if (receipt === undefined || !isJWSSignedReceipt(receipt)) throw new Error("no receipt")
     expect(await verifyReceiptSignatureJWS(receipt)).toEqual({
       version: 1,
-      network: "eip155:84532",
+      network: moneyNetwork.x402[2],
       resourceUrl: url,
       payer: account.address,
       issuedAt: Math.floor(Date.parse(payment.settledAt) / 1000),
@@ -75,7 +77,7 @@ describe("offers and receipts", () => {
   test("who does not ask gets none", async () => {
     const id = await openPayment(world, "0.25")
     const payload = await world.authorize(await world.payer(), 250_000n)
-    const response = await fetch(addressOf(id), { headers: headerV1(payload) })
+    const response = await fetch(addressOf(id), { headers: headerOf(payload) })
     expect(response.status).toBe(200)
     expect(extractReceiptFromResponse(response)).toBeUndefined()
   })

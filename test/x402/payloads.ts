@@ -4,12 +4,12 @@ import { SqlClient } from "effect/sql"
 import { createWalletClient, erc20Abi, type Hex, http } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
 import { Address, type Env, TransactionHash } from "../../src/domain/Chain.ts"
-import { networks } from "../../src/domain/networks.ts"
 import { createDidToken } from "../../src/payments/buyers/createDidToken.ts"
 import { authorizationAbi, authorizationTypes, domainOf } from "../../src/x402/Authorization.ts"
-import { receiver, requirementsV1, requirementsV2, type X402World } from "./x402World.ts"
+import { moneyNetwork } from "../support/moneyNetwork.ts"
+import { type Answer, receiver, requirementsV1, requirementsV2, type X402World } from "./x402World.ts"
 
-const usdc = networks.test.usdc.address
+const usdc = moneyNetwork.usdc.address
 
 export type Payload = Awaited<ReturnType<X402World["authorize"]>>
 
@@ -19,7 +19,7 @@ export const bodyV2 = (
   amount: bigint,
   changes: Readonly<Record<string, unknown>> = {},
   outer: object = {},
-  env: Env = "test"
+  env: Env = moneyNetwork.env
 ) => ({
   x402Version: 2,
   paymentPayload: {
@@ -38,15 +38,36 @@ export const bodyV1 = (payload: object, amount: bigint, changes: Readonly<Record
   paymentRequirements: requirementsV1(amount, changes)
 })
 
-/** The header X-PAYMENT with which a payment's x402 address is asked. */
-export const headerV1 = (payload: object): Readonly<Record<string, string>> => ({
-  "x-payment": Buffer.from(
-    JSON.stringify({ x402Version: 1, scheme: "exact", network: "base-sepolia", payload })
-  ).toString("base64")
-})
+/** The versions in which the network has a name, the first one first. */
+export const versions: ReadonlyArray<1 | 2> = moneyNetwork.x402[1] === undefined ? [2] : [1, 2]
+export const [firstVersion = 2] = versions
+
+/** The header with which a payment's x402 address is asked, by the first version that the network has. */
+export const headerOf = (payload: Payload, amount?: bigint): Readonly<Record<string, string>> => {
+  const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64")
+  if (firstVersion === 1)
+    return {
+      "x-payment": encoded({ x402Version: 1, scheme: "exact", network: moneyNetwork.x402[1], payload })
+    }
+  const { paymentPayload } = bodyV2(payload, amount ?? BigInt(payload.authorization["value"] ?? 0))
+  return { "payment-signature": encoded(paymentPayload) }
+}
+
+/** What a 402 requires, as an agent hands it in, by the first version that the network has. */
+export const requiredBy = ({
+  body,
+  headers
+}: Answer): { readonly x402Version: number; readonly accepts: ReadonlyArray<object> } =>
+  firstVersion === 1
+    ? { x402Version: 1, accepts: body.accepts as ReadonlyArray<object> }
+    : JSON.parse(Buffer.from(headers.get("payment-required") ?? "", "base64").toString())
 
 /** A pending payment of `usd`, opened from an intent. */
-export const openPayment = async (world: X402World, usd: string, env: Env = "test"): Promise<string> => {
+export const openPayment = async (
+  world: X402World,
+  usd: string,
+  env: Env = moneyNetwork.env
+): Promise<string> => {
   const { body } = await world.call("POST", "/payment-intents", world.keys[env].secret, {
     amount: usd,
     intentUrl: "https://shop.example.com/order/1"
@@ -57,12 +78,15 @@ export const openPayment = async (world: X402World, usd: string, env: Env = "tes
   return opened.body.payment.id
 }
 
-export const payPath = (world: X402World, id: string, env: Env = "test") =>
+export const payPath = (world: X402World, id: string, env: Env = moneyNetwork.env) =>
   `/payments/${id}/x402?pk=${world.keys[env].publishable}`
 
-/** Asks until it holds. */
-export const until = async (condition: () => Promise<boolean>, millis = 20_000) => {
-  const end = Date.now() + millis
+/** A bound of wei that takes some payments by signature, and not thirty. */
+export const someRelayedWei = 1_500_000_000_000_000n + moneyNetwork.postingGas * 4_000_000_000n
+
+/** Asks until it holds, for so long and what a reader that idles may take beside. */
+export const until = async (condition: () => Promise<boolean>, millis = 15_000) => {
+  const end = Date.now() + millis + moneyNetwork.pollMillis.idle
   while (Date.now() < end) {
     if (await condition()) return
     await Bun.sleep(100)
@@ -107,8 +131,13 @@ export const report = async (
     now: Math.floor(Date.now() / 1000),
     id
   })
-  const change = { amountAtomic: atomic.toString(), chainId: 84532, receiver, tokenAddress: usdc }
-  return world.call("PATCH", `/payments/${id}`, world.keys.test.publishable, {
+  const change = {
+    amountAtomic: atomic.toString(),
+    chainId: moneyNetwork.chainId,
+    receiver,
+    tokenAddress: usdc
+  }
+  return world.call("PATCH", `/payments/${id}`, world.keys[world.env].publishable, {
     buyerDidToken,
     transactionId,
     tokenChanges: [change]
@@ -154,7 +183,7 @@ export const relayElsewhere = async (
 export const cancel = async (world: X402World, account: PrivateKeyAccount, { authorization }: Payload) => {
   const nonce = TransactionHash.make(authorization["nonce"] ?? "")
   const signature = await account.signTypedData({
-    domain: domainOf(networks.test),
+    domain: domainOf(moneyNetwork),
     types: { CancelAuthorization: authorizationTypes.CancelAuthorization },
     primaryType: "CancelAuthorization",
     message: { authorizer: account.address, nonce }

@@ -5,21 +5,22 @@ import { Context, Effect } from "effect"
 import { encodeAbiParameters, type Hex, pad, toHex } from "viem"
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts"
 import { Address } from "../../src/domain/Chain.ts"
-import { networks } from "../../src/domain/networks.ts"
 import { KeyAuth } from "../../src/merchants/keys/KeyAuth.ts"
 import { typedDataOf } from "../../src/x402/Authorization.ts"
 import { assemble } from "../support/assembler.ts"
 import { create2Address, create2Call, create2Factory, erc1271Creation } from "../support/contracts.ts"
+import { moneyNetwork } from "../support/moneyNetwork.ts"
 import {
   bodyV2,
   broadcasts,
   carries,
-  headerV1,
+  headerOf,
   openPayment,
   type Payload,
   payPath,
   relayElsewhere,
   rowsOf,
+  someRelayedWei,
   transfer
 } from "./payloads.ts"
 import { receiver, startX402World, type X402World, x402World } from "./x402World.ts"
@@ -27,6 +28,7 @@ import { receiver, startX402World, type X402World, x402World } from "./x402World
 setDefaultTimeout(60_000)
 
 const amount = 10_000n
+const { relayWei } = moneyNetwork
 const random = () => toHex(crypto.getRandomValues(new Uint8Array(32)))
 
 /** Code whose `isValidSignature` accepts anything, unless `trap` leaves a 1 on the stack: then it burns all its gas. */
@@ -39,7 +41,7 @@ const trappedWallet = (trap: string): Hex =>
     =burn JUMP
   `)
 
-const settleIn = (world: X402World, payload: object, key = world.keys.test.secret) =>
+const settleIn = (world: X402World, payload: object, key = world.keys[world.env].secret) =>
   world.call("POST", "/x402/settle", key, bodyV2(payload, amount))
 const walletPayload = async (
   world: X402World,
@@ -77,7 +79,7 @@ describe("a transaction is tried as it is sent", () => {
       const { body: verified } = await world.call(
         "POST",
         "/x402/verify",
-        world.keys.test.secret,
+        world.keys[world.env].secret,
         bodyV2(payload, amount)
       )
       expect(verified.invalidReason).toBe("invalid_exact_evm_transaction_simulation_failed")
@@ -145,11 +147,14 @@ describe("budgets", () => {
         receivers: { test: receiver, live: receiver }
       })
     )
-    return made.keys.test.secret
+    return made.keys[world.env].secret
   }
   /** Settles until one is refused; its reason, and how many went before. */
-  const settleOn = async (payer: () => ReturnType<X402World["payer"]>, key = world.keys.test.secret) => {
-    for (let settled = 0; settled < 10; settled++) {
+  const settleOn = async (
+    payer: () => ReturnType<X402World["payer"]>,
+    key = world.keys[world.env].secret
+  ) => {
+    for (let settled = 0; settled < 30; settled++) {
       const { body } = await settleIn(world, await world.authorize(await payer(), amount), key)
       if (!body.success) return { settled, reason: body.errorReason, message: body.errorMessage }
     }
@@ -157,18 +162,18 @@ describe("budgets", () => {
   }
 
   test("a merchant's budget of a day is its own: used up, others go on", async () => {
-    world = await startX402World({ RELAY_WEI_PER_MERCHANT: "1500000000000000" })
+    world = await startX402World({ [relayWei.merchant.setting]: String(someRelayedWei) })
     const { settled, reason, message } = await settleOn(() => world.payer())
     expect(settled).toBeGreaterThan(0)
     expect(reason).toBe("relay_merchant_budget_exceeded")
-    expect(message).toContain("RELAY_WEI_PER_MERCHANT")
+    expect(message).toContain(relayWei.merchant.setting)
     const account = await world.payer()
     const key = await anotherMerchant()
     expect((await settleIn(world, await world.authorize(account, amount), key)).body.success).toBe(true)
   }, 180_000)
 
   test("a payer's budget of a day is its own, at every merchant", async () => {
-    world = await startX402World({ RELAY_WEI_PER_PAYER: "1500000000000000" })
+    world = await startX402World({ [relayWei.payer.setting]: String(someRelayedWei) })
     const account = await world.payer()
     const { settled, reason } = await settleOn(async () => account)
     expect(settled).toBeGreaterThan(0)
@@ -186,19 +191,19 @@ describe("budgets", () => {
       await world.call(
         "POST",
         "/x402/verify",
-        world.keys.test.secret,
+        world.keys[world.env].secret,
         bodyV2(await world.authorize(await world.payer(), amount), amount)
       )
     ).body
 
   test("what would not be relayed is not verified: no resource is served for what cannot be settled", async () => {
-    world = await startX402World({ RELAY_WEI_PER_MERCHANT: "1000" })
+    world = await startX402World({ [relayWei.merchant.setting]: "1000" })
     expect(await verified()).toMatchObject({ isValid: false, invalidReason: "relay_price_too_high" })
   })
 
   test("nor where the relaying wallet is empty, until it is funded", async () => {
     world = await startX402World()
-    const { body } = await world.call("GET", "/x402/supported", world.keys.test.secret)
+    const { body } = await world.call("GET", "/x402/supported", world.keys[world.env].secret)
     const relayer = Address.make(body.signers["eip155:*"]?.[0] ?? "")
     await Effect.runPromise(world.chain.setEth(relayer, 0n))
     expect(await verified()).toMatchObject({ isValid: false, invalidReason: "relay_wallet_empty" })
@@ -222,7 +227,7 @@ describe("budgets", () => {
       validBefore: now + 60n,
       nonce: random()
     }
-    const inner = await owner.signTypedData(typedDataOf(networks.test, authorization))
+    const inner = await owner.signTypedData(typedDataOf(moneyNetwork, authorization))
     const wrapped = encodeAbiParameters(
       [{ type: "address" }, { type: "bytes" }, { type: "bytes" }],
       [create2Factory, create2Call(creation), inner]
@@ -251,7 +256,7 @@ describe("budgets", () => {
 
   test("the reserve is for merchants that have used little", async () => {
     world = await startX402World({
-      RELAY_WEI_PER_MERCHANT: "20000000000000000",
+      [relayWei.merchant.setting]: "20000000000000000",
       RELAY_RESERVE_WEI: "99999999999999999999"
     })
     const { settled, reason } = await settleOn(() => world.payer())
@@ -272,7 +277,7 @@ describe("budgets", () => {
     expect(limited.length).toBeGreaterThan(20)
     expect(limited[0]?.headers.get("retry-after")).toBeTruthy()
     const account = await world.payer()
-    const paid = await from("198.51.100.4", headerV1(await world.authorize(account, amount)))
+    const paid = await from("198.51.100.4", headerOf(await world.authorize(account, amount)))
     expect(paid.status).toBe(200)
   }, 180_000)
 })

@@ -5,10 +5,10 @@ import { SqlClient } from "effect/sql"
 import { toHex } from "viem"
 import { OutboxRepo } from "../../src/chain/wallets/OutboxRepo.ts"
 import { Address } from "../../src/domain/Chain.ts"
-import { networks } from "../../src/domain/networks.ts"
 import { PaymentId } from "../../src/domain/Payment.ts"
 import { RelayerRepo } from "../../src/x402/Relayer/RelayerRepo.ts"
 import { SettlementRepo } from "../../src/x402/Settlements/SettlementRepo.ts"
+import { moneyNetwork } from "../support/moneyNetwork.ts"
 import { openPayment, rowsOf } from "./payloads.ts"
 import { receiver, x402World } from "./x402World.ts"
 
@@ -29,12 +29,12 @@ test("a settlement whose transaction has been stored reserves its payment and te
   const registered = (from: Address, id: string): Parameters<SettlementRepo["Service"]["register"]>[0] => ({
     id,
     merchantId: world.merchantId,
-    env: "test",
+    env: world.env,
     paymentId: payment,
     opensPayment: false,
     payerType: "agent",
-    chainId: networks.test.chainId,
-    asset: networks.test.usdc.address,
+    chainId: moneyNetwork.chainId,
+    asset: moneyNetwork.usdc.address,
     authorization: {
       ...{ from, to: receiver, value: 1_000_000n, validAfter: 0n, validBefore: 4_000_000_000n },
       nonce: toHex(crypto.getRandomValues(new Uint8Array(32))),

@@ -3,10 +3,10 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import type { PrivateKeyAccount } from "viem/accounts"
 import { Address } from "../../src/domain/Chain.ts"
-import { networks } from "../../src/domain/networks.ts"
 import { createDidToken } from "../../src/payments/buyers/createDidToken.ts"
 import { transferCall } from "../payments/moneyWorld.ts"
-import { bodyV2, headerV1, openPayment, payPath, transfer, until } from "./payloads.ts"
+import { moneyNetwork } from "../support/moneyNetwork.ts"
+import { bodyV2, headerOf, openPayment, payPath, transfer, until } from "./payloads.ts"
 import { receiver, x402World } from "./x402World.ts"
 
 setDefaultTimeout(60_000)
@@ -17,7 +17,7 @@ const world = await x402World()
 
 describe("an authorization that could not be sent", () => {
   const announce = async (account: PrivateKeyAccount, id: string) =>
-    world.call("POST", `/payments/${id}/attempts`, world.keys.test.publishable, {
+    world.call("POST", `/payments/${id}/attempts`, world.keys[world.env].publishable, {
       buyerDidToken: await createDidToken(account, {
         audience: world.baseUrl,
         lifetimeSeconds: 900,
@@ -27,10 +27,12 @@ describe("an authorization that could not be sent", () => {
       method: "transfer"
     })
   const statusOf = async (id: string) =>
-    (await world.call("GET", `/payments/${id}`, world.keys.test.secret)).body.payment.status
+    (await world.call("GET", `/payments/${id}`, world.keys[world.env].secret)).body.payment.status
   const relayer = async () =>
     Address.make(
-      (await world.call("GET", "/x402/supported", world.keys.test.secret)).body.signers["eip155:*"]?.[0] ?? ""
+      (await world.call("GET", "/x402/supported", world.keys[world.env].secret)).body.signers[
+        "eip155:*"
+      ]?.[0] ?? ""
     )
 
   test("is not sent any more once its payer was let pay by a transfer: the buyer is charged once", async () => {
@@ -41,7 +43,7 @@ describe("an authorization that could not be sent", () => {
     const signed = await world.authorize(account, price, {
       validBefore: BigInt(Math.floor(Date.now() / 1000) + 600)
     })
-    const send = () => world.call("GET", payPath(world, id), undefined, undefined, headerV1(signed))
+    const send = () => world.call("GET", payPath(world, id), undefined, undefined, headerOf(signed))
     expect((await send()).status).toBe(402)
     const announced = await announce(account, id)
     expect(announced.status).toBe(201)
@@ -63,14 +65,14 @@ describe("an authorization that could not be sent", () => {
       validBefore: BigInt(Math.floor(Date.now() / 1000) + 30 * 86_400)
     })
     await Effect.runPromise(world.chain.rpc("evm_setAutomine", [false]))
-    const asked = world.call("POST", "/x402/settle", world.keys.test.secret, bodyV2(signed, price))
+    const asked = world.call("POST", "/x402/settle", world.keys[world.env].secret, bodyV2(signed, price))
     await Bun.sleep(2_500)
     // The payer's money leaves in the same block, and before.
     await Effect.runPromise(world.chain.setEth(Address.make(account.address), 10n ** 18n))
     const leaving = await account.signTransaction({
-      chainId: networks.test.chainId,
+      chainId: moneyNetwork.chainId,
       nonce: 0,
-      to: networks.test.usdc.address,
+      to: moneyNetwork.usdc.address,
       data: transferCall(Address.make(elsewhere.address), price),
       gas: 150_000n,
       maxFeePerGas: 10n ** 12n,

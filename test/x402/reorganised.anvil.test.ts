@@ -5,9 +5,9 @@ import { Effect } from "effect"
 import { encodeFunctionData, erc20Abi, type Hex, isHex, keccak256 } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
 import { Address } from "../../src/domain/Chain.ts"
-import { networks } from "../../src/domain/networks.ts"
+import { moneyNetwork } from "../support/moneyNetwork.ts"
 import {
-  headerV1,
+  headerOf,
   openPayment,
   payPath,
   relayElsewhere,
@@ -21,7 +21,7 @@ import { receiver, x402World } from "./x402World.ts"
 setDefaultTimeout(60_000)
 
 const price = 10_000_000n
-const { chainId, usdc } = networks.test
+const { chainId, usdc } = moneyNetwork
 
 const world = await x402World({ TESTNET_CONFIRMATIONS: "1" })
 
@@ -38,11 +38,11 @@ describe("an authorization beside other transactions", () => {
   const pay = (id: string, header: Readonly<Record<string, string>>) =>
     world.call("GET", payPath(world, id), undefined, undefined, header)
   const signed = async (account: PrivateKeyAccount) =>
-    headerV1(
+    headerOf(
       await world.authorize(account, price, { validBefore: BigInt(Math.floor(Date.now() / 1000) + 600) })
     )
   const statusOf = async (id: string) =>
-    (await world.call("GET", `/payments/${id}`, world.keys.test.secret)).body.payment.status
+    (await world.call("GET", `/payments/${id}`, world.keys[world.env].secret)).body.payment.status
   const settlementOf = async (id: string) =>
     (await rowsOf(world, `SELECT status, told_reason FROM x402_settlements WHERE payment_id = '${id}'`))[0]
   /** The newest that the relaying wallet has signed. */
@@ -170,7 +170,7 @@ describe("an authorization beside other transactions", () => {
     const payload = await world.authorize(account, price, {
       validBefore: BigInt(Math.floor(Date.now() / 1000) + 600)
     })
-    const answer = pay(id, headerV1(payload))
+    const answer = pay(id, headerOf(payload))
     await until(async () => (await relayed())?.["outcome"] === null)
     const raw = String((await relayed())?.["raw"])
     const elsewhere = await relayElsewhere(world, payload)

@@ -4,14 +4,14 @@ import { Effect } from "effect"
 import { encodeFunctionData, erc20Abi, type Hex } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
 import { Address } from "../../src/domain/Chain.ts"
-import { networks } from "../../src/domain/networks.ts"
-import { headerV1, openPayment, payPath, rowsOf, until } from "./payloads.ts"
+import { moneyNetwork } from "../support/moneyNetwork.ts"
+import { headerOf, openPayment, payPath, rowsOf, until } from "./payloads.ts"
 import { x402World } from "./x402World.ts"
 
 setDefaultTimeout(90_000)
 
 const price = 10_000_000n
-const { chainId, usdc } = networks.test
+const { chainId, usdc } = moneyNetwork
 
 const world = await x402World({ TESTNET_CONFIRMATIONS: "1" })
 
@@ -23,7 +23,7 @@ describe("an authorization beside another wallet's", () => {
   const pay = (id: string, header: Readonly<Record<string, string>>) =>
     world.call("GET", payPath(world, id), undefined, undefined, header)
   const signed = async (account: PrivateKeyAccount) =>
-    headerV1(
+    headerOf(
       await world.authorize(account, price, { validBefore: BigInt(Math.floor(Date.now() / 1000) + 600) })
     )
   const relayed = () =>

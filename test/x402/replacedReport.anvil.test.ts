@@ -50,7 +50,7 @@ test("the replacement of a signature's transaction is wanted, though the one bef
   expect(isWanted).toBe(true)
   world.node.behave(() => undefined)
   await until(async () => {
-    const { body } = await world.call("GET", `/payments/${id}`, world.keys.test.secret)
+    const { body } = await world.call("GET", `/payments/${id}`, world.keys[world.env].secret)
     return body.payment.status === "settled"
   }, 30_000)
   expect(await world.balanceOf(buyer.address)).toBe(1_000_000_000n - amount)

@@ -4,7 +4,17 @@ import { Effect } from "effect"
 import type { Hex } from "viem"
 import { createDidToken } from "../../src/payments/buyers/createDidToken.ts"
 import { decodeHeader } from "../../src/x402/Wire.ts"
-import { broadcasts, headerV1, openPayment, payPath, report, rowsOf, transfer, until } from "./payloads.ts"
+import {
+  broadcasts,
+  firstVersion,
+  headerOf,
+  openPayment,
+  payPath,
+  report,
+  rowsOf,
+  transfer,
+  until
+} from "./payloads.ts"
 import { receiver, x402World } from "./x402World.ts"
 
 setDefaultTimeout(60_000)
@@ -38,7 +48,7 @@ describe("a payment with an authorization", () => {
     const sent = broadcasts(world)
     for (let again = 0; again < 3; again++) {
       const account = await world.payer()
-      const answer = await pay(id, headerV1(await world.authorize(account, amount)))
+      const answer = await pay(id, headerOf(await world.authorize(account, amount)))
       expect(answer.status).toBe(200)
       expect(answer.body.payment).toEqual(payment)
     }
@@ -50,13 +60,15 @@ describe("a payment with an authorization", () => {
   test("the same header after it has paid: the payment and its outcome again, for the payer who paid", async () => {
     const id = await openPayment(world, "10")
     const account = await world.payer()
-    const header = headerV1(await world.authorize(account, amount))
+    const header = headerOf(await world.authorize(account, amount))
     const answers = await Promise.all(Array.from({ length: 10 }, () => pay(id, header)))
     const before = await world.balanceOf(receiver)
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
     const again = await pay(id, header)
     expect<unknown>(again.body).toEqual(answers[0]?.body)
-    const outcome = decodeHeader(again.headers.get("x-payment-response") ?? "")
+    const outcome = decodeHeader(
+      again.headers.get(firstVersion === 1 ? "x-payment-response" : "payment-response") ?? ""
+    )
     expect(outcome).toMatchObject({
       value: { success: true, payer: account.address, transaction: again.body.payment.reportedTransactionId }
     })
@@ -66,43 +78,53 @@ describe("a payment with an authorization", () => {
   test("while a wallet may still pay by transfer, its header is not relayed; another wallet's is", async () => {
     const id = await openPayment(world, "10")
     const account = await world.payer()
-    const announced = await world.call("POST", `/payments/${id}/attempts`, world.keys.test.publishable, {
-      buyerDidToken: await createDidToken(account, {
-        audience: world.baseUrl,
-        lifetimeSeconds: 900,
-        now: Math.floor(Date.now() / 1000),
-        id
-      }),
-      method: "transfer"
-    })
+    const announced = await world.call(
+      "POST",
+      `/payments/${id}/attempts`,
+      world.keys[world.env].publishable,
+      {
+        buyerDidToken: await createDidToken(account, {
+          audience: world.baseUrl,
+          lifetimeSeconds: 900,
+          now: Math.floor(Date.now() / 1000),
+          id
+        }),
+        method: "transfer"
+      }
+    )
     expect(announced.status).toBe(201)
     const sent = broadcasts(world)
-    const refused = await pay(id, headerV1(await world.authorize(account, amount)))
+    const refused = await pay(id, headerOf(await world.authorize(account, amount)))
     expect<unknown>([refused.status, refused.body.error]).toEqual([402, "payment_already_taken"])
     expect(broadcasts(world)).toBe(sent)
     expect(await settlementOf(id)).toBeUndefined()
     const other = await world.payer()
-    expect((await pay(id, headerV1(await world.authorize(other, amount)))).status).toBe(200)
+    expect((await pay(id, headerOf(await world.authorize(other, amount)))).status).toBe(200)
     expect(await world.balanceOf(account.address)).toBe(1_000_000_000n)
   })
 
   test("a transfer with the terms of a waiting authorization settles no other payment until that has ended", async () => {
     const [reserved, announced] = [await openPayment(world, "10"), await openPayment(world, "10")]
     const account = await world.payer()
-    const attempt = await world.call("POST", `/payments/${announced}/attempts`, world.keys.test.publishable, {
-      buyerDidToken: await createDidToken(account, {
-        audience: world.baseUrl,
-        lifetimeSeconds: 900,
-        now: Math.floor(Date.now() / 1000),
-        id: announced
-      }),
-      method: "transfer"
-    })
+    const attempt = await world.call(
+      "POST",
+      `/payments/${announced}/attempts`,
+      world.keys[world.env].publishable,
+      {
+        buyerDidToken: await createDidToken(account, {
+          audience: world.baseUrl,
+          lifetimeSeconds: 900,
+          now: Math.floor(Date.now() / 1000),
+          id: announced
+        }),
+        method: "transfer"
+      }
+    )
     expect(attempt.status).toBe(201)
     world.node.behave((method) =>
       method === "eth_sendRawTransaction" ? { raw: new Response("", { status: 503 }) } : undefined
     )
-    const waiting = pay(reserved, headerV1(await world.authorize(account, amount)))
+    const waiting = pay(reserved, headerOf(await world.authorize(account, amount)))
     await until(async () => (await settlementOf(reserved))?.["status"] === "pending")
     const hash = await transfer(world, account, amount)
     const query = `SELECT payment_id FROM incoming_transfers WHERE transaction_id = decode('${hash.slice(2)}', 'hex')`
@@ -126,9 +148,9 @@ describe("a payment with an authorization", () => {
     world.node.behave((method) => {
       if (method !== "eth_gasPrice") return undefined
       waits += 1
-      return waits === 1 ? undefined : { raw: new Response("", { status: 503 }) }
+      return waits <= world.nodeCount ? undefined : { raw: new Response("", { status: 503 }) }
     })
-    const header = headerV1(await world.authorize(account, amount))
+    const header = headerOf(await world.authorize(account, amount))
     const waiting = pay(id, header)
     await until(async () => (await settlementOf(id))?.["status"] === "pending")
     await payByTransfer(id)
@@ -149,9 +171,9 @@ describe("a payment with an authorization", () => {
     world.node.behave((method) => {
       if (method !== "eth_gasPrice") return undefined
       waits += 1
-      return waits === 1 ? undefined : { raw: new Response("", { status: 503 }) }
+      return waits <= world.nodeCount ? undefined : { raw: new Response("", { status: 503 }) }
     })
-    const waiting = pay(id, headerV1(await world.authorize(account, amount)))
+    const waiting = pay(id, headerOf(await world.authorize(account, amount)))
     await until(async () => (await settlementOf(id))?.["status"] === "pending")
     await rowsOf(
       world,
@@ -174,7 +196,7 @@ describe("a payment with an authorization", () => {
       raws.push(raw)
       return { raw: new Response("", { status: 503 }) }
     })
-    const waiting = pay(id, headerV1(await world.authorize(account, amount)))
+    const waiting = pay(id, headerOf(await world.authorize(account, amount)))
     await until(async () => raws.length > 0)
     const payment = await payByTransfer(id)
     await waiting
@@ -203,7 +225,7 @@ describe("a payment with an authorization", () => {
     const id = await openPayment(world, "10")
     const accounts = await Array.fromAsync({ length: 10 }, () => world.payer())
     const headers = await Promise.all(
-      accounts.map(async (account) => headerV1(await world.authorize(account, amount)))
+      accounts.map(async (account) => headerOf(await world.authorize(account, amount)))
     )
     const before = await world.balanceOf(receiver)
     await Promise.all(headers.map((header) => pay(id, header)))
@@ -222,7 +244,7 @@ describe("a payment with an authorization", () => {
       raws.push(raw)
       return { raw: new Response("", { status: 503 }) }
     })
-    const first = headerV1(
+    const first = headerOf(
       await world.authorize(burner, amount, {
         validBefore: BigInt(Math.floor(Date.now() / 1000)) + 800n
       })
@@ -238,10 +260,10 @@ describe("a payment with an authorization", () => {
     expect(await settlementOf(id)).toMatchObject({ status: "pending" })
     await transfer(world, buyer, amount, burner.address)
     // Whoever has the first signature may still use it: the wallet is not asked to pay twice.
-    const again = await pay(id, headerV1(await world.authorize(burner, amount)))
+    const again = await pay(id, headerOf(await world.authorize(burner, amount)))
     expect<unknown>([again.status, again.body.error]).toEqual([402, "payment_already_taken"])
     const before = await world.balanceOf(receiver)
-    const paid = await pay(id, headerV1(await world.authorize(buyer, amount)))
+    const paid = await pay(id, headerOf(await world.authorize(buyer, amount)))
     expect(paid.status).toBe(200)
     expect(paid.body.payment).toMatchObject({ status: "settled", payerAddress: buyer.address })
     // The first header comes again: nothing is sent for it.
@@ -260,7 +282,7 @@ describe("a payment with an authorization", () => {
     world.node.behave((method) =>
       method === "eth_sendRawTransaction" ? { raw: new Response("", { status: 503 }) } : undefined
     )
-    const waiting = pay(id, headerV1(await world.authorize(account, amount)))
+    const waiting = pay(id, headerOf(await world.authorize(account, amount)))
     const state = `SELECT outcome, cardinality(versions) AS versions FROM wallet_transactions t
       JOIN x402_settlements s ON s.id = t.reference WHERE s.payment_id = '${id}'`
     await until(async () => (await rowsOf(world, state)).length > 0)

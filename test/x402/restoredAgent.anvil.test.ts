@@ -7,10 +7,11 @@ import { Address, TransactionHash } from "../../src/domain/Chain.ts"
 import {
   broadcasts,
   cancel,
-  headerV1,
+  headerOf,
   openPayment,
   payPath,
   relayElsewhere,
+  requiredBy,
   rowsOf,
   until
 } from "./payloads.ts"
@@ -22,8 +23,8 @@ const world = await x402World()
 const price = 10_000_000n
 const nonceOf = (id: string, cancelled = 0) => TransactionHash.make(authorizationNonceOf(id, cancelled))
 const validBefore = () => BigInt(Math.floor(Date.now() / 1000)) + 800n
-const send = (id: string, payload: Parameters<typeof headerV1>[0]) =>
-  world.call("GET", payPath(world, id), undefined, undefined, headerV1(payload))
+const send = (id: string, payload: Parameters<typeof headerOf>[0]) =>
+  world.call("GET", payPath(world, id), undefined, undefined, headerOf(payload))
 /** The reader of the chain has found nothing that it would pay. */
 const unexplained = (transactionId: string) =>
   until(async () => {
@@ -97,17 +98,17 @@ test("one of any other nonce pays nothing: whoever reads the chain could hand it
 test("one that an agent of the service has reserved and that nobody hands in again pays its payment, as an agent's", async () => {
   const id = await openPayment(world, "10")
   const { key } = await world.newAgent({ perPayment: price, perDay: price })
-  const { accepts } = (await world.call("GET", payPath(world, id), undefined)).body
+  const required = await world.call("GET", payPath(world, id), undefined)
   const signed = await world.call("POST", "/agent/x402/payments", key, {
     requestId: "restored",
     resource: `${world.baseUrl}/api/v1${payPath(world, id)}`,
-    paymentRequired: { x402Version: 1, accepts }
+    paymentRequired: requiredBy(required)
   })
   const { payload } = JSON.parse(Buffer.from(signed.body.header.value, "base64").toString())
   const used = await relayElsewhere(world, payload)
   await Effect.runPromise(world.chain.mine(1))
   const payment = async () =>
-    (await world.call("GET", `/payments/${id}`, world.keys.test.secret)).body.payment
+    (await world.call("GET", `/payments/${id}`, world.keys[world.env].secret)).body.payment
   await until(async () => (await payment()).status === "settled")
   expect(await payment()).toMatchObject({ payerType: "agent", reportedTransactionId: used })
 })

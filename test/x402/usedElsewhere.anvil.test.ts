@@ -3,7 +3,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { Address } from "../../src/domain/Chain.ts"
-import { headerV1, openPayment, payPath, relayElsewhere, rowsOf, transfer, until } from "./payloads.ts"
+import { headerOf, openPayment, payPath, relayElsewhere, rowsOf, transfer, until } from "./payloads.ts"
 import { x402World } from "./x402World.ts"
 
 setDefaultTimeout(90_000)
@@ -20,7 +20,7 @@ test("an authorization that ended unsent and was used elsewhere is no transfer b
     await world.authorize(other, price, { validBefore })
   ]
   const send = (payload: typeof signed) =>
-    world.call("GET", payPath(world, id), undefined, undefined, headerV1(payload))
+    world.call("GET", payPath(world, id), undefined, undefined, headerOf(payload))
   const settlements = () =>
     rowsOf(
       world,
@@ -28,7 +28,7 @@ test("an authorization that ended unsent and was used elsewhere is no transfer b
     )
 
   // The relaying wallet is empty, so nothing is sent, and the payment is left to others.
-  const { body } = await world.call("GET", "/x402/supported", world.keys.test.secret)
+  const { body } = await world.call("GET", "/x402/supported", world.keys[world.env].secret)
   const relayer = Address.make(body.signers["eip155:*"]?.[0] ?? "")
   await Effect.runPromise(world.chain.setEth(relayer, 0n))
   expect((await send(signed)).status).toBe(402)

@@ -1,5 +1,5 @@
-// The service as it runs, on a real socket, an embedded Postgres, anvil and the real USDC,
-// with one merchant and wallets that pay by x402. `bothNetworksWorld` has a second anvil as the live network, opened.
+// The service as it runs, on a real socket, an embedded Postgres, anvil and the real USDC, with one merchant and wallets
+// that pay by x402 on `moneyNetwork`. `bothNetworksWorld` has a second anvil, as the live network beside Testnet.
 
 import { afterEach } from "bun:test"
 import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
@@ -13,10 +13,9 @@ import type { Agent } from "../../src/domain/Agent.ts"
 import { Address, type Env } from "../../src/domain/Chain.ts"
 import { MerchantId } from "../../src/domain/Merchant.ts"
 import { AtomicUsdc } from "../../src/domain/Money.ts"
-import { envs, networks } from "../../src/domain/networks.ts"
+import { envs, type Network, networks, type RelayBound } from "../../src/domain/networks.ts"
 import { type FirstKeys, KeyAuth } from "../../src/merchants/keys/KeyAuth.ts"
 import { AppConfig, type Environment } from "../../src/platform/AppConfig.ts"
-import { layerOpened } from "../../src/platform/Networks.ts"
 import { typedDataOf } from "../../src/x402/Authorization.ts"
 import { Agents } from "../../src/x402/agents/Agents.ts"
 import type { AnswerBody } from "../support/AnswerBody.ts"
@@ -24,12 +23,15 @@ import { create2Factory } from "../support/contracts.ts"
 import { forFile } from "../support/forFile.ts"
 import { installMulticall } from "../support/installMulticall.ts"
 import { listening } from "../support/listening.ts"
+import { moneyNetwork } from "../support/moneyNetwork.ts"
 import { temporaryDirectory } from "../support/process.ts"
-import { type RpcProxy, rpcProxy } from "../support/rpcProxy.ts"
+import { type Behaviour, type RpcProxy, rpcProxy } from "../support/rpcProxy.ts"
 
 export const receiver = Address.make("0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
 export const mnemonic = "legal winner thank year wave sausage worth useful legal winner thank yellow"
 export const liveMnemonic = "letter advice cage absurd amount doctor acoustic avoid letter advice cage above"
+/** Of the service's wallets. */
+export const mnemonicOf: { readonly [E in Env]: string } = { test: mnemonic, live: liveMnemonic }
 
 /** An answer of the service. */
 export interface Answer {
@@ -39,7 +41,7 @@ export interface Answer {
 }
 
 export interface SignOptions {
-  /** The network that it is signed for. Default `test`. */
+  /** The network that it is signed for. Default: the world's. */
   readonly env?: Env
   readonly to?: Address
   readonly value?: bigint
@@ -51,11 +53,15 @@ export interface SignOptions {
 
 export interface X402World {
   readonly baseUrl: string
+  /** The environment of its network; `bothNetworksWorld` has another one beside it. */
+  readonly env: Env
   readonly chain: LocalChain["Service"]
-  /** The chain of an environment; the live one in `bothNetworksWorld` only. */
+  /** The chain of an environment; another one than the world's in `bothNetworksWorld` only. */
   readonly chainOf: (env: Env) => LocalChain["Service"]
-  /** Stands before the service's node. */
-  readonly node: RpcProxy
+  /** Stands before the service's node, or before each where the network needs two. */
+  readonly node: Pick<RpcProxy, "calls" | "behave">
+  /** How many nodes answer as `node` does: each is offered what the service broadcasts. */
+  readonly nodeCount: number
   readonly keys: FirstKeys
   readonly merchantId: MerchantId
   readonly context: Context.Context<Layer.Success<typeof App.layer>>
@@ -89,10 +95,13 @@ export interface X402World {
   }) => Promise<{ readonly agent: Agent; readonly key: string }>
 }
 
+/** The environment whose keys do nothing on `moneyNetwork`. */
+export const otherEnv: Env = envs.find((env) => env !== moneyNetwork.env) ?? "test"
+
 export const requirementsV2 = (
   amount: bigint,
   changes: Readonly<Record<string, unknown>> = {},
-  env: Env = "test"
+  env: Env = moneyNetwork.env
 ) => ({
   scheme: "exact",
   network: networks[env].x402[2],
@@ -104,9 +113,10 @@ export const requirementsV2 = (
   ...changes
 })
 
+/** Only Testnet has a name in version 1. */
 export const requirementsV1 = (amount: bigint, changes: Readonly<Record<string, unknown>> = {}) => ({
   scheme: "exact",
-  network: "base-sepolia",
+  network: networks.test.x402[1],
   maxAmountRequired: amount.toString(),
   asset: networks.test.usdc.address,
   payTo: receiver,
@@ -114,35 +124,85 @@ export const requirementsV1 = (amount: bigint, changes: Readonly<Record<string, 
   description: "Weather",
   mimeType: "application/json",
   maxTimeoutSeconds: 60,
-  extra: { name: "USDC", version: "2" },
+  extra: { name: networks.test.usdc.domainName, version: networks.test.usdc.domainVersion },
   ...changes
 })
 
-/** The live network: its chain, and the settings that open it. Two nodes are the least that it opens with. */
+const relayBounds: ReadonlyArray<RelayBound> = ["merchant", "payer", "total"]
+
+/** The settings of a network that executes, with these nodes. */
+export const settingsOf = (network: Network, nodes: ReadonlyArray<RpcProxy>): Environment => ({
+  [network.nodes.setting]: nodes.map(({ url }) => url).join(","),
+  [network.wallets.setting]: mnemonicOf[network.env],
+  ...(network.execution === "open" ? {} : { [network.execution]: "open" }),
+  // Gas on anvil is as dear as Testnet's bounds allow for, and dearer than real.
+  ...Object.fromEntries(
+    relayBounds.map((bound) => [
+      network.relayWei[bound].setting,
+      String(networks.test.relayWei[bound].default)
+    ])
+  )
+})
+
+/** The least that a network opens with. */
+export const leastNodes = ({ execution }: Network): number => (execution === "open" ? 1 : 2)
+
+/** Nodes that behave alike: what is offered to each of them at once is told to the behaviour once. */
+export const together = (nodes: ReadonlyArray<RpcProxy>): X402World["node"] => ({
+  get calls() {
+    return nodes.flatMap(({ calls }) => calls)
+  },
+  behave: (behaviour) => {
+    const offers = new Map<string, { asked: number; readonly reply: ReturnType<Behaviour> }>()
+    const once: Behaviour = async (method, params) => {
+      if (method !== "eth_sendRawTransaction") return behaviour(method, params)
+      const raw = String(params[0])
+      const last = offers.get(raw)
+      const offer =
+        last === undefined || last.asked === nodes.length
+          ? { asked: 0, reply: behaviour(method, params) }
+          : last
+      offers.set(raw, offer)
+      offer.asked++
+      const reply = await offer.reply
+      return reply !== undefined && "raw" in reply ? { raw: reply.raw.clone() } : reply
+    }
+    for (const node of nodes) node.behave(once)
+  }
+})
+
+/** The live network beside Testnet: its chain, and the settings that open it. */
 const openLive = Effect.gen(function* () {
   const options = { network: networks.live, blockTimeSeconds: 1 }
   const chain = Context.get(yield* Layer.build(LocalChain.layer(options)), LocalChain)
   const nodes = [yield* rpcProxy(chain.rpcUrl), yield* rpcProxy(chain.rpcUrl)]
-  const settings: Environment = {
-    // Gas on anvil is a hundred times as dear as on the network.
-    ...Object.fromEntries(
-      Object.values(networks.live.relayWei).map(({ setting }) => [setting, "1000000000000000000"])
-    ),
-    MAINNET: "open",
-    ARBITRUM_RPC_URLS: nodes.map(({ url }) => url).join(","),
-    LIVE_WALLET_MNEMONIC: liveMnemonic
-  }
-  return { chain, nodes, settings }
+  return { chain, nodes, settings: settingsOf(networks.live, nodes) }
 })
+
+/** A network of real money has no setting for its confirmations: its tests take Testnet's. */
+const configOf = (network: Network, environment: Environment) =>
+  Layer.effect(
+    AppConfig,
+    Effect.map(AppConfig, (config) => ({
+      ...config,
+      confirmations: { ...config.confirmations, [network.env]: config.confirmations.test }
+    }))
+  ).pipe(Layer.provide(AppConfig.layer(environment)))
 
 const make = Effect.fnUntraced(function* (
   environment: Environment,
-  nodes: number,
+  nodeCount: number | undefined,
   live?: Effect.Success<typeof openLive>
 ) {
-  const chain = Context.get(yield* Layer.build(LocalChain.layer({ blockTimeSeconds: 0 })), LocalChain)
-  const node = yield* rpcProxy(chain.rpcUrl)
-  const others = yield* Effect.forEach(Array.from({ length: nodes - 1 }), () => rpcProxy(chain.rpcUrl))
+  const network = live === undefined ? moneyNetwork : networks.test
+  const chain = Context.get(
+    yield* Layer.build(LocalChain.layer({ blockTimeSeconds: 0, network })),
+    LocalChain
+  )
+  const nodes = yield* Effect.forEach(Array.from({ length: nodeCount ?? leastNodes(network) }), () =>
+    rpcProxy(chain.rpcUrl)
+  )
+  const alike = nodeCount === undefined ? nodes : nodes.slice(0, 1)
   const dataDir = yield* temporaryDirectory
   const port = yield* freePort(0)
   const baseUrl = `http://127.0.0.1:${port}`
@@ -155,24 +215,30 @@ const make = Effect.fnUntraced(function* (
     Layer.build(
       Layer.fresh(App.layer).pipe(
         Layer.provideMerge(
-          AppConfig.layer({
+          configOf(network, {
             PORT: String(listening),
             HOST: "127.0.0.1",
             BASE_URL: baseUrl,
             DATA_DIR: dataDir,
-            BASE_SEPOLIA_RPC_URLS: [node, ...others].map(({ url }) => url).join(","),
+            // Nobody listens there.
+            ...Object.fromEntries(
+              Object.values(networks).map(({ nodes: { setting } }) => [setting, "http://127.0.0.1:9"])
+            ),
             TESTNET_CONFIRMATIONS: "0",
-            AGENT_WALLET_MNEMONIC: mnemonic,
+            ...settingsOf(network, nodes),
             X402_FACTORIES: create2Factory,
-            FAUCET_PRIVATE_KEY: Redacted.value(chain.faucetPrivateKey),
-            FAUCET_GAS_WEI: "2000000000000000",
+            ...(network.faucet
+              ? {
+                  FAUCET_PRIVATE_KEY: Redacted.value(chain.faucetPrivateKey),
+                  FAUCET_GAS_WEI: "2000000000000000"
+                }
+              : {}),
             RATE_LIMIT_PER_KEY: "100000",
             WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${shop.port}`,
             ...live?.settings,
             ...environment
           })
-        ),
-        Layer.provide(layerOpened(live === undefined ? [] : ["live"]))
+        )
       )
     )
   const context = yield* instance(port)
@@ -207,20 +273,20 @@ const make = Effect.fnUntraced(function* (
   }
   yield* installMulticall(chain)
   yield* Effect.promise(() =>
-    call("POST", "/webhook-endpoint", keys.test.secret, { url: `http://127.0.0.1:${shop.port}/` })
+    call("POST", "/webhook-endpoint", keys[network.env].secret, { url: `http://127.0.0.1:${shop.port}/` })
   )
   const chainOf: X402World["chainOf"] = (env) => {
-    const found = { test: chain, live: live?.chain }[env]
-    if (found === undefined) throw new Error("this world has no live chain")
+    const found = env === network.env ? chain : live?.chain
+    if (found === undefined) throw new Error("this world has one chain")
     return found
   }
   // The relaying wallets pay gas.
-  for (const env of live === undefined ? (["test"] as const) : envs) {
+  for (const env of live === undefined ? [network.env] : [network.env, networks.live.env]) {
     const supported = yield* Effect.promise(() => call("GET", "/x402/supported", keys[env].secret))
     yield* chainOf(env).setEth(Address.make(supported.body.signers["eip155:*"]?.[0] ?? ""), 10n ** 20n)
   }
 
-  const payer: X402World["payer"] = async (usdc = 1_000_000_000n, env = "test") => {
+  const payer: X402World["payer"] = async (usdc = 1_000_000_000n, env = network.env) => {
     const account = privateKeyToAccount(generatePrivateKey())
     if (usdc > 0n) await Effect.runPromise(chainOf(env).mint(Address.make(account.address), usdc))
     return account
@@ -236,7 +302,7 @@ const make = Effect.fnUntraced(function* (
       validBefore: options.validBefore ?? now + 60n,
       nonce: options.nonce ?? toHex(crypto.getRandomValues(new Uint8Array(32)))
     }
-    const typed = typedDataOf(networks[options.env ?? "test"], authorization)
+    const typed = typedDataOf(networks[options.env ?? network.env], authorization)
     const signature = await account.signTypedData({
       ...typed,
       domain: { ...typed.domain, ...options.domain }
@@ -254,7 +320,7 @@ const make = Effect.fnUntraced(function* (
   }
 
   const newAgent: X402World["newAgent"] = async (options = {}) => {
-    const { env = "test" } = options
+    const { env = network.env } = options
     const made = await Effect.runPromise(
       agents.provision({
         merchantId: MerchantId.make(merchant.id),
@@ -273,9 +339,11 @@ const make = Effect.fnUntraced(function* (
 
   return {
     baseUrl,
+    env: network.env,
     chain,
     chainOf,
-    node,
+    node: together(alike),
+    nodeCount: alike.length,
     keys,
     merchantId: MerchantId.make(merchant.id),
     context,
@@ -283,7 +351,7 @@ const make = Effect.fnUntraced(function* (
     delivered,
     call,
     payer,
-    balanceOf: (address: string, env: Env = "test") =>
+    balanceOf: (address: string, env: Env = network.env) =>
       chainOf(env).publicClient.readContract({
         address: networks[env].usdc.address,
         abi: usdcAbi,
@@ -298,12 +366,15 @@ const make = Effect.fnUntraced(function* (
 /** A world of one test's own; `close` ends all of it. */
 export const startX402World = async (environment: Environment = {}) => {
   const scope = Scope.makeUnsafe()
-  const world: X402World = await Effect.runPromise(Scope.provide(make(environment, 1), scope))
+  const world: X402World = await Effect.runPromise(Scope.provide(make(environment, undefined), scope))
   return { ...world, close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
 }
 
-/** The file's world. `environment` adds to the service's. `node` is one of `nodes`, and honest again after each test. */
-export const x402World = async (environment: Environment = {}, nodes = 1): Promise<X402World> => {
+/**
+ * The file's world. `environment` adds to the service's. With `nodes`, `node` is one of them; otherwise it is what the
+ * network needs. It is honest again after each test.
+ */
+export const x402World = async (environment: Environment = {}, nodes?: number): Promise<X402World> => {
   const world = await forFile(make(environment, nodes))
   afterEach(() => world.node.behave(() => undefined))
   return world
@@ -316,6 +387,6 @@ export const bothNetworksWorld = async (
   forFile(
     Effect.gen(function* () {
       const live = yield* openLive
-      return { ...(yield* make(environment, 1, live)), liveNodes: live.nodes }
+      return { ...(yield* make(environment, undefined, live)), liveNodes: live.nodes }
     })
   )

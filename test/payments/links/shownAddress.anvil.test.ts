@@ -10,18 +10,18 @@ const world = await x402World()
 
 describe("a link that is paid once", () => {
   test("asks nobody for its money again whose payment has failed after its buyer was shown the address", async () => {
-    const made = await world.call("POST", "/payment-links", world.keys.test.secret, {
+    const made = await world.call("POST", "/payment-links", world.keys[world.env].secret, {
       description: "Chess lesson",
       amount: "1.00",
       once: true
     })
     const open = () => world.call("POST", `/links/${made.body.link.id}`, undefined, {})
     const { intentToken } = (await open()).body
-    const id = (await world.call("POST", "/payments", world.keys.test.publishable, { intentToken })).body
-      .payment.id
+    const id = (await world.call("POST", "/payments", world.keys[world.env].publishable, { intentToken }))
+      .body.payment.id
     // "Pay from an exchange or another app."
     expect(
-      (await world.call("POST", `/payments/${id}/address`, world.keys.test.publishable, {})).status
+      (await world.call("POST", `/payments/${id}/address`, world.keys[world.env].publishable, {})).status
     ).toBe(200)
     const exchange = await world.payer(5_000_000n)
     await transfer(world, exchange, 1_000_000n)

@@ -3,11 +3,12 @@
 import { type Hex, keccak256, padHex, toHex } from "viem"
 import { transferTopic } from "../../../src/chain/ChainVerifier/TransferLog.ts"
 import { type Address, TransactionHash } from "../../../src/domain/Chain.ts"
-import { networks } from "../../../src/domain/networks.ts"
+import { moneyNetwork } from "../../support/moneyNetwork.ts"
 import type { Draw } from "../Draw.ts"
+import type { Plan } from "../Plan.ts"
 import { keyOf, readRaw, type Spending, spendingLog } from "./authorizations.ts"
 
-const { usdc } = networks.test
+const { usdc } = moneyNetwork
 
 export interface Move {
   readonly from: Address
@@ -58,7 +59,7 @@ export interface Mined {
 export class Untaken extends Error {}
 
 /** More than any world asks for. */
-const countedDepth = 4
+const countedDepth = 24
 
 /** What a transfer by authorization takes. */
 export const transferGas = 62_000n
@@ -147,6 +148,8 @@ export class Ledger {
   readonly wei = new Map<Address, bigint>()
   /** The service's wallet, which alone sends raw transactions. */
   relayer: Address | undefined
+  /** Blocks under the head after which nodes name one by a tag. */
+  readonly tagged: { readonly safe: number; readonly finalized: number }
   /** Somebody waits until the chain is as high. */
   awaitedHeight = 0
   /** Wei that the next block asks for each gas. */
@@ -154,7 +157,8 @@ export class Ledger {
   #pool: Array<Transaction> = []
   readonly #draw: Draw
 
-  constructor(draw: Draw, time: number) {
+  constructor(draw: Draw, time: number, { finality, safety }: Pick<Plan, "finality" | "safety">) {
+    this.tagged = { safe: safety, finalized: finality }
     this.#draw = draw.of("ledger")
     this.fork = new Fork([])
     this.fork.add({ number: 0, hash: this.#hash(), parentHash: `0x${"0".repeat(64)}`, time, mined: [] })

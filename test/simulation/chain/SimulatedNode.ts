@@ -6,6 +6,7 @@ import { NodeFailure } from "../../../src/chain/RpcPool/NodeFailure.ts"
 import { meaningOf } from "../../../src/chain/RpcPool/nodeErrors.ts"
 import type { RpcNode } from "../../../src/chain/RpcPool/RpcNode.ts"
 import { Address } from "../../../src/domain/Chain.ts"
+import { moneyNetwork } from "../../support/moneyNetwork.ts"
 import type { Draw } from "../Draw.ts"
 import { tokenCallOf } from "./authorizations.ts"
 import { type Block, type Fork, type Ledger, logOf, type Mined, transferGas, Untaken } from "./Ledger.ts"
@@ -67,7 +68,7 @@ export class SimulatedNode {
   answer(method: string, params: ReadonlyArray<unknown>): unknown {
     switch (method) {
       case "eth_chainId":
-        return "0x14a34"
+        return toHex(moneyNetwork.chainId)
       case "eth_blockNumber":
         return toHex(this.height)
       case "eth_getBlockByNumber":
@@ -129,8 +130,22 @@ export class SimulatedNode {
   }
 
   #at(tag: unknown): Block | undefined {
-    const number = tag === "latest" ? this.height : Number(tag)
+    const number = this.#numberOf(tag)
     return number <= this.height ? this.fork.blocks[number] : undefined
+  }
+
+  #numberOf(tag: unknown): number {
+    const { finalized, safe } = this.#ledger.tagged
+    switch (tag) {
+      case "latest":
+        return this.height
+      case "safe":
+        return Math.max(0, this.height - safe)
+      case "finalized":
+        return Math.max(0, this.height - finalized)
+      default:
+        return Number(tag)
+    }
   }
 
   #block(tag: unknown) {
@@ -204,7 +219,7 @@ export class SimulatedNode {
   }
 
   #logs({ address, blockHash, fromBlock, toBlock, topics }: Record<string, unknown>) {
-    const token = String(address).toLowerCase()
+    const tokens = [address].flat().map((one) => String(one).toLowerCase())
     if (this.lie === "withholds") return []
     const blocks =
       blockHash === undefined
@@ -214,7 +229,9 @@ export class SimulatedNode {
       throw new NodeFailure({ kind: "declined", message: "unknown block" })
     return blocks
       .flatMap((block) => block.mined.flatMap((mined) => this.#logsOf(block, mined)))
-      .filter((log) => log.address === token && log.topics.length === 3 && isAskedFor(log.topics, topics))
+      .filter(
+        (log) => tokens.includes(log.address) && log.topics.length === 3 && isAskedFor(log.topics, topics)
+      )
   }
 
   #nonce(account: string, tag: unknown) {

@@ -3,10 +3,10 @@
 import { decodeFunctionData, type Hex, padHex, parseTransaction, toEventSelector } from "viem"
 import { parseAddress } from "../../../src/chain/Address.ts"
 import type { Address } from "../../../src/domain/Chain.ts"
-import { networks } from "../../../src/domain/networks.ts"
 import { authorizationAbi } from "../../../src/x402/Authorization.ts"
+import { moneyNetwork } from "../../support/moneyNetwork.ts"
 
-const { usdc } = networks.test
+const { usdc } = moneyNetwork
 
 const usedTopic = toEventSelector("AuthorizationUsed(address,bytes32)")
 const cancelledTopic = toEventSelector("AuthorizationCanceled(address,bytes32)")

@@ -1,5 +1,6 @@
 // What the oracle sees of a world: the rows, the chain, and what people were answered and have done.
 import type { Address, TransactionHash } from "../../../src/domain/Chain.ts"
+import type { Finality } from "../../../src/domain/Finality.ts"
 import type { PaymentId, PaymentSummary } from "../../../src/domain/Payment.ts"
 import type { Delivery, DeliveryAttempt } from "../../../src/domain/Webhook.ts"
 import type { Refund } from "../../../src/payments/refunds/RefundRepo/RefundStore.ts"
@@ -102,8 +103,8 @@ export interface Look {
   readonly expiryMillis: number
   /** Unpaid payments that were over before this time must have failed by now. */
   readonly overdueBefore: number | undefined
-  /** Blocks that come after a transfer's before it settles. */
-  readonly confirmations: number
+  /** Blocks that come after a transfer's before it settles at a level. */
+  readonly depths: { readonly [F in Finality]: number }
   /** Milliseconds by which instances' clocks may differ. */
   readonly skewMillis: number
 }

@@ -64,7 +64,12 @@ export class Oracle {
       signers,
       refundDesk,
       receivers,
-      confirmations: plan.confirmations,
+      depths: {
+        confirmed: plan.confirmations,
+        included: plan.confirmations,
+        safe: plan.safety,
+        finalized: plan.finality
+      },
       openTransactions: board.calm ? database.openTransactions() : 0,
       reported: new Set(board.calm ? database.reported() : []),
       receiver: shop.receiver,

@@ -5,16 +5,18 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { PgClient } from "@effect/sql-pg"
 import { PGlite } from "@electric-sql/pglite"
-import { Effect, Layer, Option, Schema } from "effect"
+import { Effect, Layer, Option, Redacted, Schema } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import { toHex } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
+import { developmentMnemonic } from "../../../src/app/dev/LocalChain.ts"
 import { parseAddress } from "../../../src/chain/Address.ts"
 import type { ContractSignatures } from "../../../src/chain/ContractSignatures.ts"
 import type { RpcPool } from "../../../src/chain/RpcPool.ts"
 import { DerivedWallets } from "../../../src/chain/wallets/DerivedWallets.ts"
 import { Address, TransactionHash } from "../../../src/domain/Chain.ts"
 import { AtomicUsdc } from "../../../src/domain/Money.ts"
+import { byEnv } from "../../../src/domain/networks.ts"
 import { FailureReason, PaymentId, PaymentStatus } from "../../../src/domain/Payment.ts"
 import { RefundFailure, RefundStatus } from "../../../src/domain/Refund.ts"
 import { DeliveryStatus, EventType } from "../../../src/domain/Webhook.ts"
@@ -31,6 +33,7 @@ import { WebhookRepo } from "../../../src/webhooks/WebhookRepo.ts"
 import { Releases } from "../../../src/x402/agents/Releases.ts"
 import { Facilitator } from "../../../src/x402/Facilitator.ts"
 import { testConfig } from "../../support/memory.ts"
+import { moneyNetwork } from "../../support/moneyNetwork.ts"
 import type { FaultBoard } from "../faults.ts"
 import type { Rows } from "../oracle/Look.ts"
 import type { Shop } from "../People.ts"
@@ -81,12 +84,15 @@ let next: SharedSession | undefined
 /** Of the last world. */
 let used: SharedSession | undefined
 
+/** A world has one network: no other one uses its wallets. */
+export const walletMnemonics = byEnv(() => Option.some(Redacted.make(developmentMnemonic)))
+
 /** The wallet that pays the gas of authorizations. */
 export const relayer = Effect.runSync(
   Effect.gen(function* () {
     const { relayerKey } = yield* DerivedWallets
-    return Address.make(privateKeyToAccount(toHex(Option.getOrThrow(relayerKey("test"))())).address)
-  }).pipe(Effect.provide(DerivedWallets.layer.pipe(Layer.provide(testConfig()))))
+    return Address.make(privateKeyToAccount(toHex(Option.getOrThrow(relayerKey(moneyNetwork.env))())).address)
+  }).pipe(Effect.provide(DerivedWallets.layer.pipe(Layer.provide(testConfig({ walletMnemonics })))))
 )
 
 /** Before each run. Always from the snapshot: a session that has migrated is not the same run. */
@@ -180,7 +186,7 @@ const Row = Schema.fromJsonString(
 const decodeRow = Schema.decodeSync(Row)
 
 const hex = (column: string) => `'0x' || encode(${column}, 'hex')`
-const ofTenant = "merchant_id = $1 AND env = 'test'"
+const ofTenant = `merchant_id = $1 AND env = '${moneyNetwork.env}'`
 
 /** Planned once for a world: it is read after every write. */
 const prepareRows = `SET plan_cache_mode = force_generic_plan; PREPARE simulated_rows (uuid) AS SELECT json_build_object(

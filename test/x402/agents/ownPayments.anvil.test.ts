@@ -1,11 +1,12 @@
 // Agents that pay payments of this service: one authorization for each payment, whose nonce the
 // token itself lets through once.
+
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { authorizationNonceOf } from "../../../src/domain/authorizationNonce.ts"
 import { decodeHeader } from "../../../src/x402/Wire.ts"
-import { openPayment, payPath, relayElsewhere, rowsOf, until } from "../payloads.ts"
-import { receiver, x402World } from "../x402World.ts"
+import { firstVersion, openPayment, payPath, relayElsewhere, requiredBy, rowsOf, until } from "../payloads.ts"
+import { receiver, requirementsV2, x402World } from "../x402World.ts"
 
 setDefaultTimeout(60_000)
 
@@ -15,11 +16,11 @@ describe("an agent and a payment of this service", () => {
   let counter = 0
   const required = (id: string) => world.call("GET", payPath(world, id), undefined)
   const sign = async (key: string, id: string, requestId = `own-${counter++}`) => {
-    const { body } = await required(id)
+    const answer = await required(id)
     return world.call("POST", "/agent/x402/payments", key, {
       requestId,
       resource: `${world.baseUrl}/api/v1${payPath(world, id)}`,
-      paymentRequired: { x402Version: 1, accepts: body.accepts }
+      paymentRequired: requiredBy(answer)
     })
   }
   // biome-ignore lint/suspicious/noExplicitAny: any x402 header
@@ -49,7 +50,7 @@ describe("an agent and a payment of this service", () => {
     const before = await world.balanceOf(agent.address)
     const all = await Promise.all(Array.from({ length: 10 }, () => sign(key, id)))
     expect(all.map(({ status }) => status).sort()).toEqual([...Array(9).fill(200), 201])
-    expect(new Set(all.map((one) => one.body.header.value)).size).toBe(1)
+    expect(new Set(all.map((one) => payloadOf(one).signature)).size).toBe(1)
     expect((await summary(key)).spent).toBe("1.00")
     const paid = await Promise.all(
       all.map((one) => world.call("GET", payPath(world, id), undefined, undefined, headerOf(one)))
@@ -64,14 +65,14 @@ describe("an agent and a payment of this service", () => {
   test("a resource that lies about the payee or the amount is no payment of ours: its nonce is any", async () => {
     const id = await openPayment(world, "1")
     const { key } = await world.newAgent()
-    const { body } = await required(id)
-    const [accepted] = body.accepts
+    const { x402Version, accepts } = requiredBy(await required(id))
+    const lie = firstVersion === 1 ? { maxAmountRequired: "999999" } : { amount: "999999" }
     const lies = await world.call("POST", "/agent/x402/payments", key, {
       requestId: "a-lie",
       resource: `${world.baseUrl}/api/v1${payPath(world, id)}`,
       paymentRequired: {
-        x402Version: 1,
-        accepts: [Object.assign({}, accepted, { maxAmountRequired: "999999" })]
+        x402Version,
+        accepts: [{ ...accepts[0], ...lie }]
       }
     })
     expect(lies.status).toBe(201)
@@ -123,17 +124,7 @@ describe("allowed hosts", () => {
       resource,
       paymentRequired: {
         x402Version: 2,
-        accepts: [
-          {
-            scheme: "exact",
-            network: "eip155:84532",
-            amount,
-            asset: "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
-            payTo,
-            maxTimeoutSeconds: 60,
-            extra: { name: "USDC", version: "2" }
-          }
-        ]
+        accepts: [requirementsV2(BigInt(amount), { payTo })]
       }
     })
 

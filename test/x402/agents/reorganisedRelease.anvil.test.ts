@@ -3,9 +3,9 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { encodeFunctionData } from "viem"
 import { Address } from "../../../src/domain/Chain.ts"
-import { networks } from "../../../src/domain/networks.ts"
 import { authorizationAbi } from "../../../src/x402/Authorization.ts"
 import { decodeHeader } from "../../../src/x402/Wire.ts"
+import { moneyNetwork } from "../../support/moneyNetwork.ts"
 import { until } from "../payloads.ts"
 import { requirementsV2, x402World } from "../x402World.ts"
 
@@ -43,7 +43,7 @@ describe("a released authorization", () => {
   const use = async ({ authorization: a, signature }: ReturnType<typeof payloadOf>) => {
     const wallet = world.chain.walletClient(5)
     return wallet.sendTransaction({
-      to: networks.test.usdc.address,
+      to: moneyNetwork.usdc.address,
       gas: 200_000n,
       maxFeePerGas: 10n ** 12n,
       maxPriorityFeePerGas: 10n ** 11n,

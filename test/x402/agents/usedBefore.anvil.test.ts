@@ -2,7 +2,7 @@
 // reservation: its nonce follows from the payment, and is reserved anew.
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
-import { openPayment, payPath, rowsOf, until } from "../payloads.ts"
+import { openPayment, payPath, requiredBy, rowsOf, until } from "../payloads.ts"
 import { x402World } from "../x402World.ts"
 
 setDefaultTimeout(90_000)
@@ -12,11 +12,11 @@ test("a reservation ends by a use that is hours older, and counts against the ca
   const id = await openPayment(world, "1")
   const { key } = await world.newAgent()
   const reservation = async () => (await world.call("GET", "/agent", key)).body.agent?.payments[0]
-  const { accepts } = (await world.call("GET", payPath(world, id), undefined)).body
+  const required = await world.call("GET", payPath(world, id), undefined)
   const signed = await world.call("POST", "/agent/x402/payments", key, {
     requestId: "before",
     resource: `${world.baseUrl}/api/v1${payPath(world, id)}`,
-    paymentRequired: { x402Version: 1, accepts }
+    paymentRequired: requiredBy(required)
   })
   const { name, value } = signed.body.header
   const paid = await world.call("GET", payPath(world, id), undefined, undefined, { [name]: value })

@@ -1,4 +1,5 @@
 // Payments by signature: one signature pays its payment, once, and nothing else.
+
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { encodeAbiParameters } from "viem"
@@ -6,10 +7,11 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { Address } from "../../../src/domain/Chain.ts"
 import { multicall } from "../../../src/x402/AuthorizationChain.ts"
 import { create2Address, create2Call, create2Factory, erc1271Creation } from "../../support/contracts.ts"
+import { moneyNetwork } from "../../support/moneyNetwork.ts"
 import {
   bodyV2,
   broadcasts,
-  headerV1,
+  headerOf,
   openPayment,
   payPath,
   relayElsewhere,
@@ -25,11 +27,12 @@ setDefaultTimeout(60_000)
 
 const amount = 10_000_000n
 
+const { relayWei } = moneyNetwork
 const world = await x402World()
 
 describe("a payment by signature", () => {
   const statusOf = async (id: string) =>
-    (await world.call("GET", `/payments/${id}`, world.keys.test.secret)).body.payment
+    (await world.call("GET", `/payments/${id}`, world.keys[world.env].secret)).body.payment
 
   test("a wallet with no wei settles; the payer is a human; the same again is the same payment", async () => {
     const id = await openPayment(world, "10")
@@ -83,13 +86,13 @@ describe("a payment by signature", () => {
       payPath(world, thiefs),
       undefined,
       undefined,
-      headerV1(signed.payload)
+      headerOf(signed.payload)
     )
     expect(asX402.status).toBe(402)
     const atTheShopsApi = await world.call(
       "POST",
       "/x402/settle",
-      world.keys.test.secret,
+      world.keys[world.env].secret,
       bodyV2(signed.payload, amount)
     )
     expect(atTheShopsApi.body).toMatchObject({
@@ -200,7 +203,7 @@ test("a signature is good no longer than its payment can be paid", async () => {
   const world = await startX402World({ PAYMENT_EXPIRY: "5m" })
   try {
     const id = await openPayment(world, "10")
-    const { payment } = (await world.call("GET", `/payments/${id}`, world.keys.test.secret)).body
+    const { payment } = (await world.call("GET", `/payments/${id}`, world.keys[world.env].secret)).body
     const { body } = await termsOf(world, id, (await world.payer()).address)
     expect(body.typedData.message.validBefore).toBe(
       String(Math.floor(Date.parse(payment.createdAt) / 1000) + 300)
@@ -222,7 +225,8 @@ test("handed in once it is over: what was used in time settles its payment, what
     expect([200, 202]).toContain(answer.status)
     await until(
       async () =>
-        (await world.call("GET", `/payments/${id}`, world.keys.test.secret)).body.payment.status === "settled"
+        (await world.call("GET", `/payments/${id}`, world.keys[world.env].secret)).body.payment.status ===
+        "settled"
     )
     expect(await world.balanceOf(buyer.address)).toBe(1_000_000_000n - amount)
     const refused = await payBySignature(world, unusedId, unused)
@@ -234,7 +238,7 @@ test("handed in once it is over: what was used in time settles its payment, what
 })
 
 test("what had ended unsent, and others bring onto the chain, settles its payment", async () => {
-  const world = await startX402World({ RELAY_WEI_PER_MERCHANT: "1000" })
+  const world = await startX402World({ [relayWei.merchant.setting]: "1000" })
   try {
     const id = await openPayment(world, "10")
     const buyer = await world.payer()
@@ -249,7 +253,8 @@ test("what had ended unsent, and others bring onto the chain, settles its paymen
     await relayElsewhere(world, signed.payload)
     await until(
       async () =>
-        (await world.call("GET", `/payments/${id}`, world.keys.test.secret)).body.payment.status === "settled"
+        (await world.call("GET", `/payments/${id}`, world.keys[world.env].secret)).body.payment.status ===
+        "settled"
     )
     expect((await payBySignature(world, id, signed)).status).toBe(200)
     expect(await world.balanceOf(buyer.address)).toBe(1_000_000_000n - amount)

@@ -14,7 +14,7 @@ const world = await x402World({ TESTNET_CONFIRMATIONS: "1" })
 
 describe("a transfer by a signature that was asked for one payment", () => {
   const statusOf = async (id: string) =>
-    (await world.call("GET", `/payments/${id}`, world.keys.test.secret)).body.payment.status
+    (await world.call("GET", `/payments/${id}`, world.keys[world.env].secret)).body.payment.status
   test("brought onto the chain by others and reported for an equal payment does not settle that one", async () => {
     const [signedFor, other] = [await openPayment(world, "1"), await openPayment(world, "1")]
     const buyer = await world.payer(10n * price)
@@ -44,15 +44,20 @@ describe("a transfer by a signature that was asked for one payment", () => {
     )
     const hash = TransactionHash.make(String(sent?.["id"]))
     // The other order's page has announced its transfer and asked the wallet, as always.
-    const announced = await world.call("POST", `/payments/${other}/attempts`, world.keys.test.publishable, {
-      buyerDidToken: await createDidToken(buyer, {
-        audience: world.baseUrl,
-        lifetimeSeconds: 900,
-        now: Math.floor(Date.now() / 1000),
-        id: other
-      }),
-      method: "transfer"
-    })
+    const announced = await world.call(
+      "POST",
+      `/payments/${other}/attempts`,
+      world.keys[world.env].publishable,
+      {
+        buyerDidToken: await createDidToken(buyer, {
+          audience: world.baseUrl,
+          lifetimeSeconds: 900,
+          now: Math.floor(Date.now() / 1000),
+          id: other
+        }),
+        method: "transfer"
+      }
+    )
     expect(announced.status).toBe(201)
     // That page has lost its hash, finds an equal transfer of the account, and reports that.
     expect((await report(world, other, buyer, price, hash)).status).toBe(202)

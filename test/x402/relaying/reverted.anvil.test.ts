@@ -31,7 +31,7 @@ describe("a signature that came to nothing", () => {
   test("not sent, as the service's wallet has nothing: another payment is told so, and a transfer pays", async () => {
     const id = await openPayment(world, "10")
     const signed = await signTerms(world, id, await world.payer())
-    const { body: supported } = await world.call("GET", "/x402/supported", world.keys.test.secret)
+    const { body: supported } = await world.call("GET", "/x402/supported", world.keys[world.env].secret)
     const relayer = Address.make(supported.signers["eip155:*"]?.[0] ?? "")
     await Effect.runPromise(world.chain.setEth(relayer, 0n))
     const { body, status } = await payBySignature(world, id, signed)

@@ -13,7 +13,7 @@ export interface SignedBody {
   readonly signature: Hex
 }
 
-export const termsOf = (world: X402World, id: string, payer: string, env: Env = "test"): Promise<Answer> =>
+export const termsOf = (world: X402World, id: string, payer: string, env: Env = world.env): Promise<Answer> =>
   world.call("GET", `/payments/${id}/authorization?payer=${payer}`, world.keys[env].publishable)
 
 /** Signs the payment's terms, as `eth_signTypedData_v4` would. */
@@ -23,7 +23,7 @@ export const signTerms = async (
   account: PrivateKeyAccount,
   /** A contract wallet that the account signs for. */
   payer: string = account.address,
-  env: Env = "test"
+  env: Env = world.env
 ): Promise<SignedBody & { readonly payload: Payload }> => {
   const { body } = await termsOf(world, id, payer, env)
   const { EIP712Domain: _, ...types } = body.typedData.types
@@ -47,7 +47,7 @@ export const payBySignature = (
   world: X402World,
   id: string,
   { payer, signature, validAfter, validBefore }: SignedBody,
-  env: Env = "test"
+  env: Env = world.env
 ): Promise<Answer> =>
   world.call("POST", `/payments/${id}/authorization`, world.keys[env].publishable, {
     payer,

@@ -14,11 +14,12 @@ describe("what a wallet has signed for one payment", () => {
   const statusesOf = (...ids: ReadonlyArray<string>) =>
     Promise.all(
       ids.map(
-        async (id) => (await world.call("GET", `/payments/${id}`, world.keys.test.secret)).body.payment.status
+        async (id) =>
+          (await world.call("GET", `/payments/${id}`, world.keys[world.env].secret)).body.payment.status
       )
     )
   const announce = async (id: string, account: PrivateKeyAccount) =>
-    world.call("POST", `/payments/${id}/attempts`, world.keys.test.publishable, {
+    world.call("POST", `/payments/${id}/attempts`, world.keys[world.env].publishable, {
       method: "transfer",
       buyerDidToken: await createDidToken(account, {
         audience: world.baseUrl,

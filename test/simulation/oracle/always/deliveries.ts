@@ -1,5 +1,5 @@
 // Of webhooks.
-import { networks } from "../../../../src/domain/networks.ts"
+import { moneyNetwork } from "../../../support/moneyNetwork.ts"
 import { type Invariants, isUninterrupted, type Look } from "../Look.ts"
 
 const settlementsOf = ({ rows }: Look) => rows.deliveries.filter(({ type }) => type === "payment.settled")
@@ -71,9 +71,9 @@ export const deliveries: Invariants = {
         payment.status !== "settled" ||
         event.transactionId !== payment.reported?.evidence.transactionId ||
         event.tokenChanges.length !== 1 ||
-        event.livemode !== false ||
-        change.chainId !== networks.test.chainId ||
-        change.tokenAddress !== networks.test.usdc.address ||
+        event.livemode !== !moneyNetwork.isTest ||
+        change.chainId !== moneyNetwork.chainId ||
+        change.tokenAddress !== moneyNetwork.usdc.address ||
         change.amountAtomic !== payment.amount.toString() ||
         change.receiver !== look.receiver
       )

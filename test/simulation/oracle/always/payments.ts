@@ -1,6 +1,9 @@
 // Of payments and the transfers that pay them.
 import type { Address } from "../../../../src/domain/Chain.ts"
+import { finalityFor } from "../../../../src/domain/Finality.ts"
+import { AtomicUsdc } from "../../../../src/domain/Money.ts"
 import type { Ledger, Move } from "../../chain/Ledger.ts"
+import { levels } from "../../makeParts.ts"
 import {
   type AttemptOf,
   type Invariants,
@@ -73,12 +76,12 @@ export const payments: Invariants = {
 
   // In whatever blocks, of which some may be replaced by now.
   "a settlement is as deep as it must be": (look) => {
-    const { confirmations, ledger } = look
+    const { depths, ledger } = look
     for (const payment of look.rows.payments) {
       if (payment.status !== "settled" || statusIn(look.before, payment.id) === "settled") continue
       const hash = payment.reported?.evidence.transactionId ?? ""
       const deepest = ledger.deepest.get(hash) ?? -1
-      if (deepest < confirmations)
+      if (deepest < depths[finalityFor(AtomicUsdc.make(payment.amount), levels)])
         return `payment ${payment.id} is settled by ${hash}, which has never lain deeper than ${deepest}`
     }
     return undefined
