@@ -1,5 +1,6 @@
 // `bun run test`: the newcomer's suite, in one process a worker, on Node and npm alone. `bun run test:rest`: whatever
-// starts the service, a chain or a browser, other databases and languages, the simulation; both are `bun run test:all`. With folders or files as arguments: those alone. Prints what fails as it fails, and a count at the end.
+// starts the service, a chain or a browser, other databases and languages, the simulation; both are `bun run test:all`. `bun run test:live`: where money moves, on Mainnet's row of the table. With folders or
+// files as arguments: those alone. Prints what fails as it fails, and a count at the end.
 import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -7,6 +8,7 @@ import { Glob } from "bun"
 import { buildPrograms } from "../src/platform/pages/buildPrograms.ts"
 import { faultTable } from "./support/faultTable.ts"
 import { makeReport } from "./support/makeReport.ts"
+import { moneySuites } from "./support/moneySuites.ts"
 import { scratchDirectory } from "./support/scratchDirectory.ts"
 import { startsPrograms } from "./support/startsPrograms.ts"
 import { joinTestPostgres } from "./support/testPostgres.ts"
@@ -25,7 +27,7 @@ const isRest = (file: string) => long.some((pattern) => pattern.test(file)) || s
 
 const args = process.argv.slice(2)
 const isRestAsked = args.includes("--rest")
-const given = args.filter((one) => one !== "--rest")
+const given = args.includes("--money") ? moneySuites : args.filter((one) => one !== "--rest")
 const files = [...new Glob("test/**/*.test.ts").scanSync(".")].toSorted()
 const isGiven = (file: string) =>
   given.some((one) => {
@@ -110,7 +112,7 @@ if (beside.length === 1) await run(beside)
 else
   await run(
     beside,
-    `--parallel=${isRestAsked ? 3 : 4}`,
+    `--parallel=${beside.some(isRest) ? 3 : 4}`,
     ...(existsSync("test/timings.json") ? ["--timings=test/timings.json"] : [])
   )
 // They take the machine for themselves, and run from the sources, as people start it.

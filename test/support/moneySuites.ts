@@ -1,0 +1,25 @@
+/** Where money moves: run on each network of the table. */
+export const moneySuites: ReadonlyArray<string> = [
+  "test/checkout/attempts.browser.test.ts",
+  "test/checkout/gasless.browser.test.ts",
+  "test/checkout/paying.browser.test.ts",
+  "test/checkout/walletConnect.browser.test.ts",
+  "test/payments/PaymentAttempts.anvil.test.ts",
+  "test/payments/TransferWatch.anvil.test.ts",
+  "test/payments/links/links.browser.test.ts",
+  "test/payments/provenLate.alone.test.ts",
+  "test/payments/refunds/refunds.anvil.test.ts",
+  "test/payments/reportedWaits.anvil.test.ts",
+  "test/payments/twoClaims.anvil.test.ts",
+  "test/x402/agents/agents.anvil.test.ts",
+  "test/x402/agents/ownPayments.anvil.test.ts",
+  "test/x402/agents/reorganisedRelease.anvil.test.ts",
+  "test/x402/facilitator.anvil.test.ts",
+  "test/x402/relaying/relaying.anvil.test.ts",
+  "test/x402/relaying/reverted.anvil.test.ts",
+  "test/x402/released.anvil.test.ts",
+  "test/x402/reorganised.anvil.test.ts",
+  "test/x402/reorganisedBeside.anvil.test.ts",
+  "test/x402/reservation.anvil.test.ts",
+  "test/x402/undecided.anvil.test.ts"
+]
