@@ -3,8 +3,9 @@
 // is silent says nothing, and one that contradicts raises an alert.
 
 import { Context, Deferred, Effect, Exit, Layer, type Result, type Scope } from "effect"
+import { toHex } from "viem"
 import type { Env } from "../domain/Chain.ts"
-import { byEnv } from "../domain/networks.ts"
+import { blocksIn, byEnv } from "../domain/networks.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { type ChainAlertKind, ChainAlerts, ChainRecoveries } from "./ChainAlerts.ts"
 import type { NodeFailure } from "./RpcPool/NodeFailure.ts"
@@ -55,8 +56,8 @@ export interface Question<A> {
 
 /** The time to wait for a minority after a majority has answered. */
 const lateMillis = 500
-/** Blocks by which a node may lie behind or before the others. */
-const toleratedBlocks = 30n
+/** By so much of the chain a node may lie behind or before the others. */
+const toleratedMillis = 60_000
 /** Bounds what a hostile contract can make a node compute: 10 million. */
 const callGas = "0x989680"
 
@@ -244,9 +245,10 @@ const make = Effect.fnUntraced(function* (nodesOn: Nodes): Effect.fn.Return<Shap
       all.map(({ answer }) => answer),
       ({ number }) => number
     )
+    const tolerated = blocksIn(env, toleratedMillis)
     for (const { answer, node } of all) {
       const ahead = answer.number - found.number
-      if (ahead > toleratedBlocks || -ahead > toleratedBlocks)
+      if (ahead > tolerated || -ahead > tolerated)
         yield* alert(
           "disagreement",
           env,
@@ -257,19 +259,33 @@ const make = Effect.fnUntraced(function* (nodesOn: Nodes): Effect.fn.Return<Shap
     return found
   })
 
-  const agreedCall: Shape["agreedCall"] = Effect.fnUntraced(function* (env, transaction) {
-    if (nodesOn[env].length === 0) return yield* unavailable("unconfigured", env)
-    const result = yield* poll<`0x${string}` | "reverted">(env, {
+  const callAt = (
+    env: Env,
+    transaction: { readonly to?: string; readonly data: string },
+    block: string,
+    contradicts: () => boolean
+  ) =>
+    poll<`0x${string}` | "reverted">(env, {
       ask: (node) =>
-        node.call("eth_call", [{ ...transaction, gas: callGas }, "latest"], Bytes).pipe(
+        node.call("eth_call", [{ ...transaction, gas: callGas }, block], Bytes).pipe(
           Effect.catchIf(
             (cause) => cause.kind === "reverted",
             () => Effect.succeed("reverted" as const)
           )
         ),
       key: (answer) => answer,
-      contradicts: () => true
+      contradicts
     })
+
+  const agreedCall: Shape["agreedCall"] = Effect.fnUntraced(function* (env, transaction) {
+    if (nodesOn[env].length === 0) return yield* unavailable("unconfigured", env)
+    const latest = yield* callAt(env, transaction, "latest", () => false)
+    if (latest.agreed !== undefined) return latest.agreed[0]
+    const answered = latest.ballots.filter(({ answer }) => answer._tag === "Success")
+    if (answered.length < latest.majority) return yield* unavailable("rpc_unavailable", env)
+    // Each node has answered by a newest block of its own: they contradict each other only about the same one.
+    const { number } = yield* head(env)
+    const result = yield* callAt(env, transaction, toHex(number), () => true)
     if (result.agreed !== undefined) return result.agreed[0]
     return yield* unavailable(result.contradiction ? "disagreement" : "rpc_unavailable", env)
   })

@@ -201,6 +201,10 @@ export const relayWeiOf = (
   total: weiOf(total.setting) ?? total.default
 })
 
+/** The blocks that a network makes in so many milliseconds. */
+export const blocksIn = (env: Env, millis: number): bigint =>
+  BigInt(Math.ceil(millis / networks[env].blockMillis))
+
 /** True if nodes name blocks as `safe` and `finalized`, and that decides. */
 export const hasTags = ({ watchedFor }: Network): boolean => watchedFor === "finalized"
 

@@ -1,6 +1,7 @@
 // What several nodes say together: one that stands still, runs ahead or is silent decides nothing.
 import { describe, expect } from "bun:test"
 import { Context, Effect, Layer } from "effect"
+import { toHex } from "viem"
 import { type ChainAlert, ChainAlerts } from "../../src/chain/ChainAlerts.ts"
 import { RpcPool } from "../../src/chain/RpcPool.ts"
 import { Quantity } from "../../src/chain/RpcSchemas.ts"
@@ -83,3 +84,32 @@ liveEffect("an answer that is enough is not held up by nodes that are silent", (
     expect(performance.now() - started).toBeLessThan(2_500)
   })
 )
+
+describe("a call", () => {
+  const word = (value: number) => toHex(value, { size: 32 })
+  /** A node whose balance is that of the asked block, or of its own newest one. */
+  const balanceAt =
+    (height: number, lies = 0): Behaviour =>
+    async (method, params) => {
+      if (method !== "eth_call") return at(height)(method, params)
+      const [, block] = params
+      return { result: word((block === "latest" ? height : Number(block)) + lies) }
+    }
+
+  liveEffect("between two blocks is asked again at the block that a majority has", () =>
+    Effect.gen(function* () {
+      const { alerts, pool } = yield* poolOf(balanceAt(11), balanceAt(10))
+      expect(yield* pool.agreedCall("test", { data: "0x" })).toBe(word(10))
+      expect(alerts).toEqual([])
+    })
+  )
+
+  liveEffect("about which nodes contradict each other at one block is no answer, and an alert", () =>
+    Effect.gen(function* () {
+      const { alerts, pool } = yield* poolOf(balanceAt(10), balanceAt(10, 1))
+      const { reason } = yield* Effect.flip(pool.agreedCall("test", { data: "0x" }))
+      expect(reason).toBe("disagreement")
+      expect(new Set(alerts.map(({ kind }) => kind))).toEqual(new Set(["disagreement"]))
+    })
+  )
+})

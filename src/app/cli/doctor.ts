@@ -10,7 +10,7 @@ import { BlockHeader, Bytes, Head, Quantity } from "../../chain/RpcSchemas.ts"
 import { DerivedWallets } from "../../chain/wallets/DerivedWallets.ts"
 import { OutboxRepo } from "../../chain/wallets/OutboxRepo.ts"
 import { Address, type Env } from "../../domain/Chain.ts"
-import { envs, faucetNetwork, hasTags, networks } from "../../domain/networks.ts"
+import { blocksIn, envs, faucetNetwork, hasTags, networks } from "../../domain/networks.ts"
 import { ReceiverStandingRepo } from "../../merchants/ReceiverStandingRepo.ts"
 import { misspeltVariables } from "../../platform/AppConfig/misspeltVariables.ts"
 import { variables } from "../../platform/AppConfig/settings.ts"
@@ -44,7 +44,7 @@ const hostOf = (url: string) => URL.parse(url)?.host ?? "?"
 /** True if the node still lists the logs of a day ago: transfers of a longer outage are read from them. */
 const pastFinding = Effect.fnUntraced(
   function* (env: Env, { call }: OneNode, head: bigint) {
-    const day = BigInt(Math.floor(86_400_000 / networks[env].blockMillis))
+    const day = blocksIn(env, 86_400_000)
     const height = head > day ? head - day : 0n
     const block = yield* call("eth_getBlockByNumber", [`0x${height.toString(16)}`, false], BlockHeader)
     if (block === null) return `it has no block ${height}`

@@ -3,7 +3,7 @@
 // bloom allows it, or after a second look: an index of logs may lag behind its blocks.
 import { Effect, Result, Schema } from "effect"
 import { type Address, type Env, TransactionHash } from "../../domain/Chain.ts"
-import { byEnv, networks } from "../../domain/networks.ts"
+import { blocksIn, byEnv, networks } from "../../domain/networks.ts"
 import { everyTransfer, type ReceiverFilter } from "../ReceiverFilter.ts"
 import { NodeFailure } from "../RpcPool/NodeFailure.ts"
 import type { RpcNode } from "../RpcPool/RpcNode.ts"
@@ -25,8 +25,8 @@ interface Range {
 /** `behind`: above the node's head. `lacking`: the node has later blocks, and not these. */
 type Answer = Range | "behind" | "lacking"
 
-/** Machines behind one address may be this many blocks apart: a block that misses below that is lacking. */
-const lagBlocks = 64n
+/** Machines behind one address may be so much of the chain apart: a block that misses below that is lacking. */
+const lagMillis = 128_000
 /** The time allowed for an index of logs to reach a block that the node has. */
 const indexPause = "1 second"
 
@@ -43,10 +43,10 @@ const malformed = (message: string) => new NodeFailure({ kind: "malformed", mess
 const blockAt = (node: RpcNode, number: bigint) =>
   node.call("eth_getBlockByNumber", [quantity(number), false], BlockHeader)
 
-const absent = (node: RpcNode, height: bigint) =>
+const absent = (node: RpcNode, env: Env, height: bigint) =>
   Effect.map(
     node.call("eth_blockNumber", [], Quantity),
-    (head): Answer => (head >= height + lagBlocks ? "lacking" : "behind")
+    (head): Answer => (head >= height + blocksIn(env, lagMillis) ? "lacking" : "behind")
   )
 
 type Place = { readonly blockHash: string } | { readonly fromBlock: string; readonly toBlock: string }
@@ -118,7 +118,7 @@ const readRange = Effect.fnUntraced(function* (
 
   if (from === to) {
     const block = yield* blockAt(node, to)
-    if (block === null) return yield* absent(node, to)
+    if (block === null) return yield* absent(node, env, to)
     const listed = yield* logsIn(node, env, { blockHash: block.hash }, filter)
     const logs = isSuspect(block, listed) ? yield* lookAgain(node, env, block, filter) : listed
     if (!logs.every(({ blockHash, blockNumber }) => blockHash === block.hash && blockNumber === to))
@@ -134,7 +134,7 @@ const readRange = Effect.fnUntraced(function* (
     ],
     { concurrency: "unbounded" }
   )
-  if (last === null || first === null) return yield* absent(node, to)
+  if (last === null || first === null) return yield* absent(node, env, to)
   if (!logs.every(({ blockNumber }) => blockNumber >= from && blockNumber <= to))
     return yield* malformed("logs of other blocks than those asked for")
   for (const block of [first, last]) {

@@ -2,7 +2,7 @@
 // height. An account that contradicts itself is no account.
 import { BigInt as BigIntOrder, Effect, Order, Schema } from "effect"
 import { type Env, TransactionHash } from "../../domain/Chain.ts"
-import { hasTags, networks } from "../../domain/networks.ts"
+import { blocksIn, hasTags, networks } from "../../domain/networks.ts"
 import { NodeFailure } from "../RpcPool/NodeFailure.ts"
 import type { RpcNode } from "../RpcPool/RpcNode.ts"
 import type { Poll, Question } from "../RpcPool.ts"
@@ -16,8 +16,8 @@ export interface Observation {
   readonly facts: TransactionFacts | undefined
 }
 
-/** Answers for one moment can come from machines that are this many blocks apart. */
-const lagSlack = 5n
+/** Answers for one moment can come from machines that are so much of the chain apart. */
+const lagMillis = 10_000
 
 /** Of a network on which a tag decides. A node may have no such block yet. */
 const taggedBlock = (node: RpcNode, env: Env, tag: "safe" | "finalized") =>
@@ -103,7 +103,7 @@ export const aboutTransaction = (env: Env, transactionId: TransactionHash): Ques
     if (one.facts !== undefined && other.facts !== undefined) return true
     const present = one.facts ?? other.facts
     const absent = one.facts === undefined ? one : other
-    return present !== undefined && absent.head > present.blockNumber + lagSlack
+    return present !== undefined && absent.head > present.blockNumber + blocksIn(env, lagMillis)
   }
 })
 

@@ -1,6 +1,7 @@
 // Why an attempt to pay has ended, as the chain shows it.
 import { DateTime, Effect, Option } from "effect"
 import type { ChainVerifier } from "../../chain/ChainVerifier.ts"
+import { blocksIn } from "../../domain/networks.ts"
 import type { Payment } from "../../domain/Payment.ts"
 import { type AttemptEnd, attemptLifeMillis, type PaymentAttempt } from "../AttemptRepo/AttemptStore.ts"
 import type { AttemptRepo } from "../AttemptRepo.ts"
@@ -12,10 +13,10 @@ export interface SentAttempt {
   readonly nonce: bigint
 }
 
-/** Blocks by which a wallet's node may be ahead of ours. */
-const nodeLag = 5n
-/** Blocks that a reorganisation may replace: a nonce used in one of them may be free again. */
-const reorganised = 5n
+/** By so much of the chain a wallet's node may be ahead of ours. */
+const lagMillis = 10_000
+/** So much of the chain a reorganisation may replace: a nonce used there may be free again. */
+const replacedMillis = 10_000
 
 /**
  * For so long a wallet may have its prompt open. Some wallets send with a nonce of their own, whatever the page
@@ -41,7 +42,7 @@ export const makeAttemptEndOf = ({
     if (method !== "transfer" || nonce === null) return false
     const isUsed = (at: bigint) => chain.hasUsedNonce(env, payer, nonce, at)
     if (!(yield* isUsed(height)) || (yield* isUsed(blockNumber))) return false
-    const caughtUp = blockNumber + nodeLag
+    const caughtUp = blockNumber + blocksIn(env, lagMillis)
     let free = blockNumber
     while (free < caughtUp && !(yield* isUsed(free + 1n))) free += 1n
     // Nodes that do not show that height say "not used" as well: those that do show every nonce above -1.
@@ -72,7 +73,7 @@ export const makeAttemptEndOf = ({
     const lost = hasLostNonce(
       payment,
       sent === undefined ? attempt : { ...attempt, nonce: sent },
-      blockNumber - reorganised
+      blockNumber - blocksIn(payment.env, replacedMillis)
     )
     const nonceUsed = !mayBeAsked && (yield* lost)
     const isOver = now >= over && blockTime.getTime() >= over

@@ -9,7 +9,7 @@ import type { RangeReading } from "../../chain/Verification.ts"
 import type { Env } from "../../domain/Chain.ts"
 import { dustBelow } from "../../domain/dustBelow.ts"
 import { formatUsd } from "../../domain/Money.ts"
-import { networks } from "../../domain/networks.ts"
+import { blocksIn, networks } from "../../domain/networks.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { Alerts } from "../../platform/alerts/Alerts.ts"
 import { DueWork } from "../../platform/workers/DueWork.ts"
@@ -42,9 +42,9 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
   env: Env,
   matchDue: Effect.Effect<unknown, E, R>
 ) {
-  const { blockMillis, logRange: longestRange, name, pollMillis, readsSingly } = networks[env]
-  const nearBlocks = BigInt(Math.ceil(nearMillis / blockMillis))
-  const firstBackfill = BigInt(Math.ceil(firstBackfillMillis / blockMillis))
+  const { logRange: longestRange, name, pollMillis, readsSingly } = networks[env]
+  const nearBlocks = blocksIn(env, nearMillis)
+  const firstBackfill = blocksIn(env, firstBackfillMillis)
   const { confirmations } = yield* AppConfig
   const transferRepo = yield* TransferRepo
   const due = yield* DueWork
