@@ -259,14 +259,23 @@ const make = Effect.fnUntraced(function* (nodesOn: Nodes): Effect.fn.Return<Shap
     return found
   })
 
-  const callAt = (
-    env: Env,
-    transaction: { readonly to?: string; readonly data: string },
-    block: string,
-    contradicts: () => boolean
-  ) =>
-    poll<`0x${string}` | "reverted">(env, {
-      ask: (node) =>
+  const pollLatest: Shape["pollLatest"] = Effect.fnUntraced(function* (env, { ask, ...question }) {
+    const latest = yield* poll(env, {
+      ...question,
+      ask: (node) => ask(node, "latest"),
+      contradicts: () => false
+    })
+    const answered = latest.ballots.filter(({ answer }) => answer._tag === "Success")
+    if (latest.agreed !== undefined || answered.length < latest.majority) return latest
+    // Each node has answered by a newest block of its own: they contradict each other only about the same one.
+    const { number } = yield* head(env)
+    return yield* poll(env, { ...question, ask: (node) => ask(node, toHex(number)) })
+  })
+
+  const agreedCall: Shape["agreedCall"] = Effect.fnUntraced(function* (env, transaction) {
+    if (nodesOn[env].length === 0) return yield* unavailable("unconfigured", env)
+    const result = yield* pollLatest<`0x${string}` | "reverted">(env, {
+      ask: (node, block) =>
         node.call("eth_call", [{ ...transaction, gas: callGas }, block], Bytes).pipe(
           Effect.catchIf(
             (cause) => cause.kind === "reverted",
@@ -274,18 +283,8 @@ const make = Effect.fnUntraced(function* (nodesOn: Nodes): Effect.fn.Return<Shap
           )
         ),
       key: (answer) => answer,
-      contradicts
+      contradicts: () => true
     })
-
-  const agreedCall: Shape["agreedCall"] = Effect.fnUntraced(function* (env, transaction) {
-    if (nodesOn[env].length === 0) return yield* unavailable("unconfigured", env)
-    const latest = yield* callAt(env, transaction, "latest", () => false)
-    if (latest.agreed !== undefined) return latest.agreed[0]
-    const answered = latest.ballots.filter(({ answer }) => answer._tag === "Success")
-    if (answered.length < latest.majority) return yield* unavailable("rpc_unavailable", env)
-    // Each node has answered by a newest block of its own: they contradict each other only about the same one.
-    const { number } = yield* head(env)
-    const result = yield* callAt(env, transaction, toHex(number), () => true)
     if (result.agreed !== undefined) return result.agreed[0]
     return yield* unavailable(result.contradiction ? "disagreement" : "rpc_unavailable", env)
   })
@@ -297,6 +296,7 @@ const make = Effect.fnUntraced(function* (nodesOn: Nodes): Effect.fn.Return<Shap
     reached,
     head,
     first,
+    pollLatest,
     agreedCall,
     alert,
     failed: alertFailure,
@@ -336,6 +336,16 @@ export class RpcPool extends Context.Service<
       env: Env,
       ask: (node: RpcNode) => Effect.Effect<A, NodeFailure>
     ) => Effect.Effect<A, RpcUnavailable>
+    /**
+     * Like `poll`, about the state at the latest block, which the question takes as a parameter. Nodes that differ are
+     * asked once more about one block.
+     */
+    readonly pollLatest: <A>(
+      env: Env,
+      question: Omit<Question<A>, "ask"> & {
+        readonly ask: (node: RpcNode, block: string) => Effect.Effect<A, NodeFailure>
+      }
+    ) => Effect.Effect<Poll<A>, RpcUnavailable>
     /** `eth_call` at the latest block whose result a majority confirms. */
     readonly agreedCall: (
       env: Env,

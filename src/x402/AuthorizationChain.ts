@@ -113,8 +113,8 @@ const make = Effect.gen(function* () {
     transaction: Readonly<Record<string, string>>,
     ceiling: bigint
   ): Effect.fn.Return<bigint | Reverts, RpcUnavailable> {
-    const { agreed, contradiction } = yield* pool.poll<bigint | Reverts>(env, {
-      ask: (node) => asReverts(node.call("eth_estimateGas", [transaction], Quantity)),
+    const { agreed, contradiction } = yield* pool.pollLatest<bigint | Reverts>(env, {
+      ask: (node, block) => asReverts(node.call("eth_estimateGas", [transaction, block], Quantity)),
       // Nodes differ by what they know of storage that is warm; they agree on whether it succeeds, and within
       // the ceiling.
       key: (answer) =>
@@ -130,8 +130,9 @@ const make = Effect.gen(function* () {
 
   /** Undefined where a majority says that the transaction succeeds as it would be sent. */
   const reverts = Effect.fnUntraced(function* (env: Env, transaction: Readonly<Record<string, string>>) {
-    const { agreed, contradiction } = yield* pool.poll<Reverts | undefined>(env, {
-      ask: (node) => asReverts(Effect.as(node.call("eth_call", [transaction, "latest"], Bytes), undefined)),
+    const { agreed, contradiction } = yield* pool.pollLatest<Reverts | undefined>(env, {
+      ask: (node, block) =>
+        asReverts(Effect.as(node.call("eth_call", [transaction, block], Bytes), undefined)),
       key: (answer) => (answer === undefined ? "succeeds" : "reverts"),
       contradicts: () => true
     })
