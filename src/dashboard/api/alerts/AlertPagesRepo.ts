@@ -91,7 +91,7 @@ const make = Effect.gen(function* () {
         startingAfter === undefined
           ? sql``
           : sql`AND (created_at, id) < (
-              SELECT last.created_at, last.id FROM alerts last WHERE last.id = ${startingAfter})`
+              SELECT created_at, id FROM alerts WHERE id = ${startingAfter} AND ${visible(reader)})`
       const found = yield* decodeAlerts(
         yield* sql`
           SELECT ${columns} FROM alerts WHERE ${visible(reader)} AND ${standing} ${after}
