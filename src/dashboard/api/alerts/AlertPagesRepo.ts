@@ -4,7 +4,6 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AlertKind } from "../../../domain/AlertKind.ts"
 import { MerchantId, Uuid } from "../../../domain/Merchant.ts"
-import { envs } from "../../../domain/networks.ts"
 import { orUnknown } from "../../../domain/orUnknown.ts"
 import { CurrentMember, type Member } from "../Session.ts"
 import { mostOpen } from "./mostOpen.ts"
@@ -53,16 +52,13 @@ const make = Effect.gen(function* () {
 
   /**
    * The merchant's in this environment, what the member is told in both, what the operator is told wherever it
-   * looks, and the service's; a node's alert names its environment first. Transfers that nothing explains are
-   * listed themselves.
+   * looks, and the service's about this network or all. Transfers that nothing explains are listed themselves.
    */
   const visible = ({ tenant: { merchantId, env }, user }: Reader) => sql`
     kind <> 'incoming_transfer' AND ((merchant_id = ${merchantId} AND env = ${env} AND user_id IS NULL)
       OR (merchant_id = ${merchantId} AND user_id = ${user.id})
       OR (merchant_id IS NULL AND user_id = ${user.id})
-      OR (merchant_id IS NULL AND user_id IS NULL AND ${sql.and(
-        envs.filter((other) => other !== env).map((other) => sql`subject NOT LIKE ${`${other} %`}`)
-      )}))`
+      OR (merchant_id IS NULL AND user_id IS NULL AND (env IS NULL OR env = ${env})))`
 
   return {
     countOpen: Effect.gen(function* () {
