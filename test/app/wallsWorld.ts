@@ -74,15 +74,15 @@ export const wallsWorld = async (environment: Environment = {}) => {
     return (await world.call("POST", "/payments", keys[env].publishable, { intentToken: body.intentToken }))
       .body
   }
-  const tokenFor = (paymentId: string) =>
-    createDidToken(buyer, {
+  const tokenFor = (paymentId: string, account = buyer) =>
+    createDidToken(account, {
       audience: world.baseUrl,
       lifetimeSeconds: 900,
       now: Math.floor(Date.now() / 1000),
       id: paymentId
     })
-  const evidence = async (env: Env, id: string, transactionId: Hex, atomic: bigint) => ({
-    buyerDidToken: await tokenFor(id),
+  const evidence = async (env: Env, id: string, transactionId: Hex, atomic: bigint, account = buyer) => ({
+    buyerDidToken: await tokenFor(id, account),
     transactionId,
     tokenChanges: [
       {
@@ -93,12 +93,12 @@ export const wallsWorld = async (environment: Environment = {}) => {
       }
     ]
   })
-  const report = async (env: Env, id: string, transactionId: Hex, atomic: bigint) =>
+  const report = async (env: Env, id: string, transactionId: Hex, atomic: bigint, account = buyer) =>
     world.call(
       "PATCH",
       `/payments/${id}`,
       keys[env].publishable,
-      await evidence(env, id, transactionId, atomic)
+      await evidence(env, id, transactionId, atomic, account)
     )
   const payment = async (env: Env, id: string) =>
     (await world.call("GET", `/payments/${id}`, keys[env].secret)).body.payment
