@@ -25,6 +25,7 @@ const raised = Layer.effect(
           alerts.raise({
             kind: alertKindOf[kind],
             tenant: Option.none(),
+            env,
             subject: `${env} ${host}`,
             resumesSince: new Date(now.getTime() - resumedMillis),
             message

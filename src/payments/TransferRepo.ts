@@ -139,7 +139,7 @@ const make = (sql: SqlClient.SqlClient): TransferStore => {
         startingAfter === undefined
           ? sql``
           : sql`AND (block_time, id) < (
-              SELECT last.block_time, last.id FROM incoming_transfers last WHERE last.id = ${startingAfter})`
+              SELECT block_time, id FROM incoming_transfers WHERE id = ${startingAfter} AND ${ofTenant(tenant)})`
       return yield* decode(sql`
         SELECT ${all} FROM incoming_transfers WHERE ${ofTenant(tenant)} AND ${standing} ${after}
         ORDER BY block_time DESC, id DESC LIMIT ${limit}`)

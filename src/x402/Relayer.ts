@@ -113,7 +113,7 @@ const makeOn = Effect.fnUntraced(function* (env: Env) {
   if (Option.isNone(key)) return off
   const wallet = makeHotWallet(network, () => toHex(key.value()), pool)
 
-  const emptyAlert = makeEmptyAlert(alerts, "relayer_empty", wallet)
+  const emptyAlert = makeEmptyAlert(alerts, "relayer_empty", network.env, wallet)
   const tellEmpty = Effect.suspend(() =>
     emptyAlert.tell(
       `The relayer wallet ${wallet.address} is out of ETH for gas; payments by signature are not sent until it is funded. Send it ETH on ${network.name}.`

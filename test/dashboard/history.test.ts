@@ -124,12 +124,13 @@ describe("What the dashboard shows on Postgres", () => {
     await run(
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        for (const [subject, kind] of [
-          ["test rpc.internal:8545", "rpc_unreachable"],
-          ["live rpc.internal:8545", "rpc_unreachable"]
+        for (const [env, subject, kind] of [
+          ["test", "test rpc.internal:8545", "rpc_unreachable"],
+          ["live", "live rpc.internal:8545", "rpc_unreachable"],
+          ["live", "chain live", "chain_halted"]
         ]) {
-          yield* sql`INSERT INTO alerts (id, kind, subject, message, created_at)
-            VALUES (gen_random_uuid(), ${kind}, ${subject}, ${`${subject} does not answer`}, now())`
+          yield* sql`INSERT INTO alerts (id, env, kind, subject, message, created_at)
+            VALUES (gen_random_uuid(), ${env}, ${kind}, ${subject}, ${`${subject} does not answer`}, now())`
         }
       })
     )

@@ -1,9 +1,10 @@
 // An endpoint that is down for a day: 2,000 failed deliveries are a mail an hour to each member, and a post an hour.
 import { expect } from "bun:test"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { AlertHooks } from "../../src/notifications/AlertHooks.ts"
 import { NotificationRepo } from "../../src/notifications/NotificationRepo.ts"
+import { AlertRepo } from "../../src/platform/alerts/AlertRepo.ts"
 import { WebhookSenderMemory } from "../../src/webhooks/WebhookSender.ts"
 import { smtpServer } from "../platform/mail/smtpServer.ts"
 import { liveEffect } from "../support/run.ts"
@@ -92,6 +93,43 @@ liveEffect("a mail shows the newest five and how many more, a post how many it t
       const bodies = (yield* sender.sent).map(({ body }) => new TextDecoder().decode(body)).join("\n")
       expect(bodies).toContain(`"message":"Order 7 failed.","alerts":8`)
       expect(bodies).toContain("Order 7 failed. (and 7 more)")
+    }).pipe(Effect.scoped, Effect.provide(services))
+  })
+)
+
+liveEffect("a network's alerts to the operator wait for none of the other network", () =>
+  Effect.gen(function* () {
+    const { services } = world(9)
+    yield* Effect.gen(function* () {
+      const repo = yield* NotificationRepo
+      const alerts = yield* AlertRepo
+      const start = Date.now()
+      const told: Array<readonly [string | null, ReadonlyArray<string>]> = []
+      for (const [minutes, env] of [
+        [0, "test"],
+        [1, "live"],
+        [2, "test"]
+      ] as const) {
+        const at = new Date(start + minutes * 60_000)
+        yield* alerts.insert(
+          crypto.randomUUID(),
+          {
+            kind: "rpc_unreachable",
+            tenant: Option.none(),
+            env,
+            subject: `${env} node${minutes}.example`,
+            message: `${minutes}`
+          },
+          at
+        )
+        yield* repo.tellAlerts(new Date(start + hour / 2), 20, (group) =>
+          Effect.sync(() => void told.push([group.env, group.messages]))
+        )
+      }
+      expect(told).toEqual([
+        ["test", ["0"]],
+        ["live", ["1"]]
+      ])
     }).pipe(Effect.scoped, Effect.provide(services))
   })
 )

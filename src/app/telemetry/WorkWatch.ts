@@ -18,6 +18,12 @@ const every = "30 seconds"
 /** A worker that fails for so long is told of. */
 const failingMillis = 5 * 60_000
 
+interface Stalled {
+  readonly message: string
+  /** The network whose work it is; work of all networks when absent. */
+  readonly env?: Env
+}
+
 const make = Effect.gen(function* () {
   const repo = yield* BacklogRepo
   const chain = yield* ChainVerifier
@@ -58,6 +64,7 @@ const make = Effect.gen(function* () {
     yield* alerts.raise({
       kind: "chain_halted",
       tenant: Option.none(),
+      env,
       subject,
       message: `A majority of the nodes of ${networks[env].name} shows no block after ${newest.toISOString()}. Nothing settles there, and no payment expires, until the chain goes on; nothing is lost meanwhile.`
     })
@@ -66,24 +73,27 @@ const make = Effect.gen(function* () {
   const look = Effect.gen(function* () {
     const now = yield* DateTime.nowAsDate
     const backlog = yield* repo.read(now)
-    const stalled = new Map<string, string>()
+    const stalled = new Map<string, Stalled>()
     for (const { message, queue } of stalledQueues(backlog, now))
-      stalled.set(queue, `${message} ${troubleOf(undefined)}`)
+      stalled.set(queue, { message: `${message} ${troubleOf(undefined)}` })
     const halted = new Map<Env, Date>()
     for (const { env, message, until } of unreadNetworks(backlog, now)) {
       if (until === undefined && now.getTime() - started < failingMillis) continue
       const why = yield* whyUnread(env, until)
-      if (why._tag === "Behind") stalled.set(`transfers ${env}`, `${message} ${why.cause}`)
+      if (why._tag === "Behind") stalled.set(`transfers ${env}`, { env, message: `${message} ${why.cause}` })
       else halted.set(env, why.newest)
     }
     for (const env of executing) yield* tellHalt(env, halted.get(env))
-    for (const { since, words, worker } of progress.troubles())
-      if (now.getTime() - since >= failingMillis && !stalled.has(worker))
-        stalled.set(worker, `${worker} has failed since ${new Date(since).toISOString()}: ${words}`)
+    for (const { since, words, worker } of progress.troubles()) {
+      if (now.getTime() - since < failingMillis || stalled.has(worker)) continue
+      const env = executing.find((one) => worker === `transfers ${one}`)
+      const message = `${worker} has failed since ${new Date(since).toISOString()}: ${words}`
+      stalled.set(worker, env === undefined ? { message } : { env, message })
+    }
 
-    for (const [subject, message] of stalled) {
+    for (const [subject, one] of stalled) {
       open.add(subject)
-      yield* alerts.raise({ kind: "work_stalled", tenant: Option.none(), subject, message })
+      yield* alerts.raise({ kind: "work_stalled", tenant: Option.none(), subject, ...one })
     }
     for (const subject of open) {
       if (stalled.has(subject)) continue

@@ -1,6 +1,7 @@
 // Alerts about nodes that fail, contradict each other or lag, and their recovery.
 import { Clock, Effect, type Scope } from "effect"
 import type { Env } from "../../domain/Chain.ts"
+import { networks } from "../../domain/networks.ts"
 import type { ChainAlertKind, ChainAlerts, ChainRecoveries } from "../ChainAlerts.ts"
 import type { NodeFailure } from "./NodeFailure.ts"
 import { type RpcNode, refusingAfter } from "./RpcNode.ts"
@@ -29,7 +30,7 @@ export const makeNodeAlerts = (
     if (last !== undefined && now - last < alertEveryMillis) return
     lastAlert.set(key, now)
     // An alert that cannot be stored changes nothing about the answer; the next one tries again.
-    yield* notify({ kind, env, host, message: `RPC node ${host}: ${message}` }).pipe(
+    yield* notify({ kind, env, host, message: `RPC node ${host} of ${networks[env].name}: ${message}` }).pipe(
       Effect.catchCause((cause) => {
         lastAlert.delete(key)
         return Effect.logError("Raising an alert about an RPC node failed", cause)

@@ -185,6 +185,7 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
     yield* alerts.raise({
       kind: "chain_gap",
       tenant: Option.none(),
+      env,
       subject: `${env} ${first}`,
       message: `The nodes of ${name} no longer have blocks ${first} to ${last} (${from.blockTime.toISOString()} to ${next.value.blockTime.toISOString()}), which have not been read. Transfers in them settle only payments that are reported, and are not listed: compare the balances of the receiving addresses with the books. Configure a node that keeps logs for longer than an outage may last.`
     })

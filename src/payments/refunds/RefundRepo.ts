@@ -176,10 +176,10 @@ const make = (sql: SqlClient.SqlClient): RefundStore => {
               SELECT 1 FROM claimed_transfers c WHERE c.chain_id = t.chain_id
                 AND c.transaction_id = t.transaction_id AND c.payer = t.payer AND c.receiver = t.receiver
                 AND c.amount = t.amount AND c.ordinal = t.ordinal)
-            -- Named for another refund.
+            -- Named for another refund of the merchant there.
             AND NOT EXISTS (
               SELECT 1 FROM refunds o WHERE o.transaction_id = t.transaction_id AND o.id <> ${refund.id}
-                AND o.status = 'pending')
+                AND o.status = 'pending' AND o.merchant_id = t.merchant_id AND o.env = t.env)
           ORDER BY t.block_number, t.ordinal LIMIT 10`
       )
       return [...new Set(found.map((row) => row.transaction_id))]

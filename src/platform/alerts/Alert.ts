@@ -1,12 +1,15 @@
 // The type of an alert.
 import type { Option } from "effect"
 import type { AlertKind } from "../../domain/AlertKind.ts"
+import type { Env } from "../../domain/Chain.ts"
 import type { Tenant } from "../../domain/Merchant.ts"
 
 export interface Alert {
   readonly kind: AlertKind
   /** The alert's owner; none for the operator's alerts. */
   readonly tenant: Option.Option<Tenant>
+  /** The network that an operator's alert is about; all networks when absent. A tenant's alert is of its own. */
+  readonly env?: Env
   /** The member to notify; every member when absent. */
   readonly userId?: string
   /**

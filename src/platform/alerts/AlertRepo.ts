@@ -49,7 +49,7 @@ export class AlertRepo extends Context.Service<
                     AND other.acknowledged_at IS NULL)
               RETURNING id)
             INSERT INTO alerts (id, merchant_id, env, kind, subject, message, created_at, user_id)
-            SELECT ${id}::uuid, ${tenant?.merchantId ?? null}::uuid, ${tenant?.env ?? null}::text,
+            SELECT ${id}::uuid, ${tenant?.merchantId ?? null}::uuid, ${tenant?.env ?? alert.env ?? null}::text,
               ${alert.kind}::text, ${alert.subject}::text, ${alert.message}::text, greatest(${at}::timestamptz, ${since}::timestamptz),
               ${alert.userId ?? null}::uuid
             WHERE NOT EXISTS (SELECT 1 FROM resumed) AND NOT EXISTS (

@@ -31,6 +31,7 @@ export const makeStop = (
       alerts.raise({
         kind: stoppedKind,
         tenant: Option.none(),
+        env: network.env,
         subject: wallet.address,
         resumesSince: DateTime.toDateUtc(DateTime.subtract(now, { milliseconds: resumedMillis })),
         message: `${problem} Nothing is relayed on ${name} meanwhile: buyers pay their own fees, transfers settle, and what was sent before goes on. ${remedy}`

@@ -16,6 +16,7 @@ const bench = (fails = () => false) => {
         )
     },
     "relayer_empty",
+    "test",
     { address: "0x1" }
   )
   return { alert, said }

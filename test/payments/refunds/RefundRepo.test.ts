@@ -3,9 +3,10 @@
 import { describe, expect } from "bun:test"
 import { Effect, Option, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { TransactionHash } from "../../../src/domain/Chain.ts"
+import { type Env, TransactionHash } from "../../../src/domain/Chain.ts"
 import type { Tenant } from "../../../src/domain/Merchant.ts"
 import { AtomicUsdc } from "../../../src/domain/Money.ts"
+import { networks } from "../../../src/domain/networks.ts"
 import { type Payment, PaymentId } from "../../../src/domain/Payment.ts"
 import { KeyAuth } from "../../../src/merchants/keys/KeyAuth.ts"
 import { PaymentRepo } from "../../../src/payments/PaymentRepo.ts"
@@ -23,15 +24,23 @@ const newHash = () =>
 const usdc = (atomic: bigint) => AtomicUsdc.make(atomic)
 const newId = Effect.flatMap(SecureRandom.SecureRandom, (random) => random.uuidV7())
 
-/** A merchant with a payment of 10 USDC that has settled in block 100. */
-const paid = Effect.gen(function* () {
-  const repo = yield* PaymentRepo
+const newMerchant = Effect.gen(function* () {
   const keys = yield* KeyAuth
-  const [receiver, payer] = [freshAddress(), freshAddress()]
+  const receiver = freshAddress()
   const { merchant } = yield* Effect.orDie(
     keys.createMerchant({ name: "Shop", receivers: { test: receiver, live: receiver } })
   )
-  const tenant = { merchantId: merchant.id, env: "test" } as const
+  return { merchantId: merchant.id, receiver }
+})
+
+/** A payment of 10 USDC to the merchant, which has settled in block 100. */
+const paidTo = Effect.fnUntraced(function* (
+  { merchantId, receiver }: Effect.Success<typeof newMerchant>,
+  env: Env
+) {
+  const repo = yield* PaymentRepo
+  const payer = freshAddress()
+  const tenant = { merchantId, env }
   const { payment } = yield* repo.open({
     ...tenant,
     id: PaymentId.make(yield* newId),
@@ -42,7 +51,7 @@ const paid = Effect.gen(function* () {
     at: start
   })
   const transfer = {
-    chainId: 84532,
+    chainId: networks[env].chainId,
     transactionId: newHash(),
     logPosition: 0,
     ordinal: 0,
@@ -62,6 +71,7 @@ const paid = Effect.gen(function* () {
   )
   return { tenant, payment: Option.getOrThrow(settled), payer, receiver, transfer }
 })
+const paid = Effect.flatMap(newMerchant, (merchant) => paidTo(merchant, "test"))
 type Paid = Effect.Success<typeof paid>
 
 const refundOf = Effect.fnUntraced(function* (of: Paid, changes: Partial<NewRefund> = {}) {
@@ -563,6 +573,22 @@ describe("RefundRepo on Postgres", () => {
       expect((yield* refundRepo.sentFor(refund)).toSorted()).toEqual([second, transactionId].toSorted())
       yield* refundRepo.proveRefund(refund.id, proofOf(of, { transactionId }), after(30), after(90))
       expect(yield* refundRepo.sentFor(yield* created(of))).toEqual([second])
+    })
+  )
+
+  onPostgres("a transaction named for another merchant, or on the other network, is found all the same", () =>
+    Effect.gen(function* () {
+      const refundRepo = yield* RefundRepo
+      const merchant = yield* newMerchant
+      const of = yield* paidTo(merchant, "test")
+      const refund = yield* created(of)
+      const transactionId = newHash()
+      yield* read(of.tenant, "outgoing", { transactionId, payer: of.receiver, receiver: of.payer })
+      yield* created(yield* paid, { transactionId })
+      yield* created(yield* paidTo(merchant, "live"), { transactionId })
+      expect(yield* refundRepo.sentFor(refund)).toEqual([transactionId])
+      yield* created(of, { transactionId, amount: usdc(1_000_000n) })
+      expect(yield* refundRepo.sentFor(refund)).toEqual([])
     })
   )
 

@@ -5,6 +5,7 @@ import { DateTime, type Duration, Effect, Option, Redacted, Schedule, type Scope
 import { SecureRandom } from "effect/crypto"
 import { isHex } from "viem"
 import { ChainUnavailable } from "../../../domain/Errors.ts"
+import { faucetNetwork } from "../../../domain/networks.ts"
 import { AppConfig } from "../../../platform/AppConfig.ts"
 import { Alerts } from "../../../platform/alerts/Alerts.ts"
 import { DenyList } from "../../DenyList.ts"
@@ -58,6 +59,7 @@ const makeOff = Effect.map(
       yield* alerts.raise({
         kind: "faucet_not_configured",
         tenant: Option.none(),
+        env: faucetNetwork.env,
         subject: "faucet",
         message:
           "A buyer asked for test funds, but the faucet is off. Set FAUCET_PRIVATE_KEY to a wallet that holds USDC and gas on Base Sepolia."
@@ -82,7 +84,7 @@ const make = Effect.fnUntraced(function* (
   const wallet: FaucetWallet = makeFaucetWallet(key, pool)
   const chainDown = () => Effect.fail(new ChainUnavailable({ retryAfter: 5 }))
 
-  const emptyAlert = makeEmptyAlert(alerts, "faucet_empty", wallet)
+  const emptyAlert = makeEmptyAlert(alerts, "faucet_empty", faucetNetwork.env, wallet)
   const tellEmpty = (asset: string) =>
     emptyAlert.tell(`The faucet's wallet ${wallet.address} is out of ${asset}. Fund it on Base Sepolia.`)
   /** A process before this one may have had no wallet, and have told so. */
@@ -95,6 +97,7 @@ const make = Effect.fnUntraced(function* (
     alerts.raise({
       kind: "faucet_wallet_shared",
       tenant: Option.none(),
+      env: faucetNetwork.env,
       subject: wallet.address,
       message: `Something else sends transactions from the faucet's wallet ${wallet.address}, so grants lose their nonces to it. Give each deployment a FAUCET_PRIVATE_KEY of its own, and use the key nowhere else.`
     })
@@ -110,6 +113,7 @@ const make = Effect.fnUntraced(function* (
     yield* alerts.raise({
       kind: "faucet_transfer_reverts",
       tenant: Option.none(),
+      env: faucetNetwork.env,
       subject: wallet.address,
       message: `A transfer of USDC from the faucet's wallet ${wallet.address} reverted, although the wallet holds enough. Check whether the token is paused, or the wallet blacklisted.`
     })

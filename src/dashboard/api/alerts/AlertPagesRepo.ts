@@ -4,7 +4,6 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AlertKind } from "../../../domain/AlertKind.ts"
 import { MerchantId, Uuid } from "../../../domain/Merchant.ts"
-import { envs } from "../../../domain/networks.ts"
 import { orUnknown } from "../../../domain/orUnknown.ts"
 import { isNoticeable } from "../../../payments/isNoticeableSql.ts"
 import { CurrentMember, type Member } from "../Session.ts"
@@ -54,16 +53,13 @@ const make = Effect.gen(function* () {
 
   /**
    * The merchant's in this environment, what the member is told in both, what the operator is told wherever it
-   * looks, and the service's; a node's alert names its environment first. Transfers that nothing explains are
-   * listed themselves.
+   * looks, and the service's about this network or all. Transfers that nothing explains are listed themselves.
    */
   const visible = ({ tenant: { merchantId, env }, user }: Reader) => sql`
     kind <> 'incoming_transfer' AND ((merchant_id = ${merchantId} AND env = ${env} AND user_id IS NULL)
       OR (merchant_id = ${merchantId} AND user_id = ${user.id})
       OR (merchant_id IS NULL AND user_id = ${user.id})
-      OR (merchant_id IS NULL AND user_id IS NULL AND ${sql.and(
-        envs.filter((other) => other !== env).map((other) => sql`subject NOT LIKE ${`${other} %`}`)
-      )}))`
+      OR (merchant_id IS NULL AND user_id IS NULL AND (env IS NULL OR env = ${env})))`
 
   return {
     countOpen: Effect.gen(function* () {
@@ -93,7 +89,7 @@ const make = Effect.gen(function* () {
         startingAfter === undefined
           ? sql``
           : sql`AND (created_at, id) < (
-              SELECT last.created_at, last.id FROM alerts last WHERE last.id = ${startingAfter})`
+              SELECT created_at, id FROM alerts WHERE id = ${startingAfter} AND ${visible(reader)})`
       const found = yield* decodeAlerts(
         yield* sql`
           SELECT ${columns} FROM alerts WHERE ${visible(reader)} AND ${standing} ${after}

@@ -247,7 +247,7 @@ const make = Effect.gen(function* () {
           ? sql``
           : sql`AND (${sort.key}) ${sort.after} (
               SELECT ${sort.of} FROM payments last
-              WHERE last.id = ${startingAfter} AND last.merchant_id = ${tenant.merchantId})`
+              WHERE last.id = ${startingAfter} AND last.merchant_id = ${tenant.merchantId} AND last.env = ${tenant.env})`
       const rows = yield* decodePayments(
         yield* sql`
           SELECT p.* FROM ${among}

@@ -69,7 +69,8 @@ const make = Effect.gen(function* () {
           ? sql``
           : sql`AND (d.created_at, d.id) < (
               SELECT last.created_at, last.id FROM webhook_deliveries last
-              WHERE last.id = ${page.startingAfter} AND last.merchant_id = ${tenant.merchantId})`
+              WHERE last.id = ${page.startingAfter} AND last.merchant_id = ${tenant.merchantId}
+                AND last.env = ${tenant.env})`
       // Written out: where it is a parameter, Postgres plans a statement on a large table anew each time.
       const limit = sql.literal(`LIMIT ${page.limit}`)
       return yield* decodeDeliveries(
