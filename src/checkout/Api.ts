@@ -81,7 +81,10 @@ export class CheckoutApi extends endpointGroup("checkout")(
           ),
           rpcUrl: Schema.optionalKey(Schema.String),
           haltedSince: Schema.optionalKey(
-            Schema.String.annotate({ description: "The time of its newest block, while it makes none." })
+            Schema.String.annotate({
+              description: "The time of its newest block, while it makes none.",
+              examples: ["2026-01-31T12:00:00.000Z"]
+            })
           )
         }),
         token: Schema.Struct({

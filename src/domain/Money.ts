@@ -36,12 +36,14 @@ const isDecimal = Schema.isPattern(/^[0-9]{1,14}(\.[0-9]{1,6})?$/u, {
 })
 
 /** A limit on the wire, which may be 0; atomic USDC inside. */
-export const UsdLimit = Schema.String.check(isDecimal).pipe(
-  Schema.decodeTo(Schema.BigInt, {
-    decode: SchemaGetter.transform(parse),
-    encode: SchemaGetter.transform(formatUsd)
-  })
-)
+export const UsdLimit = Schema.String.check(isDecimal)
+  .annotate({ description: "USD as a decimal string, which may be 0.", examples: ["100.00"] })
+  .pipe(
+    Schema.decodeTo(Schema.BigInt, {
+      decode: SchemaGetter.transform(parse),
+      encode: SchemaGetter.transform(formatUsd)
+    })
+  )
 
 /**
  * Decimal USD on the wire, atomic units inside. docs/contract.md 4.1 and 8: up to

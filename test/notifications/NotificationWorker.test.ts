@@ -359,7 +359,7 @@ describe("Telling people", () => {
               INSERT INTO incoming_transfers (id, chain_id, transaction_id, payer, receiver, amount, ordinal, merchant_id,
                 env, block_number, block_hash, block_time, created_at, kind, handled_at, handled_by)
               VALUES (gen_random_uuid(), 84532, sha256(${merchant}::text::bytea), decode(repeat('33', 20), 'hex'),
-                decode(repeat('11', 20), 'hex'), 1, ${ordinal}, ${merchant}, 'test', 1, sha256('1'), now(),
+                decode(repeat('11', 20), 'hex'), 1000000, ${ordinal}, ${merchant}, 'test', 1, sha256('1'), now(),
                 now(), 'unknown', ${merchant === done ? new Date() : null}, ${merchant === done ? "Ada" : null})`)
         }
         yield* instance

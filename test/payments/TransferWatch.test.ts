@@ -95,11 +95,17 @@ const shop = Effect.gen(function* () {
     chain,
     send,
     open: openPayment(merchant.principal, receiver, price),
-    transfers: transferRepo.listTransfers(merchant.tenant, {
-      status: "open",
-      limit: 100,
-      startingAfter: undefined
-    })
+    /** Those that no payment claims, dust as well. */
+    transfers: transferRepo
+      .listTransfers(merchant.tenant, { status: "all", limit: 100, startingAfter: undefined })
+      .pipe(
+        Effect.map((all) =>
+          all.filter(
+            ({ droppedAt, handledAt, paymentId }) =>
+              paymentId === null && droppedAt === null && handledAt === null
+          )
+        )
+      )
   }
 })
 

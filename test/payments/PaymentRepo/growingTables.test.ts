@@ -10,8 +10,8 @@ import { liveEffect } from "../../support/run.ts"
 import { twoInstances } from "./twoInstances.ts"
 
 const rows = 20_000
-/** What planning looks at among them; a table of so many rows has five times as many. */
-const mostPages = 100
+/** What planning looks at among them; a table of so many rows has three times as many. */
+const mostPages = 150
 const { chainId, usdc } = networks.test
 
 const wallet = (sql: SqlClient.SqlClient, of: string) =>

@@ -25,6 +25,7 @@ const meanings: ReadonlyArray<readonly [place: RegExp, message: RegExp]> = [
   [/^query\.decimal$/, /JSON has decimal points/],
   [/^body\.amount$/, /^Send `amount`, or `minAmount` and `maxAmount`/],
   [/^body\.paymentId$/, /either `paymentId` or `incomingTransferId`/],
+  [/^body\.(included|safe)$/, /have no limit at this level|the operator's limit/],
   // EIP-55: the letters' case is a checksum.
   [/^body\.recipient$/, /wrong checksum/],
   // Any JSON by the document; x402's specification has its form, of the version that is named.

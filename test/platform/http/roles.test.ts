@@ -98,6 +98,17 @@ const doors: Readonly<
     path: "/api/v1/statement?from=2026-01-01&to=2026-01-31",
     opens: ["full", "readOnly", "liveFull", "liveReadOnly"]
   },
+  "settlementLevels.retrieve": {
+    method: "GET",
+    path: "/api/v1/settlement-levels",
+    opens: ["full", "readOnly", "liveFull", "liveReadOnly"]
+  },
+  "settlementLevels.update": {
+    method: "PATCH",
+    path: "/api/v1/settlement-levels",
+    body: {},
+    opens: ["full", "liveFull"]
+  },
   "refunds.create": {
     method: "POST",
     path: "/api/v1/refunds",

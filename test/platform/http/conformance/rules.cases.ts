@@ -267,6 +267,7 @@ add("9", "the OpenAPI document is 3.1 and knows every path of the contract", asy
       "/api/v1/refunds/{id}",
       "/api/v1/refunds/{id}/cancel",
       "/api/v1/refunds/{id}/transaction",
+      "/api/v1/settlement-levels",
       "/api/v1/x402/settle",
       "/api/v1/x402/supported",
       "/api/v1/x402/verify",
