@@ -88,10 +88,10 @@ const make = (sql: SqlClient.SqlClient): TransferStore => {
     ...makeChainReadingSql(sql),
     ...makeMatchingSql(sql),
 
-    takeUnmatched: Effect.fn("TransferRepo.takeUnmatched")(function* (at, leaseUntil, limit) {
+    takeUnmatched: Effect.fn("TransferRepo.takeUnmatched")(function* (env, at, leaseUntil, limit) {
       const taken = yield* decode(sql`
         WITH due AS (
-          SELECT id FROM incoming_transfers WHERE match_at <= ${at} AND ${isFree(at)}
+          SELECT id FROM incoming_transfers WHERE env = ${env} AND match_at <= ${at} AND ${isFree(at)}
           ORDER BY match_at, block_number, id LIMIT ${limit} FOR UPDATE SKIP LOCKED
         )
         UPDATE incoming_transfers t

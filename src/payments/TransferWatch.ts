@@ -5,6 +5,8 @@ import { DateTime, Duration, Effect, Layer, Option } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import type { ChainReach } from "../chain/ChainReach.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
+import type { Env } from "../domain/Chain.ts"
+import { envs, networks } from "../domain/networks.ts"
 import type { AppConfig } from "../platform/AppConfig.ts"
 import { Alerts } from "../platform/alerts/Alerts.ts"
 import { Networks } from "../platform/Networks.ts"
@@ -31,15 +33,17 @@ const make = Effect.gen(function* () {
   const alerts = yield* Alerts
 
   // In the order of the chain: of two transfers for one payment, the first settles it.
-  const matchDue = leased({
-    what: "Matching an incoming transfer",
-    leaseMillis: matchLeaseMillis,
-    batch: 50,
-    concurrency: 1,
-    take: transferRepo.takeUnmatched,
-    each: makeMatchTransfer({ transferRepo, claimRepo, payments, chain }),
-    annotations: ({ transactionId }) => ({ transactionId })
-  })
+  const matchTransfer = makeMatchTransfer({ transferRepo, claimRepo, payments, chain })
+  const matchDue = (env: Env) =>
+    leased({
+      what: "Matching an incoming transfer",
+      leaseMillis: matchLeaseMillis,
+      batch: 50,
+      concurrency: 1,
+      take: (at, leaseUntil, limit) => transferRepo.takeUnmatched(env, at, leaseUntil, limit),
+      each: matchTransfer,
+      annotations: ({ transactionId }) => ({ transactionId })
+    })
 
   /** Raises at most one alert a merchant and day. */
   const alert = Effect.gen(function* () {
@@ -57,8 +61,14 @@ const make = Effect.gen(function* () {
     }
   })
 
-  yield* Effect.forEach(executing, (env) => readNetwork(env, matchDue), { discard: true })
-  yield* supervised("Matching incoming transfers", due.next("incoming transfers", "2 seconds"), matchDue)
+  yield* Effect.forEach(executing, (env) => readNetwork(env, matchDue(env)), { discard: true })
+  // Each network by itself: what waits for the silent nodes of one holds up no money of the other.
+  for (const env of envs)
+    yield* supervised(
+      `Matching incoming transfers of ${networks[env].name}`,
+      due.next("incoming transfers", "2 seconds"),
+      matchDue(env)
+    )
   yield* periodic("Alerting about incoming transfers", Effect.sleep("30 seconds"), alert)
 })
 

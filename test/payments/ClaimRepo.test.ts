@@ -198,7 +198,7 @@ describe("ClaimRepo on Postgres", () => {
             paymentId: isMoved ? null : payment.id,
             droppedAt: null
           })
-          const due = yield* transferRepo.takeUnmatched(after(100), after(130), 10)
+          const due = yield* transferRepo.takeUnmatched("test", after(100), after(130), 10)
           expect(due.some(({ id }) => id === first)).toBe(isMoved)
         })
     )
@@ -227,11 +227,13 @@ describe("ClaimRepo on Postgres", () => {
     onPostgres("open transfers like it are matched again at each look", () =>
       Effect.gen(function* () {
         const { lose, transferRepo, second } = yield* settled
-        yield* transferRepo.takeUnmatched(after(20), after(50), 10)
+        yield* transferRepo.takeUnmatched("test", after(20), after(50), 10)
         yield* transferRepo.noteMatch(second, { kind: "second" })
-        expect(yield* transferRepo.takeUnmatched(after(60), after(90), 10)).toHaveLength(0)
+        expect(yield* transferRepo.takeUnmatched("test", after(60), after(90), 10)).toHaveLength(0)
         yield* lose
-        expect(yield* transferRepo.takeUnmatched(after(61), after(90), 10)).toMatchObject([{ id: second }])
+        expect(yield* transferRepo.takeUnmatched("test", after(61), after(90), 10)).toMatchObject([
+          { id: second }
+        ])
       })
     )
 

@@ -120,12 +120,12 @@ describe("TransferRepo on Postgres", () => {
           attemptRepo.announce({ ...tenant, paymentId: own.id, attempt, minedNonce: null })
         expect(Option.isNone(yield* announce(yield* attemptOf()))).toBeTrue()
         expect(yield* transferRepo.handleTransfer(tenant, id, person(after(69)))).toBeFalse()
-        expect(yield* transferRepo.takeUnmatched(after(69), after(99), 10)).toHaveLength(0)
+        expect(yield* transferRepo.takeUnmatched("test", after(69), after(99), 10)).toHaveLength(0)
         const settlement = yield* settlementOf(own, hash(1))
         expect(Option.isNone(yield* repo.settle({ ...settlement, at: after(69) }))).toBeTrue()
 
         // Whoever took it was killed: the reader of the chain matches it again.
-        expect(yield* transferRepo.takeUnmatched(after(70), after(99), 10)).toMatchObject([
+        expect(yield* transferRepo.takeUnmatched("test", after(70), after(99), 10)).toMatchObject([
           { id, handledAt: null }
         ])
         expect(Option.isSome(yield* repo.settle({ ...settlement, at: after(71) }))).toBeTrue()
@@ -167,7 +167,7 @@ describe("TransferRepo on Postgres", () => {
         // The reader of the chain ends a matching that it began before.
         yield* transferRepo.noteMatch(id, { kind: "unknown" })
         yield* transferRepo.giveBack(id, wrong.id, after(10))
-        expect(yield* transferRepo.takeUnmatched(after(11), after(40), 10)).toMatchObject([
+        expect(yield* transferRepo.takeUnmatched("test", after(11), after(40), 10)).toMatchObject([
           { id, handledAt: null }
         ])
         yield* transferRepo.takeForPayment(tenant, id, right.id, person(after(12)))
@@ -176,7 +176,7 @@ describe("TransferRepo on Postgres", () => {
         expect(Option.getOrThrow(yield* transferRepo.findTransfer(tenant, id))).toMatchObject({
           ...{ paymentId: right.id, handledAt: after(12), handledBy: "ann@example.com", note: "by hand" }
         })
-        expect(yield* transferRepo.takeUnmatched(after(999), after(9999), 10)).toHaveLength(0)
+        expect(yield* transferRepo.takeUnmatched("test", after(999), after(9999), 10)).toHaveLength(0)
       })
   )
 
@@ -191,10 +191,10 @@ describe("TransferRepo on Postgres", () => {
         expect(yield* transferRepo.takeForPayment(tenant, id, payment.id, person(after(10)))).toBeTrue()
         expect(yield* transferRepo.takeForPayment(tenant, id, payment.id, person(after(70)))).toBeTrue()
         yield* transferRepo.giveBack(id, payment.id, after(10))
-        expect(yield* transferRepo.takeUnmatched(after(71), after(100), 10)).toEqual([])
+        expect(yield* transferRepo.takeUnmatched("test", after(71), after(100), 10)).toEqual([])
         expect(Option.getOrThrow(yield* transferRepo.findTransfer(tenant, id)).handledAt).toEqual(after(70))
         yield* transferRepo.giveBack(id, payment.id, after(70))
-        expect(yield* transferRepo.takeUnmatched(after(71), after(100), 10)).toMatchObject([
+        expect(yield* transferRepo.takeUnmatched("test", after(71), after(100), 10)).toMatchObject([
           { id, handledAt: null }
         ])
       })

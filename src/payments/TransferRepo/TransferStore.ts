@@ -110,6 +110,7 @@ export interface TransferStore {
    * What a person took for a payment and has not settled while the lease of it ran is given back.
    */
   readonly takeUnmatched: (
+    env: Env,
     at: Date,
     leaseUntil: Date,
     limit: number
