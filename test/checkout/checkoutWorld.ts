@@ -8,7 +8,7 @@ import * as App from "../../src/app/App.ts"
 import { freePort } from "../../src/app/dev/freePort.ts"
 import { LocalChain } from "../../src/app/dev/LocalChain.ts"
 import { Address, type Env } from "../../src/domain/Chain.ts"
-import { byEnv, envs, networks } from "../../src/domain/networks.ts"
+import { blocksIn, byEnv, envs, networks } from "../../src/domain/networks.ts"
 import { type FirstKeys, KeyAuth, type NewMerchant } from "../../src/merchants/keys/KeyAuth.ts"
 import { TransferRepo } from "../../src/payments/TransferRepo.ts"
 import { AppConfig, type Environment } from "../../src/platform/AppConfig.ts"
@@ -311,7 +311,7 @@ export const makeCheckoutWorld = Effect.fnUntraced(function* (
 })
 
 /** Blocks after which the service believes that a nonce is used. */
-export const deepEnough = 7
+export const deepEnough = Number(blocksIn(moneyNetwork.env, 10_000)) + 2
 
 /** Waits until the checkout on the page shows a state. */
 export const untilState = async (page: Page, state: string, timeout = 40_000): Promise<void> => {

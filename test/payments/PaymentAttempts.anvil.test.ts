@@ -3,6 +3,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { createWalletClient, http } from "viem"
+import { blocksIn } from "../../src/domain/networks.ts"
 import { batchCall, batchContract } from "../support/contracts.ts"
 import { moneyNetwork } from "../support/moneyNetwork.ts"
 import { moneyWorld, transferCall } from "./moneyWorld.ts"
@@ -13,6 +14,8 @@ const world = await moneyWorld()
 
 const { usdc } = moneyNetwork
 const price = 3_000_000n
+/** Blocks that a reorganisation may replace. */
+const replaceable = Number(blocksIn(moneyNetwork.env, 10_000))
 const cursor = async () => (await world.sql`SELECT block_number FROM chain_cursors`)[0].block_number
 const code = (answer: { readonly body: { readonly error?: { readonly code: string } } }) =>
   answer.body.error?.code
@@ -117,7 +120,7 @@ describe("announced attempts", () => {
     const own = (nonce: number) => world.attempts(payment.id, buyer.address, { attemptId, nonce })
     // A reorganisation of these blocks would free the nonce again.
     expect((await own(0)).body.attempts).toHaveLength(1)
-    await mineAndRead(5)
+    await mineAndRead(replaceable)
     for (const other of [undefined, { attemptId: crypto.randomUUID(), nonce: 0 }])
       expect((await world.attempts(payment.id, buyer.address, other)).body.attempts).toHaveLength(1)
     // The wallet has used another nonce than it was asked to, and what it sent may still come.
@@ -133,7 +136,7 @@ describe("announced attempts", () => {
 
   test("for any other browser ten minutes after it: the wallet may have its prompt open, and send it with a nonce of its own", async () => {
     const { buyer, payment } = await usesNonceElsewhere()
-    await mineAndRead(5)
+    await mineAndRead(replaceable)
     const announcedBefore = async (minutes: number) => {
       await world.sql`UPDATE payment_attempts SET announced_at = now() - make_interval(mins => ${minutes})
         WHERE payment_id = ${payment.id}`
