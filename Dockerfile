@@ -1,4 +1,4 @@
-# The service, as a user without rights, with its own health check.
+# The service, run by an unprivileged user, with a health check.
 FROM oven/bun:1.4.5-slim AS build
 WORKDIR /app
 COPY package.json bun.lock bunfig.toml tsconfig.json ./
@@ -36,14 +36,14 @@ COPY --from=build /app/dist ./dist
 RUN mkdir -p /data && chown bun:bun /data
 USER bun
 ENV HOST=0.0.0.0 PORT=8787 DATA_DIR=/data
-# The heap grows as on a machine of 1 GiB, whatever the host has: nearly half the memory under load.
-# Machine code is made of what runs often, not of what runs at the start: 18 MB.
+# Limits the heap as on a machine of 1 GiB, which saves nearly half of the memory under load. Compiles only code that runs
+# often, which saves 18 MB. See docs/operating.md, "The build".
 ENV BUN_JSC_forceRAMSize=1073741824 BUN_JSC_smallHeapGrowthFactor=2 BUN_JSC_thresholdForJITAfterWarmUp=5000 BUN_JSC_thresholdForOptimizeAfterWarmUp=3000
-# What is freed is used again within moments; given back to the system, each page of it is a fault again.
+# Lets the process reuse freed memory instead of returning it, which avoids page faults.
 ENV MIMALLOC_PURGE_HOLES=0 MIMALLOC_PURGE_DELAY=1000
-# 8787 is the service; 9464 the metrics, where METRICS_PORT asks for them.
+# 8787 is the service's port; 9464 is for metrics, if METRICS_PORT sets it.
 EXPOSE 8787 9464
-# Alive, also while it migrates the database: a container that is ended for that begins anew. Ready is /readyz.
+# /healthz answers during migrations too, so no container is restarted during one. /readyz shows readiness.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
   CMD ["bun", "-e", "process.exit((await fetch('http://127.0.0.1:' + process.env.PORT + '/healthz')).ok ? 0 : 1)"]
 CMD ["bun", "dist/main.js"]

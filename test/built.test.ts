@@ -1,4 +1,4 @@
-// The service as the image runs it: one file, with the sources that browsers get beside it.
+// The service as the image runs it: one file, with the browser programs' sources next to it.
 import { expect } from "bun:test"
 import { Effect, Schedule } from "effect"
 import { mnemonicToAccount } from "viem/accounts"
@@ -14,7 +14,7 @@ import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "./su
 import { liveEffect } from "./support/run.ts"
 import { receiver } from "./support/service.ts"
 
-liveEffect("the built service answers, and serves what browsers load", () =>
+liveEffect("the built service answers, and serves the browser programs", () =>
   Effect.gen(function* () {
     const build = yield* spawnProgram(["run", "build"], {})
     expect([yield* build.exited, build.output()]).toEqual([0, expect.stringContaining("main.js")])
@@ -76,7 +76,7 @@ liveEffect("the built service answers, and serves what browsers load", () =>
       const file = yield* ask(path)
       expect([path, file.status, file.text.length > 1_000]).toEqual([path, 200, true])
     }
-    // What is loaded with the first signature, passkey and mail lies beside the service.
+    // Modules that load with the first signature, passkey and mail are separate files of the image.
     const now = Math.floor(Date.now() / 1000)
     const audience = service.baseUrl.replace("127.0.0.1", "localhost")
     const buyer = mnemonicToAccount(developmentMnemonic, { addressIndex: 6 })
@@ -96,7 +96,7 @@ liveEffect("the built service answers, and serves what browsers load", () =>
         }
       })
     )
-    // No chain answers; a library that is missing would be an internal error.
+    // No node answers; a missing library would be an internal error instead.
     expect(reported.body.error.code).toBe("CHAIN_UNAVAILABLE")
     const person = yield* Effect.promise(() => signUp(service.baseUrl, freshAddress()))
     const passkey = yield* Effect.promise(() =>
@@ -112,7 +112,7 @@ liveEffect("the built service answers, and serves what browsers load", () =>
       Effect.repeat({ schedule: Schedule.spaced("50 millis"), until: (came) => came }),
       Effect.timeout("30 seconds")
     )
-    // The build has made them; the service writes its own address into them.
+    // The build creates the programs; the service writes its own address into them.
     const made = yield* Effect.promise(() => Bun.file("dist/browser/checkout.component.main.js").text())
     expect(made).not.toContain(service.baseUrl)
     expect((yield* ask("/checkout.js")).text).toBe(

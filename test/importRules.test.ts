@@ -6,7 +6,7 @@ import { Glob } from "bun"
 
 const root = join(import.meta.dir, "..")
 
-/** From the bottom up: a folder imports itself and those before it. */
+/** From the bottom up: a folder imports only itself and the folders before it. */
 const order = [
   "domain",
   "platform",
@@ -54,7 +54,7 @@ const violations = (breaks: (one: Import) => boolean, remedy: string) =>
 const isContract = (file: string) => /\/Api\.ts$/.test(file)
 const isTag = (file: string) => textOf(file).includes("static readonly layer")
 
-/** A shortest way of imports from `start` back to it; none if there is no such way. */
+/** A shortest path of imports from `start` back to it; none if there is no such path. */
 const cycleOf = (
   start: string,
   targets: ReadonlyMap<string, ReadonlyArray<Import>>
@@ -71,7 +71,7 @@ const cycleOf = (
   return []
 }
 
-/** A shortest cycle through each file that is on one, each cycle once. */
+/** A shortest cycle through each file that is on a cycle, each cycle once. */
 const cyclesOf = (all: ReadonlyArray<Import>) => {
   const targets = Map.groupBy(all, ({ file }) => file)
   const cycles = new Map<string, ReadonlyArray<Import>>()
@@ -93,12 +93,12 @@ const cyclesOf = (all: ReadonlyArray<Import>) => {
 }
 
 describe("import rules", () => {
-  test("there are imports to judge, in twelve folders", () => {
+  test("there are imports to check, in twelve folders", () => {
     expect(imports.length).toBeGreaterThan(200)
     expect(new Set(sources.map(folderOf).filter((folder) => folder !== undefined))).toEqual(new Set(order))
   })
 
-  test("a folder imports those before it alone; handlers also import the whole contract", () => {
+  test("a folder imports only the folders before it; handlers also import the whole contract", () => {
     expect(
       violations(
         ({ file, target }) => {
@@ -112,11 +112,11 @@ describe("import rules", () => {
     ).toEqual([])
   })
 
-  test("no cycles between files, also of types", () => {
+  test("there are no cycles between files, including type imports", () => {
     expect(cyclesOf(imports)).toEqual([])
   })
 
-  test("a cycle is told as a shortest way of imports, with their lines", () => {
+  test("a cycle is reported as a shortest path of imports, with their lines", () => {
     const edge = (file: string, target: string, line: number): Import => ({
       file,
       target,
@@ -134,7 +134,7 @@ describe("import rules", () => {
     ).toEqual(["c:4 imports b, b:2 imports c: give the type or function that both need a file."])
   })
 
-  test("the domain imports effect alone, and a hash where it derives one", () => {
+  test("the domain imports only effect, and a hash to derive a nonce", () => {
     expect(
       violations(
         ({ file, target }) =>
@@ -147,7 +147,7 @@ describe("import rules", () => {
     ).toEqual([])
   })
 
-  test("contracts import domain, other contracts and the shared HTTP contract", () => {
+  test("contracts import only the domain, other contracts and the shared HTTP contract", () => {
     const allowed =
       /^(effect(\/.*)?|src\/domain\/.*|src\/(.*\/)?(Api|[A-Z]\w*View)\.ts|src\/platform\/http\/(Access|ApiKeyAuth|Envelope|Mount|RequestRules)\.ts|src\/app\/openapi\/compactDocument\.ts|src\/dashboard\/api\/(Session|memberGroup)\.ts)$/
     expect(
@@ -158,17 +158,17 @@ describe("import rules", () => {
     ).toEqual([])
   })
 
-  test("endpoints are grouped by `endpointGroup` alone, which wants to know who may call them", () => {
+  test("endpoints are grouped only by `endpointGroup`, which makes them declare their callers", () => {
     const grouped = sources.filter((file) => textOf(file).includes("HttpApiGroup.make"))
     expect(grouped).toEqual(["src/platform/http/Access.ts"])
   })
 
-  test("SQL is written in repositories, migrations and the database's folder alone", () => {
+  test("SQL is written only in repositories, migrations and the database's folder", () => {
     const repository = /(Repo|Sql|Database|System)\.ts$/
     expect(
       violations(
         ({ file, target, typeOnly }) =>
-          // The type of what a layer needs is not SQL.
+          // The type of a layer's requirements is not SQL.
           !typeOnly &&
           /^effect\/sql|^@effect\/sql-pg/.test(target) &&
           !repository.test(file) &&
@@ -181,7 +181,7 @@ describe("import rules", () => {
     ).toEqual([])
   })
 
-  test("a migration imports effect alone: what a release has applied stays as it is", () => {
+  test("a migration imports only effect: an applied migration never changes", () => {
     expect(
       violations(
         ({ file, target }) => file.startsWith("migrations/") && !/^effect(\/|$)/.test(target),
@@ -190,7 +190,7 @@ describe("import rules", () => {
     ).toEqual([])
   })
 
-  test("each migration is listed in src/platform/database/migrations.ts, which runs no other", () => {
+  test("each migration is listed in src/platform/database/migrations.ts, and no other runs", () => {
     expect(
       imports
         .filter(({ file }) => file === "src/platform/database/migrations.ts")
@@ -199,7 +199,7 @@ describe("import rules", () => {
     ).toEqual(sources.filter((file) => file.startsWith("migrations/")))
   })
 
-  test("nothing but programs imports App", () => {
+  test("only programs import App", () => {
     const programs = /^src\/app\/(service|cli\/main|dev\/demo)\.ts$/
     expect(
       violations(
@@ -220,7 +220,7 @@ describe("import rules", () => {
     ).toEqual([])
   })
 
-  test("the client library stands on nothing but itself; types of the contract cost nothing", () => {
+  test("the client library imports only itself; types of the contract cost nothing", () => {
     expect(
       violations(
         ({ file, target, typeOnly }) =>
@@ -230,8 +230,8 @@ describe("import rules", () => {
     ).toEqual([])
   })
 
-  test("browser code of the checkout imports browser code alone, and types", () => {
-    // Pages and documents are served.
+  test("browser code of the checkout imports only browser code, and types", () => {
+    // Pages and documents are served, not imported.
     const browser = /^src\/checkout\/(component|pages)\/(?!.*(Pages|documents)\.ts$)/
     const own =
       /^src\/checkout\/(component|pages)\/|^src\/platform\/pages\/browser\/|^src\/payments\/(buyers\/createDidToken|receipts\/catalogues)\.ts$|^src\/domain\/networks\.ts$|\.json$/
@@ -241,7 +241,7 @@ describe("import rules", () => {
           browser.test(file) &&
           !typeOnly &&
           !own.test(target) &&
-          // The playground's wallet signs with viem; the component weighs too little for it.
+          // The playground's wallet signs with viem; the component is too small for it.
           !(file === "src/checkout/pages/burnerWallet.ts" && target === "viem/accounts") &&
           !(target === "uqr"),
         "a buyer's browser would load it."
@@ -249,7 +249,7 @@ describe("import rules", () => {
     ).toEqual([])
   })
 
-  test("what a service is made of is its folder's own: others go through the service", () => {
+  test("the parts of a service are private to its folder: others go through the service", () => {
     const wiring = ["src/app/App.ts", "src/app/Routes.ts", "src/app/DashboardRoutes.ts"]
     const isPart = (target: string) => {
       const parts = target.split("/")
@@ -261,7 +261,7 @@ describe("import rules", () => {
       violations(
         ({ file, target, typeOnly }) =>
           target.startsWith("src/") &&
-          // Programs read settings before there is a configuration.
+          // Programs read settings before the configuration exists.
           !target.startsWith("src/platform/AppConfig/") &&
           !typeOnly &&
           !wiring.includes(file) &&
@@ -272,7 +272,7 @@ describe("import rules", () => {
     ).toEqual([])
   })
 
-  test("what implements a tag imports it as a type alone", () => {
+  test("an implementation of a tag imports it only as a type", () => {
     expect(
       violations(
         ({ file, target, typeOnly }) => !typeOnly && `${dirname(file)}.ts` === target && isTag(target),
@@ -286,13 +286,13 @@ describe("import rules", () => {
     expect(own.filter((file) => textOf(file).split("\n").length > 401)).toEqual([])
   })
 
-  test("the README's layout is the tree", () => {
-    const layout = textOf("README.md").split("<details>")[1] ?? ""
+  test("the README's layout matches the tree", () => {
+    const layout = textOf("README.md")
     const named = [...layout.matchAll(/^ {2}([a-z0-9]+)\//gm)].map(([, name = ""]) => name)
     expect(named.toSorted()).toEqual(order.toSorted())
   })
 
-  test("no type has the name of another folder's", () => {
+  test("no type has the name of another folder's type", () => {
     // Packages and browser code are programs of their own.
     const own = /^src\/(packages|checkout\/(component|pages)|dashboard\/browser)\//
     const places = new Map<string, Array<string>>()
@@ -322,7 +322,7 @@ describe("import rules", () => {
     expect(misnamed).toEqual([])
   })
 
-  test("no barrels, no folders named after nothing", () => {
+  test("there are no barrels, and no folder has a meaningless name", () => {
     const files = [...new Glob("src/**/*").scanSync(root)]
     expect(
       files.filter((file) => /(^|\/)(index\.ts|utils?|helpers?|common|types)(\/|\.ts$|$)/.test(file))

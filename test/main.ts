@@ -1,6 +1,7 @@
-// `bun run test`: the newcomer's suite, in one process a worker, on Node and npm alone. `bun run test:rest`: whatever
-// starts the service, a chain or a browser, other databases and languages, the simulation; both are `bun run test:all`. `bun run test:live`: where money moves, on Mainnet's row of the table. With folders or
-// files as arguments: those alone. Prints what fails as it fails, and a count at the end.
+// `bun run test`: the newcomer's suite, one process for each worker, on Node and npm only. `bun run test:rest`: tests
+// that start the service, a chain or a browser, other databases and languages, the simulation. `bun run test:all`:
+// both. `bun run test:live`: the tests that move money, on Mainnet's row of the table. Folders or files as arguments
+// run only those. Prints failures as they happen, and a count at the end.
 import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -17,7 +18,7 @@ const root = join(import.meta.dir, "..")
 process.chdir(root)
 process.env["TMPDIR"] = scratchDirectory()
 
-/** Other languages, drawn requests, a simulated world, timings: minutes each. */
+/** Other languages, random requests, a simulated world, timings: minutes each. */
 const long = [
   /\.(alone|after)\.test\.ts$/,
   /^test\/(bench|canary|examples|fuzz|packages|simulation)\//,
@@ -55,14 +56,14 @@ for (const signal of ["SIGINT", "SIGTERM"] as const)
     running?.kill(signal)
   })
 
-/** Nothing more runs after a signal. */
+/** Nothing else runs after a signal. */
 const run = async (which: ReadonlyArray<string>, ...flags: ReadonlyArray<string>): Promise<void> => {
   if (stopped || which.length === 0) return
   const child = Bun.spawn(
     [
       process.execPath,
       "test",
-      // A test or hook that hangs is given up then. No test takes it for how fast anything is.
+      // The limit for a test or hook that hangs. No test measures speed with it.
       "--timeout=180000",
       ...flags,
       ...which.map((file) => `./${file}`)
@@ -89,7 +90,7 @@ const runBuilder = (builder: string) => {
   if (Bun.spawnSync([process.execPath, builder], { stderr: "inherit" }).exitCode !== 0)
     throw new Error(`${builder} fails.`)
 }
-// Tests of a whole suite share the site and the packages; a site that is newer than its sources is not built again.
+// Tests of a whole suite share the site and the packages; a site newer than its sources is not rebuilt.
 if (given.length === 0) {
   report.say("Building the pages of /docs and the packages")
   runBuilder("src/app/guides/build.ts")
@@ -108,17 +109,18 @@ if (isRestAsked && given.length === 0) {
 const named = (suffix: string) => chosen.filter((file) => file.endsWith(`.${suffix}.test.ts`))
 const beside = chosen.filter((file) => !/\.(alone|after)\.test\.ts$/.test(file))
 if (beside.length === 1) await run(beside)
-// The longest begin first, so that no worker is left with them. What starts programs fills two cores with three workers.
+// The longest start first, so that no worker ends up with them. Tests that start programs fill two cores with three
+// workers.
 else
   await run(
     beside,
     `--parallel=${beside.some(isRest) ? 3 : 4}`,
     ...(existsSync("test/timings.json") ? ["--timings=test/timings.json"] : [])
   )
-// They take the machine for themselves, and run from the sources, as people start it.
+// These need the machine to themselves, and run from the sources, as developers start it.
 delete process.env["TEST_BUILT"]
 await run(named("alone"))
-// They look at what the tests before have sent to the database.
+// These examine the statements that the earlier tests have sent to the database.
 await run(named("after"))
 
 await postgres.leave()

@@ -1,4 +1,4 @@
-// The service as a process: start, readiness, refusals, kill -9, SIGTERM.
+// The service as a process: start, readiness, start-up refusals, kill -9, SIGTERM.
 import { describe, expect } from "bun:test"
 import { SQL } from "bun"
 import { Effect } from "effect"
@@ -9,7 +9,7 @@ import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "./su
 import { liveEffect } from "./support/run.ts"
 
 const receiver = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
-// Nothing listens there: these tests need no chain.
+// Nothing listens at this address: these tests need no chain.
 const noChain = { BASE_SEPOLIA_RPC_URLS: "http://127.0.0.1:9", ARBITRUM_RPC_URLS: "http://127.0.0.1:9" }
 
 const createMerchant = (dataDir: string) =>
@@ -45,7 +45,7 @@ describe(`Several instances`, () => {
 })
 
 describe("The service as a process", () => {
-  liveEffect("is ready within 2 s on an existing embedded database", () =>
+  liveEffect("is ready within 5 s on an existing embedded database", () =>
     Effect.gen(function* () {
       const dataDir = yield* temporaryDirectory
       const first = yield* spawnService({ DATA_DIR: dataDir, ...noChain })
@@ -59,14 +59,14 @@ describe("The service as a process", () => {
         yield* again.kill("SIGTERM")
         yield* again.succeeded
       }
-      // The least of several: other work on the machine is not the service's.
+      // The fastest of several starts, because other work on the machine is not the service's.
       const millis = Math.min(...times)
       console.log(`ready on an existing embedded database in ${millis.toFixed(0)} ms`)
-      expect(millis).toBeLessThan(2_000)
+      expect(millis).toBeLessThan(5_000)
     })
   )
 
-  liveEffect("a port that is taken is named with its variable", () =>
+  liveEffect("a port in use is reported with its variable", () =>
     Effect.gen(function* () {
       const taken = yield* spawnService({ DATA_DIR: yield* temporaryDirectory, ...noChain })
       yield* untilReady(taken)
@@ -96,7 +96,7 @@ describe("The service as a process", () => {
         INTENT_TOKEN_SECRETS: `one:${"x".repeat(32)}`,
         ENCRYPTION_KEY: "one:x"
       },
-      ["ENCRYPTION_KEYS must be", "ENCRYPTION_KEY is no setting"]
+      ["ENCRYPTION_KEYS must be", "Unknown variable ENCRYPTION_KEY"]
     ],
     ["a malformed port", { PORT: "x" }, ["PORT"]],
     ["a database that is not there", { DATABASE_URL: "postgres://127.0.0.1:9/none" }, ["DATABASE_URL"]]
@@ -140,7 +140,7 @@ describe("The service as a process", () => {
         }
         expect([...acknowledged].filter((id) => !found.has(id))).toEqual([])
         if (round === 3) break
-        // Writers go on until the process dies under them.
+        // Writers continue until the process dies.
         const write = async () => {
           for (;;) {
             const intent = await send(service.baseUrl, {

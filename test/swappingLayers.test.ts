@@ -1,5 +1,5 @@
-// How a developer runs the whole HTTP service in `bun test`, on an in-memory chain
-// and store: swap the layers, drive the chain, speak HTTP. Copy this file.
+// How a developer runs the whole HTTP service in `bun test`, on an in-memory chain and store: swap the layers, drive
+// the chain, speak HTTP. Copy this file.
 import { expect, test } from "bun:test"
 import { Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -18,7 +18,7 @@ import { routerConfig } from "../src/platform/http/Server.ts"
 import { WebhookSender, WebhookSenderMemory } from "../src/webhooks/WebhookSender.ts"
 import { testConfig } from "./support/memory.ts"
 
-// 1. The five services that touch the outside, in memory.
+// 1. The five services with outside effects, in memory.
 const memory = Layer.mergeAll(
   KeyAuth.layerMemory,
   PaymentRepo.layerMemory,
@@ -31,7 +31,7 @@ const account = privateKeyToAccount(generatePrivateKey())
 const buyer = Address.make(account.address)
 const receiver = Address.make("0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
 
-test("a payment settles on the in-memory chain and the webhook leaves", async () => {
+test("a payment settles on the in-memory chain and its webhook is sent", async () => {
   const program = Effect.gen(function* () {
     // 2. The whole HTTP service as a function from Request to Response.
     const services = yield* Effect.context<Layer.Success<typeof memory>>()
@@ -63,7 +63,7 @@ test("a payment settles on the in-memory chain and the webhook leaves", async ()
     const { secret, publishable } = keys.test
     yield* call("POST", "/api/v1/webhook-endpoint", secret, { url: "https://shop.example.com/hook" })
 
-    // 4. Intent, payment, and a transfer on the chain that the test drives.
+    // 4. An intent, a payment, and a transfer on the chain that the test drives.
     const created = yield* call("POST", "/api/v1/payment-intents", secret, {
       amount: "10",
       intentUrl: "https://shop.example.com/orders/1"
@@ -97,7 +97,7 @@ test("a payment settles on the in-memory chain and the webhook leaves", async ()
       body: { payment: { status: "settled", payerAddress: buyer } }
     })
 
-    // 5. What the merchant's receiver would have got.
+    // 5. The request that the merchant's webhook server would have received.
     const sender = yield* WebhookSenderMemory
     const sent = yield* sender.sent.pipe(
       Effect.repeat({ until: (all) => all.length > 0 }),

@@ -1,4 +1,4 @@
-// The whole HTTP contract, group by group. Handlers live in the Http.ts of each group's folder.
+// The whole HTTP contract, group by group. Handlers are in the Http.ts of each group's folder.
 import { HttpApi, OpenApi } from "effect/http-api"
 import { CheckoutApi, PlaygroundApi, TestRailApi } from "../checkout/Api.ts"
 import { SettlementLevelsApi } from "../merchants/settlementLevels/Api.ts"
@@ -50,6 +50,6 @@ export class Api extends HttpApi.make("quittance")
       title: "Quittance",
       version: "1.0.0",
       description:
-        "Payment intents in USD, settled in USDC, verified on chain, delivered by signed webhooks. Every error has the same envelope with a stable code."
+        "Payment intents in USD, settled in USDC, verified on chain, delivered by signed webhooks. Every error has the same envelope with a stable code. Responses are not cached (`cache-control: no-store`)."
     })
   ) {}

@@ -1,4 +1,4 @@
-// The wiring diagram: what the service stands on, its services, workers and routes, the programs made of them.
+// The wiring diagram: infrastructure, services, workers and routes, and the programs composed of them.
 import { Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpServer } from "effect/http"
@@ -17,8 +17,8 @@ import { AuditRepo } from "../merchants/audit/AuditRepo.ts"
 import { Branding } from "../merchants/Branding.ts"
 import { KeyAuth } from "../merchants/keys/KeyAuth.ts"
 import { MerchantRepo } from "../merchants/MerchantRepo.ts"
+import * as ReceiverBlacklist from "../merchants/ReceiverBlacklist.ts"
 import * as ReceiverChangeWorker from "../merchants/ReceiverChangeWorker.ts"
-import * as ReceiverStanding from "../merchants/ReceiverStanding.ts"
 import { Receivers } from "../merchants/Receivers.ts"
 import { SettlementLimits } from "../merchants/settlementLevels/SettlementLimits.ts"
 import * as NotificationWorker from "../notifications/NotificationWorker.ts"
@@ -83,10 +83,10 @@ const database = Layer.provideMerge(layerFittingSecrets, Networks.layerConfig).p
   Layer.provideMerge(SecureRandom.layerWebCrypto)
 )
 
-/** Kept there for the service and for the operator's commands. */
+/** Used by the service and by the operator's commands. */
 const repositories = Layer.mergeAll(KeyAuth.layer, layerPaymentRepos, WebhookRepo.layer, LinkRepo.layer)
 
-/** Everything real: the database, the chains' nodes, the network. */
+/** The real infrastructure: the database, the chains' nodes, the network. */
 const real = Layer.mergeAll(
   NetworkWatch.layerConfig,
   BuyerIdentity.layerDid,
@@ -110,7 +110,7 @@ const real = Layer.mergeAll(
   Layer.provideMerge(database)
 )
 
-/** Built on the swappable services. */
+/** Services on top of the swappable ones. */
 const services = Layer.mergeAll(Links.layer, WebhookEndpoints.layer, IncomingTransfers.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(PaymentIntents.layer, PaymentAttempts.layer, Refunds.layer)),
   Layer.provideMerge(Payments.layer),
@@ -118,9 +118,9 @@ const services = Layer.mergeAll(Links.layer, WebhookEndpoints.layer, IncomingTra
   Layer.provideMerge(SecretBox.layer)
 )
 
-/** Background work without requests, on the swappable services. */
+/** Background work without requests, on top of the swappable services. */
 const workers = Layer.merge(Reconciler.layer, DeliveryWorker.layer)
-/** Finds payments and refunds among the transfers that the chain shows. */
+/** Finds payments and refunds among the chain's transfers. */
 const watches = Layer.merge(TransferWatch.layer, RefundWatch.layer)
 const housekeeping = Layer.mergeAll(
   AttemptPruning.layer,
@@ -131,10 +131,10 @@ const housekeeping = Layer.mergeAll(
   NotificationWorker.layer
 )
 
-/** x402 on the chain: the facilitator, and what ends agents' reservations. */
+/** x402 on the chain: the facilitator, and the reconciler of agents' reservations. */
 const x402 = Layer.mergeAll(Facilitator.layer, Releases.layer, AgentReconciler.layer)
 
-/** Routes and workers on services of the caller's choice. Readiness goes off before they stop. */
+/** Routes and workers on services of the caller's choice. Readiness turns off before they stop. */
 export const layerHttp = <E, R>(server: Layer.Layer<HttpServer.HttpServer, E, R>) =>
   Layer.mergeAll(Routes.serving(server), workers, watches, housekeeping).pipe(
     Layer.provide(Layer.merge(services, Books.layer)),
@@ -145,24 +145,24 @@ export const layerHttp = <E, R>(server: Layer.Layer<HttpServer.HttpServer, E, R>
 
 type Refused = Layer.Error<typeof real | typeof Server.layer | typeof Telemetry.layer>
 
-/** The service: routes and workers on everything real, listening. Needs the configuration alone. */
+/** The service: routes and workers on the real infrastructure, listening. Needs only the configuration. */
 export const layer: Layer.Layer<Layer.Success<typeof real>, Refused, AppConfig> = layerHttp(
   Server.layer
 ).pipe(
   Layer.provide(Layer.provide(x402, services)),
   Layer.merge(
-    Layer.mergeAll(Telemetry.layer, layerRetiredNodes, ReceiverStanding.layer, Database.layerIndexes)
+    Layer.mergeAll(Telemetry.layer, layerRetiredNodes, ReceiverBlacklist.layer, Database.layerIndexes)
   ),
   Layer.provideMerge(real),
   Layer.provide(Starting.layer)
 )
 
-/** Services and workers on what the caller has chosen, without the network. */
+/** Services and workers on the caller's choice of infrastructure, without the network. */
 export const layerServices = Layer.merge(workers, watches).pipe(Layer.provideMerge(services))
 
 /**
- * For `HttpRouter.toWebHandler`: routes and workers on the five swappable services. Payments settle by reports; nothing
- * is known of attempts, transfers and refunds.
+ * For `HttpRouter.toWebHandler`: routes and workers on the five swappable services. Payments settle only by
+ * reports; there are no attempts, transfers or refunds.
  */
 export const layerRoutes = Layer.merge(Routes.layer, workers).pipe(
   Layer.provide(services),
@@ -181,10 +181,10 @@ export const layerRoutes = Layer.merge(Routes.layer, workers).pipe(
   Layer.provide([EgressPolicy.layer, SecretBox.layer])
 )
 
-/** For the operator's commands: the database, its time, and what is kept in it. */
+/** For the operator's commands: the database, its clock, and the repositories. */
 export const layerOperator = Layer.mergeAll(
   Accounts.layer,
-  // A contract wallet's owner signs in the dashboard: commands ask no chain.
+  // Only the dashboard verifies contract wallets' signatures: commands call no chain.
   Receivers.layer.pipe(Layer.provide(ContractSignatures.layerNone)),
   MerchantRepo.layer,
   WebhookOperator.layer,
@@ -196,7 +196,7 @@ export const layerOperator = Layer.mergeAll(
   Layer.provideMerge(database)
 )
 
-/** Like `layerOperator`, with agents and what funds them. */
+/** Like `layerOperator`, with agents and the faucet that funds them. */
 export const layerFaucetOperator = Layer.merge(Agents.layer, Faucet.layer).pipe(
   Layer.provide(DenyList.layerOnce),
   Layer.provide(RpcPool.layerConfig),

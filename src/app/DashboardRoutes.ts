@@ -1,4 +1,4 @@
-// The dashboard over HTTP, apart from the other routes: with its first request it is loaded and made.
+// The dashboard over HTTP. It is separate from the other routes because its first request loads it.
 import { Layer } from "effect"
 import { DashboardApi } from "../dashboard/api/Api.ts"
 import * as Dashboard from "../dashboard/api/Dashboard.ts"

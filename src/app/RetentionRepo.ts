@@ -1,15 +1,15 @@
-// The SQL of what is removed some time after it has ended, for all tables that nothing else empties.
+// The SQL that removes ended rows after their retention, for all tables that nothing else empties.
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Rows that one statement deletes, so that none holds its locks for long. */
+/** Rows per DELETE statement, so that none holds its locks for long. */
 const batchSize = 5_000
 const day = 86_400_000
 
 export class RetentionRepo extends Context.Service<
   RetentionRepo,
   {
-    /** Deletes what has ended long enough before `at`; how many rows. */
+    /** Deletes rows that ended long enough before `at`; returns their number. */
     readonly prune: (at: Date) => Effect.Effect<number>
   }
 >()("quittance/app/RetentionRepo") {
@@ -19,17 +19,17 @@ export class RetentionRepo extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const before = (at: Date, days: number) => new Date(at.getTime() - days * day)
       const rules = [
-        // With their posts. Of settlements that nobody was sent, the last decision counts for ever.
+        // Deletes their posts too. The last decision about unsent settlements counts permanently.
         (at: Date) => sql`
           DELETE FROM alerts WHERE id IN (
             SELECT id FROM alerts WHERE acknowledged_at < ${before(at, 365)} AND kind <> 'settlements_unsent'
             LIMIT ${batchSize}) RETURNING id`,
-        // The limits look back a day.
+        // The faucet's limits look back one day.
         (at: Date) => sql`
           DELETE FROM faucet_grants WHERE id IN (
             SELECT id FROM faucet_grants WHERE created_at < ${before(at, 90)} AND status <> 'reserved'
             LIMIT ${batchSize}) RETURNING id`,
-        // A signature is good for ten minutes, and blocks are read on from where the reader stopped.
+        // A signature is valid for ten minutes, and reading resumes where it stopped.
         (at: Date) => sql`
           DELETE FROM authorization_nonces WHERE nonce IN (
             SELECT nonce FROM authorization_nonces n WHERE asked_at < ${before(at, 365)}

@@ -1,4 +1,4 @@
-// The handlers of the contract, and everything else that is read over HTTP.
+// The handlers of the contract, and all other HTTP routes.
 import { BunHttpServer } from "@effect/platform-bun"
 import { type Context, Effect, Layer } from "effect"
 import { HttpRouter, HttpServer, HttpServerRequest } from "effect/http"
@@ -71,10 +71,10 @@ const documents = [
 ]
 const paths = [...documents, ...CheckoutPages.pagePaths, ...ReceiptPages.receiptPaths, ...LinkPages.linkPaths]
 
-/** Without what needs a database. */
+/** The routes that need no database. */
 export const layer = Layer.merge(served, Routing.layer(endpointsOf(Api), paths, documents))
 
-/** With `/readyz`. */
+/** The same routes with `/readyz`. */
 const layerReady = Layer.merge(layer, System.layerReady)
 
 const isDashboard = /^\/dashboard(?:[/?]|$)/
@@ -84,18 +84,20 @@ const makeDashboard = Effect.flatMap(
   ({ layer }) => HttpRouter.toHttpEffect(layer)
 )
 
-/** Made once, when it is first asked for, in the present context: nothing of that request is in it. */
-const whenAsked = <A, R>(made: Effect.Effect<A, never, R>) =>
+/** Runs the effect once, at the first request, in the current context. Nothing of that request is in it. */
+const onFirstRequest = <A, R>(effect: Effect.Effect<A, never, R>) =>
   Effect.flatMap(Effect.context<R>(), (context) =>
-    Effect.cached(Effect.uninterruptible(Effect.updateContext(made, (_: Context.Context<never>) => context)))
+    Effect.cached(
+      Effect.uninterruptible(Effect.updateContext(effect, (_: Context.Context<never>) => context))
+    )
   )
 
-/** All of it on `server`, which listens once the routes are there. Those of the dashboard come with its first request. */
+/** All routes on `server`, which then listens. The dashboard's are built with its first request. */
 export const serving = <E, R>(server: Layer.Layer<HttpServer.HttpServer, E, R>) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const handler = yield* HttpRouter.toHttpEffect(layerReady)
-      const dashboard = Effect.flatten(yield* whenAsked(makeDashboard))
+      const dashboard = Effect.flatten(yield* onFirstRequest(makeDashboard))
       const dispatched = yield* Server.runToEnd(
         Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ url }) =>
           isDashboard.test(url) ? dashboard : handler

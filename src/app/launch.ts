@@ -3,6 +3,7 @@
 import { BunRuntime } from "@effect/platform-bun"
 import { Cause, Console, Effect, Exit, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { networks } from "../domain/networks.ts"
 import { misspeltVariables } from "../platform/AppConfig/misspeltVariables.ts"
 import { siblingIn } from "../platform/AppConfig/processCount.ts"
 import { variables } from "../platform/AppConfig/settings.ts"
@@ -11,7 +12,7 @@ import { AppConfig } from "../platform/AppConfig.ts"
 import * as Logs from "./telemetry/Logs.ts"
 import * as Otlp from "./telemetry/Otlp.ts"
 
-/** However the stop goes, it ends. What was in flight then is another instance's once its lease runs out. */
+/** The limit of a graceful stop. Another instance takes over work in flight when its lease expires. */
 const stopMillis = 20_000
 
 const announce = Layer.effectDiscard(
@@ -24,7 +25,7 @@ const announce = Layer.effectDiscard(
         Effect.logInfo("Shutting down: no new work is accepted, work in progress is finished.")
       )
     )
-    // The first of several processes speaks for all.
+    // If there are several processes, only the first announces the service.
     if (Option.exists(config.sibling, ({ isFirst }) => !isFirst)) return
     const say = config.environment === "production" ? Effect.logInfo : Console.log
     const database =
@@ -32,7 +33,9 @@ const announce = Layer.effectDiscard(
         ? "Postgres"
         : `the embedded Postgres in ${config.database.directory}`
     yield* say(`Quittance listens on ${config.baseUrl}, on ${database}.`)
-    yield* say(`Dashboard: ${config.baseUrl}/dashboard, API reference: ${config.baseUrl}/docs`)
+    yield* say(`Dashboard: ${config.baseUrl}/dashboard, documentation: ${config.baseUrl}/docs`)
+    for (const env of config.opened)
+      yield* say(`Payments on ${networks[env].name} are open: they take real money.`)
     for (const warning of [...startWarnings(config), ...misspeltVariables(process.env, variables)])
       yield* Effect.logWarning(warning)
     if (Option.isNone(config.faucet.privateKey)) {
@@ -60,7 +63,7 @@ const refusalOf = (error: unknown): string => {
 export const launch = <A, E>(service: Layer.Layer<A, E, AppConfig>): void =>
   announce.pipe(
     Layer.provideMerge(service),
-    // Built on the loggers: it adds its own to them.
+    // Built on top of the loggers, because it adds its own.
     Layer.provide(Otlp.layer.pipe(Layer.provide(SecureRandom.layerWebCrypto))),
     Layer.provide(Logs.layer),
     Layer.provide(AppConfig.layer(process.env)),

@@ -1,13 +1,12 @@
-// The client for Effect programs: the contract itself as a typed client, errors as
-// the tagged errors of the domain.
+// The client for Effect programs: the contract as a typed client, with the domain's tagged errors.
 import { Redacted } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
 import { Api } from "./Api.ts"
 
 /**
- * A client with a method for each endpoint of the contract, under the given key.
- * Needs an `HttpClient`, such as `FetchHttpClient.layer`.
+ * A client for the given key, with a method for each endpoint of the contract. Needs an `HttpClient`, such as
+ * `FetchHttpClient.layer`.
  *
  * @example
  * const client = yield* makeQuittance({ key, baseUrl: "https://pay.example.com" })

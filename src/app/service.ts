@@ -1,4 +1,4 @@
-// The service, in this process. Nothing else.
+// Runs the service in this process.
 import "effect/schema/SchemaJITCompiler/enable"
 import * as App from "./App.ts"
 import { launch } from "./launch.ts"

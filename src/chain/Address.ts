@@ -1,5 +1,5 @@
-// Addresses from the outside become the one canonical EIP-55 spelling here, so
-// that equal addresses are equal strings everywhere else.
+// Converts addresses from outside to the one canonical EIP-55 spelling, so that equal addresses are equal strings
+// everywhere else.
 import { bytesToHex, getAddress, hexToBytes } from "viem"
 import { Address } from "../domain/Chain.ts"
 
@@ -7,9 +7,8 @@ const hexForm = /^0x[0-9a-fA-F]{40}$/
 const oneCase = /^0x(?:[0-9a-f]{40}|[0-9A-F]{40})$/
 
 /**
- * Canonical address of any spelling of its 40 hex digits; the letters' case is
- * ignored. Undefined when the text is not an address.
- *
+ * The canonical address for any spelling of its 40 hex digits; the letters' case is ignored. Undefined if the text is
+ * not an address.
  * @example parseAddress("0x036cbd53842c5426634e7929541ec2318f3dcf7e")
  */
 export const parseAddress = (text: string): Address | undefined =>
@@ -21,13 +20,13 @@ export const parseChecksummedAddress = (text: string): Address | undefined => {
   return address !== undefined && (text === address || oneCase.test(text)) ? address : undefined
 }
 
-/** Canonical address of its 20 bytes; undefined for any other length. */
+/** The canonical address of its 20 bytes; undefined for any other length. */
 export const addressFromBytes = (bytes: Uint8Array): Address | undefined =>
   bytes.length === 20 ? parseAddress(bytesToHex(bytes)) : undefined
 
 /** The 20 bytes of an address. */
 export const addressToBytes = (address: Address): Uint8Array => hexToBytes(address)
 
-/** True if two spellings name the same address. */
+/** True if two spellings are of the same address. */
 export const sameAddress = (one: Address, other: Address): boolean =>
   one.toLowerCase() === other.toLowerCase()

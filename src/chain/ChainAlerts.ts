@@ -3,15 +3,15 @@ import { Context, Effect } from "effect"
 import type { Env } from "../domain/Chain.ts"
 
 export type ChainAlertKind =
-  /** Two nodes state different facts: one of them lies or is on a fork. */
+  /** Two nodes report different facts: one of them lies or is on a fork. */
   | "disagreement"
   /** The node serves another chain than its environment's. */
   | "wrong_chain"
-  /** The node answered something that no honest node says. */
+  /** The node's response is one that no honest node gives. */
   | "malformed_answer"
-  /** The node does not answer. */
+  /** The node does not respond. */
   | "unreachable"
-  /** The node answers with errors that say nothing of the chain, such as a limit of requests. */
+  /** The node responds with errors that say nothing about the chain, such as a rate limit. */
   | "refusing"
 
 export interface ChainAlert {
@@ -21,7 +21,7 @@ export interface ChainAlert {
   readonly message: string
 }
 
-/** A node that was in trouble answers as it should again. */
+/** A node that was in trouble responds correctly again. */
 export type ChainRecovery = Pick<ChainAlert, "kind" | "env" | "host">
 
 /** Receives each recovery: once for each alert that this process raised, and once for each node's first response. */

@@ -4,7 +4,7 @@ import { getAddress } from "viem"
 import { BoundedMap } from "../domain/BoundedMap.ts"
 import { Address, TransactionHash } from "../domain/Chain.ts"
 
-/** Checksums cost a hash each; the addresses of a deployment's merchants and buyers come again and again. */
+/** Each checksum costs a hash, and a deployment's merchants and buyers use the same addresses again and again. */
 const checksummed = new BoundedMap<string, Address>(10_000)
 
 /** 20 bytes in the EIP-55 spelling. */
@@ -17,7 +17,7 @@ export const addressOf = (value: Uint8Array): Address => {
   return address
 }
 
-/** Hex of bytes has the form; its length is the column's. */
+/** Hex from bytes always has the right form; the column fixes its length. */
 const wellFormed = Brand.nominal<TransactionHash>()
 
 /** 32 bytes in lower-case hex. */

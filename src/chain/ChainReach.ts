@@ -1,27 +1,27 @@
-// The height up to which a majority of the nodes has shown each chain, and whether it makes blocks, as far as this
-// process knows. Payments note it when they open: it needs no node.
+// The height of each chain that a majority of the nodes has shown, and whether the chain makes blocks, as far as this
+// process knows. A payment records the height when it opens, without a request to a node.
 import { Context, Effect, Layer } from "effect"
 import type { Env } from "../domain/Chain.ts"
 
 /**
- * After so long without a reading a height says nothing of now: what is older than a payment would lie above it. The
- * chain is read every five seconds and more often.
+ * A height that was read longer ago than this is not used: a transfer older than a payment could be above it. The
+ * chain is read every five seconds or more often.
  */
 const staleMillis = 30_000
-/** A chain that makes no block for so long has halted. */
+/** A chain that makes no block for this long has halted. */
 export const haltMillis = 5 * 60_000
 
 export class ChainReach extends Context.Service<
   ChainReach,
   {
     /**
-     * To be called before the nodes are asked, and what it returns with the height that they answer: an answer that
-     * is heard late, as after the process has been suspended, is as old as the question. `headTime` in Unix seconds.
+     * Call it before the nodes are queried, and call its result with the height that they report: a response that
+     * arrives late, for example after the process was suspended, is as old as the query. `headTime` in Unix seconds.
      */
     readonly reading: (env: Env) => (height: bigint, headTime: bigint) => void
-    /** `openedBlock` where the present height is known. */
+    /** `openedBlock` if the current height is known. */
     readonly openedBlock: (env: Env) => { readonly openedBlock?: bigint }
-    /** The time of the chain's newest block, where that is so long ago that it has halted. */
+    /** The time of the chain's newest block, if it is so long ago that the chain has halted. */
     readonly haltedSince: (env: Env) => Date | undefined
   }
 >()("quittance/chain/ChainReach") {

@@ -1,5 +1,4 @@
-// Proof of payment: what the chain itself shows, asked over RPC. A doubt is
-// pending, never settled and never refused.
+// Proof of payment: what the chain itself shows, read over RPC. A doubt is pending, never settled and never refused.
 import { Context, Effect, Layer, Schema } from "effect"
 import { encodeFunctionData, getAddress, parseAbi } from "viem"
 import { Address, type Env } from "../domain/Chain.ts"
@@ -7,13 +6,13 @@ import { finalityFor, type SettlementLevels } from "../domain/Finality.ts"
 import { byEnv, networks, settlementLevelsOf } from "../domain/networks.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { statusOf, verificationOf } from "./ChainVerifier/Agreement.ts"
-import { aboutRange, readingOf } from "./ChainVerifier/aboutRange.ts"
-import { aboutTime } from "./ChainVerifier/aboutTime.ts"
-import { aboutBlock } from "./ChainVerifier/aboutTransaction.ts"
 import { blockBefore } from "./ChainVerifier/blockBefore.ts"
 import { type MemoryVerifierOptions, makeChainVerifierMemory } from "./ChainVerifier/ChainVerifierMemory.ts"
 import { checkNodes } from "./ChainVerifier/checkNodes.ts"
 import { makeObservations, type ObservationOptions } from "./ChainVerifier/Observations.ts"
+import { rangeQuery, readingOf } from "./ChainVerifier/rangeQuery.ts"
+import { timeQuery } from "./ChainVerifier/timeQuery.ts"
+import { blockQuery } from "./ChainVerifier/transactionQuery.ts"
 import { usedNonces } from "./ChainVerifier/usedNonces.ts"
 import type { Verifier } from "./ChainVerifier/Verifier.ts"
 import { MemoryChain } from "./MemoryChain.ts"
@@ -23,7 +22,7 @@ import { Account, Bytes, Quantity, Receipt, Word } from "./RpcSchemas.ts"
 import { BlockStatus } from "./Verification.ts"
 
 export interface ChainVerifierOptions extends ObservationOptions {
-  /** Blocks that must lie on top of a transfer's block, 0 to 64. Default 1. */
+  /** Blocks that must be on top of a transfer's block, 0 to 64. Default 1. */
   readonly confirmations?: { readonly [E in Env]?: number }
   /** Blocks after which a settled transfer counts as final. Default: the network's rule. */
   readonly finalityDepth?: { readonly [E in Env]?: number }
@@ -58,9 +57,9 @@ const make = Effect.fnUntraced(function* (options: ChainVerifierOptions) {
       const agreement = yield* observations.fresh(env, settled.transactionId)
       const status = statusOf(env, agreement, settled, watchedFor[env])
       if (status._tag !== "Dropped" || status.reason !== "not_included") return status
-      // A node that has forgotten the transaction but still shows its block proves no reorganisation, nor does one that
-      // shows no block there, as where another machine answers at its address.
-      const block = yield* pool.poll(env, aboutBlock(settled.blockNumber))
+      // No reorganisation is proven by a node that has forgotten the transaction but still shows its block, nor by one
+      // that shows no block there, for example because another machine responds at its address.
+      const block = yield* pool.poll(env, blockQuery(settled.blockNumber))
       const hash = block.agreed?.[0]
       return hash !== undefined && hash !== settled.blockHash
         ? status
@@ -94,7 +93,7 @@ const make = Effect.fnUntraced(function* (options: ChainVerifierOptions) {
     }),
     blockBefore: Effect.fn("ChainVerifier.blockBefore")(function* (env, at, upTo) {
       return yield* blockBefore(
-        (height) => Effect.map(pool.poll(env, aboutTime(height)), ({ agreed }) => agreed?.[0]),
+        (height) => Effect.map(pool.poll(env, timeQuery(height)), ({ agreed }) => agreed?.[0]),
         at,
         upTo
       )
@@ -113,10 +112,11 @@ const make = Effect.fnUntraced(function* (options: ChainVerifierOptions) {
       )
       const falling = (figures: ReadonlyArray<bigint>) =>
         figures.toSorted((one, other) => (one < other ? 1 : -1))
-      // One of three or more that runs ahead counts for nothing: a wallet would send with a nonce whose turn never comes.
+      // With three or more nodes, a single one that runs ahead is ignored: its nonce would never be the next to be
+      // mined.
       const nonce = falling(answers.map((one) => one.nonce))[pool.nodes(env).length > 2 ? 1 : 0] ?? 0n
       const [pending = 0n] = falling(answers.map((one) => one.pending))
-      // No height that one node alone claims.
+      // A height that only one node claims is ignored.
       const head = falling(answers.map((one) => one.head))[Math.floor(answers.length / 2)] ?? 0n
       // A contract wallet, or an account that has delegated to one (EIP-7702).
       const hasCode = answers.some(({ code }) => code !== "0x")
@@ -165,7 +165,7 @@ const make = Effect.fnUntraced(function* (options: ChainVerifierOptions) {
       to,
       filter = everyTransfer
     ) {
-      return readingOf(env, yield* pool.poll(env, aboutRange(env, from, to, filter)))
+      return readingOf(env, yield* pool.poll(env, rangeQuery(env, from, to, filter)))
     }),
     headBlock: Effect.fn("ChainVerifier.headBlock")(function* (env) {
       const block = yield* pool.head(env)
@@ -190,7 +190,7 @@ export class ChainVerifier extends Context.Service<ChainVerifier, Verifier>()(
     )
   )
 
-  /** The same verdicts about an in-memory chain, which is driven through `MemoryChain`. */
+  /** The same verdicts for an in-memory chain, which `MemoryChain` controls. */
   static readonly layerMemoryWith = (
     options: MemoryVerifierOptions
   ): Layer.Layer<ChainVerifier | MemoryChain> =>

@@ -1,6 +1,5 @@
-// Signatures of contract wallets: ERC-1271 for deployed ones, ERC-6492 for those
-// still to be deployed. The chain decides, through a read-only call of the
-// validator that ERC-6492 publishes; nothing is ever sent.
+// Signatures of contract wallets: ERC-1271 for deployed wallets, ERC-6492 for wallets that are not deployed yet. The
+// chain decides, through a read-only call of ERC-6492's published validator; nothing is ever sent.
 import { Context, Effect, Layer } from "effect"
 import {
   encodeDeployData,
@@ -24,7 +23,7 @@ export class ContractSignatures extends Context.Service<
     ) => Effect.Effect<boolean, RpcUnavailable>
   }
 >()("quittance/chain/ContractSignatures") {
-  /** Asks the payment's chain; several nodes must agree. */
+  /** Queries the payment's chain; several nodes must agree. */
   static readonly layer: Layer.Layer<ContractSignatures, never, RpcPool> = Layer.effect(
     ContractSignatures,
     Effect.gen(function* () {
@@ -43,7 +42,7 @@ export class ContractSignatures extends Context.Service<
     })
   )
 
-  /** Knows no contract wallet: for chains without a node, and for tests. */
+  /** Accepts no contract wallet: for chains without a node, and for tests. */
   static readonly layerNone: Layer.Layer<ContractSignatures> = Layer.succeed(ContractSignatures, {
     verify: () => Effect.succeed(false)
   })

@@ -1,14 +1,15 @@
-// The operator's deny list: a file of addresses for which nothing is relayed, to which no agent signs, and from which no
-// transfer settles a payment by itself. A new version comes into force while the service runs.
+// The operator's deny list, a file of addresses. For these, nothing is relayed, no agent signs, and no transfer
+// settles a payment automatically. A new version takes effect while the service runs.
 import { readFile, stat } from "node:fs/promises"
 import { Context, Data, Effect, Layer, Option } from "effect"
 import type { Address } from "../domain/Chain.ts"
+import { counted } from "../domain/counted.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { Alerts } from "../platform/alerts/Alerts.ts"
 import { periodic } from "../platform/workers/supervised.ts"
 import { parseAddress } from "./Address.ts"
 
-/** The list cannot be used. `message` says why, and what to do. */
+/** The list cannot be used. `message` contains the reason and what to do. */
 export class DenyListRefused extends Data.TaggedError("DenyListRefused")<{ readonly message: string }> {}
 
 /** A version of the file. */
@@ -59,10 +60,10 @@ const codeOf = (error: unknown): string =>
 
 const unreadable = (path: string) => (error: unknown) =>
   new DenyListRefused({
-    message: `DENY_LIST: ${path} cannot be read (${codeOf(error)}). Set it to a readable file of addresses, one a line, or remove the setting.`
+    message: `DENY_LIST: ${path} cannot be read (${codeOf(error)}). Set it to a readable file of addresses, one per line, or remove the setting.`
   })
 
-/** Reads the file as it is now. */
+/** Reads the current file. */
 export const readDenyList = Effect.fnUntraced(function* (path: string) {
   const [{ mtime }, text] = yield* Effect.tryPromise({
     try: () => Promise.all([stat(path), readFile(path, "utf8")]),
@@ -72,7 +73,7 @@ export const readDenyList = Effect.fnUntraced(function* (path: string) {
   return version
 })
 
-/** Identifies a version of the file without reading it, also where a rename has replaced it or it is gone. */
+/** Identifies a version of the file without reading it, even if a rename replaced it or it was deleted. */
 const fingerprintOf = (path: string) =>
   Effect.promise(() => stat(path).then(({ ino, mtimeMs, size }) => `${ino} ${mtimeMs} ${size}`, codeOf))
 
@@ -90,7 +91,7 @@ const watch = Effect.fnUntraced(function* (path: string) {
   const look = Effect.gen(function* () {
     const before = seen
     seen = yield* fingerprintOf(path)
-    // A file that is still being written is left until it stays as it is.
+    // A file that is still being written is left until it stops changing.
     if (seen === judged || seen !== before) return
     const read = yield* Effect.result(readDenyList(path))
     if (read._tag === "Failure")
@@ -103,7 +104,7 @@ const watch = Effect.fnUntraced(function* (path: string) {
     else {
       version = read.success
       yield* Effect.logInfo(
-        `The deny list of ${version.date.toISOString()} is in force: ${version.addresses.size} addresses`
+        `The deny list of ${version.date.toISOString()} is in force: ${counted(version.addresses.size, "address", "addresses")}`
       )
       yield* alerts.resolve("deny_list_refused", alertSubject)
     }
@@ -113,19 +114,19 @@ const watch = Effect.fnUntraced(function* (path: string) {
   return inForce(() => version)
 })
 
-/** The list of the settings, read again when it changes. */
+/** The configured list, read again when it changes. */
 export const layerConfig: Layer.Layer<never, DenyListRefused, AppConfig | Alerts> = Layer.effect(
   DenyList,
   Effect.gen(function* () {
     const { denyList } = yield* AppConfig
     const list = Option.isNone(denyList) ? none : yield* watch(denyList.value)
-    // An earlier process may have raised it: this start has read a good list, or needs none.
+    // An earlier process may have raised the alert; this start has read a valid list, or needs none.
     yield* Effect.flatMap(Alerts, (alerts) => alerts.resolve("deny_list_refused", alertSubject))
     return list
   })
 )
 
-/** The list of the settings, read once: for commands. */
+/** The configured list, read once: for commands. */
 export const layerOnce: Layer.Layer<never, DenyListRefused, AppConfig> = Layer.effect(
   DenyList,
   Effect.gen(function* () {

@@ -1,15 +1,15 @@
-// The chain that a developer drives in a test: fund, transfer, mine, reorganise,
-// and the faults of nodes. `ChainVerifier.layerMemory` judges what happens on it.
+// The chain that a developer controls in a test: fund, transfer, mine, reorganise, and the faults of nodes.
+// `ChainVerifier.layerMemory` judges what happens on it.
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Address, Env, TransactionHash } from "../domain/Chain.ts"
 import { byEnv, faucetNetwork, networks } from "../domain/networks.ts"
 import type { Agreement } from "./ChainVerifier/Agreement.ts"
-import { transfersOf } from "./ChainVerifier/aboutRange.ts"
+import { transfersOf } from "./ChainVerifier/rangeQuery.ts"
 import type { RawLog } from "./ChainVerifier/TransferLog.ts"
 import { MemoryLedger, type MemoryTransfer } from "./MemoryChain/MemoryLedger.ts"
 import { type Balance, RangeReading } from "./Verification.ts"
 
-/** A fault of the simulated nodes: they are silent, contradict each other, or behave. */
+/** A fault of the simulated nodes: they fail, contradict each other, or behave. */
 export type MemoryFault = "none" | "fail" | "lie"
 
 interface Chain {
@@ -119,7 +119,7 @@ const make = Effect.sync((): typeof MemoryChain.Service => {
 export class MemoryChain extends Context.Service<
   MemoryChain,
   {
-    /** Gives atomic USDC and wei out of nothing, without a transaction. */
+    /** Credits atomic USDC and wei without a transaction. */
     readonly fund: (address: Address, balance: Partial<Balance>, env?: Env) => Effect.Effect<void>
     /** Sends one transfer in its own transaction, which reverts if the balance is too low. */
     readonly transfer: (transfer: MemoryTransfer, env?: Env) => Effect.Effect<TransactionHash>
@@ -127,17 +127,17 @@ export class MemoryChain extends Context.Service<
     readonly batch: (transfers: ReadonlyArray<MemoryTransfer>, env?: Env) => Effect.Effect<TransactionHash>
     /** A transaction that is mined and reverts. */
     readonly revert: (transfer: MemoryTransfer, env?: Env) => Effect.Effect<TransactionHash>
-    /** A transaction that emits these logs as they are. */
+    /** A transaction that emits exactly these logs. */
     readonly emit: (logs: ReadonlyArray<RawLog>, env?: Env) => Effect.Effect<TransactionHash>
-    /** Seals blocks; the first takes the waiting transactions. The time is the Clock's. */
+    /** Seals blocks; the first contains the waiting transactions. The time is the Clock's. */
     readonly mine: (blocks?: number, env?: Env) => Effect.Effect<void>
-    /** True if each transaction is mined at once (the default) or waits for `mine`. */
+    /** True if each transaction is mined immediately (the default), false if it waits for `mine`. */
     readonly automine: (on: boolean, env?: Env) => Effect.Effect<void>
     /** Replaces the last blocks, dropping their transactions or including them again. */
     readonly reorganise: (depth: number, transactions: "drop" | "keep", env?: Env) => Effect.Effect<void>
     /** The nodes see the chain only up to this many blocks below its head. */
     readonly lag: (blocks: number, env?: Env) => Effect.Effect<void>
-    /** `fail`: no node answers. `lie`: they contradict each other. `none`: all is well. */
+    /** `fail`: no node responds. `lie`: they contradict each other. `none`: all is well. */
     readonly fault: (fault: MemoryFault, env?: Env) => Effect.Effect<void>
     readonly head: (env?: Env) => Effect.Effect<bigint>
     readonly balance: (address: Address, env?: Env) => Effect.Effect<Balance>
@@ -145,13 +145,13 @@ export class MemoryChain extends Context.Service<
     readonly agreement: (env: Env, transactionId: TransactionHash) => Effect.Effect<Agreement>
     /** USDC transfers in a range of blocks, faults included. */
     readonly reading: (env: Env, from: bigint, to: bigint) => Effect.Effect<RangeReading>
-    /** The latest block that the nodes show, and undefined while they fail. */
+    /** The latest block that the nodes show; undefined while they fail. */
     readonly visibleBlock: (
       env: Env
     ) => Effect.Effect<{ readonly number: bigint; readonly time: bigint } | undefined>
-    /** Transactions of an address that are mined up to a height. */
+    /** The number of an address's transactions that are mined up to a height. */
     readonly sent: (address: Address, env: Env, height: bigint) => Effect.Effect<bigint>
-    /** The height that the nodes show, and undefined while they fail. */
+    /** The height that the nodes show; undefined while they fail. */
     readonly visibleHead: (env: Env) => Effect.Effect<bigint | undefined>
   }
 >()("quittance/chain/MemoryChain") {

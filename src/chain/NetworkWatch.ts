@@ -1,6 +1,6 @@
-// Settlement only on the right chain: every configured network is checked at start
-// and whenever a node comes back. A wrong one stops the start in production and
-// switches settlement off in development; one that is silent does neither.
+// Allows settlement only on the right chain. Each configured network is checked at start and whenever a node
+// reconnects. A wrong network stops the start in production and switches settlement off in development; a silent
+// network does neither.
 import { Clock, Data, Deferred, Duration, Effect, Layer, Option, Semaphore } from "effect"
 import type { Env } from "../domain/Chain.ts"
 import { byEnv, networks } from "../domain/networks.ts"
@@ -11,7 +11,7 @@ import { ChainVerifier } from "./ChainVerifier.ts"
 import { RpcPool } from "./RpcPool.ts"
 import { type NetworkCheck, type NodeStatus, Verification } from "./Verification.ts"
 
-/** Nodes of another chain are configured. `message` is the whole sentence for the operator. */
+/** The configured nodes belong to another chain. `message` is the complete sentence for the operator. */
 export class WrongNetwork extends Data.TaggedError("WrongNetwork")<{
   readonly variable: string
   readonly message: string
@@ -19,17 +19,17 @@ export class WrongNetwork extends Data.TaggedError("WrongNetwork")<{
 
 export interface NetworkWatchOptions {
   /** The longest that a production start waits for silent nodes. Default 2 s. */
-  readonly patience?: Duration.Input
-  /** Between checks while a network is not known to be right. Default 2 s. */
+  readonly startTimeout?: Duration.Input
+  /** The pause between checks while a network is not confirmed. Default 2 s. */
   readonly again?: Duration.Input
-  /** Between checks for nodes that have come back. Default 1 s. */
+  /** The pause between checks for nodes that have reconnected. Default 1 s. */
   readonly every?: Duration.Input
 }
 
 const wrongStatuses: ReadonlyArray<NodeStatus> = ["wrong_chain", "no_token", "wrong_domain", "no_tags"]
 const wrongNode = ({ nodes }: NetworkCheck) => nodes.find(({ status }) => wrongStatuses.includes(status))
 
-/** Of a network that does not execute, no tag decides anything. */
+/** On a closed network, no tag decides anything. */
 const withoutTags = (check: NetworkCheck): NetworkCheck => ({
   ...check,
   nodes: check.nodes.map(({ host, status }) => ({ host, status: status === "no_tags" ? "ok" : status }))
@@ -45,7 +45,7 @@ const refusal = ({ env, message }: NetworkCheck) =>
     message: `${networks[env].nodes.setting}: ${message}. Set it to nodes of ${networks[env].name}.`
   })
 
-/** After so long a node that was wrong has been told to be right. */
+/** By this time after a wrong node became right, its recovery has been reported. */
 const recoveredMillis = 15_000
 
 type State = "unknown" | "right" | "wrong"
@@ -73,15 +73,15 @@ const make = Effect.fnUntraced(function* (options: NetworkWatchOptions) {
 
     const check = Effect.gen(function* () {
       const connections = reconnections(env)
-      const asked = yield* chain.checkNetwork(env)
-      const check = executes(env) ? asked : withoutTags(asked)
+      const reported = yield* chain.checkNetwork(env)
+      const check = executes(env) ? reported : withoutTags(reported)
       seen = connections
       checkedAt = yield* Clock.currentTimeMillis
       const wrong = wrongNode(check)
       if (wasWrong && wrong === undefined) rightSince = checkedAt
       wasWrong = wrong !== undefined
       if (isRight(check)) state = "right"
-      // Silent nodes change nothing: their answers, when they come, count as they did.
+      // Silent nodes change nothing: their later answers count as usual.
       else if (wrong !== undefined) state = "wrong"
       yield* Deferred.succeed(first, check)
       if (wrong !== undefined) {
@@ -89,7 +89,7 @@ const make = Effect.fnUntraced(function* (options: NetworkWatchOptions) {
         yield* pool.alert("wrong_chain", env, wrong.host, off + refusal(check).message)
       }
       for (const { host, status } of check.nodes) {
-        // Nothing waits for the nodes of a network that does not execute.
+        // Nothing waits for the nodes of a closed network.
         if (executes(env) && status === "unavailable")
           yield* pool.alert("unreachable", env, host, "does not answer")
         else if (status === "ok") {
@@ -103,7 +103,7 @@ const make = Effect.fnUntraced(function* (options: NetworkWatchOptions) {
       Effect.suspend(() => (reconnections(env) === seen ? Effect.void : check))
     )
     const checkIfDue = Effect.flatMap(Clock.currentTimeMillis, (now) =>
-      // Nodes that have become right are checked until it is told.
+      // Nodes that became right are checked until their recovery is reported.
       (state !== "right" || (!wasWrong && checkedAt - rightSince < recoveredMillis)) &&
       now - checkedAt >= again
         ? check
@@ -128,7 +128,7 @@ const make = Effect.fnUntraced(function* (options: NetworkWatchOptions) {
     yield* Effect.forEach(
       Object.values(watches),
       Effect.fnUntraced(function* ({ first }) {
-        const check = yield* Effect.timeoutOption(first, options.patience ?? "2 seconds")
+        const check = yield* Effect.timeoutOption(first, options.startTimeout ?? "2 seconds")
         if (Option.isSome(check) && wrongNode(check.value) !== undefined) return yield* refusal(check.value)
       }),
       { concurrency: "unbounded", discard: true }
@@ -139,23 +139,23 @@ const make = Effect.fnUntraced(function* (options: NetworkWatchOptions) {
     ...chain,
     verify: Effect.fnUntraced(function* (expectation) {
       const watch = watches[expectation.env]
-      // A report that comes before the first check has ended waits for it.
+      // A report that arrives during the first check waits for its result.
       yield* watch.first
       const known = refuted(watch.state())
       if (known !== undefined) return known
       const verification = yield* chain.verify(expectation)
-      // On a connection that has come back, nothing is said before the network is known again.
+      // After a reconnection, the network must be confirmed again before any verdict.
       if (verification._tag !== "Pending") yield* watch.checkIfReconnected
       return refuted(watch.state()) ?? verification
     })
   })
 })
 
-/** A `ChainVerifier` that proves nothing on a network that is not known to be the right one. */
+/** A `ChainVerifier` that proves nothing on a network that is not confirmed as the right one. */
 export const layer = (
   options: NetworkWatchOptions = {}
 ): Layer.Layer<ChainVerifier, WrongNetwork, ChainVerifier | RpcPool | AppConfig> =>
   Layer.effect(ChainVerifier, make(options))
 
-/** On the chains that the configuration names. */
+/** For the configured chains. */
 export const layerConfig = layer().pipe(Layer.provide(ChainVerifier.layerConfig))

@@ -1,19 +1,19 @@
-// Which transfers are asked for: those that reach or leave these addresses. Beyond a number of addresses a node's
-// topic lists cost more than they save, and every transfer is asked for.
+// Selects the transfers to read: those that reach or leave the given addresses. Beyond a certain number of addresses,
+// a node's topic lists cost more than they save, and every transfer is read.
 import { Array as Arr } from "effect"
 import { type Hex, hexToBytes, keccak256 } from "viem"
 import type { Address } from "../domain/Chain.ts"
 import { transferTopic } from "./ChainVerifier/TransferLog.ts"
 
-/** Addresses in one topic list, which is one question of a block. Nodes bound it: geth to 1,000. */
+/** Addresses in one topic list, and so in one request per block. Nodes limit it: geth to 1,000. */
 export const batchSize = 250
-/** More addresses than this are not filtered by, in a range of blocks. */
-export const mostFiltered = 1_000
+/** In a range of blocks, more addresses than this are not filtered. */
+export const maxFiltered = 1_000
 
 type Topics = ReadonlyArray<string | null | ReadonlyArray<string>>
 
 export interface ReceiverFilter {
-  /** The topics of each `eth_getLogs` that together find them; none where there is no address. */
+  /** The topics of the `eth_getLogs` requests that together find the transfers; empty without addresses. */
   readonly questions: ReadonlyArray<Topics>
   readonly has: (topics: ReadonlyArray<string>) => boolean
   /** True if a block with this `logsBloom` may contain such a transfer of the token. False positives are common. */
@@ -22,7 +22,7 @@ export interface ReceiverFilter {
 
 const topicOf = (address: Address) => `0x${address.slice(2).toLowerCase().padStart(64, "0")}` as const
 
-/** The three bits of the bloom that a value sets (Yellow Paper, 4.3.1): byte from the left, and mask. */
+/** The three bits of the bloom that a value sets (Yellow Paper, 4.3.1), as byte from the left and mask. */
 const bloomBits = (value: Hex): ReadonlyArray<readonly [number, number]> => {
   const hash = keccak256(value, "bytes")
   return [0, 2, 4].map((at) => {
@@ -64,8 +64,8 @@ const makeFilter = (topics: ReadonlyArray<Hex> | undefined): ReceiverFilter => {
 /** Every transfer of the token. */
 export const everyTransfer: ReceiverFilter = makeFilter(undefined)
 
-/** Transfers that reach or leave one of these; every transfer where they are more than `most`. */
+/** Transfers that reach or leave one of these addresses; every transfer if there are more than `most`. */
 export const transfersWith = (
   addresses: ReadonlyArray<Address>,
-  most: number = mostFiltered
+  most: number = maxFiltered
 ): ReceiverFilter => (addresses.length > most ? everyTransfer : makeFilter(addresses.map(topicOf)))

@@ -1,6 +1,5 @@
-// The nodes of each environment. What decides about money is asked of all of
-// them and counts only when a majority says the same; a node that lags, errs or
-// is silent says nothing, and one that contradicts raises an alert.
+// The nodes of each environment. Facts that decide about money are read from all nodes and count only if a majority
+// agrees. A node that lags, fails or is silent has no say; one that contradicts the others raises an alert.
 
 import { Context, Deferred, Effect, Exit, Layer, type Result, type Scope } from "effect"
 import { toHex } from "viem"
@@ -23,7 +22,7 @@ import { RpcUnavailable } from "./Verification.ts"
 type Shape = typeof RpcPool.Service
 
 export interface RpcPoolOptions extends Partial<RpcLimits> {
-  /** Node URLs by environment. With two, both must agree; three or more tolerate a minority that fails. */
+  /** Node URLs by environment. With two, both must agree; three or more tolerate a failing minority. */
   readonly urls: { readonly [E in Env]?: ReadonlyArray<RpcUrl> }
 }
 
@@ -33,12 +32,12 @@ export interface Ballot<A> {
 }
 
 export interface Poll<A> {
-  /** At least a majority of equal answers; undefined when there is none. */
+  /** At least a majority of equal answers; undefined if there is none. */
   readonly agreed: readonly [A, ...ReadonlyArray<A>] | undefined
-  /** The number of configured nodes, and how many of them make a majority. */
+  /** The number of configured nodes, and of nodes in a majority. */
   readonly nodes: number
   readonly majority: number
-  /** Answers that arrived until it was decided. */
+  /** Answers that arrived before the decision. */
   readonly ballots: ReadonlyArray<Ballot<A>>
   /** True if two nodes contradict each other. */
   readonly contradiction: boolean
@@ -50,15 +49,15 @@ export interface Question<A> {
   readonly key: (answer: A) => string
   /** True if two different answers cannot both be honest. */
   readonly contradicts: (one: A, other: A) => boolean
-  /** True if the minority is waited for, for a moment. */
-  readonly hearsAll?: boolean
+  /** True if the minority is awaited for a moment. */
+  readonly awaitsAll?: boolean
 }
 
 /** The time to wait for a minority after a majority has answered. */
 const lateMillis = 500
-/** By so much of the chain a node may lie behind or before the others. */
+/** A node may be this much of the chain behind or ahead of the others. */
 const toleratedMillis = 60_000
-/** Bounds what a hostile contract can make a node compute: 10 million. */
+/** Limits the work that a hostile contract can cause on a node: 10 million. */
 const callGas = "0x989680"
 
 export const unavailable = (reason: RpcUnavailable["reason"], env: Env): RpcUnavailable => {
@@ -111,7 +110,7 @@ const make = Effect.fnUntraced(function* (nodesOn: Nodes): Effect.fn.Return<Shap
         if (opposed) contradiction = true
         const winner = [...groups.values()].find((members) => members.length >= majority)
         if (winner !== undefined) {
-          if (question.hearsAll !== true || ballots.length === nodes.length) yield* settle([...winner])
+          if (question.awaitsAll !== true || ballots.length === nodes.length) yield* settle([...winner])
           else if (winner.length === majority)
             yield* Effect.forkIn(
               Effect.delay(
@@ -126,12 +125,12 @@ const make = Effect.fnUntraced(function* (nodesOn: Nodes): Effect.fn.Return<Shap
       }
       if (ballots.length === nodes.length) {
         if (contradiction) yield* alertDissent(env, nodes, groups, ballots, question)
-        // A majority waits no longer, whatever came last.
+        // Once a majority exists, no further answer is awaited, whichever came last.
         yield* settle([...groups.values()].find((members) => members.length >= majority))
       }
     })
 
-    // In the pool's scope, so that a slow dissenter is still heard after the decision.
+    // In the pool's scope, so that a slow dissenter still counts after the decision.
     for (const node of nodes) {
       yield* question.ask(node).pipe(
         Effect.result,
@@ -145,7 +144,7 @@ const make = Effect.fnUntraced(function* (nodesOn: Nodes): Effect.fn.Return<Shap
     return yield* Deferred.await(decided)
   })
 
-  /** Names the minority; without a majority, every node that took part. */
+  /** Alerts about the minority; without a majority, about every node that took part. */
   const alertDissent = <A>(
     env: Env,
     nodes: ReadonlyArray<RpcNode>,
@@ -185,7 +184,7 @@ const make = Effect.fnUntraced(function* (nodesOn: Nodes): Effect.fn.Return<Shap
     const answers: Array<{ readonly node: RpcNode; readonly answer: A }> = []
     const most = yield* Deferred.make<void>()
     const all = yield* Deferred.make<void>()
-    let heard = 0
+    let answered = 0
     for (const node of nodes) {
       yield* ask(node).pipe(
         Effect.matchEffect({
@@ -200,9 +199,9 @@ const make = Effect.fnUntraced(function* (nodesOn: Nodes): Effect.fn.Return<Shap
         }),
         Effect.ensuring(
           Effect.suspend(() => {
-            heard += 1
+            answered += 1
             if (answers.length >= majority) Deferred.doneUnsafe(most, Exit.void)
-            if (heard === nodes.length) Deferred.doneUnsafe(all, Exit.void)
+            if (answered === nodes.length) Deferred.doneUnsafe(all, Exit.void)
             return Effect.void
           })
         ),
@@ -214,20 +213,20 @@ const make = Effect.fnUntraced(function* (nodesOn: Nodes): Effect.fn.Return<Shap
       Deferred.await(all),
       Effect.andThen(Deferred.await(most), Effect.sleep(lateMillis))
     )
-    const given = [...answers]
-    return given.length >= majority || given.some(({ answer }) => isEnough(answer))
-      ? given
+    const arrived = [...answers]
+    return arrived.length >= majority || arrived.some(({ answer }) => isEnough(answer))
+      ? arrived
       : yield* unavailable("rpc_unavailable", env)
   })
 
   const gather: Shape["gather"] = (env, ask, isEnough = () => false) =>
     Effect.map(gatherFrom(env, ask, isEnough), (all) => all.map(({ answer }) => answer))
 
-  /** The answer that so many others have come to or passed that together they are a majority. */
+  /** The farthest answer that a majority of the nodes has reached or passed. */
   const farthestOf = <A>(env: Env, answers: ReadonlyArray<A>, height: (answer: A) => bigint) => {
     const farthest = answers.toSorted((left, right) => (height(left) < height(right) ? 1 : -1))
-    const found = farthest[Math.floor(nodesOn[env].length / 2)]
-    return found === undefined ? unavailable("rpc_unavailable", env) : Effect.succeed(found)
+    const agreed = farthest[Math.floor(nodesOn[env].length / 2)]
+    return agreed === undefined ? unavailable("rpc_unavailable", env) : Effect.succeed(agreed)
   }
 
   const reached: Shape["reached"] = Effect.fnUntraced(function* (env, ask, height) {
@@ -240,23 +239,23 @@ const make = Effect.fnUntraced(function* (nodesOn: Nodes): Effect.fn.Return<Shap
       (node) => node.call("eth_getBlockByNumber", ["latest", false], Head),
       () => false
     )
-    const found = yield* farthestOf(
+    const agreed = yield* farthestOf(
       env,
       all.map(({ answer }) => answer),
       ({ number }) => number
     )
     const tolerated = blocksIn(env, toleratedMillis)
     for (const { answer, node } of all) {
-      const ahead = answer.number - found.number
+      const ahead = answer.number - agreed.number
       if (ahead > tolerated || -ahead > tolerated)
         yield* alert(
           "disagreement",
           env,
           node.host,
-          `stands ${ahead < 0n ? -ahead : ahead} blocks ${ahead < 0n ? "behind" : "ahead of"} the other nodes`
+          `is ${ahead < 0n ? -ahead : ahead} blocks ${ahead < 0n ? "behind" : "ahead of"} the other nodes`
         )
     }
-    return found
+    return agreed
   })
 
   const pollLatest: Shape["pollLatest"] = Effect.fnUntraced(function* (env, { ask, ...question }) {
@@ -267,7 +266,7 @@ const make = Effect.fnUntraced(function* (nodesOn: Nodes): Effect.fn.Return<Shap
     })
     const answered = latest.ballots.filter(({ answer }) => answer._tag === "Success")
     if (latest.agreed !== undefined || answered.length < latest.majority) return latest
-    // Each node has answered by a newest block of its own: they contradict each other only about the same one.
+    // Each node answered for its own newest block; only answers for the same block can contradict each other.
     const { number } = yield* head(env)
     return yield* poll(env, { ...question, ask: (node) => ask(node, toHex(number)) })
   })
@@ -309,7 +308,7 @@ export class RpcPool extends Context.Service<
   {
     /** Empty when the environment has no node. */
     readonly nodes: (env: Env) => ReadonlyArray<RpcNode>
-    /** Asks every node at once; answers as soon as a majority agrees, or all have answered. */
+    /** Queries all nodes at once; returns as soon as a majority agrees, or all have answered. */
     readonly poll: <A>(env: Env, question: Question<A>) => Effect.Effect<Poll<A>>
     /**
      * Collects answers until `isEnough`, until all nodes have answered, or for a moment after a majority has. Fails
@@ -321,8 +320,8 @@ export class RpcPool extends Context.Service<
       isEnough?: (answer: A) => boolean
     ) => Effect.Effect<ReadonlyArray<A>, RpcUnavailable>
     /**
-     * The farthest answer that a majority of the nodes has reached, by `height`: one that stands still holds
-     * nothing up, and one that runs ahead counts for nothing.
+     * The farthest answer that a majority of the nodes has reached, by `height`: a node that has stopped delays
+     * nothing, and a node that runs ahead is ignored.
      */
     readonly reached: <A>(
       env: Env,
@@ -331,14 +330,14 @@ export class RpcPool extends Context.Service<
     ) => Effect.Effect<A, RpcUnavailable>
     /** The newest block that a majority has. A node far behind or ahead raises an alert. */
     readonly head: (env: Env) => Effect.Effect<Head, RpcUnavailable>
-    /** The first answer in the order of the URLs; for figures that decide nothing. */
+    /** The first answer in the order of the URLs, for figures that decide nothing. */
     readonly first: <A>(
       env: Env,
       ask: (node: RpcNode) => Effect.Effect<A, NodeFailure>
     ) => Effect.Effect<A, RpcUnavailable>
     /**
-     * Like `poll`, about the state at the latest block, which the question takes as a parameter. Nodes that differ are
-     * asked once more about one block.
+     * Like `poll`, for the state at the latest block, which the question takes as a parameter. Nodes that differ are
+     * queried once more about one block.
      */
     readonly pollLatest: <A>(
       env: Env,
@@ -352,13 +351,13 @@ export class RpcPool extends Context.Service<
       transaction: { readonly to?: string; readonly data: string }
     ) => Effect.Effect<`0x${string}` | "reverted", RpcUnavailable>
     readonly alert: (kind: ChainAlertKind, env: Env, host: string, message: string) => Effect.Effect<void>
-    /** The node has given no usable answer to a question that was asked of it alone. */
+    /** The node gave no usable answer to a question for it only. */
     readonly failed: (env: Env, node: RpcNode, cause: NodeFailure) => Effect.Effect<void>
-    /** The node has answered as it should. */
+    /** The node answered correctly. */
     readonly answered: (kind: ChainAlertKind, env: Env, host: string) => Effect.Effect<void>
   }
 >()("quittance/chain/RpcPool") {
-  /** Over nodes of the caller's, as a simulation has them. */
+  /** With the caller's nodes, for example in a simulation. */
   static readonly layerNodes = (nodes: Nodes): Layer.Layer<RpcPool> => Layer.effect(RpcPool, make(nodes))
 
   static readonly layer = (options: RpcPoolOptions): Layer.Layer<RpcPool> => {
@@ -370,7 +369,7 @@ export class RpcPool extends Context.Service<
     )
   }
 
-  /** The nodes that the settings name. */
+  /** The configured nodes. */
   static readonly layerConfig: Layer.Layer<RpcPool, never, AppConfig> = Layer.unwrap(
     Effect.map(AppConfig, ({ rpcUrls }) => RpcPool.layer({ urls: rpcUrls }))
   )

@@ -1,5 +1,5 @@
-// The JSON-RPC answers that are read. Nodes are not trusted: whatever has not
-// exactly this form is no answer at all. All hex comes out in lower case.
+// The JSON-RPC responses that are read. Nodes are not trusted: anything without exactly this form is rejected. All hex
+// is converted to lower case.
 import { Predicate, Schema, SchemaGetter } from "effect"
 
 const lowerHex = (pattern: RegExp) =>
@@ -34,7 +34,7 @@ export const ReceiptLog = Schema.Struct({
 const isPending = (receipt: unknown): boolean =>
   Predicate.hasProperty(receipt, "blockHash") && receipt.blockHash === null
 
-/** Null while the transaction is in no block that the node knows: some nodes give it a receipt without a block. */
+/** Null while the transaction is in no block that the node knows. Some nodes return a receipt without a block. */
 const MinedReceipt = Schema.Unknown.pipe(
   Schema.decode({
     decode: SchemaGetter.transform((receipt) => (isPending(receipt) ? null : receipt)),
@@ -56,7 +56,7 @@ export const Receipt = MinedReceipt.pipe(
   )
 )
 
-/** The wei that a receipt's transaction has cost, with the L1 part that OP-stack chains charge beside gas. */
+/** The wei that a receipt's transaction cost, including the L1 fee that OP-stack chains charge beside gas. */
 export const ReceiptCost = MinedReceipt.pipe(
   Schema.decodeTo(
     Schema.NullOr(
@@ -88,23 +88,24 @@ export const Block = Schema.NullOr(
 export const Head = Schema.Struct({ number: Quantity, timestamp: Quantity })
 export type Head = typeof Head.Type
 
-/** A block by which the next one is recognised. */
+/** The header of a block, by which the next block is recognised. */
 export const BlockHeader = Schema.NullOr(
   Schema.Struct({
     number: Quantity,
     hash: Word,
     parentHash: Word,
     timestamp: Quantity,
-    logsBloom: Schema.optionalKey(lowerHex(/^0x[0-9a-fA-F]{512}$/))
+    logsBloom: Schema.optionalKey(lowerHex(/^0x[0-9a-fA-F]{512}$/)),
+    transactions: Schema.optionalKey(Schema.Array(Schema.Unknown))
   })
 )
 
-/** A log as `eth_getLogs` gives it. */
+/** A log as `eth_getLogs` returns it. */
 export const RangeLog = Schema.Struct({ ...ReceiptLog.fields, blockNumber: Quantity })
 
 /**
- * The frame of every answer; `result` is decoded by the schema of its method. Providers fill it freely: an error
- * without an id, with a code in quotes, or as a string; `"error": null` beside a result.
+ * The frame of every response; each method's schema decodes `result`. Providers fill it freely: an error without an
+ * id, with a quoted code, or as a string; `"error": null` beside a result.
  */
 export const RpcAnswer = Schema.fromJsonString(
   Schema.Struct({

@@ -1,5 +1,5 @@
-// Recovers signers without blocking requests: it caches repeated signatures, works in short turns of the event loop,
-// and uses a separate thread under load.
+// Recovers signers without blocking requests: caches repeated signatures, works in short turns of the event loop, and
+// uses a separate thread under load.
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Hex } from "viem"
 import { BoundedMap } from "../domain/BoundedMap.ts"
@@ -16,16 +16,16 @@ export const SignatureRecovery = Context.Reference<Recover>("quittance/chain/Sig
   defaultValue: () => recoverAddress
 })
 
-/** Signatures whose signer is kept: a checkout sends its buyer's token with every look at a transfer. */
-const kept = 5_000
-/** This many recoveries waiting for a turn start the thread. */
+/** The number of signatures whose signer is cached: a checkout sends its buyer's token with each request. */
+const maxSigners = 5_000
+/** The thread starts if this many recoveries wait for a turn. */
 const many = 16
-/** A thread that has been asked for nothing for so long is ended: it holds some 30 MB. */
+/** A thread without work for this long is ended, because it holds about 30 MB. */
 const idle = "30 seconds"
 
 export const make = (program?: string) =>
   Effect.gen(function* () {
-    const signers = new BoundedMap<string, Address | undefined>(kept)
+    const signers = new BoundedMap<string, Address | undefined>(maxSigners)
     const turns = new LoopTurns()
     const clock = yield* Clock.Clock
     const scope = yield* Effect.scope
@@ -87,7 +87,7 @@ export const make = (program?: string) =>
         const name = `${hash} ${signature}`
         if (signers.has(name)) return Effect.succeed(signers.get(name))
         const recoverable = recoverableOf(hash, signature)
-        // Not kept: it may be as long as a body.
+        // Not cached, because it may be as long as a request body.
         if (recoverable === undefined) return Effect.succeed(undefined)
         return Effect.map(recover(hash, signature, recoverable), (signer) => {
           signers.set(name, signer)

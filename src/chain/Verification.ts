@@ -1,4 +1,4 @@
-// The questions about a payment that the chain can answer, and their answers.
+// The questions about a payment that the chain can answer, and the answers.
 
 import { Data, Schema } from "effect"
 import type { Hex } from "viem"
@@ -23,15 +23,15 @@ export interface Expectation {
   /** The payment's creation; older transfers belong to something else. */
   readonly notBefore: Date
   /**
-   * A height below which no block can hold the transfer. Where it is known it decides instead of
-   * `notBefore`: a chain's heights need no clock of ours.
+   * A height below which no block can contain the transfer. If set, it decides instead of `notBefore`: heights need no
+   * clock of ours.
    */
   readonly sinceBlock?: bigint
-  /** The client's declaration: compared, never trusted. */
+  /** The client's declaration, which is compared and never trusted. */
   readonly tokenChanges: ReadonlyArray<TokenChange>
   /** Ordinals, among the transaction's equal transfers, that other payments have claimed. */
   readonly excludeOrdinals?: ReadonlyArray<number>
-  /** A person says what it is for: so pays what was minted, which nobody has sent. */
+  /** True if a person attaches the transfer. Only then does a mint pay, because nobody sent it. */
   readonly byPerson?: boolean
 }
 
@@ -50,9 +50,9 @@ export type Verification = Data.TaggedEnum<{
     readonly token: Address
     /** Atomic USDC. */
     readonly value: AtomicUsdc
-    /** Blocks on top of the one that holds the transfer. */
+    /** Blocks on top of the block that contains the transfer. */
     readonly confirmations: number
-    /** The nonce of the payer's authorization that moved it (EIP-3009), where one did. */
+    /** The nonce of the payer's authorization that moved it (EIP-3009), if any. */
     readonly authorization?: Hex
   }
   Pending: {
@@ -68,12 +68,12 @@ export type Verification = Data.TaggedEnum<{
 }>
 export const Verification = Data.taggedEnum<Verification>()
 
-/** The place of a settled transfer, as recorded when it settled. */
+/** The position of a settled transfer, as recorded when it settled. */
 export interface SettledTransfer {
   readonly blockNumber: bigint
   readonly blockHash: TransactionHash
   readonly transactionId: TransactionHash
-  /** With it a re-included transaction must still carry this very transfer. */
+  /** If set, a re-included transaction must still contain this transfer. */
   readonly transfer?: {
     readonly payer: Address
     readonly receiver: Address
@@ -85,19 +85,19 @@ export interface SettledTransfer {
 
 /** The state of a settled transfer's block. */
 export type BlockStatus = Data.TaggedEnum<{
-  /** Still in place, `confirmations` blocks deep; `final` once it is watched no longer. */
+  /** Still in place, `confirmations` blocks deep; `final` once it is no longer watched. */
   Canonical: { readonly confirmations: number; readonly final: boolean }
-  /** Reorganised into another block, the transfer intact. */
+  /** Reorganised into another block, with the transfer intact. */
   Moved: {
     readonly blockNumber: bigint
     readonly blockHash: TransactionHash
-    /** The transfer's present position among the transaction's logs; absent if `transfer` was not specified. */
+    /** The transfer's current position among the transaction's logs; absent if `transfer` was not specified. */
     readonly logPosition?: number
     readonly confirmations: number
   }
   /** No longer on the canonical chain: the money did not move. */
   Dropped: { readonly reason: "not_included" | "reverted" | "transfer_changed" }
-  /** The nodes cannot tell now. */
+  /** The nodes cannot decide now. */
   Unknown: { readonly reason: "disagreement" | "rpc_unavailable" | "lagging" }
 }>
 export const BlockStatus = Data.taggedEnum<BlockStatus>()
@@ -111,7 +111,7 @@ export type NodeStatus =
   | "no_tags"
   | "unavailable"
 
-/** The start-up check of a chain: `message` says what to change. */
+/** The start-up check of a chain. `message` says what to change. */
 export interface NetworkCheck {
   readonly env: Env
   readonly status: NodeStatus
@@ -125,7 +125,7 @@ export interface Balance {
   readonly gasWei: bigint
 }
 
-/** No answer from the chain that could be relied on; trying again later can help. */
+/** The chain gave no reliable answer; trying again later can help. */
 export class RpcUnavailable extends Schema.TaggedError<RpcUnavailable>()("RpcUnavailable", {
   reason: Schema.Literals(["unconfigured", "rpc_unavailable", "disagreement"]),
   message: Schema.String
@@ -151,7 +151,7 @@ export interface OtherTransfer extends ChainTransfer {
 
 /** The nodes' answer about a range of blocks. */
 export type RangeReading = Data.TaggedEnum<{
-  /** Every USDC transfer of the range that the filter has, in the order of the chain. */
+  /** Every USDC transfer of the range that matches the filter, in the order of the chain. */
   Read: {
     /** Hash of the block before the first. */
     readonly parentHash: TransactionHash
@@ -159,14 +159,14 @@ export type RangeReading = Data.TaggedEnum<{
     readonly blockHash: TransactionHash
     readonly blockTime: bigint
     readonly transfers: ReadonlyArray<ChainTransfer>
-    /** Likewise of the network's other tokens. */
+    /** The same for the network's other tokens. */
     readonly others: ReadonlyArray<OtherTransfer>
   }
   /** A majority has not reached the last block. */
   Behind: Record<never, never>
-  /** Later blocks are there, and too few nodes have these for a majority. */
+  /** The nodes have later blocks, but too few have these for a majority. */
   Lacking: Record<never, never>
-  /** No majority: silence, contradictions, or, where `refused`, errors: a shorter range may be answered. */
+  /** No majority: silence, contradictions or errors. If `refused`, a shorter range may be answered. */
   Unread: { readonly refused: boolean }
 }>
 export const RangeReading = Data.taggedEnum<RangeReading>()
@@ -175,8 +175,8 @@ export const RangeReading = Data.taggedEnum<RangeReading>()
 export interface AccountState {
   /** Height of the chain. */
   readonly head: bigint
-  /** Next nonce by mined transactions; null where the account has code, and may send without using one. */
+  /** The next nonce by mined transactions; null if the account has code and may send without using one. */
   readonly nonce: bigint | null
-  /** Next nonce by those that the node holds unmined as well; null likewise. */
+  /** The next nonce that includes the node's unmined transactions; null for the same reason. */
   readonly pending: bigint | null
 }

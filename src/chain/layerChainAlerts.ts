@@ -1,4 +1,4 @@
-// Raises an alert for what the nodes of a chain do wrong, and resolves it once they do right.
+// Raises an alert about each fault of a chain's nodes, and resolves it once the node works correctly.
 import { DateTime, Effect, Layer, Option } from "effect"
 import type { AlertKind } from "../domain/AlertKind.ts"
 import { Alerts } from "../platform/alerts/Alerts.ts"
@@ -12,7 +12,10 @@ export const alertKindOf: { readonly [K in ChainAlertKind]: AlertKind } = {
   refusing: "rpc_refusing"
 }
 
-/** Longer than a node's trouble goes unsaid. An instance that does not know the node closes what others say of it. */
+/**
+ * Longer than a node may be unhealthy before its alert is raised. An instance without this node may have closed the
+ * alert in the meantime; it then reopens without a notification.
+ */
 const resumedMillis = 300_000
 
 const raised = Layer.effect(

@@ -1,4 +1,4 @@
-// Closes what is told of nodes that are configured no more: nobody asks them, so nobody would hear that they do right.
+// Closes alerts about nodes that are no longer configured: nobody queries them, so nobody would notice their recovery.
 import { DateTime, Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import { Env } from "../domain/Chain.ts"
@@ -7,7 +7,7 @@ import { periodic } from "../platform/workers/supervised.ts"
 import { alertKindOf } from "./layerChainAlerts.ts"
 import { RpcPool } from "./RpcPool.ts"
 
-/** At the start, and again: an instance that stops may have asked such a node for a while. */
+/** At the start and then repeatedly, because a stopping instance may have queried such a node for a while. */
 const pause = Effect.sleep("1 hour")
 
 export const layerRetiredNodes: Layer.Layer<never, never, RpcPool | SqlClient.SqlClient> =

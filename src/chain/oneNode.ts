@@ -11,7 +11,10 @@ export interface OneNode {
   ) => Effect.Effect<A, NodeFailure>
 }
 
-/** A node that is asked once, and given ten seconds for each answer. */
+/** The most requests that the service sends to a node at once. */
+export const maxAtOnce = defaultRpcLimits.concurrency
+
+/** A node that is queried once per call, with ten seconds for each response. */
 export const oneNode = (env: Env, url: string): OneNode => ({
   call: makeRpcNode(env, url, {
     ...defaultRpcLimits,

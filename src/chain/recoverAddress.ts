@@ -9,7 +9,7 @@ import { isLoaded, loadSecp256k1, type Recoverable, recoverKey } from "./Signatu
 const form = /^0x[0-9a-fA-F]{128}([0-9a-fA-F]{1,2})$/
 const hashForm = /^0x[0-9a-fA-F]{64}$/
 
-/** By v: the parity itself, or with the 27 of Bitcoin added. */
+/** By v: the parity itself, or 27 plus the parity, as in Bitcoin. */
 const parities: ReadonlyMap<number, 0 | 1> = new Map([
   [0, 0],
   [1, 1],
@@ -17,7 +17,7 @@ const parities: ReadonlyMap<number, 0 | 1> = new Map([
   [28, 1]
 ])
 
-/** Undefined for what is not 65 bytes with a v of 0, 1, 27 or 28: no key makes it. */
+/** Undefined unless the signature is 65 bytes with a v of 0, 1, 27 or 28: no key produces anything else. */
 export const recoverableOf = (hash: Hex, signature: Hex): Recoverable | undefined => {
   const parity = parities.get(Number.parseInt(form.exec(signature)?.[1] ?? "", 16))
   if (parity === undefined || !hashForm.test(hash)) return undefined
@@ -34,8 +34,8 @@ const recover = (recoverable: Recoverable): Address | undefined => {
 }
 
 /**
- * The address whose key made `signature` of the 32-byte `hash`; undefined for bytes that no key makes. A high
- * s and a v of 0, 1, 27 or 28 are accepted, and 65 bytes alone: EIP-2098's 64 are for contract wallets.
+ * The address whose key signed the 32-byte `hash`; undefined for bytes that no key produces. Accepts a high s, and
+ * only 65 bytes with a v of 0, 1, 27 or 28: EIP-2098's 64 bytes are for contract wallets.
  */
 export const recoverAddress = (hash: Hex, signature: Hex): Effect.Effect<Address | undefined> =>
   Effect.suspend(() => {

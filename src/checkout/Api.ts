@@ -24,7 +24,7 @@ import { errorResponse } from "../platform/http/Envelope.ts"
 import { BodyRules } from "../platform/http/RequestRules.ts"
 import { DeliveryView } from "../webhooks/Api.ts"
 
-/** The amounts that the playground mints intents for (docs/contract.md 8). */
+/** The amounts for which the playground creates intents (docs/contract.md 8). */
 export const playgroundAmounts = ["0.50", "1.00", "2.00", "5.00"] as const
 
 const AddressParam = Address.annotate({ description: "A wallet address, 0x and 40 hex digits." })
@@ -48,21 +48,21 @@ export class CheckoutApi extends endpointGroup("checkout")(
           accentColor: Schema.optionalKey(Schema.String.annotate({ examples: ["#3730d4"] })),
           support: Schema.optionalKey(
             Schema.String.annotate({
-              description: "The merchant's support contact: an e-mail address, a URL or text."
+              description: "The merchant's support contact: an email address, a URL or text."
             })
           )
         }),
         env: Env,
         livemode: Schema.Boolean,
         open: Schema.Boolean.annotate({
-          description: "False while the network takes no payments."
+          description: "False while the network accepts no payments."
         }),
         settlement: Schema.Array(
           Schema.Struct({
             upTo: Schema.optionalKey(Schema.String.annotate({ examples: ["100000000"] })),
             seconds: Schema.Finite
           })
-        ).annotate({ description: "About how long settling takes, by the atomic amount." }),
+        ).annotate({ description: "The approximate time to settle, by the atomic amount." }),
         now: Schema.String.annotate({ description: "The service's time, ISO 8601." }),
         paymentExpirySeconds: Schema.Int.annotate({
           description: "How long a payment stays open without a transfer."
@@ -82,7 +82,7 @@ export class CheckoutApi extends endpointGroup("checkout")(
           rpcUrl: Schema.optionalKey(Schema.String),
           haltedSince: Schema.optionalKey(
             Schema.String.annotate({
-              description: "The time of its newest block, while it makes none.",
+              description: "The time of the chain's newest block, while it makes none.",
               examples: ["2026-01-31T12:00:00.000Z"]
             })
           )
@@ -190,7 +190,7 @@ export class TestRailApi extends endpointGroup("testRail")(
       OpenApi.annotations({
         summary: "Ask the faucet",
         description:
-          "Sends test USDC and gas to the verified buyer: 3 grants a day for a recipient, 25 a day for a merchant, 20 an hour for a client address."
+          "Sends test USDC and gas to the verified buyer: at most 3 grants per recipient and 25 per merchant in a day, and 20 per client address in an hour."
       })
     )
   )
@@ -200,7 +200,7 @@ export class TestRailApi extends endpointGroup("testRail")(
   .middleware(ApiKeyAuth)
   .annotateMerge(
     OpenApi.annotations({
-      title: "Test rail",
+      title: "Test funds",
       description: "Balances and funds on Testnet, for test keys only."
     })
   ) {}

@@ -115,8 +115,8 @@ const context = HttpApiBuilder.group(
 
 const paymentIdIn = Schema.decodeUnknownOption(PaymentId)
 
-/** Test funds asked for by a client address, granted or not: 20 a minute, 30 at once. */
-const fundsAsked: Limit = { rate: 20, perSeconds: 60, burst: 30 }
+/** Requests for test funds per client address, granted or not: 20 a minute, 30 at once. */
+const fundsLimit: Limit = { rate: 20, perSeconds: 60, burst: 30 }
 
 const testRail = HttpApiBuilder.group(
   Api,
@@ -157,8 +157,8 @@ const testRail = HttpApiBuilder.group(
       funds: Effect.fnUntraced(function* ({ payload, request }) {
         const { merchant } = yield* CurrentPrincipal
         const clientAddress = clientAddressOf(request, trustedProxyHops)
-        // A contract wallet's token makes the service ask the chain: what is limited anyway asks nothing.
-        const wait = yield* limiter.take(`test-funds ${clientAddress}`, fundsAsked)
+        // A contract wallet's token makes the service query the chain, so the limit is checked first.
+        const wait = yield* limiter.take(`test-funds ${clientAddress}`, fundsLimit)
         if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
         yield* faucet.held({ merchantId: merchant.id, clientAddress })
         const { address, tokenId } = yield* buyers
@@ -191,7 +191,7 @@ const testRail = HttpApiBuilder.group(
 
 const decodeAmount = Schema.decodeSync(UsdAmount)
 
-/** Mints by a client address: 30 a minute. */
+/** Intents per client address: 30 a minute. */
 const playgroundMints = { rate: 30, perSeconds: 60, burst: 30 }
 
 const playground = HttpApiBuilder.group(

@@ -1,4 +1,4 @@
-// The component's script and the hosted pages, under a strict policy and outside frames.
+// The component's script and the hosted pages, with a strict policy and not in frames.
 import { Effect, type Layer, Option } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { envs } from "../domain/networks.ts"

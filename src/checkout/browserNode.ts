@@ -3,8 +3,8 @@ import type { AppConfig } from "../platform/AppConfig.ts"
 import { isLoopback } from "../platform/http/isLoopback.ts"
 
 /**
- * The node of a local chain that a developer's browser may ask itself: one on its own machine. Any other
- * address may carry the operator's access key.
+ * The node of a local chain that a developer's browser may query directly: one on its own machine. Any other URL may
+ * contain the operator's access key.
  */
 export const browserNode = (
   { environment, rpcUrls }: Pick<typeof AppConfig.Service, "environment" | "rpcUrls">,

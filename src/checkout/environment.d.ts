@@ -3,5 +3,5 @@
 /** Origin of the service that serves the script. */
 declare const QUITTANCE_BASE_URL: string
 
-/** SRI of `/walletconnect.js`; empty where the service has no project of WalletConnect. */
+/** SRI of `/walletconnect.js`; empty if the service has no WalletConnect project. */
 declare const QUITTANCE_WALLETCONNECT_INTEGRITY: string

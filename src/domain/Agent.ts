@@ -7,11 +7,11 @@ import { AtomicUsdc } from "./Money.ts"
 export const AgentId = Uuid.pipe(Schema.brand("AgentId"))
 export type AgentId = typeof AgentId.Type
 
-/** `paused` signs nothing until it is resumed; `revoked` is final and voids its key. */
+/** A `paused` agent signs nothing until it is resumed; `revoked` is final and voids its key. */
 export const AgentStatus = Schema.Literals(["active", "paused", "revoked"])
 export type AgentStatus = typeof AgentStatus.Type
 
-/** A host name, or `host:port`, as an address's URL has it: lower case, without a default port. */
+/** A host name, or `host:port`, in the form of a URL: lower case, without a default port. */
 export const AllowedHost = Schema.String.check(
   Schema.isMaxLength(300),
   Schema.makeFilter((text) => {
@@ -32,18 +32,18 @@ export const Agent = Schema.Struct({
   merchantId: MerchantId,
   env: Env,
   name: Schema.String,
-  /** Index of its wallet under the mnemonic. */
+  /** The index of the agent's wallet under the mnemonic. */
   walletIndex: Schema.Int,
   address: Address,
   keyId: Uuid,
-  /** Last four characters of its key. */
+  /** The last four characters of the agent's key. */
   keyLastFour: Schema.String,
   capPerPayment: AtomicUsdc,
-  /** For any 24 hours. */
+  /** The cap for any 24 hours. */
   capPerDay: AtomicUsdc,
-  /** Host names, or `host:port`, that it may pay; null for any. */
+  /** Host names, or `host:port`, that the agent may pay; null for any. */
   allowedHosts: Schema.NullOr(Schema.Array(Schema.String)),
-  /** Addresses that it may pay; null for any. */
+  /** Addresses that the agent may pay; null for any. */
   allowedPayees: Schema.NullOr(Schema.Array(Address)),
   status: AgentStatus,
   createdAt: Schema.Date
@@ -51,8 +51,8 @@ export const Agent = Schema.Struct({
 export type Agent = typeof Agent.Type
 
 /**
- * `reserved`: signed, may be used. `used`: the chain shows it. `expired` and `released`: the chain
- * shows that it never can be.
+ * `reserved`: signed, may be used. `used`: used on the chain. `expired` and `released`: the chain shows that
+ * it can never be used.
  */
 export const AgentPaymentStatus = Schema.Literals(["reserved", "used", "expired", "released"])
 export type AgentPaymentStatus = typeof AgentPaymentStatus.Type
@@ -78,7 +78,7 @@ export const AgentPayment = Schema.Struct({
 })
 export type AgentPayment = typeof AgentPayment.Type
 
-/** The part of an agent's cap that the payments of the last 24 hours leave. Atomic USDC. */
+/** The amounts spent and left of an agent's cap for the last 24 hours, in atomic USDC. */
 export interface Allowance {
   readonly spent: bigint
   readonly remaining: bigint

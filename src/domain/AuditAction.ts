@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** Changes that the audit log records: to receiving addresses, keys, agents and members. */
+/** Changes that the audit log records: to receiving addresses, settlement limits, keys, members and more. */
 export const AuditAction = Schema.Literals([
   "merchant.created",
   "receiver.changed",

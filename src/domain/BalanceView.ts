@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** A whole number of the smallest units, as digits. */
+/** A whole number of smallest units, as digits. */
 export const Digits = Schema.String.check(Schema.isPattern(/^[0-9]+$/u))
 
 /** An address's balance: atomic USDC, and wei for fees. */

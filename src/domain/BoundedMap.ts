@@ -1,4 +1,4 @@
-/** A map of its newest `limit` keys, for what can be found again. */
+/** A map that holds only its newest `limit` keys, for values that can be found again. */
 export class BoundedMap<K, V> extends Map<K, V> {
   readonly #limit: number
 

@@ -1,7 +1,7 @@
-// The environments, and the identifiers that appear on chains. What each chain is stands in networks.ts.
+// The environments, and the identifiers that appear on chains. networks.ts has the facts about each chain.
 import { Schema } from "effect"
 
-/** The word of a key for the network it pays on. */
+/** The environment: the network on which a key pays. */
 export const Env = Schema.Literals(["test", "live"])
 export type Env = typeof Env.Type
 

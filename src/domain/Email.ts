@@ -2,11 +2,11 @@ import { Schema, SchemaGetter } from "effect"
 
 const longest = 254
 
-/** An e-mail address in lower case, at most 254 characters: İ is two of them in lower case. */
+/** An email address in lower case, at most 254 characters; İ becomes two characters in lower case. */
 export const Email = Schema.String.check(
   Schema.isMaxLength(longest),
-  Schema.isPattern(/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u, { message: "an e-mail address" }),
-  Schema.makeFilter((text) => text.isWellFormed() || "an e-mail address")
+  Schema.isPattern(/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u, { message: "an email address" }),
+  Schema.makeFilter((text) => text.isWellFormed() || "an email address")
 ).pipe(
   Schema.decodeTo(Schema.String.check(Schema.isMaxLength(longest)), {
     decode: SchemaGetter.transform((text) => text.toLowerCase()),

@@ -15,17 +15,17 @@ const entries = {
     status: 202,
     retryable: true,
     summary:
-      "The transfer is not visible or not confirmed yet. The service keeps the report and checks it again; repeat the request to get the outcome."
+      "The transfer is not visible or not confirmed yet. The service checks again on its own; to learn the outcome, repeat the request or wait for the webhook."
   },
   SETTLEMENT_PENDING: {
     status: 202,
     retryable: true,
     summary:
-      "The live transfer is not visible yet, or its block is not as final as its amount requires. The service keeps the report and checks it again; repeat the request to get the outcome."
+      "The live transfer is not visible yet, or its block is not as final as its amount requires. The service checks again on its own; to learn the outcome, repeat the request or wait for the webhook."
   },
   LIVE_SETTLEMENT_GATED: {
     status: 202,
-    summary: "Mainnet is not open yet. The report is recorded and the payment stays pending."
+    summary: "Mainnet is closed on this service. The report is recorded and the payment stays pending."
   },
   INVALID_REQUEST: {
     status: 400,
@@ -42,7 +42,7 @@ const entries = {
   INVALID_INTENT_TOKEN: {
     status: 400,
     summary:
-      "The intent token was not issued by this service, or it was modified. Create a new payment intent."
+      "The intent token was modified, or no configured secret of this service signed it. Create a new payment intent."
   },
   INTENT_TOKEN_EXPIRED: {
     status: 400,
@@ -67,7 +67,8 @@ const entries = {
   },
   SIGN_IN_FAILED: {
     status: 401,
-    summary: "Incorrect e-mail or password. If you cannot sign in, ask the operator for a reset link."
+    summary:
+      "Incorrect email or password. If you cannot sign in, reset the password, or ask the operator for a reset link."
   },
   SECOND_FACTOR_REQUIRED: {
     status: 401,
@@ -133,7 +134,7 @@ const entries = {
   AGENT_CAP_EXCEEDED: {
     status: 403,
     summary:
-      "The payment exceeds the agent's cap. Raise the cap, or wait until earlier payments leave the rolling window."
+      "The payment exceeds the agent's cap. Raise the cap, or wait until earlier payments are more than 24 hours old."
   },
   AGENT_PAUSED: {
     status: 403,
@@ -149,15 +150,16 @@ const entries = {
   },
   LIVE_MODE_GATED: {
     status: 403,
-    summary: "Mainnet is not open yet. Use a test key."
+    summary: "Mainnet is closed on this service. Use a test key, or ask the operator when live payments open."
   },
   EVENT_NOT_FOUND: {
     status: 404,
-    summary: "This merchant and environment have no event with this id."
+    summary: "This merchant and environment have no event with this id. Check the id."
   },
   PAYMENT_NOT_FOUND: {
     status: 404,
-    summary: "This merchant and environment have no payment with this id."
+    summary:
+      "This merchant and environment have no payment with this id. Check the id. A payment exists only after it was opened."
   },
   WEBHOOK_ENDPOINT_NOT_FOUND: {
     status: 404,
@@ -182,7 +184,7 @@ const entries = {
   },
   EMAIL_TAKEN: {
     status: 409,
-    summary: "An account with this e-mail already exists. Sign in instead."
+    summary: "An account with this email already exists. Sign in instead."
   },
   RECEIVER_TAKEN: {
     status: 409,
@@ -229,7 +231,7 @@ const entries = {
   },
   INCOMING_TRANSFER_NOT_FOUND: {
     status: 404,
-    summary: "No incoming transfer with this id exists for this merchant and environment."
+    summary: "No incoming transfer with this id exists for this merchant and environment. Check the id."
   },
   INCOMING_TRANSFER_EXPLAINED: {
     status: 409,
@@ -243,7 +245,7 @@ const entries = {
   },
   REFUND_NOT_FOUND: {
     status: 404,
-    summary: "No refund with this id exists for this merchant and environment."
+    summary: "No refund with this id exists for this merchant and environment. Check the id."
   },
   REFUND_EXCEEDS_PAID: {
     status: 409,
@@ -283,7 +285,7 @@ const entries = {
   PAYMENT_FAILED: {
     status: 409,
     summary:
-      "The payment has failed. Create a new payment intent. If a transfer for this one is already on its way, do not pay again: it still settles the payment."
+      "The payment has failed. If a transfer for it is already on its way, do not pay again: it still settles the payment. Otherwise create a new payment intent."
   },
   WEBHOOK_ENDPOINT_EXISTS: {
     status: 409,
@@ -306,7 +308,7 @@ const entries = {
   AUTHORIZATION_REFUSED: {
     status: 422,
     summary:
-      "The signed authorization cannot pay this payment, and no money moved. `reason` says why: `signature`, `payer`, `expired`, `not_yet_valid`, `already_used`, `balance`, `reverts` or `wallet_not_deployed`. `reverts` also covers a transaction that was sent and reverted. Have the buyer sign the terms of `GET /payments/{id}/authorization` again, or pay by a transfer."
+      "The signed authorization cannot pay this payment, and no money moved; `reason` says why. Have the buyer sign the terms of `GET /api/v1/payments/{id}/authorization` again, or pay by a transfer."
   },
   X402_REQUIREMENTS_UNSUPPORTED: {
     status: 422,
@@ -333,7 +335,7 @@ const entries = {
     status: 503,
     retryable: true,
     summary:
-      "The database does not answer, or the service is starting. Acknowledged requests are not lost. Retry after `retry-after` seconds."
+      "The database does not answer, or the service is starting. Requests that got a success are stored. Retry after `retry-after` seconds."
   },
   CHAIN_UNAVAILABLE: {
     status: 503,
@@ -345,17 +347,18 @@ const entries = {
     status: 503,
     retryable: true,
     summary:
-      "The service cannot pay the network fee for this buyer now, and nothing was sent. `reason` says why: `not_configured`, `empty`, `reserve`, `merchant_budget`, `payer_budget`, `total_budget`, `price`, `payer_reverts` or `declined`. The buyer can pay by a transfer instead."
+      "The service cannot pay the network fee for this buyer now, and nothing was sent; `reason` says why. The buyer can pay by a transfer instead."
   },
   AGENTS_NOT_CONFIGURED: {
     status: 503,
-    summary: "Agents are disabled. The operator can enable them with AGENT_WALLET_MNEMONIC."
+    summary:
+      "Agents are disabled in this environment. The operator can enable them by setting its wallet mnemonic."
   },
   FAUCET_UNAVAILABLE: {
     status: 503,
     retryable: true,
     summary:
-      "The faucet sent no test money. `reason` says why: `not_configured`, `empty`, `wallet_shared`, `transfer_reverts` or `declined`. Fund the wallet another way, or ask the operator."
+      "The faucet sent no test USDC; `reason` says why. Fund the wallet another way, or ask the operator."
   }
 } as const satisfies Record<string, Entry>
 

@@ -1,5 +1,5 @@
-// One tagged error for each code of the catalogue. Every one carries the same
-// fields, which are exactly what the envelope shows; nothing internal goes in.
+// One tagged error for each code of the catalogue. All have the same fields, which are exactly those of the
+// envelope; nothing internal goes in.
 import { Data } from "effect"
 import { type ErrorCode, errorCodes } from "./ErrorCode.ts"
 
@@ -12,7 +12,7 @@ export interface ErrorDetail {
 }
 
 export interface ErrorFields {
-  /** Replaces the code's summary where the case allows a more exact instruction. */
+  /** Replaces the code's summary if the case allows a more exact instruction. */
   readonly message?: string
   readonly reason?: string
   readonly details?: ReadonlyArray<ErrorDetail>
@@ -27,7 +27,7 @@ export interface CodedError extends ErrorFields {
   readonly message: string
 }
 
-/** `PAYMENT_NOT_FOUND` as the tag `PaymentNotFound`. */
+/** Turns `PAYMENT_NOT_FOUND` into the tag `PaymentNotFound`. */
 type TagOf<Code extends string> = Code extends `${infer First}_${infer Rest}`
   ? `${Capitalize<Lowercase<First>>}${TagOf<Rest>}`
   : Capitalize<Lowercase<Code>>

@@ -1,10 +1,10 @@
-// How sure the chain must be of a transfer's block before the transfer settles a payment, by the payment's amount.
+// How certain a transfer's block must be before the transfer settles a payment, by the payment's amount.
 import { Schema } from "effect"
 import type { AtomicUsdc } from "./Money.ts"
 
 /**
- * `confirmed`: a majority of the nodes shows so many blocks on top of it. `included`: so does every node. `safe` and
- * `finalized`: a majority names a block with this tag (Execution API, `eth_getBlockByNumber`) at its height or above.
+ * `confirmed`: a majority of the nodes shows enough blocks on top of it. `included`: every node does. `safe`,
+ * `finalized`: a majority has a block with this tag (`eth_getBlockByNumber`) at its height or above.
  */
 export const Finality = Schema.Literals(["confirmed", "included", "safe", "finalized"])
 export type Finality = typeof Finality.Type
@@ -13,7 +13,7 @@ export interface SettlementLevel {
   readonly finality: Finality
   /** The largest amount that settles at this level, in atomic USDC; null for the last level, which has no limit. */
   readonly upTo: bigint | null
-  /** About how long a block takes to reach it. */
+  /** The approximate time in seconds until a block reaches the level. */
   readonly seconds: number
 }
 
@@ -25,8 +25,8 @@ export const finalityFor = (amount: AtomicUsdc, levels: SettlementLevels): Final
   levels.find(({ upTo }) => upTo === null || amount <= upTo)?.finality ?? "finalized"
 
 /**
- * The levels with a merchant's own limits, in atomic USDC, where they are stricter. No level takes amounts that a more
- * certain one refuses.
+ * The levels with a merchant's own limits, in atomic USDC, if they are stricter. No level accepts amounts
+ * that a more certain level refuses.
  */
 export const stricterLevels = (
   levels: SettlementLevels,

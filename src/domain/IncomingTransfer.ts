@@ -1,10 +1,10 @@
-// Transfers that reach a receiver: what one without a payment most likely is.
+// Transfers that reach a receiving address, and their most likely meaning without a payment.
 import { Schema } from "effect"
 
 /**
- * `late`: the exact amount of a payment that failed. `short`, `over`: less or more than a payment
- * that the payer announced or reported. `second`: the payer has already paid that payment.
- * `unknown`: nothing connects the payer with a payment.
+ * `late`: the exact amount of a payment that failed. `short`, `over`: less or more than a payment that the
+ * payer announced or reported. `second`: the payer has already paid that payment. `unknown`: nothing connects
+ * the payer with a payment.
  */
 export const TransferKind = Schema.Literals(["late", "short", "over", "second", "unknown"])
 export type TransferKind = typeof TransferKind.Type

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
 
-/** The languages that buyers and people are written to in. */
+/** The languages of mails and pages. */
 export const Locale = Schema.Literals(["en", "de", "es", "fr", "pt", "ja", "zh", "ar"])
 export type Locale = typeof Locale.Type

@@ -9,7 +9,7 @@ export const Uuid = Schema.String.check(
 export const MerchantId = Uuid.pipe(Schema.brand("MerchantId"))
 export type MerchantId = typeof MerchantId.Type
 
-/** Seconds: a minute to a year. */
+/** Seconds, from a minute to a year. */
 export const TokenLifetime = Schema.Int.check(
   Schema.isBetween({ minimum: 60, maximum: 31_536_000 }, { message: "60 to 31536000 seconds" })
 )
@@ -21,13 +21,13 @@ export const Merchant = Schema.Struct({
   logoUrl: Schema.NullOr(Schema.String),
   /** The receiving address of each environment. */
   receivers: Schema.Struct({ test: Address, live: Address }),
-  /** Environments whose address has become another merchant's. */
+  /** Environments whose current address belongs to another merchant now. */
   movedReceivers: Schema.optionalKey(Schema.Array(Env)),
   /** The only `aud` that buyer tokens for this merchant may carry; null is the service's origin. */
   identityAudience: Schema.NullOr(Schema.String),
-  /** True if a buyer's token must name the payment in `tid`. */
+  /** True if a buyer's token must contain the payment's id in `tid`. */
   boundTokensOnly: Schema.Boolean,
-  /** The longest life of a buyer's token, in seconds. */
+  /** The maximum lifetime of a buyer's token, in seconds. */
   tokenLifetimeSeconds: TokenLifetime
 })
 export type Merchant = typeof Merchant.Type
@@ -54,7 +54,7 @@ export const ApiKey = Schema.Struct({
   prefix: Schema.String,
   lastFour: Schema.String,
   name: Schema.NullOr(Schema.String),
-  /** The whole key where it is publishable and was made since these are kept; such a key is public. */
+  /** The whole key, if it is publishable and was stored when created; such a key is public. */
   publicKey: Schema.NullOr(Schema.String),
   createdAt: Schema.Date,
   lastUsedAt: Schema.NullOr(Schema.Date),

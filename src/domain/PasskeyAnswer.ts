@@ -12,7 +12,7 @@ export const PasskeyRegistration = Schema.Struct({
 })
 export type PasskeyRegistration = typeof PasskeyRegistration.Type
 
-/** The response for a known passkey. */
+/** The response for an existing passkey. */
 export const PasskeyAssertion = Schema.Struct({
   id: Encoded,
   clientDataJSON: Encoded,

@@ -1,5 +1,5 @@
-// A payment and the rules of its states: pending until the chain proves it,
-// settled for ever, or failed (docs/contract.md 2.1 and 3).
+// A payment and the rules of its states: pending until the chain proves it, settled permanently, or failed
+// (docs/contract.md 2.1 and 3).
 import { Schema } from "effect"
 import { Address, Env, TransactionHash } from "./Chain.ts"
 import { MerchantId, Uuid } from "./Merchant.ts"
@@ -19,11 +19,11 @@ export type FailureReason = typeof FailureReason.Type
 export const PayerType = Schema.Literals(["human", "agent"])
 export type PayerType = typeof PayerType.Type
 
-/** `transfer`: a transaction of the wallet. `authorization`: a signature that is relayed (EIP-3009). */
+/** `transfer`: the wallet's own transaction. `authorization`: a relayed signature (EIP-3009). */
 export const AttemptMethod = Schema.Literals(["transfer", "authorization"])
 export type AttemptMethod = typeof AttemptMethod.Type
 
-/** The evidence of a settlement. A fresh identity token of the same buyer is the same evidence. */
+/** The evidence of a settlement. A new identity token of the same buyer is the same evidence. */
 export const Evidence = Schema.Struct({
   transactionId: TransactionHash,
   payer: Address,
@@ -43,7 +43,7 @@ export const Payment = Schema.Struct({
   receiver: Address,
   payerType: PayerType,
   createdAt: Schema.Date,
-  /** Height of the chain when it opened, where the process knew one. */
+  /** The chain's height when the payment opened, if the process knew it. */
   openedBlock: Schema.NullOr(Schema.BigInt),
   /** The evidence that settled it. */
   reported: Schema.NullOr(Schema.Struct({ at: Schema.Date, evidence: Evidence })),
@@ -66,9 +66,9 @@ export const sameEvidence = (left: Evidence, right: Evidence): boolean =>
 export type ReportCase = "verify" | "replay" | "record" | "conflict"
 
 /**
- * docs/contract.md 3: settled payments replay identical evidence and refuse other. On a network that
- * executes, payments verify, failed ones too, since a transfer that is proven late still pays; elsewhere they
- * record every report and stay pending.
+ * docs/contract.md 3: a settled payment accepts identical evidence again and refuses any other. On a network
+ * that executes, reports are verified, even for failed payments, because a transfer that is proven late still
+ * pays. Elsewhere every report is recorded and the payment stays pending.
  */
 export const judgeReport = (
   payment: Payment,

@@ -1,12 +1,13 @@
-// Days in a merchant's time zone, and the instants between which they lie.
+// Days in a merchant's time zone, and the instants at which they start and end.
 import { DateTime, Option, Schema } from "effect"
+import { BoundedMap } from "./BoundedMap.ts"
 
-/** In which days can be told to begin, and instants be written. */
+/** True if days can be computed, and instants formatted, in this zone. */
 const isZone = (name: string) =>
   Option.isSome(DateTime.zoneMakeNamed(name)) && Option.isSome(DateTime.zoneFromString(name))
 const zoneWanted = "a time zone's name, such as Europe/Berlin"
 
-/** The names that this runtime lists, by their areas. */
+/** The zone names that this runtime lists, grouped by area. */
 const zonePattern = () => {
   const names = Object.groupBy(["UTC", ...Intl.supportedValuesOf("timeZone")], (name) =>
     name.slice(0, name.indexOf("/") + 1)
@@ -18,7 +19,7 @@ const zonePattern = () => {
   return `^(${areas.join("|")})$`
 }
 
-/** A name of the IANA's time zones. */
+/** An IANA time zone name. */
 export const TimeZone = Schema.String.check(
   Schema.isMaxLength(64),
   Schema.makeFilter((name) => isZone(name) || zoneWanted, {
@@ -27,7 +28,7 @@ export const TimeZone = Schema.String.check(
 ).annotate({ description: "A name of the IANA's time zones.", examples: ["Europe/Berlin"] })
 
 /** The time zone as stored. Postgres reads it too: there, an offset such as `+02:00` would mean the opposite. */
-export const KeptTimeZone = TimeZone.check(
+export const StoredTimeZone = TimeZone.check(
   Schema.makeFilter((name) => !/^(GMT)?[+-]/i.test(name) || zoneWanted)
 )
 
@@ -37,38 +38,47 @@ const isDay = (text: string) =>
   !Number.isNaN(Date.parse(`${text}T00:00:00Z`)) &&
   new Date(`${text}T00:00:00Z`).toISOString().startsWith(text)
 
-/** A day of the calendar, `2026-01-31`. */
+/** A calendar day, for example `2026-01-31`. */
 export const Day = Schema.String.check(
   Schema.makeFilter((text) => isDay(text) || "a day that exists, such as 2026-01-31", {
     toJsonSchema: () => ({ format: "date", pattern: dayForm.source })
   })
 ).annotate({ examples: ["2026-01-31"] })
 
-/** Whole days, both included. */
+/** Whole days; both are included. */
 export interface Period {
   readonly from: string
   readonly to: string
   readonly timeZone: string
   readonly start: Date
-  /** The first instant after it. */
+  /** The first instant after the period. */
   readonly end: Date
 }
 
 const dayAfter = (day: string) =>
   new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10)
 
-/** The start of a day: midnight, or the first moment after it if the clocks skip midnight. */
-const startOf = (day: string, timeZone: string): Option.Option<Date> =>
-  Option.map(
-    DateTime.makeZoned(`${day}T00:00:00Z`, {
-      timeZone,
-      adjustForTimeZone: true,
-      disambiguation: "compatible"
-    }),
-    DateTime.toDateUtc
-  )
+/** Starts of days by zone and day, for some merchants' years: the calendar takes longer than the rest of a statement. */
+const starts = new BoundedMap<string, Option.Option<Date>>(4_000)
 
-/** None where the days are in the wrong order. */
+/** The start of a day: midnight, or the first moment after it if the clocks skip midnight. */
+const startOf = (day: string, timeZone: string): Option.Option<Date> => {
+  const key = `${timeZone} ${day}`
+  const start =
+    starts.get(key) ??
+    Option.map(
+      DateTime.makeZoned(`${day}T00:00:00Z`, {
+        timeZone,
+        adjustForTimeZone: true,
+        disambiguation: "compatible"
+      }),
+      DateTime.toDateUtc
+    )
+  starts.set(key, start)
+  return start
+}
+
+/** None if the days are in the wrong order. */
 export const periodOf = (from: string, to: string, timeZone: string): Option.Option<Period> =>
   from > to
     ? Option.none()
@@ -76,13 +86,13 @@ export const periodOf = (from: string, to: string, timeZone: string): Option.Opt
         Option.map(({ end, start }) => ({ from, to, timeZone, start, end }))
       )
 
-/** A day's instants: the first, and the first after it. */
+/** The first instant of a day, and the first instant after it. */
 export interface Day {
   readonly start: Date
   readonly end: Date
 }
 
-/** The days of a period, the oldest first. */
+/** The days of a period, oldest first. */
 export const daysOf = ({
   from,
   timeZone,
@@ -96,7 +106,7 @@ export const daysOf = ({
   )
 }
 
-/** The day that it is, and the first of its month. */
+/** The current day, and the first day of its month. */
 export const todayIn = (now: Date, timeZone: string): { readonly today: string; readonly first: string } => {
   const today = new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short" }).format(now)
   return { today, first: `${today.slice(0, 8)}01` }

@@ -1,10 +1,10 @@
-// A refund: USDC that a merchant sends back, and what proves it.
+// A refund: USDC that a merchant sends back, and its proof.
 import { Schema } from "effect"
 import { MismatchReason } from "./VerdictReason.ts"
 
 /**
- * `pending` until the chain proves the transfer. `failed`: the transaction that was named proves nothing, or
- * none came in time. `cancelled`: the merchant does not send it.
+ * `pending` until the chain proves the transfer. `failed`: the reported transaction does not prove it, or
+ * none arrived in time. `cancelled`: the merchant does not send it.
  */
 export const RefundStatus = Schema.Literals(["pending", "proven", "failed", "cancelled"])
 export type RefundStatus = typeof RefundStatus.Type

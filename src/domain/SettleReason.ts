@@ -1,4 +1,4 @@
-// Why a facilitator does not settle: the codes of x402 (scheme `exact` on EVM), and those of this service.
+// Reasons why a facilitator does not settle: codes of x402 (scheme `exact` on EVM), and of this service.
 import { Schema, SchemaGetter } from "effect"
 
 /** Reasons why a payment is invalid before anything is sent. */

@@ -1,5 +1,5 @@
-// A movement of tokens to a receiver: what a report declares, what the chain
-// shows, and what the webhook carries (docs/contract.md 4.3 and 6.1).
+// A movement of tokens to an address: declared in a report, found on the chain, and sent in the webhook
+// (docs/contract.md 4.3 and 6.1).
 import { Schema } from "effect"
 import { Address } from "./Chain.ts"
 import { networks } from "./networks.ts"

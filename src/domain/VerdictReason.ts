@@ -1,30 +1,46 @@
-// Why a reported transaction does not settle its payment, yet or at all.
+// Reasons why a reported transaction does not settle its payment, temporarily or permanently.
 import { Schema } from "effect"
 
 /** Reasons why a transaction is neither a match nor a mismatch yet. */
 export const PendingReason = Schema.Literals([
   /** A majority of the nodes shows the transaction in no block. */
   "not_found",
-  /** Some nodes show it and some do not yet. */
+  /** Some nodes show the transaction and some do not yet. */
   "spreading",
-  /** In a block, but not deep enough. */
+  /** The transaction is in a block, but not deep enough. */
   "confirmations",
-  /** In a block that is not `safe` yet. */
+  /** The transaction is in a block that is not `safe` yet. */
   "safe",
-  /** In a block that is not `finalized` yet. */
+  /** The transaction is in a block that is not `finalized` yet. */
   "finalized",
-  /** The block that held it is not canonical (any more). */
+  /** The transaction's block is not canonical, or no longer. */
   "reorganised",
   /** Nodes contradict each other. */
   "disagreement",
-  /** Too few nodes answered. */
+  /** Too few nodes responded. */
   "rpc_unavailable",
   /** The configured nodes serve another network; settlement is off until that is corrected. */
   "wrong_network"
 ])
 export type PendingReason = typeof PendingReason.Type
 
-/** True if the nodes, and not the chain, are why it is undecided. */
+/** The transfer pays the payment, but its block is not certain enough yet. */
+export const finalityReasons = [
+  "confirmations",
+  "safe",
+  "finalized"
+] as const satisfies ReadonlyArray<PendingReason>
+
+/** These neither confirm nor contradict what the chain showed before. */
+export const inconclusiveReasons = [
+  "spreading",
+  "reorganised",
+  "disagreement",
+  "rpc_unavailable",
+  "wrong_network"
+] as const satisfies ReadonlyArray<PendingReason>
+
+/** True if the nodes, not the chain, are the reason why it is undecided. */
 export const isAboutNodes = (reason: VerdictReason): boolean =>
   reason === "disagreement" || reason === "rpc_unavailable" || reason === "wrong_network"
 
@@ -42,7 +58,7 @@ export const MismatchReason = Schema.Literals([
 ])
 export type MismatchReason = typeof MismatchReason.Type
 
-/** `denied`: the payer is on the operator's deny list. `conflict`: another transaction settled the payment meanwhile. */
+/** `denied`: the payer is on the operator's deny list. `conflict`: another transaction settled the payment first. */
 export const VerdictReason = Schema.Literals([
   ...PendingReason.literals,
   "denied",

@@ -41,14 +41,14 @@ export type EventType = typeof EventType.Type
 /** The JSON of a delivery. */
 export const WebhookBody = Schema.Union(Record.values(events).map(({ body }) => body))
 
-/** `unverified`: no 2xx since the url was set. `failing`: the last attempt failed. */
+/** `unverified`: no 2xx since the URL was set. `failing`: the last attempt failed. */
 export const EndpointHealth = Schema.Literals(["unverified", "healthy", "failing"])
 export type EndpointHealth = typeof EndpointHealth.Type
 
 export const DeliveryStatus = Schema.Literals(["pending", "delivered", "failed", "cancelled"])
 export type DeliveryStatus = typeof DeliveryStatus.Type
 
-/** A merchant's receiver for one environment. The signing secret stays encrypted beside it. */
+/** A merchant's webhook endpoint for one environment. Its signing secret is stored encrypted. */
 export const Endpoint = Schema.Struct({
   id: Uuid,
   merchantId: MerchantId,
@@ -87,7 +87,7 @@ export const DeliveryAttempt = Schema.Struct({
   /** True if a person requested the attempt. */
   manual: Schema.Boolean,
   startedAt: Schema.Date,
-  /** Null while it runs, and where a crash interrupted it. */
+  /** Null while the attempt runs, and if a crash interrupted it. */
   durationMs: Schema.NullOr(Schema.Int),
   responseStatus: Schema.NullOr(Schema.Int),
   failure: Schema.NullOr(AttemptFailure)
@@ -127,10 +127,10 @@ export const settledEvent = (event: {
     }))
   })
 
-/** The body of a test send: about no money, in either environment. */
+/** The body of a test event: it concerns no money, in either environment. */
 export const testEvent = (id: string): Uint8Array => bytes({ id, type: "test", livemode: false })
 
-/** The webhook that leaves with a settlement, written in the same statement. */
+/** The webhook of a settlement, stored in the same statement. */
 export interface SettledDelivery {
   readonly id: string
   readonly body: Uint8Array

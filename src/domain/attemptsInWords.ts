@@ -6,7 +6,7 @@ const units = [
 ] as const
 
 const durationInWords = (seconds: number) => {
-  const [size, unit] = units.find(([one]) => seconds >= one && seconds % one === 0) ?? [1, "second"]
+  const [size, unit] = units.find(([size]) => seconds >= size && seconds % size === 0) ?? [1, "second"]
   const count = seconds / size
   return `${count} ${unit}${count === 1 ? "" : "s"}`
 }

@@ -1,4 +1,4 @@
-// Turns a schema's issues into the details of an error: the path and the expected value. The input is not echoed.
+// Turns a schema's issues into error details: the path and the expected value. The input is not echoed.
 import { Predicate, SchemaIssue } from "effect"
 import type { ErrorDetail } from "./Errors.ts"
 
@@ -20,7 +20,7 @@ const sentence = (message: string): string => {
       ? message
       : expected
           .split(" | ")
-          .map((one) => kinds[one] ?? one)
+          .map((kind) => kinds[kind] ?? kind)
           .join(" or ")
   return /^\p{Lu}/u.test(belongs) ? belongs : `Must be ${belongs}.`
 }
@@ -33,7 +33,7 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1({
   }
 })
 
-/** At most 20, each at its path below `place`: `body`, `query`, `path`. */
+/** At most 20 details, each with its path below `place`: `body`, `query`, `path`. */
 export const issueDetails = (issue: SchemaIssue.Issue, place: string): ReadonlyArray<ErrorDetail> =>
   format(issue)
     .issues.slice(0, 20)

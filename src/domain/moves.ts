@@ -1,6 +1,6 @@
-// The moves of money: every change of state that a payment, a claim, an incoming transfer, a refund or an x402
-// settlement may make. Triggers refuse every other one (src/platform/database/moveTriggers.ts), and the table of
-// docs/contract.md, section 3 is rendered from it. The statements that make the moves are written by hand.
+// Every state change that a payment, a claim, an incoming transfer, a refund or an x402 settlement may make.
+// Triggers refuse all others (src/platform/database/moveTriggers.ts), and the table of docs/contract.md,
+// section 3 is generated from it. The statements that make the changes are written by hand.
 
 export const entities = [
   "payments",
@@ -17,7 +17,6 @@ export type Requirement =
   | "it is of a refund"
   | "it is watched"
   | "its money stays"
-  | "its transfer stays"
   | "its transfer is another"
 
 export interface Move {
@@ -50,8 +49,8 @@ const settlement = of("x402_settlements")
 const settles = "200; `payment.settled` is sent"
 
 /**
- * A row that keeps its state makes no move and is not judged, unless the table has a move from that state to itself:
- * then one of those has to fit.
+ * No update changes the columns that identify a row's money. Otherwise a row that keeps its state is not checked, unless
+ * the table has a move from that state to itself: then one of those moves must fit.
  */
 export const moves: ReadonlyArray<Move> = [
   payment(null, "first use of an intent token", "pending", { answer: "201" }),
@@ -61,7 +60,7 @@ export const moves: ReadonlyArray<Move> = [
     "settled",
     { answer: settles }
   ),
-  payment("pending", "`PAYMENT_EXPIRY` without a transfer, by a conclusive look at the chain", "failed"),
+  payment("pending", "`PAYMENT_EXPIRY` without a transfer, once the chain is read up to then", "failed"),
   payment("pending", "24 hours after its last report, none of which was proven", "failed"),
   payment("pending", "its payment link opens another payment in its place", "failed"),
   payment("failed", "its exact transfer, proven late", "settled", { answer: settles }),
@@ -69,10 +68,10 @@ export const moves: ReadonlyArray<Move> = [
 
   claim(null, "a payment settles", "held", { requires: "it is of a payment" }),
   claim(null, "a refund is proven", "held", { requires: "it is of a refund" }),
-  claim("held", "its block is looked at", "held", { requires: "its transfer stays" }),
+  claim("held", "its block is looked at", "held", { requires: "its money stays" }),
   claim("held", "the chain no longer shows its transfer", "dropped", { requires: "it is watched" }),
-  claim("dropped", "its block is looked at", "dropped", { requires: "its transfer stays" }),
-  claim("dropped", "its transfer returns", "held", { requires: "its transfer stays" }),
+  claim("dropped", "its block is looked at", "dropped", { requires: "its money stays" }),
+  claim("dropped", "its transfer returns", "held", { requires: "its money stays" }),
   claim("dropped", "another transfer of the same authorization or nonce is mined", "held", {
     requires: "its transfer is another"
   }),
@@ -83,6 +82,7 @@ export const moves: ReadonlyArray<Move> = [
   transfer("open", "a payment claims it", "paid"),
   transfer("open", "a person begins to attach it to a payment", "attaching"),
   transfer("attaching", "the payment claims it", "paid"),
+  transfer("paid", "another of its columns changes", "paid", { requires: "its money stays" }),
   transfer("attaching", "the payment does not settle", "open"),
   transfer("open", "a person handles or refunds it", "handled"),
   transfer("attaching", "a person handles or refunds it", "handled"),
@@ -111,7 +111,9 @@ export const moves: ReadonlyArray<Move> = [
   settlement("reserved", "its authorization can no longer be used", "failed"),
   settlement("released", "its authorization can no longer be used", "failed"),
   settlement("failed", "a new signature for the same nonce is handed in", "reserved"),
-  settlement("settled", "its success is delivered", "delivered")
+  settlement("settled", "another of its columns changes", "settled", { requires: "its money stays" }),
+  settlement("settled", "its success is delivered", "delivered", { requires: "its money stays" }),
+  settlement("delivered", "another of its columns changes", "delivered", { requires: "its money stays" })
 ]
 
 export const movesOf = (entity: Entity): ReadonlyArray<Move> => moves.filter((move) => move.entity === entity)
@@ -121,7 +123,7 @@ export const statesOf = (entity: Entity): ReadonlyArray<string> => [
   ...new Set(movesOf(entity).flatMap(({ from, to }) => [from, to].filter((state) => state !== null)))
 ]
 
-/** Answers to requests that leave a payment as it is. `any` names each state. */
+/** Responses to requests that do not change a payment. `any` means every state. */
 const unchanged: ReadonlyArray<Omit<Move, "entity">> = [
   { from: "any", event: "the same token again", to: "unchanged", answer: "200 with the same payment" },
   {
@@ -136,7 +138,12 @@ const unchanged: ReadonlyArray<Omit<Move, "entity">> = [
     to: "pending",
     answer: "422 `TEST_SETTLEMENT_MISMATCH`"
   },
-  { from: "pending", event: "a live report", to: "pending", answer: "202 `LIVE_SETTLEMENT_GATED`" },
+  {
+    from: "pending",
+    event: "a live report while Mainnet is closed",
+    to: "pending",
+    answer: "202 `LIVE_SETTLEMENT_GATED`"
+  },
   { from: "settled", event: "the same evidence again", to: "settled", answer: "200" },
   { from: "settled", event: "other evidence", to: "settled", answer: "409 `PAYMENT_REPORT_CONFLICT`" }
 ]
@@ -145,7 +152,7 @@ const order = [null, "any", ...statesOf("payments")]
 const shown = (state: string | null) =>
   state === null ? "none" : statesOf("payments").includes(state) ? `\`${state}\`` : state
 
-/** The table of docs/contract.md, section 3: what moves a payment, and what leaves it as it is. */
+/** The table of docs/contract.md, section 3: events that change a payment, and events that do not. */
 export const paymentTable = (): string =>
   [
     "| From | By | To | Answer |",

@@ -1,14 +1,16 @@
-// Every fact about every chain, in one table. No other file of `src` compares an environment with a word: it asks
-// the table, or `Networks` (src/platform/Networks.ts) for what the operator has opened. Browser code reads it too:
-// only types are imported here.
+// Every fact about every chain, in one table. No other file of `src` compares environments by hand: it asks
+// this table, or `Networks` (src/platform/Networks.ts) for the networks that the operator opened. Browser
+// code reads it too, so only types are imported here.
 //
-// To add a network, add its word to `Env` (Chain.ts). `tsc` then names what is missing:
+// To add a network, add its name to `Env` (Chain.ts). `tsc` then reports what is missing:
 // - here: its row of `networks`, its line of `byEnv`, its `ChainId`;
 // - its nodes, wallets' mnemonic, confirmations and finality in `loadAppConfig` (src/platform/AppConfig.ts);
-// - the receivers and first keys of merchants: `Merchant`, `KeyAuth`, and whoever reads `receivers[env]`;
+// - the receivers and first keys of merchants: `Merchant`, `KeyAuth`, and all code that reads
+//   `receivers[env]`;
 // - the client library's types, by their test.
-// `test/platform/database/networks.test.ts` then names the columns and CHECKs that a migration has to change. Neither
-// names the option of `cli merchant update` for the receiver (src/app/cli/merchant.ts).
+// `test/platform/database/networks.test.ts` then lists the columns and CHECKs that a migration must change.
+// Neither reports the receivers' options of `cli merchant` (src/app/cli/merchant.ts), the nodes that `cli init`
+// writes (src/app/cli/writeEnvironment.ts), and the setting of the finality depth, which Base Sepolia alone has.
 import type { Address, Env } from "./Chain.ts"
 import type { Finality, SettlementLevels } from "./Finality.ts"
 
@@ -20,7 +22,7 @@ export interface Network {
   readonly env: Env
   readonly chainId: ChainId
   readonly name: string
-  /** Its name in x402: version 2 uses CAIP-2, version 1 has words and none for Arbitrum. */
+  /** The network's name in x402: version 2 uses CAIP-2, version 1 has names, but none for Arbitrum. */
   readonly x402: { readonly 1?: string; readonly 2: `eip155:${ChainId}` }
   readonly explorerUrl: string
   readonly usdc: {
@@ -31,59 +33,62 @@ export interface Network {
     readonly domainName: string
     readonly domainVersion: "2"
   }
-  /** Tokens that buyers take for USDC, with its decimals: they settle nothing, and what arrives is shown. */
+  /** Tokens with USDC's decimals that buyers mistake for USDC. They settle nothing, but are shown. */
   readonly otherTokens: ReadonlyArray<{ readonly address: Address; readonly symbol: string }>
-  /** The variable that names its nodes, and the public node used without it. */
+  /** The setting with the network's nodes, and the public node used without it. */
   readonly nodes: { readonly setting: string; readonly default: ReadonlyArray<string> }
   /**
-   * The variable that holds the mnemonic of the service's own wallets there: its relayer and its agents. No two
-   * networks share one, because a wallet's nonces are stored by its address.
+   * The setting with the mnemonic of the service's own wallets on this network: its relayer and its agents.
+   * No two networks share one, because a wallet's nonces are stored by its address.
    */
   readonly wallets: { readonly setting: "AGENT_WALLET_MNEMONIC" | "LIVE_WALLET_MNEMONIC" }
-  /** Blocks on top of a transfer's block before it counts, unless the operator sets others. */
+  /** Blocks on top of a transfer's block before it counts; the operator can change this. */
   readonly confirmations: number
   /**
-   * The levels at which transfers settle, ascending: a level takes amounts up to its limit, in whole USDC unless the
-   * operator sets another, and the last takes all others. `seconds` is about how long a block takes to reach it.
+   * The levels at which transfers settle, ascending. A level accepts amounts up to its limit, in whole USDC
+   * unless the operator changes it; the last accepts all others. `seconds`: about how long a block takes.
    */
   readonly settlesAt: ReadonlyArray<{
     readonly finality: Finality
     readonly limit?: { readonly setting: string; readonly default: number }
     readonly seconds: number
   }>
-  /** A settled transfer is watched for so many blocks, unless the operator sets others; or until its block is final. */
+  /**
+   * Blocks for which a settled transfer is watched, unless the operator sets others; or until it is final.
+   */
   readonly watchedFor: { readonly blocks: number } | "finalized"
   readonly blockMillis: number
-  /** Milliseconds between two looks at the head, while a payment is expected and while none is. */
+  /** Milliseconds between two reads of the head, while a payment is expected and otherwise. */
   readonly pollMillis: { readonly awaited: number; readonly idle: number }
-  /** True if blocks near the head are read one by one, by their hashes. A fast chain's are read in ranges. */
+  /** True if blocks near the head are read singly, by their hashes. A fast chain's are read in ranges. */
   readonly readsSingly: boolean
-  /** Blocks of one `eth_getLogs`; halved while nodes refuse it. */
+  /** Blocks per `eth_getLogs`; halved while nodes refuse the range. */
   readonly logRange: bigint
   /**
-   * Gas on top of every limit, if a transaction's gas includes its posting on the chain below. What is unused is not
-   * paid.
+   * Additional gas on every limit, if a transaction's gas includes its posting on the chain below. Unused gas
+   * is not paid.
    */
   readonly postingGas: bigint
   /** The contract that estimates the fee of the chain below, if that is charged beside gas (OP stack). */
   readonly l1FeeOracle?: Address
   /**
-   * The most wei that relaying may cost in any 24 hours, for one merchant, for one payer and in all. Each network has
-   * settings of its own, because its ether has a value of its own.
+   * The maximum wei that relaying may cost in any 24 hours: per merchant, per payer and in total. Each
+   * network has its own settings, because its ether has its own value.
    */
   readonly relayWei: { readonly [B in RelayBound]: { readonly setting: string; readonly default: bigint } }
   /**
-   * True if the network's money is worthless, which changes the pages' texts and colours. The opposite of `livemode`.
+   * True if the network's money is worthless: it changes the pages' texts and colours, and which role, password and
+   * wait an action needs. The opposite of `livemode`.
    */
   readonly isTest: boolean
-  /** True if the service gives test funds on it. */
+  /** True if the service gives out test funds on the network. */
   readonly faucet: boolean
-  /** The codes of a report that the chain has not decided about, and of one that does not match. */
+  /** The codes of a report that the chain has not decided yet, and of one that does not match. */
   readonly reportCodes: {
     readonly pending: "TEST_SETTLEMENT_PENDING" | "SETTLEMENT_PENDING"
     readonly mismatch: "TEST_SETTLEMENT_MISMATCH" | "SETTLEMENT_MISMATCH"
   }
-  /** `open`, or the operator's setting that opens it; closed without it. A closed network records reports only. */
+  /** `open`, or the setting that opens the network. A closed network only records reports. */
   readonly execution: "open" | "MAINNET"
 }
 
@@ -154,7 +159,7 @@ export const networks: { readonly [E in Env]: Network } = {
     ],
     watchedFor: "finalized",
     blockMillis: 250,
-    pollMillis: { awaited: 2_500, idle: 17_500 },
+    pollMillis: { awaited: 3_000, idle: 17_500 },
     readsSingly: false,
     logRange: 1_000n,
     postingGas: 500_000n,
@@ -170,11 +175,11 @@ export const networks: { readonly [E in Env]: Network } = {
   }
 }
 
-/** The words of all environments, test first. */
+/** The names of all environments, test first. */
 export const envs: ReadonlyArray<Env> = Object.values(networks).map(({ env }) => env)
 export const isEnv = (text: string | undefined): text is Env => envs.some((env) => env === text)
 
-/** A value for each environment: the way to make such a record. */
+/** Creates a record with a value for each environment. */
 export const byEnv = <A>(of: (env: Env) => A): { readonly [E in Env]: A } => ({
   test: of("test"),
   live: of("live")
@@ -191,7 +196,7 @@ export const settlementLevelsOf = (
     upTo: limit === undefined ? null : BigInt(limitOf(limit.setting) ?? limit.default) * 1_000_000n
   }))
 
-/** The bounds of relaying with the operator's, or the table's. */
+/** The relaying budgets: the operator's, or the table's. */
 export const relayWeiOf = (
   { relayWei: { merchant, payer, total } }: Network,
   weiOf: (setting: string) => bigint | undefined
@@ -201,15 +206,15 @@ export const relayWeiOf = (
   total: weiOf(total.setting) ?? total.default
 })
 
-/** The blocks that a network makes in so many milliseconds. */
+/** The number of blocks that a network makes in this many milliseconds. */
 export const blocksIn = (env: Env, millis: number): bigint =>
   BigInt(Math.ceil(millis / networks[env].blockMillis))
 
-/** True if nodes name blocks as `safe` and `finalized`, and that decides. */
+/** True if nodes tag blocks as `safe` and `finalized`, and these tags decide. */
 export const hasTags = ({ watchedFor }: Network): boolean => watchedFor === "finalized"
 
 export const isTest = (env: Env): boolean => networks[env].isTest
 export const hasFaucet = (env: Env): boolean => networks[env].faucet
 
-/** The network on which the service gives test funds; development and the public test pages stay on it. */
+/** The network with the faucet. Development and the public test pages use only this network. */
 export const faucetNetwork = networks.test

@@ -1,8 +1,8 @@
 import { Schema, SchemaGetter } from "effect"
 
 /**
- * Reads a code as stored or received: `unknown` where a later release, sharing the database, has written one
- * that this one does not know.
+ * Reads a code as stored or received. A code that a later release wrote into a shared database becomes
+ * `unknown`.
  */
 export const orUnknown = <Code extends string>(codes: Schema.Literals<ReadonlyArray<Code>>) => {
   const isKnown = Schema.is(codes)

@@ -1,13 +1,16 @@
-// The roles that may do one sort of thing; the browser's pages read them too.
+// Sets of roles, each permitted to do one kind of work; the browser's pages read them too.
 import type { Role } from "./Role.ts"
 
-/** Reading. */
+/** Roles that may read. */
 export const everyRole: ReadonlyArray<Role> = ["owner", "developer", "support", "read_only"]
-/** Daily work that moves no money and opens nothing: alerts, resending, payment links. */
+/** Roles for daily work that moves no money and grants no access: alerts, resending, payment links. */
 export const handlers: ReadonlyArray<Role> = ["owner", "developer", "support"]
-/** Roles that handle buyers' money: refunds and unexplained transfers. */
+/** Roles that handle buyers' money: refunds and unmatched transfers. */
 export const supporters: ReadonlyArray<Role> = ["owner", "support"]
-/** The integration: webhooks, test keys, agents on test. */
+/**
+ * Roles for the integration: webhooks, alert webhooks, test keys and test agents. In live they pause and revoke agents,
+ * and withdraw changes of addresses.
+ */
 export const developers: ReadonlyArray<Role> = ["owner", "developer"]
 /** Roles that change receiving addresses, live keys and members. */
 export const owners: ReadonlyArray<Role> = ["owner"]

@@ -11,7 +11,7 @@ import {
 } from "./Branding/BrandingRepo.ts"
 import { cleanPng } from "./Branding/cleanPng.ts"
 
-/** The logo as an `src` that needs nothing of a page's policy but `data:`. */
+/** The logo as an image source. A page's policy must allow `data:`. */
 export const logoUrlOf = ({ logo }: MerchantBranding): string | null =>
   logo === null ? null : `data:image/png;base64,${Buffer.from(logo).toString("base64")}`
 
@@ -56,7 +56,7 @@ export class Branding extends Context.Service<
     make
   ).pipe(Layer.provide(BrandingRepo.layer))
 
-  /** Knows nothing of any merchant, and changes nothing. */
+  /** No merchant has branding, and changes have no effect. */
   static readonly layerNone: Layer.Layer<Branding> = Layer.succeed(Branding, {
     find: () => Effect.succeed(noBranding),
     change: () => Effect.succeed({ branding: noBranding, changed: false })

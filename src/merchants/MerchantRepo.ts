@@ -19,11 +19,11 @@ export interface ReceiverChange {
   readonly after: Address
   /** The time at which the change takes effect; none if it already has. */
   readonly dueAt: Option.Option<Date>
-  /** The address of a waiting change that ends because the present address was given again. */
+  /** The address of a pending change that ends because the current address was requested again. */
   readonly withdrawn: Option.Option<Address>
 }
 
-/** A change that does not take effect at once. */
+/** A change that takes effect later. */
 export interface Wait {
   readonly id: string
   readonly userId: string
@@ -121,7 +121,7 @@ const make = Effect.gen(function* () {
           Effect.gen(function* (): Effect.fn.Return<ReceiverOutcome, unknown> {
             const { merchantId, env, address } = place
             const column = sql.literal(`receiver_${env}`)
-            // In one order, as two may take each other's address at once.
+            // Locks in a fixed order, because two merchants may claim each other's address at the same time.
             const rows = yield* decodeReceivers(
               yield* sql`
                 SELECT id, ${column} AS before FROM merchants
@@ -134,7 +134,7 @@ const make = Effect.gen(function* () {
               if (Option.isSome(other)) return { _tag: "Taken", holder: other.value }
             }
             const waits = Option.filter(wait, () => row.before !== address)
-            // The present address again withdraws what waits.
+            // Requesting the current address withdraws the pending change.
             const [ended] = yield* decodeEnded(
               yield* sql`
                 UPDATE receiver_changes
@@ -166,7 +166,7 @@ const make = Effect.gen(function* () {
                 dueAt: Option.map(waits, ({ dueAt }) => dueAt),
                 withdrawn:
                   row.before === address
-                    ? Option.map(Option.fromUndefinedOr(ended), (one) => one.address)
+                    ? Option.map(Option.fromUndefinedOr(ended), (change) => change.address)
                     : Option.none()
               }
             }
@@ -188,14 +188,14 @@ export class MerchantRepo extends Context.Service<
       change: Partial<Profile>,
       was?: Partial<Profile>
     ) => Effect.Effect<Option.Option<{ readonly profile: Profile; readonly updated: boolean }>>
-    /** The rules as they stand then; none where there is no such merchant. */
+    /** Returns the new rules; none if the merchant does not exist. */
     readonly updateTokenRules: (
       id: MerchantId,
       rules: TokenRules
     ) => Effect.Effect<Option.Option<Required<TokenRules>>>
     /**
-     * Takes the address from `holder` if given; otherwise it must be unused or the merchant's own.
-     * It replaces a change that waits.
+     * Takes the address from `holder` if given; otherwise it must be unused or the merchant's own. Replaces a
+     * pending change.
      */
     readonly changeReceiver: (
       place: ReceiverPlace,

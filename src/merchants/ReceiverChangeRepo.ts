@@ -1,4 +1,4 @@
-// The SQL of changes of a receiving address that wait for their time.
+// The SQL of pending changes of receiving addresses.
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AddressBytes, toBytes } from "../chain/ChainBytes.ts"
@@ -68,7 +68,8 @@ const make = Effect.gen(function* () {
         .withTransaction(
           Effect.gen(function* () {
             const column = sql.literal(`receiver_${env}`)
-            // As every change of it, under the merchant's lock; then under that of whoever takes the address.
+            // Like every change, runs under the merchant's lock, then under that of a merchant claiming the
+            // address.
             const [present] = yield* decodePresent(
               yield* sql`SELECT ${column} AS before FROM merchants WHERE id = ${merchantId} FOR UPDATE`
             )
@@ -96,11 +97,11 @@ export class ReceiverChangeRepo extends Context.Service<
   ReceiverChangeRepo,
   {
     readonly find: (merchantId: MerchantId, env: Env) => Effect.Effect<Option.Option<WaitingChange>>
-    /** False where it has ended already. */
+    /** False if it has already ended. */
     readonly withdraw: (id: string, at: Date) => Effect.Effect<boolean>
     /**
-     * Inside a transaction: ends what the user has asked for. The merchants' rows come first, as everywhere,
-     * so that a change that is being asked for meanwhile is seen.
+     * Ends the user's pending changes; runs inside a transaction. Locks the merchants' rows first, as all
+     * code does, so that a change requested at the same moment is seen.
      */
     readonly withdrawOf: (
       userId: string,

@@ -1,4 +1,4 @@
-// Makes the changes of receiving addresses whose time has come.
+// Applies changes of receiving addresses when they are due.
 import { DateTime, Effect, Layer, Option } from "effect"
 import type { SqlClient } from "effect/sql"
 import { DueWork } from "../platform/workers/DueWork.ts"
@@ -28,13 +28,13 @@ export const layer: Layer.Layer<never, never, SqlClient.SqlClient | AuditLog> = 
               return Option.some({
                 action: "receiver.change_lost",
                 env,
-                summary: `left the receiving address as it is: ${address}, which ${requestedBy} asked for, has become another merchant's`
+                summary: `did not apply ${requestedBy}'s change of the receiving address to ${address}: the address now belongs to another merchant`
               })
             case "Applied":
               return Option.some({
                 action: "receiver.changed",
                 env,
-                summary: `changed the receiving address from ${outcome.before} to ${address}, as ${requestedBy} asked`
+                summary: `changed the receiving address from ${outcome.before} to ${address}, as ${requestedBy} requested`
               })
           }
         }
@@ -45,9 +45,9 @@ export const layer: Layer.Layer<never, never, SqlClient.SqlClient | AuditLog> = 
       due.next("receiver changes", "30 seconds"),
       Effect.gen(function* () {
         const at = yield* DateTime.nowAsDate
-        const found = yield* repo.due(at, batch)
+        const dueChanges = yield* repo.due(at, batch)
         yield* Effect.forEach(
-          found,
+          dueChanges,
           (change) =>
             apply(change, at).pipe(
               Effect.catchCause((cause) =>

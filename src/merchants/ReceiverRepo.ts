@@ -1,5 +1,5 @@
-// Whose a receiving address is: one merchant's in each environment, also after another
-// address took its place, because payments still point there.
+// The ownership of receiving addresses. In each environment an address belongs to one merchant, even after
+// another address replaced it, because payments still point there.
 import { DateTime, Effect, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { toBytes } from "../chain/ChainBytes.ts"
@@ -22,20 +22,20 @@ const decodeHolders = Schema.decodeUnknownEffect(
   Schema.Tuple([Schema.Struct({ merchantId: MerchantId, since: Schema.Date })])
 )
 
-/** Both run inside the transaction of what they belong to. */
+/** Both functions run inside the caller's transaction. */
 export const makeReceiverRepo = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   return {
-    /** None where the address is the merchant's, already or from this moment; otherwise whose it is. */
+    /** Claims the address. Returns its current holder if another merchant has it. */
     claim: Effect.fnUntraced(function* ({ merchantId, env, address }: ReceiverPlace) {
       const at = yield* DateTime.nowAsDate
       const bytes = toBytes(address)
       yield* sql`
         INSERT INTO merchant_receivers (env, address, merchant_id, since, watched_since)
         VALUES (${env}, ${bytes}, ${merchantId}, ${at}, ${at}) ON CONFLICT DO NOTHING`
-      // A statement of its own: it sees what the one before waited for. Under the lock of whoever takes the address:
-      // that comes before, and is seen, or finds it in use.
+      // A separate statement sees what the insert waited for. It runs under the claiming merchant's lock, so
+      // a concurrent claim either commits first and is seen here, or finds the address taken.
       const [holder] = yield* decodeHolders(
         yield* sql`
           SELECT merchant_id AS "merchantId", since FROM merchant_receivers
@@ -44,7 +44,7 @@ export const makeReceiverRepo = Effect.gen(function* () {
       return holder.merchantId === merchantId ? Option.none() : Option.some<ReceiverHolder>(holder)
     }),
 
-    /** True if the address was still the holder's, and is the merchant's from this moment. */
+    /** Moves the address to the merchant. True if `holder` still held it. */
     take: Effect.fnUntraced(function* ({ merchantId, env, address }: ReceiverPlace, holder: ReceiverHolder) {
       const at = yield* DateTime.nowAsDate
       const rows = yield* sql`

@@ -1,6 +1,6 @@
-// Changing where a merchant's money goes. An address of another merchant moves only by a signature of its
-// owner, which is judged outside of every transaction. What a member changes on Mainnet waits, so that
-// another can withdraw it.
+// Changes of receiving addresses. Another merchant's address moves only with a signature of its owner, which
+// is verified outside of any transaction. On Mainnet, a member's change waits, so that another member can
+// withdraw it.
 
 import { Context, DateTime, Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -14,22 +14,22 @@ import { type ChainUnavailable, ReceiverTaken, type RoleRequired } from "../doma
 import type { MerchantId } from "../domain/Merchant.ts"
 import { isTest } from "../domain/networks.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
-import { type Asker, AuditLog, type Impersonal, operator, service } from "./audit/AuditLog.ts"
+import { AuditLog, type Impersonal, operator, type Requester, service } from "./audit/AuditLog.ts"
 import { MerchantRepo, type ReceiverChange, type ReceiverOutcome } from "./MerchantRepo.ts"
 import { ReceiverChangeRepo, type WaitingChange } from "./ReceiverChangeRepo.ts"
 import type { ReceiverHolder, ReceiverPlace } from "./ReceiverRepo.ts"
 import { receiverMessage } from "./Receivers/receiverMessage.ts"
 import { withdrawnChange } from "./withdrawnChange.ts"
 
-/** The refusal, with the text that the owner may sign. `wrong` where a signature was given. */
-const taken = (place: ReceiverPlace, holder: ReceiverHolder, wrong: boolean) =>
+/** The refusal, with the text that the owner may sign. `isWrong` if a signature was sent. */
+const receiverTaken = (place: ReceiverPlace, holder: ReceiverHolder, isWrong: boolean) =>
   new ReceiverTaken({
-    ...(wrong ? { reason: "signature" } : {}),
+    ...(isWrong ? { reason: "signature" } : {}),
     details: [
       {
         path: "body.signature",
-        message: wrong
-          ? "This is no signature of the text in `expected` by the address's key."
+        message: isWrong
+          ? "The signature does not match: sign the text in `expected` with the address's key."
           : "If the address is yours, sign the text in `expected` with its key (personal_sign) and send the signature.",
         expected: receiverMessage(place, holder)
       }
@@ -40,22 +40,22 @@ export class Receivers extends Context.Service<
   Receivers,
   {
     /**
-     * `signature` is hex. New intents name the new address; those that exist keep theirs. A live address
-     * waits for LIVE_RECEIVER_DELAY, unless the operator changes it. None where there is no such merchant. A
-     * member must be permitted still when the change is made.
+     * Changes the receiving address; `signature` is hex. New intents use the new address, existing ones keep
+     * theirs. A live address waits for LIVE_RECEIVER_DELAY, unless the operator changes it. None if the
+     * merchant does not exist. Fails if the member lost the permission in the meantime.
      */
     readonly change: (
       place: ReceiverPlace,
       signature: Option.Option<string>,
-      actor: Asker | Impersonal
+      actor: Requester | Impersonal
     ) => Effect.Effect<Option.Option<ReceiverChange>, ReceiverTaken | ChainUnavailable | RoleRequired>
-    /** The change that waits. */
+    /** The pending change. */
     readonly waiting: (merchantId: MerchantId, env: Env) => Effect.Effect<Option.Option<WaitingChange>>
-    /** False where no change waits. */
+    /** False if no change is pending. */
     readonly withdraw: (
       merchantId: MerchantId,
       env: Env,
-      asker: Asker
+      requester: Requester
     ) => Effect.Effect<boolean, RoleRequired>
   }
 >()("quittance/merchants/Receivers") {
@@ -84,7 +84,7 @@ export class Receivers extends Context.Service<
         return yield* contracts.verify(env, address, hash, signature).pipe(orChainUnavailable)
       })
 
-      const waitOf = Effect.fnUntraced(function* (env: Env, { id: userId }: Asker | Impersonal) {
+      const waitOf = Effect.fnUntraced(function* (env: Env, { id: userId }: Requester | Impersonal) {
         if (isTest(env) || userId === null || Duration.isZero(liveReceiverDelay)) return Option.none()
         const at = yield* DateTime.nowAsDate
         return Option.some({
@@ -97,14 +97,14 @@ export class Receivers extends Context.Service<
 
       const permitted = <A, E, R>(
         merchantId: MerchantId,
-        actor: Asker | Impersonal,
+        actor: Requester | Impersonal,
         change: Effect.Effect<A, E, R>
       ): Effect.Effect<A, E | RoleRequired, R> =>
         actor.id === null ? change : audit.permitted(merchantId, actor, change)
 
       const recorded = Effect.fnUntraced(function* (
         place: ReceiverPlace,
-        actor: Asker | Impersonal,
+        actor: Requester | Impersonal,
         holder?: ReceiverHolder
       ) {
         const wait = yield* waitOf(place.env, actor)
@@ -128,13 +128,13 @@ export class Receivers extends Context.Service<
                 onSome: (due) => ({
                   action: "receiver.change_requested" as const,
                   env: place.env,
-                  summary: `asked for another receiving address: ${after} instead of ${before} from ${due.toISOString().slice(0, 16).replace("T", " ")} UTC on; until then an owner or a developer can withdraw it`
+                  summary: `requested to change the receiving address from ${before} to ${after} on ${due.toISOString().slice(0, 16).replace("T", " ")} UTC; until then an owner or developer can withdraw the change`
                 })
               })
             )
           })
         if (holder === undefined) return yield* taking(merchants.changeReceiver(place, { wait }))
-        /** Notifies its members without naming the other merchant. */
+        /** Notifies the holder's members without identifying the other merchant. */
         const by = actor === operator ? operator : service
         const losing = <E, R>(change: Effect.Effect<ReceiverOutcome, E, R>) =>
           audit.recording(holder.merchantId, by, change, (outcome) =>
@@ -142,27 +142,27 @@ export class Receivers extends Context.Service<
               ? Option.some({
                   action: "receiver.changed" as const,
                   env: place.env,
-                  summary: `gave the address ${place.address} to another merchant, by a signature of its key; if it is the present receiving address, no intent is created until another is set`
+                  summary: `moved the address ${place.address} to another merchant, who proved ownership with its key; if it was the current receiving address, no payments can be created until a new address is set in Settings`
                 })
               : Option.none()
           )
         const change = merchants.changeReceiver(place, { holder, wait })
-        // Each holds its merchant's row to the end: in one order, whichever takes from the other.
+        // Each recording locks its merchant's row until the end, so both directions lock in the same order.
         return yield* holder.merchantId < place.merchantId ? losing(taking(change)) : taking(losing(change))
       })
 
       return {
         waiting: changes.find,
-        withdraw: Effect.fn("Receivers.withdraw")(function* (merchantId, env, asker) {
+        withdraw: Effect.fn("Receivers.withdraw")(function* (merchantId, env, requester) {
           const waiting = yield* changes.find(merchantId, env)
           if (Option.isNone(waiting)) return false
           const { id, requestedBy } = waiting.value
           return yield* audit.recording(
             merchantId,
-            asker,
+            requester,
             audit.permitted(
               merchantId,
-              asker,
+              requester,
               Effect.flatMap(DateTime.nowAsDate, (at) => changes.withdraw(id, at))
             ),
             (withdrawn) =>
@@ -174,11 +174,11 @@ export class Receivers extends Context.Service<
           if (changed._tag === "Changed") return Option.some(changed.change)
           if (changed._tag === "Unknown") return Option.none()
           const { holder } = changed
-          if (Option.isNone(signature)) return yield* taken(place, holder, false)
-          const own = yield* signedByOwner(place, receiverMessage(place, holder), signature.value)
-          if (!own) return yield* taken(place, holder, true)
+          if (Option.isNone(signature)) return yield* receiverTaken(place, holder, false)
+          const isOwner = yield* signedByOwner(place, receiverMessage(place, holder), signature.value)
+          if (!isOwner) return yield* receiverTaken(place, holder, true)
           const moved = yield* recorded(place, actor, holder)
-          if (moved._tag === "Taken") return yield* taken(place, moved.holder, true)
+          if (moved._tag === "Taken") return yield* receiverTaken(place, moved.holder, true)
           return moved._tag === "Changed" ? Option.some(moved.change) : Option.none()
         })
       }

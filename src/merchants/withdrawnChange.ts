@@ -3,7 +3,7 @@
 import type { Address, Env } from "../domain/Chain.ts"
 import type { Change } from "./audit/AuditLog.ts"
 
-/** `by` names the cause unless a member withdrew it: ", by a new password". */
+/** `by` gives the cause if no member withdrew it: ", by setting a new password". */
 export const withdrawnChange = (
   { address, env }: { readonly address: Address; readonly env: Env },
   requestedBy: string,
@@ -11,5 +11,5 @@ export const withdrawnChange = (
 ): Change => ({
   action: "receiver.change_withdrawn",
   env,
-  summary: `withdrew the change of the receiving address to ${address} that ${requestedBy} asked for${by}`
+  summary: `withdrew the change of the receiving address to ${address} that ${requestedBy} requested${by}`
 })

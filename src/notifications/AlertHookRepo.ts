@@ -1,4 +1,4 @@
-// The SQL of where alerts are posted to, and of the posts that wait to be made.
+// The SQL of alert webhooks and their pending posts.
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Env } from "../domain/Chain.ts"
@@ -9,7 +9,7 @@ const PostRow = Schema.Struct({
   hook_id: Uuid,
   alert_id: Uuid,
   attempts: Schema.Int,
-  /** The number of alerts in the post; the newest of them is its alert. */
+  /** The number of alerts in the post; the newest one is its alert. */
   alerts: Schema.Int,
   shape: Schema.Literals(["slack", "plain"]),
   secret_kid: Schema.String,
@@ -23,8 +23,8 @@ const PostRow = Schema.Struct({
   created_at: Schema.Date
 })
 export type AlertPost = typeof PostRow.Type
-/** A post, and which of its attempts was made. */
-type TakenPost = Pick<AlertPost, "hook_id" | "alert_id" | "attempts">
+/** A post and the number of its current attempt. */
+type LeasedPost = Pick<AlertPost, "hook_id" | "alert_id" | "attempts">
 const decodePosts = Schema.decodeUnknownEffect(Schema.Array(PostRow))
 
 const HookRow = Schema.Struct({
@@ -54,7 +54,7 @@ const make = Effect.gen(function* () {
     takePosts: Effect.fn("AlertHookRepo.takePosts")(function* (at: Date, leaseUntil: Date, limit: number) {
       return yield* decodePosts(
         yield* sql`
-          WITH taken AS (
+          WITH leased AS (
             UPDATE alert_posts SET due_at = ${leaseUntil}, attempts = attempts + 1
             WHERE (hook_id, alert_id) IN (
               SELECT hook_id, alert_id FROM alert_posts WHERE due_at <= ${at}
@@ -63,13 +63,13 @@ const make = Effect.gen(function* () {
           )
           SELECT t.hook_id, t.alert_id, t.attempts, t.alerts, h.shape, h.secret_kid, h.secret_ciphertext, h.merchant_id,
             m.name AS merchant, h.env, a.kind, a.subject, a.message, a.created_at
-          FROM taken t JOIN alert_hooks h ON h.id = t.hook_id JOIN alerts a ON a.id = t.alert_id
+          FROM leased t JOIN alert_hooks h ON h.id = t.hook_id JOIN alerts a ON a.id = t.alert_id
           JOIN merchants m ON m.id = h.merchant_id`
       )
     }, Effect.orDie),
 
     endPost: Effect.fn("AlertHookRepo.endPost")(function* (
-      post: TakenPost,
+      post: LeasedPost,
       outcome: { readonly sentAt: Date | null; readonly error: string | null; readonly again: Date | null }
     ) {
       yield* sql`
@@ -85,14 +85,14 @@ const make = Effect.gen(function* () {
           LEFT JOIN LATERAL (
             SELECT p.sent_at, p.error FROM alert_posts p JOIN alerts a ON a.id = p.alert_id
             WHERE p.hook_id = h.id AND p.attempts > 0
-            -- One that was given up has no other time than its alert's.
+            -- A post that was given up has only its alert's time.
             ORDER BY coalesce(p.sent_at, p.due_at, a.created_at) DESC LIMIT 1
           ) last ON true
           WHERE h.merchant_id = ${merchantId} AND h.env = ${env} ORDER BY h.created_at, h.id`
       )
     }, Effect.orDie),
 
-    addHook: (hook: NewHook, most: number, at: Date): Effect.Effect<boolean> =>
+    addHook: (hook: NewHook, max: number, at: Date): Effect.Effect<boolean> =>
       sql
         .withTransaction(
           Effect.gen(function* () {
@@ -102,7 +102,7 @@ const make = Effect.gen(function* () {
               SELECT ${hook.id}::uuid, ${hook.merchantId}::uuid, ${hook.env}, ${hook.shape}, ${hook.host},
                 ${hook.sealed.kid}, ${hook.sealed.ciphertext}::bytea, ${at}::timestamptz
               WHERE (SELECT count(*) FROM alert_hooks
-                WHERE merchant_id = ${hook.merchantId}::uuid AND env = ${hook.env}) < ${most}
+                WHERE merchant_id = ${hook.merchantId}::uuid AND env = ${hook.env}) < ${max}
               RETURNING id`
             return rows.length > 0
           })
@@ -124,19 +124,19 @@ const make = Effect.gen(function* () {
 export class AlertHookRepo extends Context.Service<
   AlertHookRepo,
   {
-    /** Posts under a lease until `leaseUntil`; counts as an attempt. */
+    /** Leases posts until `leaseUntil`; each lease counts as an attempt. */
     readonly takePosts: (at: Date, leaseUntil: Date, limit: number) => Effect.Effect<ReadonlyArray<AlertPost>>
     /**
-     * `again` is null after the last attempt. Does nothing where the post was sent; a failure does nothing where
-     * it was taken again since the lease ended: the outcome of that attempt counts.
+     * `again` is null after the last attempt. Does nothing if the post was sent. A failure does nothing if
+     * the post was leased again since, because the later attempt's outcome counts.
      */
     readonly endPost: (
-      post: TakenPost,
+      post: LeasedPost,
       outcome: { readonly sentAt: Date | null; readonly error: string | null; readonly again: Date | null }
     ) => Effect.Effect<void>
     readonly hooks: (merchantId: MerchantId, env: Env) => Effect.Effect<ReadonlyArray<HookRow>>
-    /** False where the merchant has as many in this environment. */
-    readonly addHook: (hook: NewHook, most: number, at: Date) => Effect.Effect<boolean>
+    /** False if the merchant already has `max` hooks in this environment. */
+    readonly addHook: (hook: NewHook, max: number, at: Date) => Effect.Effect<boolean>
     readonly removeHook: (merchantId: MerchantId, env: Env, id: string) => Effect.Effect<boolean>
   }
 >()("quittance/notifications/AlertHookRepo") {

@@ -12,14 +12,14 @@ import { WebhookUrlRefused } from "../webhooks/WebhookUrlRefused.ts"
 import { AlertHookRepo, type HookRow } from "./AlertHookRepo.ts"
 import { hookContext } from "./HookTarget.ts"
 
-/** The most hooks of one merchant and environment. */
-const mostHooks = 5
+/** The maximum number of hooks per merchant and environment. */
+const maxHooks = 5
 
 export class AlertHooks extends Context.Service<
   AlertHooks,
   {
     readonly list: (tenant: Tenant) => Effect.Effect<ReadonlyArray<HookRow>>
-    /** The secret that plain posts are signed with, shown this once. */
+    /** The secret that signs plain posts, shown only here. */
     readonly add: (
       tenant: Tenant,
       shape: "slack" | "plain",
@@ -28,7 +28,7 @@ export class AlertHooks extends Context.Service<
       { readonly id: string; readonly host: string; readonly secret: string },
       InvalidWebhookUrl | AlertHookLimit
     >
-    /** False where the merchant has none of that id. */
+    /** False if the merchant has no hook with that id. */
     readonly remove: (tenant: Tenant, id: string) => Effect.Effect<boolean>
   }
 >()("quittance/notifications/AlertHooks") {
@@ -62,7 +62,7 @@ export class AlertHooks extends Context.Service<
           const target = Redacted.make(JSON.stringify({ url: url.href, secret }))
           const sealed = yield* box.seal(target, hookContext(id))
           const hook = { id, ...tenant, shape, host: url.host, sealed }
-          if (!(yield* repo.addHook(hook, mostHooks, yield* DateTime.nowAsDate)))
+          if (!(yield* repo.addHook(hook, maxHooks, yield* DateTime.nowAsDate)))
             return yield* new AlertHookLimit()
           return { id, host: url.host, secret }
         }),

@@ -1,4 +1,4 @@
-// The SQL of who is told of alerts and of weeks.
+// The SQL of notifications: pending alerts, weekly summaries, and their readers.
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Env } from "../domain/Chain.ts"
@@ -34,7 +34,7 @@ const WeekRow = Schema.Struct({
   first_day: Schema.String,
   last_day: Schema.String,
   time_zone: Schema.String,
-  told: Schema.Boolean
+  isFull: Schema.Boolean
 })
 export type Week = typeof WeekRow.Type
 const decodeWeeks = Schema.decodeUnknownEffect(Schema.Array(WeekRow))
@@ -59,13 +59,13 @@ interface PendingAlerts {
   readonly merchantId: MerchantId | null
   readonly merchant: string | null
   readonly env: Env | null
-  /** The newest first. */
+  /** Newest first. */
   readonly messages: readonly [string, ...ReadonlyArray<string>]
   readonly readers: ReadonlyArray<Reader>
 }
 
-/** After a notification, what else of its kind is raised waits so long and is told together. */
-const gatheredFor = "1 hour"
+/** Further alerts of the same kind are grouped for this long after a notification. */
+const groupedFor = "1 hour"
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -83,7 +83,7 @@ const make = Effect.gen(function* () {
     )
   })
 
-  const tellGroup = Effect.fnUntraced(function* <R>(
+  const notifyGroup = Effect.fnUntraced(function* <R>(
     { env, kind, merchant_id }: typeof GroupRow.Type,
     at: Date,
     each: (alerts: PendingAlerts) => Effect.Effect<void, never, R>
@@ -91,10 +91,10 @@ const make = Effect.gen(function* () {
     const name = [merchant_id ?? "service", env ?? "all", kind].join("/")
     yield* sql`
       INSERT INTO notified_groups (name, notified_at) VALUES (${name}, '-infinity') ON CONFLICT DO NOTHING`
-    // Its row is held to the end, so that two instances never tell of one group at a time.
+    // Locks the group's row until the end, so that two instances never notify of one group at the same time.
     const [group] = yield* decodeNotified(
       yield* sql`
-        SELECT greatest(notified_at, '1970-01-01') + ${gatheredFor}::interval AS waits_until FROM notified_groups
+        SELECT greatest(notified_at, '1970-01-01') + ${groupedFor}::interval AS waits_until FROM notified_groups
         WHERE name = ${name} FOR UPDATE SKIP LOCKED`
     )
     if (group === undefined) return
@@ -106,10 +106,10 @@ const make = Effect.gen(function* () {
     }
     const alerts = yield* decodeAlerts(
       yield* sql`
-        WITH told AS (
+        WITH notified AS (
           UPDATE alerts SET notify_at = NULL WHERE ${isDue} RETURNING id, merchant_id, message, created_at
         )
-        SELECT t.id, m.name AS merchant, t.message FROM told t LEFT JOIN merchants m ON m.id = t.merchant_id
+        SELECT t.id, m.name AS merchant, t.message FROM notified t LEFT JOIN merchants m ON m.id = t.merchant_id
         ORDER BY t.created_at DESC, t.id DESC`
     )
     const [newest, ...others] = alerts
@@ -130,24 +130,24 @@ const make = Effect.gen(function* () {
   })
 
   return {
-    tellAlerts: <R>(
+    notifyAlerts: <R>(
       at: Date,
       limit: number,
       each: (alerts: PendingAlerts) => Effect.Effect<void, never, R>
     ): Effect.Effect<boolean, never, R> =>
       Effect.gen(function* () {
-        // The audit log has mailed what concerns one person.
+        // The audit log has already mailed alerts that concern one person.
         yield* sql`UPDATE alerts SET notify_at = NULL WHERE notify_at <= ${at} AND user_id IS NOT NULL`
         const groups = yield* decodeGroups(
           yield* sql`
             SELECT merchant_id, env, kind FROM alerts WHERE notify_at <= ${at}
             GROUP BY merchant_id, env, kind ORDER BY min(notify_at) LIMIT ${limit}`
         )
-        for (const group of groups) yield* sql.withTransaction(tellGroup(group, at, each))
+        for (const group of groups) yield* sql.withTransaction(notifyGroup(group, at, each))
         return groups.length === limit
       }).pipe(Effect.orDie),
 
-    tellWeeks: <R>(
+    notifyWeeks: <R>(
       at: Date,
       limit: number,
       each: (
@@ -162,14 +162,14 @@ const make = Effect.gen(function* () {
             const rows = yield* decodeWeeks(
               yield* sql`
                 WITH zones AS MATERIALIZED (SELECT lower(name) AS key, name FROM pg_timezone_names)
-                SELECT id AS merchant_id, name AS merchant, time_zone, summary_until IS NOT NULL AS told,
+                SELECT id AS merchant_id, name AS merchant, time_zone, summary_until IS NOT NULL AS "isFull",
                   coalesce(summary_until, monday AT TIME ZONE time_zone) AS started,
                   monday AT TIME ZONE time_zone AS ended,
                   to_char(coalesce(summary_until AT TIME ZONE time_zone, monday), 'YYYY-MM-DD') AS first_day,
                   to_char(monday - interval '1 day', 'YYYY-MM-DD') AS last_day
                 FROM (
                   SELECT *, date_trunc('week', ${at}::timestamptz AT TIME ZONE time_zone) AS monday FROM (
-                    -- A name that the database does not have is an error for all: whose it is, is told by UTC.
+                    -- An unknown time zone would fail the whole query, so such a merchant uses UTC.
                     SELECT id, name, summary_until, coalesce(
                       (SELECT z.name FROM zones z WHERE z.key = lower(m.time_zone) LIMIT 1), 'UTC') AS time_zone
                     FROM merchants m WHERE summary_at <= ${at} ORDER BY summary_at LIMIT ${limit}
@@ -179,13 +179,13 @@ const make = Effect.gen(function* () {
             )
             for (const week of rows) {
               const { ended, merchant_id, started, time_zone } = week
-              // In the first week nobody was here for all of it.
-              if (week.told) {
+              // In a merchant's first week, the summary would be incomplete.
+              if (week.isFull) {
                 const sides = yield* decodeSides(
                   yield* sql`
                     SELECT e.env, coalesce(p.volume, 0)::text AS settled, coalesce(p.count, 0)::int AS payments,
                       coalesce(r.volume, 0)::text AS refunded, coalesce(r.count, 0)::int AS refunds,
-                      -- As the pages count them: a transfer stands for itself, and leaves the list as it is explained.
+                      -- Counted as on the pages: transfers count separately, until they are matched or handled.
                       (SELECT count(*)::int FROM alerts a WHERE a.merchant_id = ${merchant_id} AND a.env = e.env
                         AND a.acknowledged_at IS NULL AND a.user_id IS NULL AND a.kind <> 'incoming_transfer')
                         + (SELECT count(*)::int FROM incoming_transfers t
@@ -250,17 +250,17 @@ export class NotificationRepo extends Context.Service<
   NotificationRepo,
   {
     /**
-     * Hands out alerts that nobody was notified of, gathered: the first of a kind at once, then all that were
-     * raised since, at most once an hour. Notes that in the same transaction: what `each` queues is there exactly
-     * once. True where more may wait.
+     * Passes pending alerts to `each`, grouped: the first alert of a kind at once, later ones together, at
+     * most once an hour. Stores that in the same transaction, so everything that `each` queues is queued
+     * exactly once. True if more may wait.
      */
-    readonly tellAlerts: <R>(
+    readonly notifyAlerts: <R>(
       at: Date,
       limit: number,
       each: (alerts: PendingAlerts) => Effect.Effect<void, never, R>
     ) => Effect.Effect<boolean, never, R>
-    /** Like `tellAlerts`, of what has passed since the week that was told last, on the merchant's Mondays at eight. */
-    readonly tellWeeks: <R>(
+    /** Like `notifyAlerts`, with each merchant's activity since its last summary, on its Mondays at eight. */
+    readonly notifyWeeks: <R>(
       at: Date,
       limit: number,
       each: (

@@ -1,5 +1,5 @@
-// Tells people: alerts as they are raised, weeks as they end, by mail and by posts to their merchants' hooks.
-// What is to be sent is queued in the transaction that notes it as told; sending it is at least once.
+// Notifies people of alerts and of finished weeks, by mail and by posts to their merchants' hooks. Messages
+// are queued in the transaction that marks them as notified, and are sent at least once.
 
 import { Context, DateTime, Effect, Layer, Redacted, Schema } from "effect"
 import type { SecureRandom } from "effect/crypto"
@@ -24,8 +24,8 @@ export const PostRetryPolicy = Context.Reference<RetrySchedule>("quittance/notif
   defaultValue: () => afterDelays("1 minute", "5 minutes", "30 minutes", "2 hours")
 })
 const batch = 20
-/** The most alerts listed in one mail; the page has all of them. */
-const mostMessages = 5
+/** The maximum number of alerts listed in one mail; the page has all of them. */
+const maxMessages = 5
 
 const decodeTarget = Schema.decodeEffect(Schema.fromJsonString(HookTarget))
 
@@ -51,8 +51,8 @@ export const layer: Layer.Layer<
     const pageOf = (merchantId: string, env: string, page: string) =>
       `${baseUrl}/dashboard/${merchantId}/${env}/${page}`
 
-    const tellAlerts = Effect.flatMap(DateTime.nowAsDate, (at) =>
-      repo.tellAlerts(at, batch, ({ env, merchant, merchantId, messages, readers }) =>
+    const notifyAlerts = Effect.flatMap(DateTime.nowAsDate, (at) =>
+      repo.notifyAlerts(at, batch, ({ env, merchant, merchantId, messages, readers }) =>
         Effect.forEach(
           readers,
           ({ email, locale }) => {
@@ -65,9 +65,9 @@ export const layer: Layer.Layer<
               recipient: email,
               subject: filled(words.alertSubject, { merchant: name }),
               body: [
-                ...messages.slice(0, mostMessages),
-                ...(messages.length > mostMessages
-                  ? [filled(words.more, { count: String(messages.length - mostMessages) })]
+                ...messages.slice(0, maxMessages),
+                ...(messages.length > maxMessages
+                  ? [filled(words.more, { count: String(messages.length - maxMessages) })]
                   : []),
                 at,
                 "",
@@ -81,11 +81,11 @@ export const layer: Layer.Layer<
       )
     )
 
-    const tellWeeks = Effect.flatMap(DateTime.nowAsDate, (at) =>
-      repo.tellWeeks(at, batch, (week, sides, readers) => {
+    const notifyWeeks = Effect.flatMap(DateTime.nowAsDate, (at) =>
+      repo.notifyWeeks(at, batch, (week, sides, readers) => {
         const busy = sides.filter(({ alerts, payments, refunds }) => alerts + payments + refunds > 0)
         return Effect.forEach(
-          // A week in which nothing happened is no news.
+          // A week without activity sends no mail.
           busy.length === 0 ? [] : readers,
           ({ email, locale }) => {
             const words = mailWords[locale]
@@ -145,7 +145,9 @@ export const layer: Layer.Layer<
       const again = yield* dueAfter(retryPolicy, post.attempts, at)
       yield* hooks.endPost(post, { sentAt: null, error, again })
       yield* Effect.logWarning(
-        again === null ? "Posting an alert failed permanently" : "Posting an alert failed; retrying"
+        again === null
+          ? "Posting to an alert webhook failed permanently; members still see the alert in the dashboard"
+          : "Posting to an alert webhook failed; it is retried"
       ).pipe(Effect.annotateLogs({ hook: post.hook_id, reason: error }))
     })
 
@@ -153,9 +155,15 @@ export const layer: Layer.Layer<
       const sealed = { kid: post.secret_kid, ciphertext: post.secret_ciphertext }
       return box.open(sealed, hookContext(post.hook_id)).pipe(
         Effect.flatMap((opened) => Effect.orDie(decodeTarget(Redacted.value(opened)))),
-        // The key is gone from the configuration: another instance may have it, or it is added back.
+        // Another instance may have the missing key, or the operator may add it back.
         Effect.catchDefect((cause) =>
-          Effect.as(Effect.logError("The address of an alert hook cannot be decrypted", cause), undefined)
+          Effect.as(
+            Effect.logError(
+              `The URL of the alert webhook ${post.hook_id} cannot be decrypted; its alerts are retried, so restore the missing key of ENCRYPTION_KEYS`,
+              cause
+            ),
+            undefined
+          )
         )
       )
     }
@@ -175,8 +183,8 @@ export const layer: Layer.Layer<
       yield* failed(post, outcome._tag === "Answered" ? `status ${outcome.status}` : outcome.failure)
     })
 
-    yield* supervised("Queueing mails of alerts", due.next("untold alerts", "2 seconds"), tellAlerts)
-    yield* supervised("Queueing weekly mails", due.next("weeks", "1 minute"), tellWeeks)
+    yield* supervised("Queueing mails of alerts", due.next("notifications", "2 seconds"), notifyAlerts)
+    yield* supervised("Queueing weekly mails", due.next("weeks", "1 minute"), notifyWeeks)
     yield* supervised(
       "Posting alerts",
       due.next("alert posts", "2 seconds"),

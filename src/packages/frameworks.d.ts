@@ -1,4 +1,4 @@
-// What the wrappers need of React and Medusa, which whoever installs the package brings along.
+// The parts of React and Medusa that the wrappers use. Each project installs the frameworks itself.
 declare module "react" {
   export interface ReactElement {
     readonly type: unknown
@@ -25,7 +25,7 @@ declare module "@medusajs/framework/types" {
     | "canceled"
   export interface PaymentProviderInput {
     readonly data?: Record<string, unknown>
-    /** The key is the id of what Medusa is about, as a refund. */
+    /** The key is the id of the Medusa object, for example of a refund. */
     readonly context?: { readonly idempotency_key?: string }
   }
   export interface PaymentProviderOutput {

@@ -68,7 +68,7 @@ const QueryNonce = Schema.String.check(
   })
 )
 
-/** Rows of a page whose size is not asked for. */
+/** Default page size. */
 export const defaultPageLimit = 20
 
 export const PageLimit = Schema.String.check(
@@ -124,7 +124,7 @@ export class PaymentsApi extends endpointGroup("payments")(
         ),
         intentUrl: Schema.optionalKey(
           Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(2048)).annotate({
-            description: "Only payments of this order, by its `intentUrl` exactly as it was given.",
+            description: "Only payments of this order, by its exact `intentUrl`.",
             examples: ["https://shop.example.com/orders/1042"]
           })
         )
@@ -135,7 +135,7 @@ export class PaymentsApi extends endpointGroup("payments")(
       OpenApi.annotations({
         summary: "List payments",
         description:
-          "Newest first, of the merchant and the key's environment; of one order or one transaction where the query names it."
+          "The payments of the merchant and the key's environment, newest first. The query can select one order or one transaction."
       })
     )
   ),
@@ -178,7 +178,7 @@ export class PaymentsApi extends endpointGroup("payments")(
       OpenApi.annotations({
         summary: "Resume a payment on another device",
         description:
-          "Answers a token of the pending payment that the code stands for. The code ends with the payment: 409 once it has settled or failed."
+          "Returns a token of the pending payment. The code ends with the payment: 409 once it has settled or failed."
       })
     )
   ),
@@ -194,9 +194,9 @@ export class PaymentsApi extends endpointGroup("payments")(
     { by: "key", kinds: ["publishable"], crossOrigin: true },
     HttpApiEndpoint.patch("report", "/payments/:id", reporting).annotateMerge(
       OpenApi.annotations({
-        summary: "Report a settlement",
+        summary: "Report a transfer",
         description:
-          "Testnet: the transfer is verified on the chain; 200 settled, 202 while it is not indexed or confirmed, 422 where it does not match. Mainnet: recorded, 202, stays pending. The first verified report stands."
+          "On an open network, the transfer is verified on the chain: 200 if the payment settled, 202 while the transfer is not indexed or confirmed, 422 if it does not match. While Mainnet is closed, the report is recorded, the response is 202, and the payment stays pending. The first verified report counts."
       })
     )
   ),
@@ -204,8 +204,8 @@ export class PaymentsApi extends endpointGroup("payments")(
     { by: "key", kinds: ["publishable"], crossOrigin: true },
     HttpApiEndpoint.post("reportByPost", "/payments/:id/report", reporting).annotateMerge(
       OpenApi.annotations({
-        summary: "Report a settlement by POST",
-        description: "The same as PATCH of the payment, for proxies that let GET and POST through alone."
+        summary: "Report a transfer by POST",
+        description: "The same as PATCH of the payment, for proxies that pass only GET and POST."
       })
     )
   ),
@@ -244,7 +244,7 @@ export class PaymentsApi extends endpointGroup("payments")(
       OpenApi.annotations({
         summary: "Announce an attempt to pay",
         description:
-          "Call it before the wallet is asked to send or to sign, and ask the wallet only after 201 or 200. A transfer of the announced wallet settles the payment without a report. 409: the same wallet is paying elsewhere, or the payment has ended."
+          "Call it before you prompt the wallet to send or to sign, and prompt the wallet only after 201 or 200. A transfer of the announced wallet settles the payment without a report. 409: the same wallet is paying elsewhere, or the payment has ended."
       })
     )
   ),
@@ -257,13 +257,13 @@ export class PaymentsApi extends endpointGroup("payments")(
         attemptId: Schema.optionalKey(
           Uuid.annotate({
             description:
-              "Your own attempt of this wallet, once the wallet has sent something for it, with the `nonce` that it has used: another transaction with that nonce, five blocks deep, ends it at once. Any other attempt ends so ten minutes after it was announced."
+              "Your own attempt of this wallet, once the wallet has sent a transaction for it, with the `nonce` that it used. Another transaction with that nonce, five blocks deep, ends the attempt immediately; any other attempt ends in this way only ten minutes after its announcement."
           })
         ),
         nonce: Schema.optionalKey(
           QueryNonce.annotate({
             description:
-              "With `attemptId`: the account nonce of what the wallet has sent, read off the transaction. Wallets may use another one than they are asked to."
+              "With `attemptId`: the account nonce of the transaction that the wallet sent. Wallets may use another nonce than requested."
           })
         )
       },

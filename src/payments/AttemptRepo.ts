@@ -3,7 +3,8 @@ import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AddressBytes, HashBytes, toBytes } from "../chain/ChainBytes.ts"
 import { type Tenant, Uuid } from "../domain/Merchant.ts"
-import { AttemptMethod } from "../domain/Payment.ts"
+import { AttemptMethod, type Payment } from "../domain/Payment.ts"
+import { finalityReasons, inconclusiveReasons } from "../domain/VerdictReason.ts"
 import {
   type AttemptStore,
   attemptLifeMillis,
@@ -58,8 +59,8 @@ const make = (sql: SqlClient.SqlClient): AttemptStore => {
       Effect.map(([row]) => Option.map(Option.fromUndefinedOr(row), toAttempt))
     )
 
-  // Whoever receives there at present: the payment names the address. What a person attaches at this
-  // moment is in somebody's hands, and explained once it has settled its payment.
+  // Not limited to a merchant: the payment names the address, which may have changed hands. A transfer that a person
+  // is attaching counts as unclaimed until it has settled its payment.
   const unclaimed = ({ env }: Tenant) => sql`
     t.env = ${env} AND t.payment_id IS NULL AND t.dropped_at IS NULL
     AND (t.handled_at IS NULL OR t.attached_to IS NOT NULL)`
@@ -77,11 +78,47 @@ const make = (sql: SqlClient.SqlClient): AttemptStore => {
     AND NOT EXISTS (
       SELECT 1 FROM payment_attempts a WHERE a.payment_id = r.payment_id AND a.payer_address = r.payer_address)`
 
+  const anyOf = (reasons: ReadonlyArray<string>) => sql`ANY(${[...reasons]}::text[])`
+
+  /** The chain has shown that the report `r` pays its payment. A node's failure since then changes nothing. */
+  const isConfirming = sql`
+    r.outcome = ${anyOf(finalityReasons)} OR (r.outcome = ${anyOf(inconclusiveReasons)} AND (
+      SELECT v.verdict FROM payment_verdicts v
+      WHERE v.payment_id = r.payment_id AND v.evidence = r.evidence
+        AND v.verdict <> ALL(${[...inconclusiveReasons]}::text[])
+      ORDER BY v.at DESC LIMIT 1) = ${anyOf(finalityReasons)})`
+
+  /** The first transaction that pays the pending payment and waits for certainty, reported or read from the chain. */
+  const confirming = Effect.fnUntraced(function* (tenant: Tenant, payment: Payment) {
+    const [row] = yield* decodeTransfers(
+      yield* sql`
+        SELECT transaction_id FROM (
+          SELECT r.transaction_id, r.reported_at AS since FROM payment_reports r
+          WHERE r.payment_id = ${payment.id} AND r.next_check_at IS NOT NULL AND (${isConfirming})
+          UNION ALL
+          SELECT t.transaction_id, t.block_time FROM payments p
+          JOIN payment_attempts a ON a.payment_id = p.id AND a.closed_at IS NULL
+          CROSS JOIN LATERAL (
+            SELECT t.* FROM incoming_transfers t
+            WHERE ${unclaimed(tenant)} AND t.match_at IS NOT NULL AND t.payer = a.payer_address
+              AND t.receiver = p.receiver AND t.amount = p.amount AND t.block_number > a.block_number
+              AND NOT ${isShort(sql, sql`p.id`, sql`p.intent_url`)}
+            OFFSET 0
+          ) t
+          WHERE p.id = ${payment.id} AND NOT EXISTS (
+            SELECT 1 FROM payment_reports r
+            WHERE r.transaction_id = t.transaction_id AND r.payment_id <> p.id AND r.payer_address = t.payer
+              AND r.next_check_at IS NOT NULL)
+        ) known ORDER BY since LIMIT 1`
+    )
+    return row?.transaction_id ?? null
+  })
+
   return {
     announce: Effect.fn("AttemptRepo.announce")(
       function* ({ attempt, minedNonce, ...of }) {
         const payer = toBytes(attempt.payer)
-        // The lock comes first: what is asked after it sees every reservation that came before.
+        // Lock first, so that the next statement sees every reservation made before.
         yield* sql`
         SELECT 1 FROM payments
         WHERE id = ${of.paymentId} AND merchant_id = ${of.merchantId} AND env = ${of.env} FOR NO KEY UPDATE`
@@ -90,7 +127,8 @@ const make = (sql: SqlClient.SqlClient): AttemptStore => {
         INSERT INTO payment_attempts (id, payment_id, payer_address, method, block_number, nonce, announced_at)
         SELECT ${attempt.id}::uuid, p.id, ${payer}::bytea, ${attempt.method}::text,
           ${attempt.blockNumber.toString()}::bigint,
-          -- What an attempt that ran out of time may still send takes the same nonce: the chain lets one through.
+          -- An expired attempt may still send its transaction. With the same nonce, the chain accepts only one of the
+          -- two.
           CASE WHEN ${attempt.method}::text = 'transfer' THEN greatest(coalesce((
             SELECT min(a.nonce) FROM payment_attempts a
             WHERE a.payment_id = p.id AND a.payer_address = ${payer} AND a.method = 'transfer'
@@ -103,11 +141,11 @@ const make = (sql: SqlClient.SqlClient): AttemptStore => {
           AND NOT EXISTS (
             SELECT 1 FROM x402_settlements s
             WHERE s.payment_id = p.id AND s.payer = ${payer} AND ${mayMove})
-          -- What the wallet has reported and never announced may still be mined.
+          -- A transaction that the wallet reported but never announced may still be mined.
           AND NOT EXISTS (
             SELECT 1 FROM payment_reports r
             WHERE r.payment_id = p.id AND r.payer_address = ${payer} AND ${unannounced(attempt.announcedAt)})
-          -- Money of the wallet that would pay it has come, and it is not decided yet what it pays.
+          -- A transfer of the wallet that could pay the payment has arrived and is not matched yet.
           AND NOT EXISTS (
             SELECT 1 FROM incoming_transfers t
             WHERE ${unclaimed(of)} AND t.match_at IS NOT NULL AND t.payer = ${payer}
@@ -140,7 +178,7 @@ const make = (sql: SqlClient.SqlClient): AttemptStore => {
               ${payment.amount.toString()}::numeric AS amount, ${payment.intentUrl}::text AS intent_url,
               ${payment.openedBlock?.toString() ?? null}::bigint AS opened_block, ${payment.createdAt}::timestamptz AS created_at
           ), sent AS MATERIALIZED (
-            -- By the wallets that are paying, and by the one that is asked about.
+            -- Transfers of the wallets that are paying, and of the wallet in the request.
             SELECT t.* FROM p CROSS JOIN (
               SELECT payer_address FROM payment_attempts WHERE payment_id = ${paymentId} AND closed_at IS NULL
               UNION SELECT ${payer}::bytea
@@ -175,7 +213,7 @@ const make = (sql: SqlClient.SqlClient): AttemptStore => {
               ORDER BY r.payer_address, r.reported_at DESC
             ) reported
             UNION ALL
-            -- What the wallet has sent since the payment opened, announced or not.
+            -- Transfers that the wallet in the request sent since the payment opened, without an open attempt.
             SELECT sent.payer, 'transfer', sent.block_time, sent.transaction_id FROM sent
             WHERE sent.payer = ${payer}::bytea AND sent.is_since
               AND NOT EXISTS (
@@ -187,6 +225,7 @@ const make = (sql: SqlClient.SqlClient): AttemptStore => {
       )
       return Option.some({
         payment,
+        confirming: payment.status === "pending" ? yield* confirming(tenant, payment) : null,
         attempts: open.map(
           ({ payer: by, method, since, seen_id }): OpenAttempt => ({
             payer: by,
@@ -225,7 +264,7 @@ const make = (sql: SqlClient.SqlClient): AttemptStore => {
           AND p.env = ${payment.env} AND p.status = 'pending' AND p.receiver = ${toBytes(payment.receiver)}
           AND p.amount = ${payment.amount.toString()}::numeric
         UNION ALL
-        -- Or has reported a transaction for one, and it is not decided yet.
+        -- Or the wallet reported a transaction for such a payment, and the report is undecided.
         SELECT 1 FROM payment_reports r JOIN payments p ON p.id = r.payment_id
         WHERE r.payer_address = ${toBytes(payer)} AND r.next_check_at IS NOT NULL AND p.id <> ${payment.id}
           AND (r.transaction_id = ${toBytes(sent)}
@@ -245,7 +284,8 @@ const make = (sql: SqlClient.SqlClient): AttemptStore => {
     }, Effect.orDie),
 
     noteAddressShown: Effect.fn("AttemptRepo.noteAddressShown")(function* (paymentId, at) {
-      // Behind the payment's lock, as it expires: then a link that is paid once has either it or this.
+      // Takes the payment's lock, as expiry does: for a one-time link, the payment has expired or the address was
+      // shown, never both.
       const rows = yield* sql`
         WITH open AS (SELECT id FROM payments WHERE id = ${paymentId} AND status = 'pending' FOR SHARE)
         INSERT INTO shown_addresses AS a (payment_id, shown_at) SELECT id, ${at}::timestamptz FROM open
@@ -269,7 +309,7 @@ export class AttemptRepo extends Context.Service<AttemptRepo, AttemptStore>()(
     AttemptRepo,
     Effect.map(SqlClient.SqlClient, make)
   )
-  /** Knows no attempt, and takes none. */
+  /** Stores no attempts and accepts none. */
   static readonly layerNone: Layer.Layer<AttemptRepo> = Layer.succeed(AttemptRepo, {
     announce: () => Effect.succeedNone,
     attempts: () => Effect.succeedNone,

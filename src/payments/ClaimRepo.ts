@@ -1,4 +1,4 @@
-// Claims that follow their money to another transfer, on Postgres.
+// Moves a settled payment's claim to another transfer after a reorganisation, on Postgres.
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { HashBytes, toBytes } from "../chain/ChainBytes.ts"
@@ -25,7 +25,7 @@ const decodeClaims = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ transaction_id: HashBytes, dropped_at: Schema.NullOr(Schema.Date) }))
 )
 
-/** A payer's newest attempts, among which those with a nonce are looked for. */
+/** The number of a payer's newest attempts that are searched for a nonce. */
 const comparedAttempts = 100
 
 const make = (sql: SqlClient.SqlClient): ClaimStore => {
@@ -40,7 +40,7 @@ const make = (sql: SqlClient.SqlClient): ClaimStore => {
         FOR NO KEY UPDATE
       ), arrived AS (${arrivedTransfer(sql, claiming)}
       ), former AS (
-        -- Under its lock: the chain's reader notes before that it is back, or reads it anew after.
+        -- Locked: the chain reader has noted its return before, or reads it again afterwards.
         SELECT t.id, t.dropped_at
         FROM held JOIN claimed_transfers c ON c.payment_id = held_id JOIN incoming_transfers t
           ON t.chain_id = c.chain_id AND t.transaction_id = c.transaction_id AND t.payer = c.payer
@@ -57,7 +57,7 @@ const make = (sql: SqlClient.SqlClient): ClaimStore => {
           ordinal = ${transfer.ordinal}, log_position = ${transfer.logPosition},
           block_number = ${transfer.blockNumber.toString()}::bigint, block_hash = ${toBytes(transfer.blockHash)},
           dropped_at = NULL,
-          -- Looked at at once, which ends the alert.
+          -- Due immediately, because the check closes the alert.
           watch_at = ${at}
         FROM lost WHERE c.payment_id = lost.payment_id AND ${isFree(sql, claiming)}
         RETURNING c.chain_id, c.transaction_id, c.payer, c.receiver, c.amount, c.ordinal, c.payment_id
@@ -66,7 +66,7 @@ const make = (sql: SqlClient.SqlClient): ClaimStore => {
         UPDATE payment_links SET closed_at = ${at}
         WHERE rest_of IN (SELECT id FROM explained) AND closed_at IS NULL
       ), unclaimed AS (
-        -- Where it returns, it is read again and matched anew.
+        -- If the transfer returns, it is read and matched again.
         UPDATE incoming_transfers t SET payment_id = NULL, match_at = NULL,
           handled_at = NULL, handled_by = NULL, note = NULL, attached_to = NULL
         FROM former CROSS JOIN moved WHERE t.id = former.id
@@ -89,14 +89,14 @@ const make = (sql: SqlClient.SqlClient): ClaimStore => {
       { amount, env, payer, receiver, transactionId },
       nonce
     ) {
-      const isAsked = nonce === "any" ? sql`nonce IS NOT NULL` : sql`nonce = ${String(nonce)}::bigint`
+      const hasNonce = nonce === "any" ? sql`nonce IS NOT NULL` : sql`nonce = ${String(nonce)}::bigint`
       const announced =
         nonce === undefined
           ? sql``
           : sql`UNION SELECT payment_id FROM (
               SELECT payment_id, nonce FROM payment_attempts WHERE payer_address = ${toBytes(payer)}
               ORDER BY announced_at DESC LIMIT ${comparedAttempts}
-            ) newest WHERE ${isAsked}`
+            ) newest WHERE ${hasNonce}`
       const rows = yield* sql`
         SELECT ${sql.literal(paymentColumns("p."))}, c.transaction_id AS claimed_transaction_id,
           c.dropped_at IS NOT NULL AS is_noted, coalesce((
@@ -138,7 +138,7 @@ export class ClaimRepo extends Context.Service<ClaimRepo, ClaimStore>()("quittan
     ClaimRepo,
     Effect.map(SqlClient.SqlClient, make)
   )
-  /** Knows no claim. */
+  /** Stores no claims. */
   static readonly layerNone: Layer.Layer<ClaimRepo> = Layer.succeed(ClaimRepo, {
     claimOf: () => Effect.succeedNone,
     droppedClaims: () => Effect.succeed([]),

@@ -36,14 +36,15 @@ import type {
 
 const shortened = (address: string) => `${address.slice(0, 6)}…${address.slice(-4)}`
 
-const attemptsView = ({ attempts, payment }: KnownAttempts): typeof AttemptsAnswer.Encoded => ({
+const attemptsView = ({ attempts, confirming, payment }: KnownAttempts): typeof AttemptsAnswer.Encoded => ({
   payment: viewOf(payment),
   attempts: attempts.map(({ method, payer, since, transactionId }) => ({
     payer: shortened(payer),
     method,
     since: since.toISOString(),
     ...(transactionId === null ? {} : { transactionId })
-  }))
+  })),
+  ...(confirming === null ? {} : { confirmingTransactionId: confirming })
 })
 
 const attemptView = (attempt: PaymentAttempt): (typeof AnnouncedAttempt.Encoded)["attempt"] => ({
@@ -83,9 +84,8 @@ export const viewOf = (payment: PaymentSummary): typeof PaymentView.Encoded => {
 }
 
 /**
- * Answers are built in their wire form, typed by the contract's encoded side, and sent as
- * they are: encoding them by schema once more would cost more than the rest of the request.
- * The suite holds every one of them against the OpenAPI document.
+ * Responses are built in their wire form, typed by the contract's encoded side, and sent unchanged: encoding them by
+ * schema would cost more than the rest of the request. The test suite checks each one against the OpenAPI document.
  */
 const answer = (body: typeof PaymentAnswer.Encoded) => jsonAnswer(body)
 const pendingAnswer = (body: typeof PendingAnswer.Encoded) => jsonAnswer(body, 202)

@@ -1,5 +1,5 @@
-// Incoming transfers that a person explains: attached to the payment that they were meant for, or
-// marked as handled. Attaching settles the payment by the chain's word alone, as any report does.
+// Incoming transfers that a person resolves: attaches to the intended payment, or marks as handled. Attaching settles
+// a payment only if the chain proves the transfer, as for any report.
 
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { chainRetryAfter } from "../chain/orChainUnavailable.ts"
@@ -16,25 +16,34 @@ import { isAboutNodes } from "../domain/VerdictReason.ts"
 import { ClaimRepo } from "./ClaimRepo.ts"
 import { evidenceOf } from "./evidenceOf.ts"
 import { PaymentRepo } from "./PaymentRepo.ts"
+import type { ReportCheck } from "./Payments/evidenceCheck.ts"
 import { Payments } from "./Payments.ts"
 import type { IncomingTransfer, LikelyPayment } from "./TransferRepo/TransferStore.ts"
 import { TransferRepo } from "./TransferRepo.ts"
 
-/** The person who explained a transfer, and the reason. */
+/** The person who resolved a transfer, and the reason. */
 export interface Explanation {
   readonly person: string
   readonly note: string | null
 }
 
+type Pending = Extract<ReportCheck, { readonly _tag: "Pending" }>
+
 const waits =
   "The chain has not confirmed this transfer far enough for its amount yet. Nothing was changed: try again in some minutes."
+
+/** The chain does not show yet that the transfer pays the payment. */
+const undecided = ({ reason }: Pending) =>
+  isAboutNodes(reason)
+    ? new ChainUnavailable({ reason, retryAfter: chainRetryAfter })
+    : new TransferNotAttachable({ reason, message: waits })
 
 export class IncomingTransfers extends Context.Service<
   IncomingTransfers,
   {
     /** Newest first. */
     readonly list: TransferRepo["Service"]["listTransfers"]
-    /** A transfer with the payments that it may be meant for, the likeliest first. */
+    /** A transfer with the payments that it may be meant for, most likely first. */
     readonly find: (
       tenant: Tenant,
       id: string
@@ -43,8 +52,8 @@ export class IncomingTransfers extends Context.Service<
       IncomingTransferNotFound
     >
     /**
-     * Settles a pending or failed payment of the exact amount by an open transfer, or gives it to a settled one of
-     * its wallet whose own transfer the chain no longer shows.
+     * Attaches an open transfer to a payment of the exact amount. A pending or failed payment settles. A settled
+     * payment of the same wallet takes the transfer over if the chain no longer shows its own.
      */
     readonly attach: (
       tenant: Tenant,
@@ -118,17 +127,17 @@ export class IncomingTransfers extends Context.Service<
           const evidence = evidenceOf(transfer)
           if (isDropped) {
             const followed = yield* payments.follow(payment.value, evidence, { byPerson: true })
-            if (followed === "Followed") return payment.value
+            if (followed._tag === "Followed") return payment.value
             yield* transferRepo.giveBack(transfer.id, paymentId, at)
-            return yield* followed === "Pending"
-              ? new ChainUnavailable({ reason: "rpc_unavailable", retryAfter: chainRetryAfter })
+            return yield* followed._tag === "Pending"
+              ? undecided(followed)
               : new TransferNotAttachable({ reason: "settled" })
           }
           const check = yield* payments.check(
             payment.value,
             evidence,
             at,
-            // A person says what the transfer is for: how old it is and what it was signed for decide nothing.
+            // A person decides what the transfer is for, so its age and its signature's payment do not matter.
             { sinceBlock: 0n, byPerson: true }
           )
           const settled =
@@ -139,9 +148,7 @@ export class IncomingTransfers extends Context.Service<
             case "Settled":
               return settled ? check.payment : yield* new TransferNotAttachable({ reason: "settled" })
             case "Pending":
-              return yield* isAboutNodes(check.reason)
-                ? new ChainUnavailable({ reason: check.reason, retryAfter: chainRetryAfter })
-                : new TransferNotAttachable({ reason: check.reason, message: waits })
+              return yield* undecided(check)
             case "Refused":
               return yield* new TransferNotAttachable({
                 reason: check.reason === "conflict" ? "settled" : check.reason

@@ -1,5 +1,5 @@
-// Attempts to pay: a wallet announces itself before it is asked for money, so that a second browser
-// sends nothing while the first may still pay, and so that its transfer settles without a report.
+// Attempts to pay: a wallet announces its payment before the buyer is prompted. A second browser then sends nothing
+// while the first may still pay, and the transfer settles without a report.
 
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -37,11 +37,11 @@ import { TransferRepo } from "./TransferRepo.ts"
 export interface Announce {
   readonly buyerDidToken: string
   readonly method: AttemptMethod
-  /** The caller's id of the attempt: announcing it again is the same attempt. */
+  /** The caller's id for the attempt. The same id again means the same attempt. */
   readonly attemptId?: string
-  /** The account nonce that the wallet is going to use. */
+  /** The account nonce that the wallet will use. */
   readonly nonce?: bigint
-  /** The address that the request came from, for the limit. */
+  /** The client address of the request, for the limit. */
   readonly client: string
 }
 
@@ -54,16 +54,16 @@ export interface AttemptRefused {
 
 export interface AttemptReader {
   readonly payer: Address | undefined
-  /** The reader's own attempt, for which the wallet has sent something. */
+  /** The reader's own attempt, if its wallet has sent a transaction for it. */
   readonly own: SentAttempt | undefined
-  /** The address that the request came from, for the limit. */
+  /** The client address of the request, for the limit. */
   readonly client: string
 }
 
 export interface AttemptAnnounced {
   readonly _tag: "AttemptAnnounced"
   readonly attempt: PaymentAttempt
-  /** False where the same attempt was announced before. */
+  /** False if the same attempt was announced before. */
   readonly created: boolean
   readonly known: KnownAttempts
 }
@@ -76,7 +76,7 @@ type AttemptError =
   | LiveModeGated
   | RateLimited
 
-/** Attempts announced and read for one payment from one address: 2 a second. */
+/** Announcements and reads of one payment from one client address: 2 a second. */
 const attemptLimit = { rate: 2, perSeconds: 1, burst: 30 }
 
 export class PaymentAttempts extends Context.Service<
@@ -93,7 +93,7 @@ export class PaymentAttempts extends Context.Service<
       paymentId: PaymentId,
       by: AttemptReader
     ) => Effect.Effect<KnownAttempts, PaymentNotFound | RateLimited>
-    /** The buyer is shown where to send the amount to; the payment, which is pending. */
+    /** Notes that the buyer sees the address to send to. Returns the pending payment. */
     readonly showAddress: (
       principal: Principal,
       paymentId: PaymentId,
@@ -102,7 +102,7 @@ export class PaymentAttempts extends Context.Service<
       Payment,
       PaymentNotFound | PaymentSettled | PaymentFailed | LiveModeGated | RateLimited
     >
-    /** The wallet has said that it sends nothing. */
+    /** The wallet reports that it will send nothing. */
     readonly decline: (
       principal: Principal,
       paymentId: PaymentId,
@@ -145,7 +145,7 @@ export class PaymentAttempts extends Context.Service<
           (wait) => (wait > 0 ? Effect.fail(new RateLimited({ retryAfter: wait })) : Effect.void)
         )
 
-      /** Closes the wallet's open attempt where it has ended; whether it did. */
+      /** Closes the wallet's open attempt if it has ended. Returns true if it did. */
       const closeEnded = Effect.fnUntraced(function* (payment: Payment, payer: Address, own?: SentAttempt) {
         const open = yield* attemptRepo.openAttempt(payment.id, payer)
         if (Option.isNone(open)) return false
@@ -161,8 +161,8 @@ export class PaymentAttempts extends Context.Service<
         by?: { readonly payer: Address; readonly only: boolean }
       ) {
         const tenant = { merchantId: principal.merchant.id, env: principal.env }
-        const known = yield* attemptRepo.attempts(tenant, paymentId, by)
-        return Option.isSome(known) ? known.value : yield* new PaymentNotFound()
+        const attempts = yield* attemptRepo.attempts(tenant, paymentId, by)
+        return Option.isSome(attempts) ? attempts.value : yield* new PaymentNotFound()
       })
 
       const refusedBy = ({ attempts, payment }: KnownAttempts, payer: Address) => {
@@ -177,27 +177,29 @@ export class PaymentAttempts extends Context.Service<
       }
 
       /**
-       * Settles a payment by what its wallet has sent since it opened, unless it may be for an equal one.
-       * Whether the chain, an authorization whose transfer it may be, or a person who is attaching it, has
-       * yet to decide.
+       * Settles a payment by a transfer that its wallet sent since the payment opened, unless the transfer may be for
+       * an equal payment. Returns true while the transfer is undecided: by the chain, by an authorization that it may
+       * belong to, or by a person who is attaching it.
        */
       const settleBySent = Effect.fnUntraced(function* (payment: Payment, payer: Address) {
         if (payment.status !== "pending") return false
         const sent = yield* attemptRepo.unclaimedTransfer(payment, payer)
         if (Option.isNone(sent)) return false
         const { amount, env, receiver } = payment
-        // What is signed for one payment pays no other.
+        // A transfer signed for one payment pays no other.
         const nonces = yield* chain.usedAuthorizations(env, sent.value, payer)
         if (nonces === undefined) return true
-        const asked =
-          nonces.length === 0 ? [] : yield* transferRepo.askedBy({ env, payer, receiver, amount }, nonces)
-        if (asked.some(({ id }) => id !== payment.id)) return false
+        const signedPayments =
+          nonces.length === 0
+            ? []
+            : yield* transferRepo.paymentsOfNonces({ env, payer, receiver, amount }, nonces)
+        if (signedPayments.some(({ id }) => id !== payment.id)) return false
         const at = yield* DateTime.nowAsDate
-        if (asked.length === 0 && (yield* attemptRepo.paysAnEqual(payment, payer, sent.value, at)))
+        if (signedPayments.length === 0 && (yield* attemptRepo.paysAnEqual(payment, payer, sent.value, at)))
           return false
         if (yield* transferRepo.awaitsSettlement({ env, payer, receiver, amount })) return true
         const transfer = { amount, env, payer, receiver, transactionId: sent.value }
-        // What stands for a transfer that has gone pays that one's payment.
+        // A transfer that replaces a dropped one pays the payment of the dropped one.
         const sender = yield* chain.sender(env, sent.value)
         const replaced = yield* replacedClaims(claimRepo, chain, transfer, sender, true)
         if (replaced === undefined) return true
@@ -218,7 +220,7 @@ export class PaymentAttempts extends Context.Service<
         if (Option.isNone(payment)) return yield* new PaymentNotFound()
         if (!executes(principal.env)) return yield* new LiveModeGated()
         const payer = yield* provenPayer(principal, input.buyerDidToken, paymentId, { boundOnly: true })
-        // Money of this wallet that is there already pays before it is asked for again.
+        // Money of this wallet that has already arrived is used before the wallet is prompted again.
         const isUndecided = yield* settleBySent(payment.value, payer)
         if (isUndecided) {
           const known = yield* knownOf(principal, paymentId, { payer, only: false })
@@ -229,7 +231,7 @@ export class PaymentAttempts extends Context.Service<
           [Effect.option(chain.account(principal.env, payer)), transferRepo.cursor(principal.env)],
           { concurrency: 2 }
         )
-        // A node may lag, or be silent: what has been read of the chain is a bound as well.
+        // A node may lag or not respond, so the height read so far counts as well.
         const heights = [
           ...Option.toArray(Option.map(account, ({ head }) => head)),
           ...Option.toArray(Option.map(cursor, ({ blockNumber }) => blockNumber))
@@ -299,7 +301,7 @@ export class PaymentAttempts extends Context.Service<
             if (!executes(principal.env)) return yield* new LiveModeGated()
             if (payment.value.status === "settled") return yield* new PaymentSettled()
             if (payment.value.status === "failed") return yield* new PaymentFailed()
-            // It may end meanwhile.
+            // The payment may end in the meantime.
             if (yield* attemptRepo.noteAddressShown(paymentId, yield* DateTime.nowAsDate))
               return payment.value
           }

@@ -1,5 +1,5 @@
-// Payments at rest. Every transition is one guarded statement, so that any number
-// of instances may race and a crash between two lines leaves nothing half done.
+// Storage of payments. Each transition is one guarded statement, so any number of instances may race, and a crash
+// leaves no transition half done.
 import { Context, Layer } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
@@ -13,7 +13,7 @@ export class PaymentRepo extends Context.Service<PaymentRepo, PaymentStore>()(
 ) {
   static readonly layer: Layer.Layer<PaymentRepo, never, SqlClient.SqlClient | SecureRandom.SecureRandom> =
     Layer.effect(PaymentRepo, makePaymentRepoSql)
-  /** With the store of webhooks that settling writes to. */
+  /** Includes the webhook store, to which settling writes. */
   static readonly layerMemory: Layer.Layer<PaymentRepo | WebhookRepo, never, SecureRandom.SecureRandom> =
     Layer.effect(PaymentRepo, makePaymentRepoMemory).pipe(Layer.provideMerge(WebhookRepo.layerMemory))
 }

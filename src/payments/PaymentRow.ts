@@ -1,4 +1,4 @@
-// A payment as the database holds it.
+// A payment's database row.
 import { Brand, Schema } from "effect"
 import { addressOf, hashOf } from "../chain/ChainBytes.ts"
 import { Env } from "../domain/Chain.ts"
@@ -22,8 +22,8 @@ const nullable = <T>(type: abstract new (...args: never) => T) =>
   Schema.declare((value): value is T | null => value === null || value instanceof type)
 
 /**
- * The returned fields of a payment as the driver gives them: `numeric` as digits, `bytea` as bytes.
- * Nothing is transformed here: that costs five times as much; `toSummary` makes the domain's values.
+ * The returned fields of a payment as the driver delivers them: `numeric` as digits, `bytea` as bytes. Nothing is
+ * transformed here, which would take five times as long; `toSummary` creates the domain's values.
  */
 export const SummaryRow = Schema.Struct({
   id: PaymentId,
@@ -102,7 +102,7 @@ export const toPayment = (row: typeof PaymentRow.Type): Payment => {
 }
 
 /**
- * Rows come from this service's own tables, whose CHECK constraints hold what the schemas'
- * filters would ask again: types are parsed, filters are not run a second time.
+ * Rows come from this service's own tables, whose CHECK constraints already enforce the schemas' filters. Types are
+ * parsed; filters are not run again.
  */
 export const ownRows = { disableChecks: true } as const

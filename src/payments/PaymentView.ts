@@ -1,4 +1,4 @@
-// The payment on the wire, and the answers that carry it.
+// The payment on the wire, and the responses that contain it.
 import { Schema } from "effect"
 import { Address, Env, TransactionHash } from "../domain/Chain.ts"
 import { Uuid } from "../domain/Merchant.ts"
@@ -39,24 +39,24 @@ export type PaymentView = typeof PaymentView.Type
 
 export const PaymentAnswer = Schema.Struct({ payment: PaymentView })
 
-/** An opened payment, and a short code that resumes it on another device for as long as it is pending. */
+/** An opened payment, with a short code that resumes it on another device while it is pending. */
 export const OpenedPayment = Schema.Struct({
   payment: PaymentView,
   resumeCode: Schema.String.annotate({
     description:
-      "Stands for the token while the payment is pending, short enough for a QR code. Keep it as the token.",
+      "Replaces the token while the payment is pending, and is short enough for a QR code. Keep it as secret as the token.",
     examples: ["AaH8NHIFcQ6UEIdP7pqZlhIJmKxkq2hPm7E"]
   })
 }).annotate({ identifier: "OpenedPayment" })
 
 export const PaymentList = Schema.Struct({
   payments: Schema.Array(PaymentView),
-  hasMore: Schema.Boolean.annotate({ description: "Whether older payments follow." })
+  hasMore: Schema.Boolean.annotate({ description: "True if older payments exist." })
 })
 
 export type PendingCode = Network["reportCodes"]["pending"] | "LIVE_SETTLEMENT_GATED"
 
-/** 202: the envelope that says why the payment is still pending, and the payment beside it. */
+/** 202: the error envelope with the reason why the payment is still pending, and the payment. */
 export const PendingAnswer = Schema.Struct({
   error: ErrorBody(["TEST_SETTLEMENT_PENDING", "SETTLEMENT_PENDING", "LIVE_SETTLEMENT_GATED"]),
   payment: PaymentView
@@ -76,35 +76,41 @@ const AttemptView = Schema.Struct({
   )
 }).annotate({ identifier: "PaymentAttempt" })
 
-/** A payment's state before anybody sends money for it. */
+/** A payment's state before a buyer sends money for it. */
 export const AttemptsAnswer = Schema.Struct({
   payment: PaymentView,
-  attempts: Schema.Array(AttemptView).annotate({ description: "Open attempts, 20 at most." })
+  attempts: Schema.Array(AttemptView).annotate({ description: "Open attempts, 20 at most." }),
+  confirmingTransactionId: Schema.optionalKey(
+    TransactionHash.annotate({
+      description:
+        "Present while a transfer that pays the payment is on the chain and its block is not yet certain enough for the amount. Nobody should pay again."
+    })
+  )
 })
 
 export const AnnouncedAttempt = Schema.Struct({
   attempt: Schema.Struct({
-    id: Uuid.annotate({ description: "Declines the attempt. Keep it to yourself." }),
+    id: Uuid.annotate({ description: "The id that declines the attempt. Keep it secret." }),
     method: AttemptMethod,
     payer: Address,
     since: Timestamp,
     nonce: Schema.optionalKey(
       Schema.Int.annotate({
         description:
-          "The account nonce to send with. An earlier attempt of the wallet may fix it, so that the chain takes one of the two."
+          "The account nonce to send with. It may be the nonce of an earlier attempt of the wallet, so that the chain accepts only one of the two."
       })
     )
   }),
   ...AttemptsAnswer.fields
 })
 
-/** 409: nothing may be sent, and why. */
+/** 409: the reason why nothing may be sent. */
 export const AttemptRefused = Schema.Struct({
   error: ErrorBody(["PAYMENT_ATTEMPT_OPEN", "PAYMENT_SETTLED", "PAYMENT_FAILED"]),
   ...AttemptsAnswer.fields
 })
 
-/** For people who send from an exchange, or from an app that opens no page. */
+/** For buyers who send from an exchange, or from an app that opens no page. */
 export const AddressAnswer = Schema.Struct({
   payment: PaymentView,
   address: Address.annotate({ description: "The payment's receiver." }),

@@ -1,5 +1,4 @@
-// Opening and settling payments: the rules between the contract, the buyer's
-// identity, the chain and the database.
+// Opens and settles payments: the rules between the contract, the buyer's identity, the chain and the database.
 
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { ChainReach } from "../chain/ChainReach.ts"
@@ -50,7 +49,7 @@ export interface SettlementReport {
   readonly buyerDidToken: string
   readonly transactionId: TransactionHash
   readonly tokenChanges: ReadonlyArray<TokenChange>
-  /** The address that the request came from, for the limit. */
+  /** The client address of the request, for the limit. */
   readonly client?: string
 }
 
@@ -70,9 +69,8 @@ const firstCheckMillis = 5_000
 /** The number of verdicts that the process caches. */
 const notedVerdicts = 10_000
 /**
- * Reports of one payment from one address, so that hammering it costs the chain's nodes a bounded
- * number of calls. A checkout that polls every second stays below it, and fifty reports at
- * once pass.
+ * The limit of reports per payment and client address, which bounds the calls that it costs the chain's nodes. A
+ * checkout that polls every second stays below it, and fifty reports at once pass.
  */
 export const reportLimit = { rate: 2, perSeconds: 1, burst: 60 }
 
@@ -86,7 +84,7 @@ export class Payments extends Context.Service<
       { readonly payment: Payment; readonly created: boolean; readonly resumeCode: string },
       InvalidIntentToken | IntentTokenExpired | IntentTokenKeyMismatch
     >
-    /** A token of the pending payment that a resume code stands for. */
+    /** A token for the pending payment of a resume code. */
     readonly resume: (
       principal: Principal,
       resumeCode: string
@@ -151,7 +149,8 @@ export class Payments extends Context.Service<
               ...reach.openedBlock(principal.env),
               at: yield* DateTime.nowAsDate
             })
-        // A wallet sends to whom its token names: where another token of the link has opened it, that pays nothing.
+        // The wallet sends what its token says. If another token of the link opened the payment on other terms, that
+        // transfer would pay nothing.
         const { amount, receiver } = opened.payment
         if (amount !== claims.amount || receiver !== claims.receiver)
           return yield* new IntentTokenExpired({ message: otherTerms })
@@ -160,11 +159,11 @@ export class Payments extends Context.Service<
 
       const resume = Effect.fnUntraced(function* ({ env, merchant }: Principal, resumeCode: string) {
         const id = tokens.readResumeCode(resumeCode)
-        const found = Option.isNone(id)
+        const stored = Option.isNone(id)
           ? Option.none()
           : yield* repo.find({ merchantId: merchant.id, env }, id.value)
-        if (Option.isNone(found)) return yield* new PaymentNotFound()
-        const payment = found.value
+        if (Option.isNone(stored)) return yield* new PaymentNotFound()
+        const payment = stored.value
         if (payment.status === "settled") return yield* new PaymentSettled()
         if (payment.status === "failed") return yield* new PaymentFailed()
         const { chainId, usdc } = networks[env]
@@ -179,14 +178,14 @@ export class Payments extends Context.Service<
         })
       })
 
-      /** The last verdict that this process noted for an evidence: a page that polls writes it once. */
+      /** The last verdict that this process recorded for each evidence, so that a polling page writes it once. */
       const noted = new BoundedMap<string, string>(notedVerdicts)
       const noteChange = Effect.fnUntraced(function* (
         paymentId: PaymentId,
         evidence: Evidence,
-        found: ReportCheck
+        check: ReportCheck
       ) {
-        const verdict = verdictOf(found, yield* DateTime.nowAsDate)
+        const verdict = verdictOf(check, yield* DateTime.nowAsDate)
         if (verdict === undefined) return
         const key = `${paymentId} ${Buffer.from(evidenceKey(evidence)).toString("hex")}`
         if (noted.get(key) === verdict.reason) return
@@ -208,7 +207,7 @@ export class Payments extends Context.Service<
         const evidence: Evidence = { transactionId, payer, tokenChanges }
         const at = yield* DateTime.nowAsDate
         const nextCheckAt = new Date(at.getTime() + firstCheckMillis)
-        const found = yield* repo.report({
+        const stored = yield* repo.report({
           ...tenant,
           paymentId,
           evidence,
@@ -216,9 +215,9 @@ export class Payments extends Context.Service<
           at,
           nextCheckAt
         })
-        if (Option.isNone(found)) return yield* new PaymentNotFound()
+        if (Option.isNone(stored)) return yield* new PaymentNotFound()
 
-        const { payment, attemptBlock } = found.value
+        const { payment, attemptBlock } = stored.value
         const outcome =
           decided(payment, evidence) ??
           (yield* check(payment, evidence, at, openedSince(payment, attemptBlock)))

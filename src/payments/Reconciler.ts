@@ -1,18 +1,19 @@
-// Goes on where browsers stop: checks kept reports until they settle or end,
-// fails what was never paid, and watches settled blocks until they are final.
-// Work is taken under a lease, so any number of instances share it.
+// Continues where browsers stop: checks stored reports until they settle or end, fails payments that were never paid,
+// and watches settled blocks until they are final. Work is leased, so any number of instances share it.
 
 import { DateTime, Duration, Effect, Layer, Option, Schedule } from "effect"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import type { BlockStatus } from "../chain/Verification.ts"
 import type { Env } from "../domain/Chain.ts"
+import { counted } from "../domain/counted.ts"
 import { byEnv, networks } from "../domain/networks.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { Alerts } from "../platform/alerts/Alerts.ts"
 import { Networks } from "../platform/Networks.ts"
 import { DueWork } from "../platform/workers/DueWork.ts"
-import { leased } from "../platform/workers/leased.ts"
+import { delayAfter } from "../platform/workers/RetrySchedule.ts"
 import { supervised } from "../platform/workers/supervised.ts"
+import { sweepNetworks } from "../platform/workers/sweepNetworks.ts"
 import type { DueReport, WatchedTransfer, WatchNote } from "./PaymentRepo/PaymentStore.ts"
 import { PaymentRepo } from "./PaymentRepo.ts"
 import { openedSince, type ReportCheck } from "./Payments/evidenceCheck.ts"
@@ -24,35 +25,32 @@ import { TransferRepo } from "./TransferRepo.ts"
 const checkAgain = Schedule.min([Schedule.exponential("5 seconds"), Schedule.spaced("5 minutes")])
 
 /**
- * Seconds between checks for a transaction that no node shows: six within ten minutes. After them the
- * chain is asked once more, past the deadline; a transfer that is mined meanwhile is found by the
- * reader of the chain, and a new report begins anew.
+ * Seconds between checks of a transaction that no node shows: six checks within ten minutes, and one more after the
+ * deadline. If the transfer is mined in between, the chain reader finds it. A new report starts over.
  */
 const unknownChecks = [10, 25, 60, 150, 350] as const
 
 /** Milliseconds until the next check after `checks` of them. */
 const delayOf = (checks: number) =>
-  Effect.gen(function* () {
-    const step = yield* Schedule.toStep(checkAgain)
-    let delay = Duration.seconds(5)
-    // 5 s doubles past 5 minutes within seven steps.
-    for (let round = 0; round <= Math.min(checks, 7); round++) delay = (yield* step(0, undefined))[1]
-    return Duration.toMillis(delay)
-  }).pipe(Effect.orElseSucceed(() => 300_000))
+  // 5 s doubles past 5 minutes within seven steps.
+  Effect.map(
+    delayAfter(checkAgain, Math.min(checks, 7) + 1),
+    Option.match({ onNone: () => 300_000, onSome: Duration.toMillis })
+  )
 
-/** Longer than a batch takes against nodes that time out. */
+/** Longer than a batch takes if nodes time out. */
 const leaseMillis = 90_000
 const batch = 64
-/** A check asks a node two things at once: a backlog takes half of its 32 slots, and readers have the rest. */
+/** A check sends a node two requests at once, so a backlog uses half of the node's 32 slots. */
 const concurrency = 8
 const watchMillis = 60_000
-/** A dropped transfer that has not come back by then needs a person. */
+/** A dropped transfer that has not returned by then needs a person. */
 const forgetDroppedMillis = 7 * 24 * 3_600_000
 /** Evidence that never verified fails its payment this long after the last report. */
 const unverifiedMillis = 24 * 3_600_000
 const sweep = 500
 /** The time for which an unverified report is stored after its payment has ended. */
-const keptReportMillis = 30 * 24 * 3_600_000
+const reportRetentionMillis = 30 * 24 * 3_600_000
 /** After a start buyers get this long to report what they have paid. */
 const readyGraceMillis = 15 * 60_000
 
@@ -65,8 +63,8 @@ const noteOf = ({ droppedAt: known }: WatchedTransfer, status: BlockStatus, now:
       return { moved: status, droppedAt: null, watchAt }
     case "Dropped": {
       const droppedAt = known ?? now
-      const given = now.getTime() - droppedAt.getTime() > forgetDroppedMillis
-      return { droppedAt, watchAt: given ? null : watchAt }
+      const isGivenUp = now.getTime() - droppedAt.getTime() > forgetDroppedMillis
+      return { droppedAt, watchAt: isGivenUp ? null : watchAt }
     }
     case "Unknown":
       return { droppedAt: known, watchAt }
@@ -95,26 +93,26 @@ const make = Effect.gen(function* () {
     reportedAt
   }: DueReport) {
     yield* Effect.annotateCurrentSpan("payment.id", payment.id)
-    const found = yield* payments.check(payment, evidence, reportedAt, openedSince(payment, attemptBlock))
-    const verdict = verdictOf(found, yield* DateTime.nowAsDate)
+    const answer = yield* payments.check(payment, evidence, reportedAt, openedSince(payment, attemptBlock))
+    const verdict = verdictOf(answer, yield* DateTime.nowAsDate)
     if (verdict === undefined) return
     const deadline = new Date(reportedAt.getTime() + unverifiedMillis)
     const now = yield* DateTime.nowAsDate
-    const nextCheckAt = yield* nextCheck(found, checks, now, deadline)
+    const nextCheckAt = yield* nextCheck(answer, checks, now, deadline)
     yield* repo.noteCheck(payment.id, evidence, verdict, { heldUntil, nextCheckAt })
   })
 
   /** The time of a report's next check; null once the chain's answer is final, or conclusive past the deadline. */
   const nextCheck = Effect.fnUntraced(function* (
-    found: ReportCheck,
+    answer: ReportCheck,
     checks: number,
     now: Date,
     deadline: Date
   ) {
-    const unknown = found._tag === "Pending" && found.reason === "not_found"
-    const conclusive = unknown || found._tag === "Refused"
+    const unknown = answer._tag === "Pending" && answer.reason === "not_found"
+    const conclusive = unknown || answer._tag === "Refused"
     if (conclusive && now >= deadline) return null
-    if (found._tag === "Refused" && found.final) return null
+    if (answer._tag === "Refused" && answer.final) return null
     if (!unknown) return yield* later(yield* delayOf(checks))
     const wait = unknownChecks[checks]
     return wait === undefined ? deadline : yield* later(wait * 1_000)
@@ -123,15 +121,15 @@ const make = Effect.gen(function* () {
   const watch = Effect.fn("Reconciler.watch")(function* (transfer: WatchedTransfer) {
     const status = yield* chain.blockStatus(transfer.env, transfer)
     const note = noteOf(transfer, status, yield* DateTime.nowAsDate)
-    // Before it is noted, so that an instance that ends between the two leaves no alert open.
-    // Another transfer may have taken its place between a look that missed it and the alert about it.
+    // Before the check is recorded, so that an instance that stops between the two leaves no alert open. Another
+    // transfer may have replaced this one between a check that missed it and its alert.
     if ((transfer.droppedAt !== null || transfer.isReplacement) && note.droppedAt === null) {
       yield* alerts.resolve("transfer_dropped", transfer.paymentId)
     }
-    // What another has taken since is for that one to tell.
+    // If another instance has taken the transfer since, that instance alerts.
     if (!(yield* repo.noteWatched(transfer, note))) return
-    // After it is noted, so that whoever is told cannot give the payment back; at each look, as an instance may
-    // end between the two.
+    // After the check is recorded, so that the person who is alerted can no longer refund the payment. Raised at each
+    // check, because an instance may stop between the two.
     if (status._tag === "Dropped" && note.droppedAt !== null) {
       yield* alerts.raise({
         kind: "transfer_dropped",
@@ -147,42 +145,34 @@ const make = Effect.gen(function* () {
     const due = yield* repo.checkRecorded(env, startedAt)
     if (due > 0)
       yield* Effect.logInfo(
-        `${due} reports on ${networks[env].name}, recorded while it was closed, are checked`
+        `Checking ${counted(due, "report")} on ${networks[env].name}, recorded while it was closed`
       )
   }
-  yield* supervised(
-    "The report sweep",
-    due.next("reports", "1 second"),
-    leased({
-      what: "Checking a report",
-      leaseMillis,
-      batch,
-      concurrency,
-      take: repo.takeDueReports,
-      each: check,
-      annotations: ({ payment }) => ({ paymentId: payment.id })
-    })
-  )
-  yield* supervised(
-    "The finality sweep",
-    due.next("settled blocks", "2 seconds"),
-    leased({
-      what: "Checking the block of a settled payment",
-      leaseMillis,
-      batch,
-      concurrency,
-      take: repo.takeWatched,
-      each: watch,
-      annotations: ({ paymentId }) => ({ paymentId })
-    })
-  )
+  yield* sweepNetworks("The report sweep", due.next("reports", "1 second"), {
+    what: "Checking a report",
+    leaseMillis,
+    batch,
+    concurrency,
+    take: repo.takeDueReports,
+    each: check,
+    annotations: ({ payment }) => ({ paymentId: payment.id })
+  })
+  yield* sweepNetworks("The finality sweep", due.next("settled blocks", "2 seconds"), {
+    what: "Checking the block of a settled payment",
+    leaseMillis,
+    batch,
+    concurrency,
+    take: repo.takeWatched,
+    each: watch,
+    annotations: ({ paymentId }) => ({ paymentId })
+  })
   yield* supervised(
     "The expiry sweep",
     Effect.sleep("30 seconds"),
     Effect.gen(function* () {
       const at = yield* DateTime.nowAsDate
       if (at.getTime() - startedAt.getTime() < graceMillis) return false
-      // What was paid before the deadline has been read from the chain by then.
+      // Transfers from before the deadline have been read from the chain by then.
       const readUntil = Effect.fnUntraced(function* (env: Env) {
         if (!executes(env)) return at
         const cursor = yield* transferRepo.cursor(env)
@@ -203,7 +193,7 @@ const make = Effect.gen(function* () {
     "Pruning reports",
     Effect.sleep("10 minutes"),
     Effect.map(
-      Effect.flatMap(later(-keptReportMillis), (before) => repo.pruneReports(before, sweep)),
+      Effect.flatMap(later(-reportRetentionMillis), (before) => repo.pruneReports(before, sweep)),
       (pruned) => pruned === sweep
     )
   )

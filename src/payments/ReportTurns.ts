@@ -1,8 +1,8 @@
-// Reports take turns: a flood of them holds up little of what else comes.
+// Reports take turns, so that a flood of them barely delays other requests.
 import { Context, Effect, Layer } from "effect"
 import { LoopTurns } from "../platform/workers/LoopTurns.ts"
 
-/** Completes when it is the report's turn; at once, where nobody says otherwise. */
+/** Completes when it is the report's turn; immediately by default. */
 export const ReportTurns = Context.Reference<Effect.Effect<void>>("quittance/payments/ReportTurns", {
   defaultValue: () => Effect.void
 })

@@ -1,4 +1,4 @@
-// Incoming transfers on Postgres: whose they are, and what people do with them.
+// Incoming transfers on Postgres: their owners, and how people resolve them.
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AddressBytes, HashBytes } from "../chain/ChainBytes.ts"
@@ -62,7 +62,7 @@ const decodeUnalerted = Schema.decodeUnknownEffect(
 
 const make = (sql: SqlClient.SqlClient): TransferStore => {
   const all = sql.literal(columns)
-  // Taken for a payment that it has not settled, as after a crash, it is open as well.
+  // A transfer that was taken for a payment but did not settle it, for example after a crash, is open as well.
   const isOpen = sql`payment_id IS NULL AND dropped_at IS NULL AND (handled_at IS NULL OR attached_to IS NOT NULL)`
   /** Open and not leased. */
   const isFree = (at: Date) => sql`
@@ -75,10 +75,12 @@ const make = (sql: SqlClient.SqlClient): TransferStore => {
     FROM claimed_transfers c WHERE c.chain_id = t.chain_id AND c.transaction_id = t.transaction_id
       AND c.payer = t.payer AND c.receiver = t.receiver AND c.amount = t.amount AND c.ordinal = t.ordinal
       AND c.payment_id IS NOT NULL`
-  /** The payment that claims the transfer `t`. What proves a refund is another merchant's to explain as well. */
+  /**
+   * The payment that claims the transfer `t`. One that proves a refund is resolved by the merchant who received it.
+   */
   const claimOf = sql`(SELECT c.payment_id ${equalClaim})`
 
-  /** A claim that was being written while its transfer was stored has not seen it. */
+  /** A claim that was written while its transfer was being stored has not seen it. */
   const isUnclaimed = sql`NOT EXISTS (SELECT 1 ${equalClaim})`
 
   /** The merchant that owns the transfer `t`: if a payment claims it, the payment's merchant. */
@@ -110,7 +112,7 @@ const make = (sql: SqlClient.SqlClient): TransferStore => {
         ? sql`
             UPDATE incoming_transfers t SET kind = ${outcome.kind}, payment_id = ${claimOf},
               merchant_id = ${ownerOf},
-              -- What a person has taken meanwhile is matched again once the lease of it is over.
+              -- A transfer that a person took in the meantime is matched again after that lease.
               match_at = CASE WHEN t.attached_to IS NOT NULL THEN t.match_at END
             WHERE t.id = ${id} AND t.payment_id IS NULL`
         : sql`
@@ -129,7 +131,7 @@ const make = (sql: SqlClient.SqlClient): TransferStore => {
       tenant,
       { status, limit, startingAfter }
     ) {
-      const standing =
+      const hasStatus =
         status === "open"
           ? sql`${isOpen} AND ${isNoticeable(sql)}`
           : status === "handled"
@@ -141,7 +143,7 @@ const make = (sql: SqlClient.SqlClient): TransferStore => {
           : sql`AND (block_time, id) < (
               SELECT block_time, id FROM incoming_transfers WHERE id = ${startingAfter} AND ${ofTenant(tenant)})`
       return yield* decode(sql`
-        SELECT ${all} FROM incoming_transfers WHERE ${ofTenant(tenant)} AND ${standing} ${after}
+        SELECT ${all} FROM incoming_transfers WHERE ${ofTenant(tenant)} AND ${hasStatus} ${after}
         ORDER BY block_time DESC, id DESC LIMIT ${limit}`)
     }, Effect.orDie),
 
@@ -155,7 +157,7 @@ const make = (sql: SqlClient.SqlClient): TransferStore => {
 
     takeForPayment: Effect.fn("TransferRepo.takeForPayment")(
       function* (tenant, id, paymentId, by) {
-        // Whoever sends an authorization for the payment holds this lock as well, and sees the lease after it.
+        // Sending an authorization for the payment takes this lock as well, and sees the lease afterwards.
         yield* sql`SELECT 1 FROM payments WHERE id = ${paymentId} FOR NO KEY UPDATE`
         const rows = yield* sql`
         UPDATE incoming_transfers t
@@ -177,7 +179,7 @@ const make = (sql: SqlClient.SqlClient): TransferStore => {
     }, Effect.orDie),
 
     unalerted: Effect.fn("TransferRepo.unalerted")(function* (storedBefore) {
-      // A claim that was being written while its transfer was stored has not seen it.
+      // A claim that was written while its transfer was being stored has not seen it.
       yield* sql`
         UPDATE incoming_transfers t SET payment_id = ${claimOf}, merchant_id = ${ownerOf}, match_at = NULL
         WHERE ${isOpen} AND created_at < ${storedBefore} AND EXISTS (SELECT 1 ${equalClaim})`
@@ -206,9 +208,10 @@ export class TransferRepo extends Context.Service<TransferRepo, TransferStore>()
     TransferRepo,
     Effect.map(SqlClient.SqlClient, make)
   )
-  /** Reads no chain and knows no transfer: payments settle by reports alone, and test payments do not expire. */
+  /** Reads no chain and stores no transfers: payments settle only by reports, and test payments do not expire. */
   static readonly layerNone: Layer.Layer<TransferRepo> = Layer.succeed(TransferRepo, {
     cursor: () => Effect.succeedNone,
+    closeCursor: () => Effect.void,
     startCursor: () => Effect.void,
     leaseCursor: () => Effect.succeedNone,
     releaseCursor: () => Effect.void,
@@ -219,7 +222,7 @@ export class TransferRepo extends Context.Service<TransferRepo, TransferStore>()
     takeUnmatched: () => Effect.succeed([]),
     awaitsSettlement: () => Effect.succeed(false),
     isReserved: () => Effect.succeed(false),
-    askedBy: () => Effect.succeed([]),
+    paymentsOfNonces: () => Effect.succeed([]),
     signedFor: () => Effect.succeedNone,
     matchesOf: () => Effect.succeed([]),
     likelyPayments: () => Effect.succeed([]),

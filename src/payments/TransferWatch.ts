@@ -1,20 +1,20 @@
-// Reads the transfers of each network that executes, and settles what announced or reported payers have sent. What
-// no payment claims is kept for a person to explain.
+// Reads the transfers of each open network, and settles payments that payers announced or reported. Transfers that no
+// payment claims are stored for a person to resolve.
 
 import { DateTime, Duration, Effect, Layer, Option } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import type { ChainReach } from "../chain/ChainReach.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
-import type { Env } from "../domain/Chain.ts"
-import { envs, networks } from "../domain/networks.ts"
+import { envs } from "../domain/networks.ts"
 import type { AppConfig } from "../platform/AppConfig.ts"
 import { Alerts } from "../platform/alerts/Alerts.ts"
 import { Networks } from "../platform/Networks.ts"
 import { DueWork } from "../platform/workers/DueWork.ts"
-import { leased } from "../platform/workers/leased.ts"
-import { periodic, supervised } from "../platform/workers/supervised.ts"
+import { periodic } from "../platform/workers/supervised.ts"
+import { leasedOn, sweepNetworks } from "../platform/workers/sweepNetworks.ts"
 import { ClaimRepo } from "./ClaimRepo.ts"
 import { Payments } from "./Payments.ts"
+import type { IncomingTransfer } from "./TransferRepo/TransferStore.ts"
 import { TransferRepo } from "./TransferRepo.ts"
 import { makeMatchTransfer } from "./TransferWatch/matchTransfer.ts"
 import { readNetwork } from "./TransferWatch/readNetwork.ts"
@@ -24,7 +24,7 @@ const matchLeaseMillis = 30_000
 const alertGrace = Duration.minutes(2)
 
 const make = Effect.gen(function* () {
-  const { executing } = yield* Networks
+  const { executes, executing } = yield* Networks
   const transferRepo = yield* TransferRepo
   const claimRepo = yield* ClaimRepo
   const due = yield* DueWork
@@ -33,19 +33,17 @@ const make = Effect.gen(function* () {
   const alerts = yield* Alerts
 
   // In the order of the chain: of two transfers for one payment, the first settles it.
-  const matchTransfer = makeMatchTransfer({ transferRepo, claimRepo, payments, chain })
-  const matchDue = (env: Env) =>
-    leased({
-      what: "Matching an incoming transfer",
-      leaseMillis: matchLeaseMillis,
-      batch: 50,
-      concurrency: 1,
-      take: (at, leaseUntil, limit) => transferRepo.takeUnmatched(env, at, leaseUntil, limit),
-      each: matchTransfer,
-      annotations: ({ transactionId }) => ({ transactionId })
-    })
+  const matching = {
+    what: "Matching an incoming transfer",
+    leaseMillis: matchLeaseMillis,
+    batch: 50,
+    concurrency: 1,
+    take: transferRepo.takeUnmatched,
+    each: makeMatchTransfer({ transferRepo, claimRepo, payments, chain }),
+    annotations: ({ transactionId }: IncomingTransfer) => ({ transactionId })
+  }
 
-  /** Raises at most one alert a merchant and day. */
+  /** Raises at most one alert per merchant and day. */
   const alert = Effect.gen(function* () {
     const at = yield* DateTime.nowAsDate
     const storedBefore = new Date(at.getTime() - Duration.toMillis(alertGrace))
@@ -55,20 +53,21 @@ const make = Effect.gen(function* () {
         kind: "incoming_transfer",
         tenant: Option.some(tenant),
         subject: `${tenant.merchantId} ${tenant.env} ${at.toISOString().slice(0, 10)}`,
-        message: `${count === 1 ? "A transfer" : `${count} transfers`} reached your receiving address and no payment claims ${count === 1 ? "it" : "them"}. Attach each to its payment, or mark it as handled.`
+        message: `${count === 1 ? "A transfer" : `${count} transfers`} reached your receiving address and ${count === 1 ? "matches" : "match"} no payment. Attach each to its payment, or mark it as handled.`
       })
       yield* transferRepo.noteAlerted(tenant, storedBefore, at)
     }
   })
 
-  yield* Effect.forEach(executing, (env) => readNetwork(env, matchDue(env)), { discard: true })
-  // Each network by itself: what waits for the silent nodes of one holds up no money of the other.
-  for (const env of envs)
-    yield* supervised(
-      `Matching incoming transfers of ${networks[env].name}`,
-      due.next("incoming transfers", "2 seconds"),
-      matchDue(env)
-    )
+  // Payments that are opened on a closed network do not count as in progress at the next start.
+  const startedAt = yield* DateTime.nowAsDate
+  yield* Effect.forEach(
+    envs.filter((env) => !executes(env)),
+    (env) => transferRepo.closeCursor(env, startedAt),
+    { discard: true }
+  )
+  yield* Effect.forEach(executing, (env) => readNetwork(env, leasedOn(env, matching)), { discard: true })
+  yield* sweepNetworks("Matching incoming transfers", due.next("incoming transfers", "2 seconds"), matching)
   yield* periodic("Alerting about incoming transfers", Effect.sleep("30 seconds"), alert)
 })
 

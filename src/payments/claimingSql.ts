@@ -15,7 +15,7 @@ interface Claiming {
   readonly at: Date
 }
 
-/** The transfer as it was read, under its lock: a person handles it before, or no more. */
+/** The transfer as it was read, locked: a person has resolved it before, or can no longer do so. */
 export const arrivedTransfer = (sql: SqlClient.SqlClient, { paymentId, payer, transfer }: Claiming) => sql`
   SELECT t.payment_id, t.handled_at, t.attached_to, ${isShort(sql, paymentId, sql`held_url`)} AS is_short
   FROM held JOIN incoming_transfers t ON t.receiver = held_receiver AND t.amount = held_amount
@@ -42,7 +42,7 @@ export const explainTransfer = (
   merchantId: Statement.Fragment
 ) => sql`
   UPDATE incoming_transfers t SET payment_id = c.payment_id, merchant_id = ${merchantId}, match_at = NULL,
-    -- What a person began to attach elsewhere and did not settle is nobody's word.
+    -- An attachment to another payment that a person began and did not complete does not count.
     handled_at = CASE WHEN t.attached_to = c.payment_id THEN t.handled_at END,
     handled_by = CASE WHEN t.attached_to = c.payment_id THEN t.handled_by END,
     note = CASE WHEN t.attached_to = c.payment_id THEN t.note END,

@@ -1,4 +1,4 @@
-// Turns a transfer read from the chain into evidence that it pays.
+// Converts a transfer read from the chain into evidence that it pays.
 import { networks } from "../domain/networks.ts"
 import type { Evidence } from "../domain/Payment.ts"
 import type { IncomingTransfer } from "./TransferRepo/TransferStore.ts"

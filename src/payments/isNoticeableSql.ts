@@ -1,6 +1,6 @@
 import type { SqlClient, Statement } from "effect/sql"
-import { dustBelow } from "../domain/dustBelow.ts"
+import { minNoticeableAmount } from "../domain/minNoticeableAmount.ts"
 
-/** True if an incoming transfer is worth a person's look. Dust counts in the books alone. */
+/** True if an incoming transfer deserves a person's attention. Dust appears only in the books. */
 export const isNoticeable = (sql: SqlClient.SqlClient): Statement.Fragment =>
-  sql`amount >= ${dustBelow.toString()}::numeric`
+  sql`amount >= ${minNoticeableAmount.toString()}::numeric`

@@ -1,12 +1,11 @@
-// Transfers that fall short, and whose rest is asked for by link: their merchant counts them to the payment that they
-// were meant for.
+// Short transfers whose outstanding amount a link requests: the merchant counts them towards the intended payment.
 import type { SqlClient, Statement } from "effect/sql"
 
 /**
  * True if the transfer `t` cannot settle the payment because a link requests the outstanding amount. A partial
- * transfer never settles a payment on its own while the link is open or after it is paid. For the payment that
- * requests the outstanding amount, a person cannot attach it either: whoever opened the link continues after it was
- * closed. The payment's URL ends in the link's id.
+ * transfer never settles a payment on its own while the link is open or after it is paid. A person cannot attach it to
+ * the payment of the link itself either, even after the link closed, because a visitor who opened the link before may
+ * still pay. That payment's URL ends in the link's id.
  */
 export const isShort = (
   sql: SqlClient.SqlClient,
@@ -17,7 +16,7 @@ export const isShort = (
     SELECT 1 FROM payment_links l WHERE l.rest_of = t.id AND (
       ((l.closed_at IS NULL OR EXISTS (
           SELECT 1 FROM payments rest WHERE rest.id = l.payment_id AND rest.status = 'settled')
-          -- One for another transfer of the same payment counts on this one.
+          -- A link for another transfer of the same payment counts this transfer in its sum.
           OR EXISTS (
             SELECT 1 FROM payment_links o LEFT JOIN payments rest ON rest.id = o.payment_id
             WHERE o.rest_of IS NOT NULL AND o.rest_of <> t.id AND o.rest_for = l.rest_for

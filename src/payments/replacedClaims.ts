@@ -1,5 +1,5 @@
-// Which settled payments a transfer stands for whose own transfer a reorganisation has dropped: of two transactions of
-// an account with one nonce the chain takes one.
+// Finds the settled payments whose transfer a reorganisation dropped and this transfer replaces: of two transactions
+// of an account with the same nonce, the chain takes one.
 import { Effect } from "effect"
 import type { ChainVerifier } from "../chain/ChainVerifier.ts"
 import type { DroppedClaim } from "./ClaimRepo/ClaimStore.ts"
@@ -8,8 +8,8 @@ import type { IncomingTransfer } from "./TransferRepo/TransferStore.ts"
 import type { TransferSender } from "./TransferWatch/matchOrder.ts"
 
 /**
- * With those whose loss nobody has noted yet where the transfer would else pay another payment, `paysElse`. Undefined
- * where it takes the transaction's sender to tell, and the nodes do not say.
+ * With `paysElse`, the transfer would otherwise pay another payment: includes payments whose loss nobody has recorded
+ * yet. Undefined if the result depends on the transaction's sender and the nodes do not report it.
  */
 export const replacedClaims = Effect.fnUntraced(function* (
   claimRepo: ClaimRepo["Service"],
@@ -18,7 +18,7 @@ export const replacedClaims = Effect.fnUntraced(function* (
   known: TransferSender,
   paysElse: boolean
 ): Effect.fn.Return<ReadonlyArray<DroppedClaim> | undefined> {
-  // While nobody says by which nonce it was sent, it may be any.
+  // While the nonce is unknown, it may be any.
   const nonce = known === undefined ? "any" : known.address === transfer.payer ? known.nonce : undefined
   const claims = yield* claimRepo.droppedClaims(transfer, paysElse ? nonce : undefined)
   if (claims.length === 0) return []
@@ -29,7 +29,7 @@ export const replacedClaims = Effect.fnUntraced(function* (
     claims.filter(({ isNoted, nonces }) => isNoted || nonces.includes(sender.nonce)),
     ({ nonces, transactionId }) =>
       Effect.map(chain.sender(transfer.env, transactionId), (former) =>
-        // Nodes that have forgotten the dropped one leave the nonce that its payer announced.
+        // If nodes have forgotten the dropped transaction, the nonce that its payer announced counts.
         former === undefined
           ? nonces.includes(sender.nonce)
           : former.address === sender.address && former.nonce === sender.nonce

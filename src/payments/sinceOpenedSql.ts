@@ -1,4 +1,4 @@
-// Which transfers count as sent since a payment opened, the same for attempts and for signatures.
+// Transfers that count as sent since a payment opened, the same for attempts and for signatures.
 import type { SqlClient, Statement } from "effect/sql"
 import { blockTolerance } from "./AttemptRepo/AttemptStore.ts"
 import { isShort } from "./isShortSql.ts"

@@ -1,22 +1,30 @@
-// The environment, read once: every variable is decoded here and nowhere else. A refusal is a line for each
-// setting that names the variable and what it must be, never its value.
+// The environment, read once: each variable is decoded here and nowhere else. A refusal has one line per setting, with
+// the variable's name and what it must be, never its value.
 import { availableParallelism } from "node:os"
 import { join } from "node:path"
 import { ConfigProvider, Context, Duration, Effect, Layer, Option, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Address, Env } from "../domain/Chain.ts"
 import type { SettlementLevels } from "../domain/Finality.ts"
-import { byEnv, networks, type RelayBound, relayWeiOf, settlementLevelsOf } from "../domain/networks.ts"
+import {
+  byEnv,
+  envs,
+  type Network,
+  networks,
+  type RelayBound,
+  relayWeiOf,
+  settlementLevelsOf
+} from "../domain/networks.ts"
 import { ConfigRefusal, type RefusedSetting } from "./AppConfig/ConfigRefusal.ts"
 import { headersOf, type KeyedSecret, toKeyedSecrets } from "./AppConfig/codecs.ts"
 import { developmentMnemonic, developmentSecrets } from "./AppConfig/developmentSecrets.ts"
 import { misspeltVariables } from "./AppConfig/misspeltVariables.ts"
 import { type Sibling, siblingIn, whyAlone, whyTooMany } from "./AppConfig/processCount.ts"
 import {
-  baseUrlWants,
-  encryptionWants,
-  intentTokenWants,
-  postgresWants,
+  baseUrlFormat,
+  encryptionFormat,
+  intentTokenFormat,
+  postgresFormat,
   settings,
   variables
 } from "./AppConfig/settings.ts"
@@ -28,7 +36,7 @@ import { isLoopback } from "./http/isLoopback.ts"
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Every variable by itself; all that are malformed are refused at once, with what else is. */
+/** Reads each variable separately, so all malformed variables are refused together with the other refusals. */
 const readSettings = Effect.fnUntraced(function* (refused: ReadonlyArray<RefusedSetting>) {
   const results: ReadonlyArray<Result.Result<unknown, ConfigRefusal>> = Object.values(
     yield* Effect.all(settings, { mode: "result" })
@@ -41,27 +49,51 @@ type Settings = Effect.Success<ReturnType<typeof readSettings>>
 
 const machine = { cores: availableParallelism(), platform: process.platform }
 
-/** What `MAINNET=open` needs beside it. A rehearsal on this machine needs neither. */
-const whyNotOpen = ({ baseUrl, mainnet, mainnetNodes, port }: Settings): ReadonlyArray<ConfigRefusal> => {
-  if (mainnet !== "open") return []
-  const { name, nodes } = networks.live
+const rpcUrlsOf = ({
+  mainnetNodes,
+  testnetNodes
+}: Settings): { readonly [E in Env]: ReadonlyArray<string> } => ({
+  test: testnetNodes,
+  live: mainnetNodes
+})
+
+/** The networks that the operator has opened, in addition to those that need no opening. */
+const openedBy = ({ mainnet }: Settings): ReadonlyArray<Env> => {
+  const opens: { readonly [Setting in Network["execution"]]: boolean } = {
+    open: false,
+    MAINNET: mainnet === "open"
+  }
+  return envs.filter((env) => opens[networks[env].execution])
+}
+
+/** The other settings that an opened network needs. A rehearsal on this machine needs none of them. */
+const whyNotOpen = (read: Settings, env: Env): ReadonlyArray<ConfigRefusal> => {
+  const { baseUrl, port } = read
+  const { execution, name, nodes } = networks[env]
   const refused: Array<RefusedSetting> = []
   const origin = new URL(Option.getOrElse(baseUrl, () => `http://localhost:${port}`))
   if (origin.protocol !== "https:" && !isLoopback(origin.hostname))
     refused.push({
       variable: "BASE_URL",
-      message: "BASE_URL must be https with MAINNET=open: buyers pay real money there"
+      message: `BASE_URL must be https with ${execution}=open: buyers pay real money there`
     })
-  const own = mainnetNodes.filter((node) => !nodes.default.includes(node))
-  if (own.length < 2)
+  // However a URL is spelt, its host shows whose node it is.
+  const nameOf = (url: string) => new URL(url).hostname.replace(/\.$/, "")
+  const isPublic = (url: string) => nodes.default.some((one) => nameOf(one) === nameOf(url))
+  const own = new Set(
+    rpcUrlsOf(read)
+      [env].filter((url) => !isPublic(url))
+      .map((url) => `${nameOf(url)}:${new URL(url).port}`)
+  )
+  if (own.size < 2)
     refused.push({
       variable: nodes.setting,
-      message: `${nodes.setting} must name two nodes of ${name} or more with MAINNET=open, of two providers, beside the public one: a single node could report payments that nobody made`
+      message: `${nodes.setting} must name two nodes of ${name} or more with ${execution}=open, of two providers, in addition to the public node: a single node could report payments that nobody made`
     })
   return refused.length === 0 ? [] : [ConfigRefusal.of(refused)]
 }
 
-/** A level's limit above that of the next, stricter one. */
+/** Refuses a level's limit that exceeds the limit of the next, stricter level. */
 const descendingLimits = ({ settlementLimits }: Settings): ReadonlyArray<ConfigRefusal> =>
   Object.values(networks).flatMap(({ settlesAt }) => {
     const names = settlesAt.flatMap(({ limit }) => limit?.setting ?? [])
@@ -73,21 +105,22 @@ const descendingLimits = ({ settlementLimits }: Settings): ReadonlyArray<ConfigR
     })
   })
 
-/** An instance's to the replica. */
+/** An instance's connections to the replica. */
 const replicaConnections = 8
 
 /** Contradictions between settings. */
 const contradictions = (read: Settings): ReadonlyArray<ConfigRefusal> => {
   const { databaseUrl, dataDir, encryptionKeys, intentTokenSecrets, replicaUrl, webhookAllowedHosts } = read
-  const wanted: Array<ConfigRefusal> = []
+  const refusals: Array<ConfigRefusal> = []
   if (read.environment === "production") {
-    if (Option.isNone(read.baseUrl)) wanted.push(ConfigRefusal.mustBe("BASE_URL", baseUrlWants))
-    if (Option.isNone(databaseUrl)) wanted.push(ConfigRefusal.mustBe("DATABASE_URL", postgresWants))
+    if (Option.isNone(read.baseUrl)) refusals.push(ConfigRefusal.mustBe("BASE_URL", baseUrlFormat))
+    if (Option.isNone(databaseUrl)) refusals.push(ConfigRefusal.mustBe("DATABASE_URL", postgresFormat))
     if (Option.isNone(intentTokenSecrets))
-      wanted.push(ConfigRefusal.mustBe("INTENT_TOKEN_SECRETS", intentTokenWants))
-    if (Option.isNone(encryptionKeys)) wanted.push(ConfigRefusal.mustBe("ENCRYPTION_KEYS", encryptionWants))
+      refusals.push(ConfigRefusal.mustBe("INTENT_TOKEN_SECRETS", intentTokenFormat))
+    if (Option.isNone(encryptionKeys))
+      refusals.push(ConfigRefusal.mustBe("ENCRYPTION_KEYS", encryptionFormat))
     if (webhookAllowedHosts.length > 0)
-      wanted.push(
+      refusals.push(
         ConfigRefusal.of([
           {
             variable: "WEBHOOK_ALLOWED_HOSTS",
@@ -98,16 +131,16 @@ const contradictions = (read: Settings): ReadonlyArray<ConfigRefusal> => {
       )
   }
   if (Option.isSome(replicaUrl) && Option.isNone(databaseUrl))
-    wanted.push(
+    refusals.push(
       ConfigRefusal.of([
         {
           variable: "DATABASE_REPLICA_URL",
-          message: "DATABASE_REPLICA_URL needs DATABASE_URL beside it: the embedded database has no replica"
+          message: "DATABASE_REPLICA_URL needs DATABASE_URL: the embedded database has no replica"
         }
       ])
     )
-  wanted.push(...whyNotOpen(read))
-  wanted.push(...descendingLimits(read))
+  refusals.push(...openedBy(read).flatMap((env) => whyNotOpen(read, env)))
+  refusals.push(...descendingLimits(read))
   for (const [variable, url, rules] of [
     ["DATABASE_URL", databaseUrl, parameterRules.postgres],
     ["DATABASE_REPLICA_URL", replicaUrl, parameterRules.postgres],
@@ -116,21 +149,21 @@ const contradictions = (read: Settings): ReadonlyArray<ConfigRefusal> => {
   ] as const) {
     if (Option.isNone(url)) continue
     const { refused } = judgeParameters(variable, url.value, rules)
-    wanted.push(ConfigRefusal.of(refused.map((message) => ({ variable, message }))))
+    refusals.push(ConfigRefusal.of(refused.map((message) => ({ variable, message }))))
   }
-  wanted.push(...sharedMnemonics({ test: read.testnetMnemonic, live: read.mainnetMnemonic }))
+  refusals.push(...sharedMnemonics({ test: read.testnetMnemonic, live: read.mainnetMnemonic }))
   const { connections, workers } = read
   const alone = workers === "auto" || workers === 1 ? undefined : whyAlone(machine)
-  if (alone !== undefined) wanted.push(ConfigRefusal.of([{ variable: "WORKERS", message: alone }]))
+  if (alone !== undefined) refusals.push(ConfigRefusal.of([{ variable: "WORKERS", message: alone }]))
   const tooMany = whyTooMany(workers, connections)
   if (tooMany !== undefined)
-    wanted.push(ConfigRefusal.of([{ variable: "DATABASE_CONNECTIONS", message: tooMany }]))
+    refusals.push(ConfigRefusal.of([{ variable: "DATABASE_CONNECTIONS", message: tooMany }]))
   const whyNot = Option.isNone(databaseUrl) ? whyNotEmbedded(embeddedIn(dataDir)) : whyNotWithin(dataDir)
-  if (whyNot !== undefined) wanted.push(ConfigRefusal.of([{ variable: "DATA_DIR", message: whyNot }]))
-  return wanted
+  if (whyNot !== undefined) refusals.push(ConfigRefusal.of([{ variable: "DATA_DIR", message: whyNot }]))
+  return refusals
 }
 
-/** A chain whose nodes are all on this machine or beside it (a name without a dot, as in compose) is local. */
+/** A chain is local if its nodes are on this machine, or beside it (a name without a dot, as in compose). */
 const explorerUrlOf = (env: Env, nodes: ReadonlyArray<string>): string | null =>
   nodes.every((node) => {
     const { hostname } = new URL(node)
@@ -143,7 +176,6 @@ const embeddedIn = (dataDir: string) => join(dataDir, "postgres")
 
 /**
  * Decodes the environment.
- *
  * @throws ConfigRefusal (in the error channel), with every setting that is malformed or, in production, missing.
  */
 export const loadAppConfig = Effect.fnUntraced(function* (
@@ -153,9 +185,9 @@ export const loadAppConfig = Effect.fnUntraced(function* (
   const read = yield* readSettings(refused).pipe(
     Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env: set }))
   )
-  const wanted = contradictions(read)
+  const refusals = contradictions(read)
   // Before anything is generated into DATA_DIR.
-  const stops = wanted.flatMap((one) => one.settings)
+  const stops = refusals.flatMap((one) => one.settings)
   if (stops.length > 0) return yield* ConfigRefusal.of(stops)
 
   const { dataDir, environment, intentTokenSecrets, encryptionKeys, testnetMnemonic, port } = read
@@ -171,7 +203,7 @@ export const loadAppConfig = Effect.fnUntraced(function* (
         : Option.some(yield* developmentMnemonic(dataDir)),
     live: read.mainnetMnemonic
   }
-  // The generated one may have been copied.
+  // The generated mnemonic may have been copied.
   const [shared] = sharedMnemonics(mnemonics)
   if (shared !== undefined) return yield* shared
   const sibling = Option.fromUndefinedOr(siblingIn(env))
@@ -182,7 +214,7 @@ export const loadAppConfig = Effect.fnUntraced(function* (
       onSome: ({ of }) => Math.max(1, Math.floor(connections / of))
     })
   const baseUrl = Option.getOrElse(read.baseUrl, () => `http://localhost:${port}`)
-  const rpcUrls = { test: read.testnetNodes, live: read.mainnetNodes }
+  const rpcUrls = rpcUrlsOf(read)
   const mailFrom = Option.getOrElse(read.mailFrom, () => `quittance@${new URL(baseUrl).hostname}`)
 
   return {
@@ -199,7 +231,7 @@ export const loadAppConfig = Effect.fnUntraced(function* (
     replicaUrl: Option.map(read.replicaUrl, Redacted.make),
     dataDir,
     rpcUrls,
-    opened: read.mainnet === "open" ? ["live"] : [],
+    opened: openedBy(read),
     explorerUrls: byEnv((network) => explorerUrlOf(network, rpcUrls[network])),
     confirmations: { test: read.testnetConfirmations, live: networks.live.confirmations },
     finalityDepth: Option.match(read.finalityDepth, { onNone: () => ({}), onSome: (test) => ({ test }) }),
@@ -250,9 +282,9 @@ export class AppConfig extends Context.Service<
     /** Origin of the deployment, without a trailing slash. */
     readonly baseUrl: string
     readonly environment: "development" | "production"
-    /** Which of the instance's processes this is; none where it is the only one. */
+    /** This process among the instance's processes; none if it is the only one. */
     readonly sibling: Option.Option<Sibling>
-    /** This process's share, at most open at a time. */
+    /** This process's share of the connections that may be open at a time. */
     readonly connections: { readonly database: number; readonly replica: number }
     readonly database:
       | { readonly _tag: "Postgres"; readonly url: Redacted.Redacted<string> }
@@ -261,13 +293,13 @@ export class AppConfig extends Context.Service<
     readonly replicaUrl: Option.Option<Redacted.Redacted<string>>
     readonly dataDir: string
     readonly rpcUrls: { readonly [E in Env]: ReadonlyArray<string> }
-    /** The networks that the operator has opened, beside those that need no opening. */
+    /** The networks that the operator has opened, in addition to those that need no opening. */
     readonly opened: ReadonlyArray<Env>
     /** The explorers of transactions and addresses; null for a local chain. */
     readonly explorerUrls: { readonly [E in Env]: string | null }
     /** Blocks on top of the transfer's block before it counts, 0 to 64. */
     readonly confirmations: { readonly [E in Env]: number }
-    /** Blocks after which a settled transfer is no longer watched; a network that is not named has its own rule. */
+    /** Blocks after which a settled transfer is no longer watched; by default the network's own rule. */
     readonly finalityDepth: { readonly [E in Env]?: number }
     readonly settlementLevels: { readonly [E in Env]: SettlementLevels }
     readonly faucet: {
@@ -285,44 +317,44 @@ export class AppConfig extends Context.Service<
       /** The balance reserved for merchants that have relayed little, in wei. */
       readonly reserveWei: bigint
     }
-    /** The path of the file of addresses that the operator denies. */
+    /** The path of the file with the addresses on the operator's deny list. */
     readonly denyList: Option.Option<string>
-    /** A network's relayer and agents' wallets are derived from it; without it there are none on the network. */
+    /** A network's relayer and agent wallets are derived from its mnemonic; without it, there are none. */
     readonly walletMnemonics: { readonly [E in Env]: Option.Option<Redacted.Redacted<string>> }
     readonly intentTokenSecrets: ReadonlyArray<KeyedSecret>
     /** Secrets are base64 of 32 bytes. */
     readonly encryptionKeys: ReadonlyArray<KeyedSecret>
     /** A page to buy USDC: a URL with the placeholders {address} and {amount}. */
     readonly onrampUrl: Option.Option<string>
-    /** Lets buyers pay with a wallet at the other end of WalletConnect. */
+    /** Lets buyers pay with a wallet that is connected through WalletConnect. */
     readonly walletConnect: Option.Option<{ readonly projectId: string; readonly relayUrl: string }>
     readonly trustedProxyHops: number
     /** Exact `host:port` that may be http and private; development only. */
     readonly webhookAllowedHosts: ReadonlyArray<string>
     readonly paymentExpiry: Duration.Duration
-    /** The time for which webhook attempts and their responses are stored; deliveries are never deleted. */
+    /** How long webhook attempts and their responses are stored. Deliveries are never deleted. */
     readonly webhookAttemptRetention: Duration.Duration
-    /** Requests a second that one key may sustain. */
+    /** Sustained requests per second and key. */
     readonly rateLimitPerKey: number
     readonly redisUrl: Option.Option<Redacted.Redacted<string>>
     /** The separate listener for Prometheus. */
     readonly metrics: Option.Option<{ readonly host: string; readonly port: number }>
-    /** OTLP over HTTP: where traces, metrics and logs go. The headers may hold a key. */
+    /** OTLP over HTTP: the target of traces, metrics and logs. The headers may contain a key. */
     readonly otlp: Option.Option<{
       readonly url: string
       readonly headers: Readonly<Record<string, Redacted.Redacted<string>>>
     }>
-    /** The time for which `/readyz` answers 503 before the listener closes, so that load balancers switch away. */
+    /** How long `/readyz` returns 503 before the listener closes, so that load balancers switch away. */
     readonly shutdownDelay: Duration.Duration
-    /** True if anybody may sign up in the dashboard. */
+    /** `open` if anyone may sign up in the dashboard. */
     readonly signUp: "open" | "closed"
-    /** The delay of a change of a live receiving address, in which it can be withdrawn. */
+    /** The delay before a change of a live receiving address takes effect; until then it can be cancelled. */
     readonly liveReceiverDelay: Duration.Duration
-    /** The SMTP server for outgoing mail; without it no mail is sent. The URL may hold a password. */
+    /** The SMTP server for outgoing email; without it, none is sent. The URL may contain a password. */
     readonly smtp: Option.Option<{ readonly url: Redacted.Redacted<string>; readonly from: string }>
   }
 >()("quittance/platform/AppConfig") {
-  /** A refusal names what is misspelt as well: that may be the setting which is missing. */
+  /** The refusal also lists misspelt variables, because one of them may be the missing setting. */
   static readonly layer = (env: Environment): Layer.Layer<AppConfig, ConfigRefusal> =>
     Layer.effect(
       AppConfig,

@@ -1,4 +1,4 @@
-// The one SQL client: on a Postgres by address, or on one of the service's own, in a directory.
+// The only SQL client: for a Postgres at an address, or for the service's own Postgres in a directory.
 import { Context, Effect, Layer, Redacted, Schedule } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { AppConfig } from "./AppConfig.ts"
@@ -6,8 +6,8 @@ import { abandonedSessions } from "./database/abandonedSessions.ts"
 import { buildIndexes, reportedBuild } from "./database/buildIndexes.ts"
 import {
   acceptedBounds,
-  askPrimary,
   type Connection,
+  checkPrimary,
   connectionOf,
   copier,
   lockObserver,
@@ -32,10 +32,10 @@ export const whereOf = (database: (typeof AppConfig.Service)["database"]): strin
     ? `${embedded}${database.directory}`
     : (parseDatabaseUrl(Redacted.value(database.url))?.shown ?? "of DATABASE_URL")
 
-/** The server starts, stops or recovers. */
+/** The server is starting, stopping or recovering. */
 const cannotConnectNow = "57P03"
 
-const askingAgain = ({ apart, times }: Connection["tries"]) =>
+const retrying = ({ apart, times }: Connection["tries"]) =>
   Effect.retry({
     times: times - 1,
     schedule: Schedule.spaced(apart),
@@ -64,7 +64,7 @@ const unusable = (where: string) => (error: unknown) =>
     message: `The database ${where} cannot be used: ${causeOf(error)}. ${remedyOf(where, causeOf(error), "Check its address and password, and that it runs")}.`
   })
 
-/** The client of one session, which the first server that takes one has begun. */
+/** The client of one session, with the first server that accepts one. */
 const connected = <E>(
   client: Layer.Layer<SqlClient.SqlClient, E>,
   { connector, tries }: Pick<Connection, "connector" | "tries">,
@@ -74,12 +74,12 @@ const connected = <E>(
     SqlClient.SqlClient,
     Effect.gen(function* () {
       const sql = Context.get(yield* Layer.build(client), SqlClient.SqlClient)
-      yield* onPrimary(connector).pipe(Effect.provideService(SqlClient.SqlClient, sql), askingAgain(tries))
+      yield* onPrimary(connector).pipe(Effect.provideService(SqlClient.SqlClient, sql), retrying(tries))
       return sql
     }).pipe(Effect.mapError(unusable(where)))
   )
 
-/** A client for copies, on a database as it is: nothing is migrated. */
+/** A client for copies that leaves the database as it is: nothing is migrated. */
 const copyClient = Effect.fnUntraced(function* (database: (typeof AppConfig.Service)["database"]) {
   const connection = yield* connectionOf(database)
   return connected(copier(connection), connection, whereOf(database))
@@ -92,7 +92,7 @@ export const layerCopy = Layer.unwrap(Effect.flatMap(AppConfig, ({ database }) =
 export const layerCopyAt = (url: Redacted.Redacted<string>) =>
   Layer.unwrap(copyClient({ _tag: "Postgres", url }))
 
-/** Which of this release's tables are not there. */
+/** The tables of this release that do not exist. */
 const missingTables = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql`
@@ -111,13 +111,13 @@ const refused = (where: string) => (error: unknown) => {
   return new DatabaseRefusal({ message: `The database ${where} cannot be used: ${why}` })
 }
 
-/** An index that could not be built is tried again. */
+/** The pause before an index that could not be built is tried again. */
 const indexesAgain = "10 minutes"
 
 /** The number of attempts to begin migrations on a path that goes silent. */
 const silentTries = 3
 
-/** Work in a session of its own, begun again where its path goes silent or its server is not there yet. */
+/** Runs work in its own session, and starts again if its path goes silent or its server is not available yet. */
 const inItsSession = <A, E>(
   connection: Connection,
   where: string,
@@ -135,7 +135,7 @@ const inItsSession = <A, E>(
       schedule: Schedule.spaced("1 second"),
       while: (error) => error instanceof PathSilent
     }),
-    askingAgain(connection.tries),
+    retrying(connection.tries),
     Effect.mapError((error) =>
       error instanceof PathSilent
         ? new DatabaseRefusal({
@@ -174,7 +174,7 @@ const indexed = (connection: Connection, where: string) =>
     })
   )
 
-/** Runs the migrations, and builds the indexes, that a copy has not brought. */
+/** Runs the migrations and builds the indexes that a copy did not contain. */
 export const prepare = (database: (typeof AppConfig.Service)["database"]) =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -183,25 +183,6 @@ export const prepare = (database: (typeof AppConfig.Service)["database"]) =>
       yield* indexed(connection, whereOf(database))
     })
   )
-
-/** Long work on the configured database: given up where its path is silent, and not for how long it takes. */
-export const patiently = <A, E>(work: Effect.Effect<A, E, SqlClient.SqlClient>) =>
-  Effect.gen(function* () {
-    const { database } = yield* AppConfig
-    const connection = yield* connectionOf(database)
-    const where = whereOf(database)
-    return yield* watched(work, lockObserver(connection)).pipe(
-      Effect.provide(connected(migrationClient(connection), connection, where)),
-      Effect.mapError((error) => {
-        if (error instanceof DatabaseRefusal) return error
-        return error instanceof PathSilent
-          ? new DatabaseRefusal({
-              message: `The database ${where} is given up: ${error.message}. Run it again once the path to it is good.`
-            })
-          : new DatabaseRefusal({ message: `The database ${where}: ${causeOf(error)}` })
-      })
-    )
-  }).pipe(Effect.scoped)
 
 /** The attempts for the first session to a remote server. */
 const firstTries = { times: 4, apart: "500 millis" } as const
@@ -214,16 +195,14 @@ const opened = Effect.gen(function* () {
   const sessions = abandonedSessions(connection.connector, sweeper(connection))
   yield* sessions.swept
   const bounds = yield* acceptedBounds(connection, where)
-  // What is built on the pool asks it at once, and does not ask twice.
+  // The pool's users need the database immediately and do not retry.
   const answers = Layer.effectDiscard(
     Effect.andThen(
-      askingAgain(database._tag === "Embedded" ? connection.tries : firstTries)(
-        onPrimary(connection.connector)
-      ),
+      retrying(database._tag === "Embedded" ? connection.tries : firstTries)(onPrimary(connection.connector)),
       periodic(
         "Asking the database for a sign",
         Effect.sleep("2 seconds"),
-        askPrimary(connection.connector),
+        checkPrimary(connection.connector),
         "Debug"
       )
     )
@@ -237,7 +216,7 @@ const opened = Effect.gen(function* () {
 /** The configured database, migrated. */
 export const layer = Layer.unwrap(opened)
 
-/** Indexes only make reads faster: the service answers while they are built. */
+/** Indexes only make reads faster, so the service serves requests while they are built. */
 export const layerIndexes = Layer.effectDiscard(
   Effect.gen(function* () {
     const wanted = yield* Migrations

@@ -1,6 +1,6 @@
-// Which networks execute: what their table says (src/domain/networks.ts), and what the operator has opened. A network
-// that does not execute keeps reports and settles nothing; nobody watches its transfers. One that is closed again goes
-// on executing until what is under way has ended, and begins nothing new.
+// The networks that execute: those that the table opens (src/domain/networks.ts) and those that the operator opens. A
+// closed network stores reports, settles nothing and watches no transfers. A network that is closed again executes
+// until everything in progress has ended, and begins nothing new.
 import { Context, Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Env } from "../domain/Chain.ts"
@@ -10,13 +10,15 @@ import { isUnderWay } from "./database/isUnderWay.ts"
 
 export interface Networks {
   readonly executes: (env: Env) => boolean
-  /** True if it executes only what is under way: the operator has closed it. */
+  /** True if new payments begin on it: it executes, and the operator has not closed it. */
+  readonly begins: (env: Env) => boolean
+  /** True if it only executes what is in progress, because the operator has closed it. */
   readonly isClosing: (env: Env) => boolean
   /** The environments that execute payments, test first. */
   readonly executing: ReadonlyArray<Env>
 }
 
-/** `closing`: only what is under way executes. */
+/** `closing`: only executes what is in progress. */
 export type NetworkState = "open" | "closing" | "closed"
 
 export const stateOf = ({ executes, isClosing }: Networks, env: Env): NetworkState =>
@@ -27,23 +29,24 @@ const make = (opened: ReadonlyArray<Env>, closing: ReadonlyArray<Env> = []): Net
     networks[env].execution === "open" || opened.includes(env) || closing.includes(env)
   return {
     executes,
+    begins: (env) => executes(env) && !closing.includes(env),
     isClosing: (env) => closing.includes(env),
     executing: envs.filter(executes)
   }
 }
 
-/** Without a layer, those that no setting has to open. */
+/** Without a layer, the networks that no setting has to open. */
 export const Networks = Context.Reference<Networks>("quittance/platform/Networks", {
   defaultValue: () => make([])
 })
 
-/** With these opened as well. */
-export const layerOpened = (
+/** Opens these networks as well. */
+export const layerOpenNetworks = (
   opened: ReadonlyArray<Env>,
   closing: ReadonlyArray<Env> = []
 ): Layer.Layer<never> => Layer.succeed(Networks, make(opened, closing))
 
-/** What the settings open. A network that was read before and is closed now executes while anything is under way. */
+/** Opens the configured networks. A closed network that was read before executes while anything is in progress. */
 export const layerConfig: Layer.Layer<never, never, AppConfig | SqlClient.SqlClient> = Layer.effect(
   Networks,
   Effect.gen(function* () {
@@ -52,7 +55,7 @@ export const layerConfig: Layer.Layer<never, never, AppConfig | SqlClient.SqlCli
     const closing = yield* Effect.filter(closed, isUnderWay)
     for (const env of closing)
       yield* Effect.logWarning(
-        `${networks[env].name} is closed, and payments or refunds are under way on it: they are still settled and watched, and no new intents are signed until a start finds none`
+        `${networks[env].name} is closing. Payments and refunds in progress are still settled; no new intents are signed. Restart once none is left.`
       )
     return make(opened, closing)
   })

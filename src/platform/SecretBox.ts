@@ -1,5 +1,5 @@
-// Encryption of secrets that must be read again (webhook signing secrets):
-// AES-256-GCM, with the id of the key beside the ciphertext so that keys can rotate.
+// Encryption of secrets that must be readable again (webhook signing secrets): AES-256-GCM, with the key's id beside
+// the ciphertext so that keys can rotate.
 import { createCipheriv, createDecipheriv } from "node:crypto"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -14,9 +14,9 @@ export interface Sealed {
 export class SecretBox extends Context.Service<
   SecretBox,
   {
-    /** Seals under the newest key. `context` (such as an endpoint id) is authenticated with it. */
+    /** Seals under the newest key. `context` (such as an endpoint id) is authenticated as well. */
     readonly seal: (secret: Redacted.Redacted<string>, context: string) => Effect.Effect<Sealed>
-    /** Dies where the key is gone from ENCRYPTION_KEYS or the ciphertext was altered. */
+    /** Dies if ENCRYPTION_KEYS no longer contains the key, or the ciphertext was altered. */
     readonly open: (sealed: Sealed, context: string) => Effect.Effect<Redacted.Redacted<string>>
   }
 >()("quittance/platform/SecretBox") {
@@ -48,7 +48,7 @@ export class SecretBox extends Context.Service<
           Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]).toString("utf8")
         )
       }
-      /** Weakly keyed by the sealed value: a burst to one endpoint decrypts its secret once. */
+      /** Weakly keyed by the sealed value, so a burst to one endpoint decrypts its secret once. */
       const opened = new WeakMap<Sealed, { readonly context: string; readonly secret: Redacted.Redacted }>()
 
       return SecretBox.of({

@@ -60,7 +60,7 @@ const Url = Schema.Struct({
   })
 })
 
-/** The signing secret, shown this once. */
+/** The signing secret, shown only here. */
 export const EndpointWithSecret = Schema.Struct({
   endpoint: EndpointView,
   secret: Schema.String.annotate({ description: "The signing secret, returned only here." })
@@ -98,7 +98,7 @@ export const webhookEndpoints = <Params extends Schema.Struct.Fields>({ access }
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Change the URL",
-        description: "Resets `verifiedAt`. Waiting deliveries go to the new URL."
+        description: "Resets `verifiedAt`. Pending deliveries go to the new URL."
       })
     )
   ),
@@ -110,7 +110,8 @@ export const webhookEndpoints = <Params extends Schema.Struct.Fields>({ access }
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Delete the webhook endpoint",
-        description: "Cancels waiting deliveries."
+        description:
+          "Cancels pending deliveries. If you register another endpoint within a day, the cancelled deliveries go there."
       })
     )
   ),

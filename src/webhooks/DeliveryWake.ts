@@ -1,5 +1,5 @@
-// A hint that something is due: given in the process when a payment settles, and through
-// Postgres to other instances. Only a hint; the worker's polling is the truth.
+// A hint that something is due: signalled within the process when a payment settles, and to other instances
+// through Postgres. It is only a hint; the worker's polling guarantees delivery.
 import { PgClient } from "@effect/sql-pg"
 import { Cause, Context, type Duration, Effect, Layer, Queue, Schedule } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -12,9 +12,9 @@ export const channel = "quittance_webhooks"
 export class DeliveryWake extends Context.Service<
   DeliveryWake,
   {
-    /** Something new is due: tells this process and every other instance. */
+    /** Something new is due: signals this process and every other instance. */
     readonly signal: Effect.Effect<void>
-    /** Tells this process alone. */
+    /** Signals only this process. */
     readonly nudge: Effect.Effect<void>
     /** Completes with the next signal, or at once if one came since the last wait. */
     readonly wait: Effect.Effect<void>
@@ -31,7 +31,7 @@ export class DeliveryWake extends Context.Service<
   )
 
   /**
-   * Also tells other instances, and hears them. NOTIFY takes a lock across the whole database until its
+   * Also signals other instances and receives their signals. NOTIFY locks the whole database until its
    * transaction ends, so it is sent apart from the settlement and at most 20 times a second.
    */
   static readonly layerPostgres = (
@@ -47,7 +47,7 @@ export class DeliveryWake extends Context.Service<
         const outbox = yield* Queue.sliding<void>(1)
         const nudge = Effect.asVoid(Queue.offer(signals, undefined))
 
-        // Where it fails the others find the work by polling.
+        // If it fails, the other instances find the work by polling.
         yield* periodic(
           "Notifying other instances",
           Effect.sleep("50 millis"),
@@ -56,7 +56,9 @@ export class DeliveryWake extends Context.Service<
         )
         yield* superviseListener({ pg, channel, instance, heartbeat, heard: nudge }).pipe(
           Effect.catchCause((cause) =>
-            cause.reasons.some((one) => Cause.isFailReason(one) && one.error instanceof ListenUnsupported)
+            cause.reasons.some(
+              (reason) => Cause.isFailReason(reason) && reason.error instanceof ListenUnsupported
+            )
               ? Effect.fail(new ListenUnsupported())
               : Effect.logWarning("Lost the LISTEN connection; reconnecting", cause)
           ),

@@ -1,5 +1,5 @@
-// The supervised fiber that sends what is due. Polling alone keeps the promise;
-// a wake-up only makes it prompt.
+// The supervised fiber that sends due deliveries. Polling alone keeps the promise; a wake-up only makes it
+// prompt.
 import { Clock, DateTime, Effect, Exit, Fiber, FiberSet, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { DueWork } from "../platform/workers/DueWork.ts"
@@ -13,20 +13,20 @@ import { WorkerHeartbeat } from "./DeliveryWorker/WorkerHeartbeat.ts"
 import type { ClaimedDelivery } from "./WebhookRepo/WebhookStore.ts"
 import { WebhookRepo } from "./WebhookRepo.ts"
 
-/** Attempts in flight in this process, whatever the endpoints. */
+/** Attempts in flight in this process, over all endpoints. */
 const maxInFlight = 1024
 /**
- * The share of attempts for unproven endpoints. However many of them hang, the rest stays free for proven endpoints.
+ * The maximum number of attempts to unproven endpoints. Even if all hang, the rest is free for proven ones.
  */
 const maxUnproven = 512
-/** From here on an endpoint gets no second one beside its first. */
+/** From this number of attempts on, an endpoint gets no second attempt in parallel. */
 const crowded = 768
-/** With fewer than these unanswered there is room for what is claimed ahead. */
+/** With fewer unanswered attempts than this, deliveries may be claimed ahead. */
 const ample = 512
-/** Deliveries that wait longer are released: their lease is running out, and their endpoint may have changed. */
-const mostAheadMillis = 2_000
+/** A delivery that waits longer is released: its lease runs out, and its endpoint may have changed. */
+const maxAheadMillis = 2_000
 const batchSize = 256
-/** The time that running attempts may take after the service stops; longer than any attempt. */
+/** How long running attempts may take after the service stops; longer than any attempt. */
 const stopSeconds = 20
 
 const monotonicMillis = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos / 1_000_000n))
@@ -46,14 +46,16 @@ const make = Effect.gen(function* () {
   const { stopping } = yield* Readiness
   let stopped = false
 
-  /** Releases claimed deliveries. Any that are not released are sent after their lease expires. */
-  const release = Effect.fnUntraced(function* (held: ReadonlyArray<ClaimedDelivery>) {
-    yield* repo.release(held, yield* DateTime.nowAsDate).pipe(Effect.timeout("5 seconds"), Effect.ignoreCause)
+  /** Releases claimed deliveries. Deliveries that it does not release are sent after their lease expires. */
+  const release = Effect.fnUntraced(function* (deliveries: ReadonlyArray<ClaimedDelivery>) {
+    yield* repo
+      .release(deliveries, yield* DateTime.nowAsDate)
+      .pipe(Effect.timeout("5 seconds"), Effect.ignoreCause)
   })
 
   const clock = yield* Clock.Clock
   const fibers = yield* FiberSet.make<unknown>()
-  /** Takes its place, and is the attempt, to be started. */
+  /** Takes a slot and returns the attempt to start. */
   const admit = (claimed: ClaimedDelivery) => {
     const { endpointId } = claimed.target
     running.set(claimed.claimId + claimed.id, claimed)
@@ -64,17 +66,17 @@ const make = Effect.gen(function* () {
     return Effect.suspend(() => {
       const started = clock.currentTimeMillisUnsafe()
       let sentFrom = started
-      let left = false
-      /** The endpoint has capacity again once it has answered; recording the answer takes none of it. */
+      let hasLeft = false
+      /** Frees the endpoint's slot once it has answered; recording the answer needs no slot. */
       const leave = (ok: boolean) => {
-        if (left) return Effect.void
-        left = true
+        if (hasLeft) return Effect.void
+        hasLeft = true
         unanswered--
         const durationMs = clock.currentTimeMillisUnsafe() - sentFrom
         return pacing.leave(endpointId, { ok, durationMs }) ? wake.nudge : Effect.void
       }
       const giveBack = () => {
-        left = true
+        hasLeft = true
         unanswered--
         pacing.leave(endpointId, undefined)
         return Effect.as(release([claimed]), false)
@@ -85,21 +87,21 @@ const make = Effect.gen(function* () {
           ? send
           : Effect.flatMap(turn, () => {
               sentFrom = clock.currentTimeMillisUnsafe()
-              const isLate = sentFrom > started + mostAheadMillis
+              const isLate = sentFrom > started + maxAheadMillis
               return isLate || stopped || stopping() || !pacing.isFast(endpointId) ? giveBack() : send
             })
       return Effect.onExit(inTurn, (exit) => {
-        // Claims that found no capacity in the process wait for this.
+        // Claims that found no capacity in the process wait for this event.
         const full = running.size >= maxInFlight
         running.delete(claimed.claimId + claimed.id)
         if (!isProven) unproven--
-        const left = leave(Exit.isSuccess(exit) && exit.value)
-        return full ? Effect.andThen(left, wake.nudge) : left
+        const leaving = leave(Exit.isSuccess(exit) && exit.value)
+        return full ? Effect.andThen(leaving, wake.nudge) : leaving
       })
     })
   }
 
-  /** Claims and starts what is due and has capacity; true where the limit, or a capacity, may have left some. */
+  /** Claims and starts due deliveries within capacity. True if the limit or a capacity may have left some. */
   const claimSome = Effect.gen(function* () {
     const limit = Math.min(batchSize, maxInFlight - running.size)
     if (limit <= 0 || stopped || stopping()) return false
@@ -126,7 +128,7 @@ const make = Effect.gen(function* () {
     const startAll = Effect.forEach(attempted, (attempt) => FiberSet.run(fibers, attempt), { discard: true })
     yield* FiberSet.run(fibers, startAll)
     yield* heartbeat.note(running.size)
-    // The next of a fast endpoint are claimed while these are sent.
+    // While these are sent, the next deliveries of a fast endpoint are claimed.
     const counts = Map.groupBy(claimed, ({ target }) => target.endpointId)
     const isFilled = capacities.some(
       ({ capacity, endpointId }) =>
@@ -135,13 +137,13 @@ const make = Effect.gen(function* () {
     return claimed.length >= limit || isFilled
   })
 
-  /** The next claim is on its way before what the last one took is sent: `repeat` would give way to that. */
+  /** Starts the next claim before the last one's deliveries are sent: `repeat` would yield to them. */
   const claimAll = Effect.gen(function* () {
     let isMore = true
     while (isMore) isMore = yield* claimSome
     return false
   })
-  // A claim that has begun is finished apart from the loop, so that a stop gives back what it took.
+  // A claim finishes apart from the loop, so that a stop releases what it claimed.
   const claimWhole = Effect.flatMap(FiberSet.run(fibers, claimAll), Fiber.join)
 
   yield* supervised(
@@ -150,7 +152,7 @@ const make = Effect.gen(function* () {
     claimWhole
   )
 
-  // Stop: claim no more, let what runs finish, give back the rest.
+  // On stop: claims nothing more, waits for running attempts, releases the rest.
   yield* Effect.addFinalizer(() =>
     Effect.gen(function* () {
       stopped = true
@@ -158,8 +160,8 @@ const make = Effect.gen(function* () {
         Effect.interruptible,
         Effect.timeoutOption(`${stopSeconds} seconds`)
       )
-      const left = [...running.values()]
-      if (left.length > 0) yield* release(left)
+      const unfinished = [...running.values()]
+      if (unfinished.length > 0) yield* release(unfinished)
     })
   )
 })

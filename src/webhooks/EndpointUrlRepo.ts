@@ -7,7 +7,7 @@ const decode = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ url: Sche
 export class EndpointUrlRepo extends Context.Service<
   EndpointUrlRepo,
   {
-    /** Addresses of endpoints that are sent to, those used last first. */
+    /** URLs of active endpoints, most recently used first. */
     readonly recent: (limit: number) => Effect.Effect<ReadonlyArray<string>>
   }
 >()("quittance/webhooks/EndpointUrlRepo") {

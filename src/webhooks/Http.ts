@@ -47,7 +47,7 @@ export const withSecret = ({ endpoint, secret }: CreatedEndpoint): EndpointWithS
 
 type Endpoints = ReturnType<typeof webhookEndpoints<KeyParams>>
 
-/** Makes a change while the caller is still permitted to. */
+/** Makes a change if the caller is still permitted. */
 type Permitted<E, R> = <A, E1, R1>(change: Effect.Effect<A, E1, R1>) => Effect.Effect<A, E | E1, R | R1>
 
 export const webhookHandlers = Effect.fnUntraced(function* <E, R>(
@@ -55,11 +55,11 @@ export const webhookHandlers = Effect.fnUntraced(function* <E, R>(
   permitted: Permitted<E, R>
 ) {
   const endpoints = yield* WebhookEndpoints
-  const tenant = Effect.map(caller, (one) => one.tenant)
+  const tenant = Effect.map(caller, ({ tenant }) => tenant)
   return {
     retrieve: Effect.fnUntraced(function* () {
-      const found = yield* endpoints.find(yield* tenant)
-      return { endpoint: Option.isSome(found) ? endpointView(found.value) : null }
+      const endpoint = yield* endpoints.find(yield* tenant)
+      return { endpoint: Option.isSome(endpoint) ? endpointView(endpoint.value) : null }
     }),
     create: Effect.fnUntraced(function* ({ payload }: RequestOf<Endpoints["create"]>) {
       return withSecret(yield* permitted(endpoints.create(yield* tenant, payload.url)))

@@ -1,10 +1,10 @@
-// The SQL of replaying deliveries that failed permanently, or that no endpoint was sent.
+// The SQL of replaying deliveries that failed permanently or were never sent to an endpoint.
 
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Tenant, Uuid } from "../domain/Merchant.ts"
 
-/** Deliveries that one statement queues: it ends within the silence that the pool bears, however many have failed. */
+/** Deliveries queued per statement, so that it ends within the pool's time limit. */
 const batchSize = 1_000
 
 const decodeQueued = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ id: Uuid })))
@@ -14,7 +14,7 @@ export class ReplayRepo extends Context.Service<
   {
     /**
      * Queues one more attempt of each delivery that failed permanently since then, under its id and to the
-     * endpoint of today. Answers how many; 0 where there is no endpoint.
+     * current endpoint. Returns their number; 0 if there is no endpoint.
      */
     readonly replayFailed: (tenant: Tenant, since: Date, at: Date) => Effect.Effect<number>
     /** Like `replayFailed`, for settled payments that were never sent. */
@@ -30,11 +30,11 @@ export class ReplayRepo extends Context.Service<
           const isReplayed =
             status === "failed"
               ? sql`d.status = 'failed'`
-              : sql`d.status = 'cancelled' AND d.payment_id IS NOT NULL`
+              : sql`d.status = 'cancelled' AND d.payment_id IS NOT NULL AND d.type = 'payment.settled'`
           let count = 0
           let last: string | undefined
           while (true) {
-            // What fails once more meanwhile lies behind.
+            // Pages forward, so that deliveries which fail again during the replay are not queued twice.
             const after =
               last === undefined
                 ? sql``

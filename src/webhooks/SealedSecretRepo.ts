@@ -1,4 +1,4 @@
-// The SQL of re-encrypting every secret that is kept sealed.
+// The SQL of re-encrypting every sealed secret.
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Sealed } from "../platform/SecretBox.ts"
@@ -23,7 +23,7 @@ const toSealedSecret = (row: typeof Row.Type): SealedSecret => ({
 })
 
 const LostSecrets = Schema.Struct({ owner: Owner, kid: Schema.String, count: Schema.Int })
-/** So many secrets that are used, sealed under a key that is not among those given. */
+/** The number of secrets in use that are sealed under a missing key. */
 export type LostSecrets = typeof LostSecrets.Type
 const decodeLost = Schema.decodeUnknownEffect(Schema.Array(LostSecrets))
 
@@ -40,19 +40,19 @@ export class SealedSecretRepo extends Context.Service<
   SealedSecretRepo,
   {
     /**
-     * Secrets sealed under another key than the newest, also those of deleted endpoints: those that `kids` (the
-     * newest first) open.
+     * Secrets, including those of deleted endpoints, that an older one of `kids` decrypts; the first of
+     * `kids` is the newest.
      */
     readonly underOtherKeys: (
       kids: ReadonlyArray<string>,
       limit: number
     ) => Effect.Effect<ReadonlyArray<SealedSecret>>
-    /** Secrets encrypted under a key of this name; `used` if one would be missed. */
+    /** Secrets encrypted under this key; `used` is false if nobody would miss the secret. */
     readonly under: (
       kid: string,
       limit: number
     ) => Effect.Effect<ReadonlyArray<SealedSecret & { readonly used: boolean }>>
-    /** Secrets that `kids` do not decrypt, without those of deleted endpoints and replaced receipt keys. */
+    /** Secrets that none of `kids` decrypts, without those of deleted endpoints and replaced receipt keys. */
     readonly lost: (kids: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<LostSecrets>>
     /** The number of receipt keys that none of `kids` decrypts. Their receipts can still be verified. */
     readonly retiredReceiptKeys: (kids: ReadonlyArray<string>) => Effect.Effect<number>

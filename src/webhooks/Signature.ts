@@ -1,11 +1,11 @@
-// Signs a delivery so that the receiver can prove who sent it and when: the header of docs/contract.md 6.2
-// (Stripe's construction) and the Standard Webhooks trio, both from one secret string.
+// Signs a delivery so that the endpoint can prove who sent it and when: the header of docs/contract.md 6.2
+// (Stripe's construction) and the three headers of Standard Webhooks, from one secret.
 import { Effect, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 
 const prefix = "whsec_"
 
-/** Bun's own: `createHmac` makes a stream of each. */
+/** Bun's own hasher, because `createHmac` creates a stream each time. */
 const hmacSha256 = (key: string | Uint8Array) => new Bun.CryptoHasher("sha256", key)
 
 /** A new signing secret: `whsec_` and the base64 of 32 random bytes. Needs `SecureRandom`. */
@@ -15,10 +15,10 @@ export const makeWebhookSecret = Effect.gen(function* () {
   return Redacted.make(`${prefix}${Buffer.from(bytes).toString("base64")}`, { label: "webhook secret" })
 })
 
-/** The last four characters, to tell secrets apart. */
+/** The last four characters, which distinguish secrets. */
 export const secretLastFour = (secret: Redacted.Redacted<string>): string => Redacted.value(secret).slice(-4)
 
-/** Which order a delivery is about. The body's form is fixed, so it goes in headers. */
+/** The order of a delivery. The body's form is fixed, so the order goes into headers. */
 export interface SignedOrder {
   readonly paymentId: string
   readonly intentUrl: string
@@ -32,7 +32,7 @@ export interface Signable {
   readonly timestamp: number
   /** The exact bytes that are sent. */
   readonly body: Uint8Array
-  /** Absent from a test. */
+  /** Absent from a test event. */
   readonly order?: SignedOrder | undefined
 }
 
@@ -58,14 +58,14 @@ export const standardSignature = ({ id, timestamp, body }: Signable, secret: str
   return `v1,${hmac.digest("base64")}`
 }
 
-/** A URL as a header carries it: what is not ASCII is percent-encoded. */
+/** Longer order headers are left out. */
 const maxHeaderLength = 4096
 const headerSafe = (url: string) => url.toWellFormed().replace(/[^\x21-\x7e]+/gu, encodeURIComponent)
 
 /**
  * The value of `quittance-order-signature`: `t=<unix seconds>,v1=<hex HMAC-SHA256>` over the line
  * `quittance-order`, the lines of timestamp, payment id and URL, and the body, keyed with the whole secret
- * string. No signature of a body begins with those letters, so that none passes for the other.
+ * string. Signed bodies never begin with those letters, so neither signature is valid for the other.
  */
 export const orderSignature = (
   { timestamp, body, order }: { readonly order: SignedOrder } & Pick<Signable, "timestamp" | "body">,
@@ -75,7 +75,7 @@ export const orderSignature = (
   return `t=${timestamp},v1=${hmacSha256(secret).update(lines).update(body).digest("hex")}`
 }
 
-/** The headers that name the order, as signed as the body is. */
+/** The headers that specify the order, signed like the body. */
 export interface OrderHeaders {
   readonly "quittance-payment-id": string
   readonly "quittance-intent-url": string
@@ -88,7 +88,7 @@ const orderHeaders = (
 ): OrderHeaders | Record<never, never> => {
   if (order === undefined) return {}
   const sent = { paymentId: order.paymentId, intentUrl: headerSafe(order.intentUrl) }
-  // Longer than servers accept as a header: the event has to arrive.
+  // Servers may reject longer headers, and the event must arrive.
   if (sent.intentUrl.length > maxHeaderLength) return {}
   return {
     "quittance-payment-id": sent.paymentId,

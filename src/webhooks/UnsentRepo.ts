@@ -1,12 +1,12 @@
-// The SQL of settled payments that no endpoint was sent: none was registered when they settled, or it was deleted
-// before it accepted them.
+// The SQL of settled payments that were not sent to any endpoint: none was registered when they settled, or
+// it was deleted before it accepted them.
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Tenant } from "../domain/Merchant.ts"
 
-/** So many are counted. */
-const most = 1_000
-/** An endpoint that is replaced leaves nothing unsent for so long. */
+/** Counts at most this many. */
+const maxCount = 1_000
+/** Deliveries count as unsent only after this time, because the endpoint may be being replaced. */
 const graceMillis = 60_000
 
 const decodeCounts = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ count: Schema.Int })))
@@ -17,8 +17,8 @@ export class UnsentRepo extends Context.Service<
     /** The number of unsent settled payments, up to 1,000. */
     readonly count: (tenant: Tenant) => Effect.Effect<number>
     /**
-     * Raises an alert for each merchant and environment that has any since a person acknowledged the last one, and
-     * closes it once all are sent. Merchants that never had an endpoint are left alone.
+     * Raises an alert for each merchant and environment that has unsent payments since a person acknowledged
+     * the last alert, and closes it once all are sent. Skips merchants that never had an endpoint.
      */
     readonly raiseAlerts: (at: Date) => Effect.Effect<void>
   }
@@ -34,7 +34,7 @@ export class UnsentRepo extends Context.Service<
               SELECT count(*)::int AS count FROM (
                 SELECT 1 FROM webhook_deliveries
                 WHERE merchant_id = ${merchantId} AND env = ${env} AND status = 'cancelled'
-                  AND payment_id IS NOT NULL LIMIT ${most}
+                  AND payment_id IS NOT NULL AND type = 'payment.settled' LIMIT ${maxCount}
               ) unsent`
           )
           return row?.count ?? 0
@@ -53,9 +53,10 @@ export class UnsentRepo extends Context.Service<
                 SELECT count(*)::int AS count FROM (
                   SELECT 1 FROM webhook_deliveries d
                   WHERE d.merchant_id = t.merchant_id AND d.env = t.env AND d.status = 'cancelled'
-                    AND d.payment_id IS NOT NULL AND d.created_at > t.acknowledged_at - interval '7 days'
+                    AND d.payment_id IS NOT NULL AND d.type = 'payment.settled'
+                    AND d.created_at > t.acknowledged_at - interval '7 days'
                     AND d.finished_at > t.acknowledged_at AND d.finished_at <= ${new Date(at.getTime() - graceMillis)}
-                  LIMIT ${most}
+                  LIMIT ${maxCount}
                 ) newest
               ) counted
             ), resolved AS (
@@ -66,7 +67,7 @@ export class UnsentRepo extends Context.Service<
             INSERT INTO alerts (id, merchant_id, env, kind, subject, message, created_at)
             SELECT gen_random_uuid(), merchant_id, env, 'settlements_unsent', subject,
               CASE WHEN count = 1 THEN '1 settled payment was'
-                WHEN count = ${most} THEN '${sql.literal(most.toLocaleString("en"))} or more settled payments were'
+                WHEN count = ${maxCount} THEN '${sql.literal(maxCount.toLocaleString("en"))} or more settled payments were'
                 ELSE count || ' settled payments were' END
               || ' not reported to your server, because no webhook endpoint was registered. Register an endpoint and send the events under Webhooks in the dashboard, or acknowledge this alert if your server already knows.',
               ${at}

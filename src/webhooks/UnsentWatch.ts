@@ -1,4 +1,4 @@
-// Settled payments that no endpoint was sent raise an alert within two minutes.
+// Raises an alert within two minutes for settled payments that were not sent to any endpoint.
 import { DateTime, Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import { periodic } from "../platform/workers/supervised.ts"

@@ -22,11 +22,11 @@ import { WebhookUrlRefused } from "./WebhookUrlRefused.ts"
 
 export interface CreatedEndpoint {
   readonly endpoint: Endpoint
-  /** The signing secret, shown once. */
+  /** The signing secret, shown only here. */
   readonly secret: Redacted.Redacted<string>
 }
 
-/** Test sends and resends: 10 a minute for a merchant and environment. */
+/** The limit of test sends and resends: 10 a minute per merchant and environment. */
 const manualSends = { rate: 10, perSeconds: 60, burst: 10 }
 
 export class WebhookEndpoints extends Context.Service<
@@ -42,9 +42,9 @@ export class WebhookEndpoints extends Context.Service<
       url: string
     ) => Effect.Effect<Endpoint, InvalidWebhookUrl | WebhookEndpointNotFound>
     readonly remove: (tenant: Tenant) => Effect.Effect<void, WebhookEndpointNotFound>
-    /** The old secret stops verifying at once; waiting deliveries are signed with the new one. */
+    /** The old secret becomes invalid at once; pending deliveries are signed with the new one. */
     readonly regenerateSecret: (tenant: Tenant) => Effect.Effect<CreatedEndpoint, WebhookEndpointNotFound>
-    /** Sends a signed `test` event and answers after its first attempt; the worker makes the others. */
+    /** Sends a signed `test` event and returns after its first attempt; the worker makes any others. */
     readonly sendTest: (
       tenant: Tenant
     ) => Effect.Effect<
@@ -52,8 +52,8 @@ export class WebhookEndpoints extends Context.Service<
       WebhookEndpointNotFound | RateLimited
     >
     /**
-     * Makes one more attempt of a finished delivery, under the same id with the same bytes, and answers
-     * after it. None where there is nothing to resend, or no endpoint. Shares its limit with `sendTest`.
+     * Makes one more attempt of a finished delivery, with the same id and bytes, and returns after it. None
+     * if there is nothing to resend, or no endpoint. Shares its limit with `sendTest`.
      */
     readonly resend: (
       tenant: Tenant,
@@ -77,12 +77,12 @@ export class WebhookEndpoints extends Context.Service<
 
       const checked = (url: string) =>
         Result.match(checkEgressUrl(url, policy), {
-          onSuccess: (found) => Effect.succeed(found.url.href),
+          onSuccess: ({ url }) => Effect.succeed(url.href),
           onFailure: (reason) =>
             Effect.fail(new InvalidWebhookUrl({ reason, message: WebhookUrlRefused.because(reason).message }))
         })
 
-      const found = <A>(option: Option.Option<A>) =>
+      const orNotFound = <A>(option: Option.Option<A>) =>
         Option.isSome(option) ? Effect.succeed(option.value) : Effect.fail(new WebhookEndpointNotFound())
 
       const newClaim = Effect.gen(function* () {
@@ -127,7 +127,7 @@ export class WebhookEndpoints extends Context.Service<
         }),
         changeUrl: Effect.fn("WebhookEndpoints.changeUrl")(function* (tenant, url) {
           const href = yield* checked(url)
-          return yield* found(yield* repo.changeUrl(tenant, href, yield* DateTime.nowAsDate))
+          return yield* orNotFound(yield* repo.changeUrl(tenant, href, yield* DateTime.nowAsDate))
         }),
         remove: Effect.fn("WebhookEndpoints.remove")(function* (tenant) {
           const deleted = yield* repo.deleteEndpoint(tenant, yield* DateTime.nowAsDate)
@@ -137,11 +137,11 @@ export class WebhookEndpoints extends Context.Service<
         sendTest: Effect.fn("WebhookEndpoints.sendTest")(function* (tenant) {
           yield* limited(tenant)
           const id = yield* random.uuidV7()
-          const claimed = yield* found(
+          const claimed = yield* orNotFound(
             yield* repo.claimTest(tenant, { id, body: testEvent(id) }, yield* newClaim)
           )
           const delivery = yield* attempted(tenant, claimed)
-          return { delivery, endpoint: yield* found(yield* repo.findEndpoint(tenant)) }
+          return { delivery, endpoint: yield* orNotFound(yield* repo.findEndpoint(tenant)) }
         }),
         resend: Effect.fn("WebhookEndpoints.resend")(function* (tenant, deliveryId) {
           yield* limited(tenant)

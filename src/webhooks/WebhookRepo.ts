@@ -1,6 +1,5 @@
-// Endpoints, deliveries and attempts at rest. A delivery is claimed under a lease
-// with a fresh claim id and finished only under that id, so that a worker that
-// wakes up late overwrites nothing.
+// Stored endpoints, deliveries and attempts. A delivery is claimed under a lease with a new claim id and can
+// be finished only with that id, so a worker that wakes up late overwrites nothing.
 
 import { Context, Layer } from "effect"
 import type { SqlClient } from "effect/sql"

@@ -1,5 +1,5 @@
-// One signed POST to a merchant's receiver: over the network, or in memory for tests.
-// Others swap this service; who asks for a send decides about retries.
+// Sends one signed POST to a merchant's endpoint: over the network, or in memory for tests. Callers decide
+// about retries.
 import { Clock, Context, Effect, Layer } from "effect"
 import { makeConnectionPool } from "../platform/egress/ConnectionPool.ts"
 import { EgressPolicy } from "../platform/egress/EgressPolicy.ts"
@@ -11,20 +11,20 @@ import { answered, type SendOutcome, type SendRequest } from "./WebhookSender/Se
 
 const headerSafe = /^[\x21-\x7e]+$/
 
-/** A request as the in-memory sender saw it. */
+/** A request that the in-memory sender received. */
 export interface SentRequest extends Omit<SendRequest, "secret"> {
   readonly headers: SignatureHeaders
 }
 
-/** Drives and reads the in-memory sender of `WebhookSender.layerMemory`. */
+/** Controls and reads the in-memory sender of `WebhookSender.layerMemory`. */
 export class WebhookSenderMemory extends Context.Service<
   WebhookSenderMemory,
   {
     /** Everything sent so far, oldest first. */
     readonly sent: Effect.Effect<ReadonlyArray<SentRequest>>
     /**
-     * Scripts the responses of a URL: each outcome once, then the last outcome repeatedly. URLs without a script
-     * answer 200.
+     * Scripts the responses of a URL: each outcome once, then the last one repeatedly. URLs without a script
+     * respond with 200.
      */
     readonly script: (
       url: string,
@@ -36,7 +36,7 @@ export class WebhookSenderMemory extends Context.Service<
   }
 >()("quittance/webhooks/WebhookSenderMemory") {}
 
-/** Sends webhooks. `send` never fails: what went wrong is an outcome, and who asks decides about retries. */
+/** Sends webhooks. `send` never fails: an error is an outcome, and the caller decides about retries. */
 export class WebhookSender extends Context.Service<
   WebhookSender,
   { readonly send: (request: SendRequest) => Effect.Effect<SendOutcome> }
@@ -81,7 +81,7 @@ export class WebhookSender extends Context.Service<
     })
   )
 
-  /** Sends nothing: records what was asked and answers as `WebhookSenderMemory` scripts it. */
+  /** Sends nothing: records requests and responds as `WebhookSenderMemory` scripts it. */
   static readonly layerMemory: Layer.Layer<WebhookSender | WebhookSenderMemory> = Layer.effectContext(
     Effect.sync(() => {
       const sent: Array<SentRequest> = []

@@ -1,4 +1,4 @@
-// Why a URL is not registered, and what the merchant does about it.
+// Reasons to reject a URL, with advice for the merchant.
 import { Schema } from "effect"
 import { EgressUrlReason } from "../platform/egress/EgressUrl.ts"
 
@@ -11,12 +11,12 @@ const advice: { readonly [R in EgressUrlReason]: string } = {
   fragment: "Remove the # and all after it: a fragment never reaches a server.",
   too_long: "Shorten the URL to at most 2048 characters.",
   ip_address: "Use a host name instead of the IP address: the certificate is checked for the name.",
-  port: "Use port 443, 8443 or a port from 1024 up.",
+  port: "Use port 443, or 1024 and above.",
   hostname: "Use the public host name of your endpoint, such as shop.example.com.",
   own_host: "Use your own server's host name: this one is the payment service itself."
 }
 
-/** A URL that webhooks are not sent to; `message` tells the merchant what to do about it. */
+/** A URL that webhooks are not sent to; `message` tells the merchant what to do. */
 export class WebhookUrlRefused extends Schema.TaggedError<WebhookUrlRefused>()("WebhookUrlRefused", {
   reason: EgressUrlReason,
   message: Schema.String

@@ -1,5 +1,6 @@
-// Seals the secrets of endpoints, authenticator apps and alert hooks, and the keys that sign receipts, under the
-// newest of ENCRYPTION_KEYS, so that older keys can go. The secrets do not change; the service keeps running.
+// Re-encrypts the secrets of endpoints, authenticator apps and alert webhooks, and receipt keys, with the newest
+// of ENCRYPTION_KEYS, so that older keys can be removed. The secrets do not change; the service keeps
+// running.
 import { Effect } from "effect"
 import { authenticatorContext } from "../merchants/accounts/authenticatorContext.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
@@ -35,10 +36,10 @@ export const reencryptSecrets = Effect.fn("reencryptSecrets")(function* () {
   let count = 0
   while (true) {
     const batch = yield* repo.underOtherKeys(kids, batchSize)
-    for (const one of batch) {
-      const context = contextOf(one)
-      const secret = yield* box.open(one.sealed, context)
-      if (yield* repo.replace(one, yield* box.seal(secret, context))) count += 1
+    for (const sealedSecret of batch) {
+      const context = contextOf(sealedSecret)
+      const secret = yield* box.open(sealedSecret.sealed, context)
+      if (yield* repo.replace(sealedSecret, yield* box.seal(secret, context))) count += 1
     }
     if (batch.length < batchSize)
       return {

@@ -1,5 +1,5 @@
-// A new signing secret for an endpoint: made, sealed and stored. The old one stops
-// verifying at once; waiting deliveries are signed with the new one.
+// Creates, seals and stores an endpoint's new signing secret. The old secret becomes invalid at once; pending
+// deliveries are signed with the new one.
 
 import { DateTime, Effect, Option, type Redacted } from "effect"
 import { WebhookEndpointNotFound } from "../domain/Errors.ts"
@@ -8,7 +8,7 @@ import { SecretBox } from "../platform/SecretBox.ts"
 import { makeWebhookSecret, secretLastFour } from "./Signature.ts"
 import { WebhookRepo } from "./WebhookRepo.ts"
 
-/** A secret beside what is stored of it. */
+/** A new secret with the fields to store. */
 export const newEndpointSecret = Effect.fnUntraced(function* (endpointId: string) {
   const secret: Redacted.Redacted<string> = yield* makeWebhookSecret
   const secrets = yield* SecretBox

@@ -1,5 +1,5 @@
-// The contract of the x402 facilitator, in the wire form of the reference's clients, and of
-// payments that are paid by x402.
+// The contract of the x402 facilitator, in the wire form of the reference's clients, and of payments over
+// x402.
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
 import {
@@ -32,7 +32,7 @@ const VerifyResponse = Schema.Struct({
   payer: Schema.String
 })
 
-/** The request header under which a merchant's server has a lost success repeated. */
+/** With this request header, a merchant's server can have a lost success repeated. */
 export const idempotencyHeader = "quittance-idempotency-key"
 
 export const SettleResponse = Schema.Struct({
@@ -63,7 +63,7 @@ export class X402Api extends endpointGroup("x402")(
       OpenApi.annotations({
         summary: "List supported payments",
         description:
-          "The supported kinds of payment, and the wallet that relays them. None until Mainnet opens."
+          "The supported kinds of payment, and the relayer's wallet. With a live key, no kinds while Mainnet is closed."
       })
     )
   ),
@@ -105,7 +105,7 @@ export class X402Api extends endpointGroup("x402")(
     })
   ) {}
 
-/** 402: requirements of version 1 in the body, of version 2 in the header PAYMENT-REQUIRED. */
+/** 402: the requirements are in the body for version 1, in the header PAYMENT-REQUIRED for version 2. */
 const PaymentRequired = Schema.Struct({
   x402Version: Schema.Literal(1),
   error: Schema.String,

@@ -1,4 +1,4 @@
-// EIP-3009: a transfer that its payer has signed and anybody may put on the chain, once.
+// EIP-3009: a transfer that the payer signs and anybody may submit to the chain, once.
 import {
   encodeFunctionData,
   getAddress,
@@ -66,7 +66,7 @@ const messageOf = ({ from, to, value, validAfter, validBefore, nonce }: Authoriz
   nonce
 })
 
-/** The typed data that a wallet is asked to sign. */
+/** The typed data that a wallet signs. */
 export const typedDataOf = (network: Network, authorization: Authorization) =>
   ({
     domain: domainOf(network),
@@ -91,7 +91,7 @@ const multicallAbi = parseAbi([
 /** `account`: the signature recovers the payer. `contract`: the payer's own code judges it. */
 export type SignatureKind = "account" | "contract"
 
-/** An account's signature goes in as (v, r, s); a contract's bytes go in as they are, whatever their length. */
+/** An account's signature is passed as (v, r, s), a contract's bytes unchanged, whatever their length. */
 const transferData = (authorization: Authorization, signature: Hex, kind: SignatureKind): Hex => {
   const { from, to, value, validAfter, validBefore, nonce } = authorization
   if (kind === "account") {
@@ -109,7 +109,7 @@ const transferData = (authorization: Authorization, signature: Hex, kind: Signat
   })
 }
 
-/** The contract that an ERC-6492 signature names to deploy its wallet. */
+/** The contract that an ERC-6492 signature specifies to deploy its wallet. */
 export const factoryOf = (signature: Hex): Address | undefined => {
   const { address } = parseErc6492Signature(signature)
   return address === undefined ? undefined : Address.make(getAddress(address))

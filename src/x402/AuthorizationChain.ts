@@ -34,14 +34,14 @@ export interface RelayWallet {
   readonly state: WalletState
 }
 
-/** The call that a relaying wallet sends for an authorization, or why it cannot. */
+/** The call that a relaying wallet sends for an authorization, or the reason why it cannot. */
 export type Plan =
   | { readonly _tag: "Ready"; readonly call: Call; readonly gas: bigint }
   | { readonly _tag: "Refused"; readonly reason: InvalidReason; readonly message?: string }
 
-/** The most gas that a transaction of each class is sent with. */
+/** The maximum gas of a transaction of each class. */
 const gasCeilings = { account: 160_000n, contract: 700_000n, deployment: 3_000_000n }
-/** Estimates are of the present state: a quarter more is sent, and what is unused is not paid. */
+/** Estimates use the current state, so a quarter more gas is sent. Unused gas is not paid. */
 const withMargin = (estimate: bigint) => (estimate * 5n) / 4n
 
 /** A reverted call, with the contract's or the node's message. */
@@ -57,7 +57,7 @@ const asReverts = <A>(call: Effect.Effect<A, NodeFailure>): Effect.Effect<A | Re
 
 const simulationFailed = "invalid_exact_evm_transaction_simulation_failed"
 
-/** A block whose time is past `validAfter` is waited for, while blocks come. */
+/** While blocks arrive, waits for a block whose time is past `validAfter`. */
 const aliveMillis = 15_000
 const blockWait = { every: "1 second", times: 5 } as const
 
@@ -72,7 +72,7 @@ const make = Effect.gen(function* () {
       ask: (node) =>
         Effect.map(node.call("eth_getCode", [address, "latest"], Bytes), (code) => code !== "0x"),
       key: String,
-      // It may have been deployed in a block that the other has not seen.
+      // The code may have been deployed in a block that the other node has not seen.
       contradicts: () => false
     })
     return agreed === undefined ? yield* unavailable("rpc_unavailable", env) : agreed[0]
@@ -115,20 +115,20 @@ const make = Effect.gen(function* () {
   ): Effect.fn.Return<bigint | Reverts, RpcUnavailable> {
     const { agreed, contradiction } = yield* pool.pollLatest<bigint | Reverts>(env, {
       ask: (node, block) => asReverts(node.call("eth_estimateGas", [transaction, block], Quantity)),
-      // Nodes differ by what they know of storage that is warm; they agree on whether it succeeds, and within
-      // the ceiling.
+      // Nodes estimate differently, depending on which storage they treat as warm. They must agree on success
+      // and on staying within the ceiling.
       key: (answer) =>
         typeof answer !== "bigint" ? "reverts" : withMargin(answer) > ceiling ? "takes more" : "succeeds",
       contradicts: (one, other) => typeof one !== "bigint" || typeof other !== "bigint"
     })
     if (agreed === undefined)
       return yield* unavailable(contradiction ? "disagreement" : "rpc_unavailable", env)
-    return agreed.reduce((most, one) =>
-      typeof most !== "bigint" || typeof one !== "bigint" || one < most ? most : one
+    return agreed.reduce((most, gas) =>
+      typeof most !== "bigint" || typeof gas !== "bigint" || gas < most ? most : gas
     )
   })
 
-  /** Undefined where a majority says that the transaction succeeds as it would be sent. */
+  /** Undefined if a majority says that the transaction succeeds exactly as it would be sent. */
   const reverts = Effect.fnUntraced(function* (env: Env, transaction: Readonly<Record<string, string>>) {
     const { agreed, contradiction } = yield* pool.pollLatest<Reverts | undefined>(env, {
       ask: (node, block) =>
@@ -158,7 +158,7 @@ const make = Effect.gen(function* () {
         message: `Wallets of the factory ${factory} are not deployed here. Deploy the wallet first, or have the operator list the factory in X402_FACTORIES.`
       }
     }
-    // A call to an address without code succeeds, and moves nothing.
+    // A call to an address without code succeeds but moves nothing.
     if (factory !== undefined && !(yield* hasCode(env, multicall))) {
       return {
         _tag: "Refused",
@@ -225,17 +225,17 @@ const make = Effect.gen(function* () {
       message: `No block has a time after its validAfter (${validAfter}) yet. Repeat the request in some seconds.`
     }
     return yield* Effect.gen(function* () {
-      const found = yield* planNow(env, authorization, sender)
-      if (found._tag === "Ready" || found.reason !== simulationFailed) return found
-      // The token compares with the time of a block, which may lie seconds before ours.
+      const result = yield* planNow(env, authorization, sender)
+      if (result._tag === "Ready" || result.reason !== simulationFailed) return result
+      // The token compares with the block's time, which may be seconds behind our clock.
       const { timestamp } = yield* pool.head(env)
       blocksCome = (yield* Clock.currentTimeMillis) - Number(timestamp) * 1_000 < aliveMillis
-      return timestamp > validAfter ? found : early
+      return timestamp > validAfter ? result : early
     }).pipe(
       Effect.repeat({
         schedule: Schedule.spaced(blockWait.every),
         times: blockWait.times,
-        while: (found) => found === early && blocksCome
+        while: (result) => result === early && blocksCome
       })
     )
   })
@@ -265,10 +265,10 @@ const make = Effect.gen(function* () {
         contradicts: () => false
       })
       if (agreed === undefined) return Option.none()
-      // As few blocks as any of them has counted: no depth that one node alone claims.
-      return agreed.reduce((least, one) =>
-        Option.isSome(one) && Option.isSome(least) && one.value.blocksSince < least.value.blocksSince
-          ? one
+      // Uses the smallest count of any node, so that one node cannot claim a greater depth.
+      return agreed.reduce((least, use) =>
+        Option.isSome(use) && Option.isSome(least) && use.value.blocksSince < least.value.blocksSince
+          ? use
           : least
       )
     }
@@ -280,13 +280,13 @@ const make = Effect.gen(function* () {
 export class AuthorizationChain extends Context.Service<
   AuthorizationChain,
   {
-    /** True if the payer signed it, under the token domain that the requirements name. */
+    /** True if the payer signed it, under the token domain in the requirements. */
     readonly isSigned: (
       env: Env,
       authorization: SignedAuthorization,
       domain: { readonly name: string; readonly version: string }
     ) => Effect.Effect<boolean, RpcUnavailable>
-    /** True if a majority shows code at the address. */
+    /** True if a majority of nodes shows code at the address. */
     readonly hasCode: (env: Env, address: Address) => Effect.Effect<boolean, RpcUnavailable>
     /** Tries the transaction exactly as it would be sent, without sending it. */
     readonly plan: (
@@ -305,7 +305,7 @@ export class AuthorizationChain extends Context.Service<
       validBefore: bigint,
       notBefore?: bigint
     ) => Effect.Effect<AuthorizationStanding>
-    /** The transaction that used the authorization, by a majority, searched from the newest block back to `since`. */
+    /** The transaction that used the authorization, by a majority, from the newest block back to `since`. */
     readonly findUse: (
       env: Env,
       payer: Address,

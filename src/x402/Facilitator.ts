@@ -1,5 +1,5 @@
-// The x402 facilitator of a merchant (scheme `exact`, versions 1 and 2): says what it takes,
-// whether a payment is good, and settles it, on every network that executes.
+// A merchant's x402 facilitator (scheme `exact`, versions 1 and 2). It says what it supports, verifies
+// payments and settles them, on every network that executes.
 
 import { Context, DateTime, Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -34,7 +34,7 @@ import { type ExactPayment, networkNames, type Requirements } from "./Wire.ts"
 
 type Shape = typeof Facilitator.Service
 
-/** Answer of `/verify`. `payer` is who would pay. */
+/** The response of `/verify`. `payer` is the address that would pay. */
 export interface VerifyAnswer {
   readonly isValid: boolean
   readonly invalidReason?: SettleReason
@@ -42,7 +42,7 @@ export interface VerifyAnswer {
   readonly payer: string
 }
 
-/** Answer of `/settle`. `transaction` is empty where none was sent. */
+/** The response of `/settle`. `transaction` is empty if none was sent. */
 export interface SettleAnswer {
   readonly success: boolean
   readonly errorReason?: SettleReason
@@ -52,7 +52,7 @@ export interface SettleAnswer {
   readonly network: string
 }
 
-/** A buyer's signature. All else that is signed follows from the payment. */
+/** A buyer's signature. All other signed values follow from the payment. */
 export interface SignedTerms {
   readonly payer: Address
   /** Unix seconds. */
@@ -71,9 +71,9 @@ export interface SupportedAnswer {
   readonly signers: { readonly [family: string]: ReadonlyArray<string> }
 }
 
-/** Seconds for which what a buyer signs is good. */
+/** Seconds for which a buyer's signature is valid. */
 const signedFor = 600n
-/** Seconds by which the chain's clock may be behind. */
+/** Seconds by which the chain's clock may be behind ours. */
 const clockSlack = 600n
 
 const unconfigured = new RpcUnavailable({
@@ -88,7 +88,7 @@ const make = Effect.gen(function* () {
   const settlements = yield* Settlements
   const relayer = yield* Relayer
   const executing = yield* Networks
-  const { executes } = executing
+  const { begins, executes } = executing
   const random = yield* SecureRandom.SecureRandom
   const denyList = yield* DenyList
   const judgements = makeJudgements({ baseUrl, chain, denyList, executing, relayer, repo })
@@ -106,29 +106,32 @@ const make = Effect.gen(function* () {
       } as const
       const network = networks[principal.env]
       const at = yield* DateTime.nowAsDate
-      const known = yield* repo.find(network.chainId, network.usdc.address, payer, nonce)
-      // Served before it is settled, the resource would be given for nothing.
+      const stored = yield* repo.find(network.chainId, network.usdc.address, payer, nonce)
+      // Includes the relayer's obstacles, because a merchant may serve the resource before settlement.
       const judgeAll = Effect.fnUntraced(function* (): Effect.fn.Return<
         Obstacle | undefined,
         RpcUnavailable
       > {
         const wrong = yield* judgeNew(account, exact, requirements)
         if (wrong !== undefined) return wrong
-        const held = yield* relayer.on(account.env).obstacle(account.merchant.id, payer)
-        return held === undefined ? undefined : { reason: relayReasons[held] }
+        const relayObstacle = yield* relayer.on(account.env).obstacle(account.merchant.id, payer)
+        return relayObstacle === undefined ? undefined : { reason: relayReasons[relayObstacle] }
       })
-      const judgeOne = Effect.fnUntraced(function* (one: X402Settlement) {
-        const wrong = yield* judgeAgain(one, account, exact, requirements)
+      const judgeStored = Effect.fnUntraced(function* (settlement: X402Settlement) {
+        const wrong = yield* judgeAgain(settlement, account, exact, requirements)
         if (wrong !== undefined) return wrong
-        if (one.status === "settled") return isDeliverable(one, identity, at) ? undefined : used
-        // In flight: the call that settles it reports the success.
-        if (one.status === "pending" && (one.toldReason ?? "settlement_pending") === "settlement_pending")
+        if (settlement.status === "settled") return isDeliverable(settlement, identity, at) ? undefined : used
+        // In flight: the call that settles the payment reports its success.
+        if (
+          settlement.status === "pending" &&
+          (settlement.reportedReason ?? "settlement_pending") === "settlement_pending"
+        )
           return undefined
         return yield* judgeAll()
       })
-      const obstacle = yield* Option.match(known, {
+      const obstacle = yield* Option.match(stored, {
         onNone: judgeAll,
-        onSome: judgeOne
+        onSome: judgeStored
       })
       if (obstacle === undefined) return { isValid: true, payer }
       const message = messageOf(obstacle, exact.network)
@@ -143,11 +146,11 @@ const make = Effect.gen(function* () {
 
   const shape: Shape = {
     supported: ({ env }) => {
-      // A key of a closed network is told who relays on the open one.
+      // A key of a closed network gets the relaying wallet of the open one.
       const { address } = relayer.on(executes(env) ? env : faucetNetwork.env)
       return {
         kinds:
-          executes(env) && address !== undefined
+          begins(env) && address !== undefined
             ? ([1, 2] as const).flatMap((x402Version) => {
                 const name = networkNames[env][x402Version]
                 return name === undefined ? [] : [{ x402Version, scheme: "exact" as const, network: name }]
@@ -166,12 +169,12 @@ const make = Effect.gen(function* () {
       const at = yield* DateTime.nowAsDate
       const now = BigInt(Math.floor(at.getTime() / 1000))
       const nonce = authorizationNonceOf(payment.id)
-      // Beyond it the payment has failed, and its link or order may have another one.
+      // After this time the payment has failed, and its link or order may have another payment.
       const deadline = BigInt(
         Math.floor((payment.createdAt.getTime() + Duration.toMillis(paymentExpiry)) / 1000)
       )
       const longest = now + signedFor
-      yield* repo.noteNonce(payment.id, nonce, at)
+      yield* repo.storeNonce(payment.id, nonce, at)
       return {
         typedData: typedDataOf(networks[payment.env], {
           from: payer,
@@ -216,21 +219,21 @@ export class Facilitator extends Context.Service<
   Facilitator,
   {
     readonly supported: (principal: Principal) => SupportedAnswer
-    /** `identity` is the caller's own id of what it sells: under it a lost success is repeated. */
+    /** `identity` is the caller's own id of the purchase. A lost success is repeated under it. */
     readonly verify: (
       principal: Principal,
       payment: ExactPayment,
       requirements: Requirements,
       identity: string | undefined
     ) => Effect.Effect<VerifyAnswer, RpcUnavailable>
-    /** Succeeds once for each authorization, and again under the same `identity` for ten minutes. */
+    /** Succeeds once per authorization, and again under the same `identity` for ten minutes. */
     readonly settle: (
       principal: Principal,
       payment: ExactPayment,
       requirements: Requirements,
       identity: string | undefined
     ) => Effect.Effect<SettleAnswer, RpcUnavailable>
-    /** Settles a payment that was opened from an intent, once however often it is asked. */
+    /** Settles a payment that was opened from an intent. Repeated calls settle it only once. */
     readonly settlePayment: (
       merchant: Merchant,
       payment: Payment,
@@ -238,8 +241,8 @@ export class Facilitator extends Context.Service<
       requirements: Requirements
     ) => Effect.Effect<SettleAnswer, RpcUnavailable>
     /**
-     * Returns the terms that a buyer's wallet signs to pay the payment, and the reason why they would not be relayed
-     * now.
+     * Returns the terms that a buyer's wallet signs to pay the payment, and the reason why they would not be
+     * relayed now.
      */
     readonly terms: (
       merchant: Merchant,
@@ -252,7 +255,7 @@ export class Facilitator extends Context.Service<
       },
       RpcUnavailable
     >
-    /** Settles a payment by what its buyer has signed of these terms, once however often it is asked. */
+    /** Settles a payment with a buyer's signature of these terms. Repeated calls settle it only once. */
     readonly settleSigned: (
       merchant: Merchant,
       payment: Payment,
@@ -275,7 +278,7 @@ export class Facilitator extends Context.Service<
     Layer.provide([SettlementRepo.layer, Settlements.layer, AuthorizationChain.layer, Relayer.layer])
   )
 
-  /** For chains without a node: takes nothing. */
+  /** For deployments without a node: accepts nothing. */
   static readonly layerNone: Layer.Layer<Facilitator> = Layer.succeed(Facilitator, {
     supported: () => ({ kinds: [], extensions: [], signers: {} }),
     verify: () => Effect.fail(unconfigured),

@@ -43,12 +43,12 @@ import {
 const malformed = (path: string) => (error: Schema.SchemaError) =>
   new InvalidRequest({ details: issueDetails(error.issue, path) })
 
-/** The value of the header by which a merchant has the payer's own identifier count. */
+/** With this header value, a merchant makes the payer's own identifier count. */
 const payersIdentifier = "payment-identifier"
 
 /**
- * Under which id a lost success is repeated. It is the merchant's word alone: whatever is in a
- * payment its payer chooses, and sends as often as he likes.
+ * The id under which a lost success is repeated. Only the merchant sets it: a payer chooses the content of a
+ * payment and can send it repeatedly.
  */
 const identityOf = Effect.fnUntraced(function* ({ identifier }: ExactPayment) {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
@@ -104,9 +104,9 @@ const facilitator = HttpApiBuilder.group(
   })
 )
 
-/** Reads of one payment by one client with one key: 2 a second. */
+/** Reads of one payment per client and key: 2 a second. */
 const payLimit = { rate: 2, perSeconds: 1, burst: 30 }
-/** Payment headers of one client with one key, over all payments: each costs the nodes a simulation. */
+/** Payment headers per client and key, over all payments: each costs the nodes a simulation. */
 const headerLimit = { rate: 20, perSeconds: 1, burst: 200 }
 
 const versionIn = Schema.decodeUnknownOption(Schema.Struct({ x402Version: Schema.Literals([1, 2]) }))
@@ -129,7 +129,7 @@ const payments = HttpApiBuilder.group(
         seconds > 0 ? Effect.fail(new RateLimited({ retryAfter: seconds })) : Effect.void
       )
 
-    /** Without its signature an answer is still valid: a settled payment stays settled. */
+    /** A response without a receipt signature is still valid: a settled payment stays settled. */
     const signed = (
       payload: Parameters<typeof receipts.signX402>[0],
       entry: (signature: string) => object
@@ -163,7 +163,7 @@ const payments = HttpApiBuilder.group(
         encodeHeader(answer)
       )
 
-    /** The payment in a header of either version, or why it cannot be read. */
+    /** The payment in a header of either version, or the reason why it cannot be read. */
     const sentPayment = Effect.fnUntraced(function* (headers: Readonly<Record<string, string | undefined>>) {
       const text = headers["payment-signature"] ?? headers["x-payment"]
       if (text === undefined) return undefined
@@ -184,7 +184,7 @@ const payments = HttpApiBuilder.group(
 
     const paymentBody = (payment: Payment) => jsonAnswer({ payment: viewOf(payment) })
 
-    /** A settled payment, whatever header asks for it; nothing is moved. */
+    /** The response for a settled payment, with any payment header. It moves nothing. */
     const settledAnswer = Effect.fnUntraced(function* (
       payment: Payment,
       sent: ExactPayment | string | undefined,
@@ -215,9 +215,9 @@ const payments = HttpApiBuilder.group(
         const client = `${clientAddressOf(request, trustedProxyHops)} ${principal.keyId}`
         yield* within(limiter.take(`x402 ${client} ${params.id}`, payLimit))
         const tenant = { merchantId: principal.merchant.id, env: principal.env }
-        const found = yield* repo.find(tenant, params.id)
-        if (Option.isNone(found)) return yield* new PaymentNotFound()
-        const payment = found.value
+        const stored = yield* repo.find(tenant, params.id)
+        if (Option.isNone(stored)) return yield* new PaymentNotFound()
+        const payment = stored.value
         if (payment.status === "failed") return yield* new PaymentFailed()
         const resource = `${baseUrl}/api/v1/payments/${payment.id}/x402?pk=${query.pk}`
         const sent = yield* sentPayment(headers)
@@ -234,7 +234,7 @@ const payments = HttpApiBuilder.group(
           .settlePayment(principal.merchant, payment, sent, requirementsOf(payment, sent.version, resource))
           .pipe(orChainUnavailable)
         const now = Option.getOrElse(yield* repo.find(tenant, params.id), () => payment)
-        // By this header or by another way of paying: it is settled, and nothing is left to pay.
+        // The payment was settled by this header or in another way: nothing is left to pay.
         if (now.status === "settled") return yield* settledAnswer(now, sent, resource)
         if (now.status === "failed") return yield* new PaymentFailed()
         const error = answer.success ? "settlement_pending" : (answer.errorReason ?? "invalid payment")

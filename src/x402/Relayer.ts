@@ -1,5 +1,5 @@
-// The wallets that bring signed authorizations onto the chain and pay their gas, within the budgets of those they pay
-// for: one on each network that executes.
+// The wallets that submit signed authorizations to the chain and pay their gas, within the budgets of
+// merchants and payers. There is one wallet on each network that executes.
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import type { SqlClient } from "effect/sql"
 import { size, toHex } from "viem"
@@ -8,7 +8,7 @@ import { RpcUnavailable } from "../chain/Verification.ts"
 import { DerivedWallets } from "../chain/wallets/DerivedWallets.ts"
 import { makeHotWallet, type WalletState } from "../chain/wallets/HotWallet.ts"
 import { makeEmptyAlert } from "../chain/wallets/makeEmptyAlert.ts"
-import { defaultOutboxTiming, makeOutbox, type TransactionStanding } from "../chain/wallets/Outbox.ts"
+import { defaultOutboxTiming, makeOutbox, type TransactionState } from "../chain/wallets/Outbox.ts"
 import { idsOf, OutboxRepo, type OutgoingTransaction } from "../chain/wallets/OutboxRepo.ts"
 import type { Address, Env } from "../domain/Chain.ts"
 import { MerchantId } from "../domain/Merchant.ts"
@@ -24,7 +24,7 @@ import { makeStop, stoppedKind, usualBytes, usualWei } from "./Relayer/stop.ts"
 
 export interface Relay {
   readonly purpose: "settle" | "cancel"
-  /** A settlement or an agent's payment. */
+  /** The id of a settlement or of an agent's payment. */
   readonly reference: string
   readonly merchantId: MerchantId
   /** The payer who signed the authorization. */
@@ -34,8 +34,8 @@ export interface Relay {
 }
 
 /**
- * `Sent`: a node has it, or may have it. `Refused`: the wallet cannot pay for it. `Closed`: what it
- * is for has ended. Where nothing was sent before, nothing is under way after these two.
+ * `Sent`: a node has the transaction, or may have it. `Refused`: the wallet cannot pay for it. `Closed`: its
+ * settlement has ended. After the last two, no transaction is in flight unless an earlier one is.
  */
 export type Relayed =
   | { readonly _tag: "Sent"; readonly transaction: OutgoingTransaction }
@@ -43,7 +43,7 @@ export type Relayed =
   | { readonly _tag: "Closed" }
   | { readonly _tag: "OverBudget"; readonly limit: RelayLimit | "price" }
 
-/** The reason why nothing of a payer would be relayed now: a budget, the price of gas, or the wallet itself. */
+/** The reason why nothing of a payer would be relayed now: a budget, the gas price, or the wallet itself. */
 export type RelayObstacle = RelayLimit | "price" | "not_configured" | "empty"
 
 export const budgetReasons: { readonly [L in RelayLimit | "price"]: SettleReason } = {
@@ -55,14 +55,14 @@ export const budgetReasons: { readonly [L in RelayLimit | "price"]: SettleReason
   reserve: "relay_reserve_reached"
 }
 
-/** The reason why nothing is relayed, as callers are told. */
+/** The reasons for relaying nothing, as callers get them. */
 export const relayReasons: { readonly [O in RelayObstacle]: SettleReason } = {
   ...budgetReasons,
   not_configured: "relay_not_configured",
   empty: "relay_wallet_empty"
 }
 
-/** A merchant with no transactions. */
+/** Stands for a merchant without transactions. */
 const nobody = MerchantId.make("00000000-0000-0000-0000-000000000000")
 
 /** The relaying wallet of one network. */
@@ -71,21 +71,21 @@ export interface NetworkRelayer {
   readonly address: Address | undefined
   /** The wallet's balance and gas offer. */
   readonly state: Effect.Effect<WalletState, RpcUnavailable>
-  /** True if a usual payment of the payer would be relayed; nothing is held for it. */
+  /** The reason why a usual payment of the payer would not be relayed now. Nothing is reserved for it. */
   readonly obstacle: (
     merchantId: MerchantId,
     payer: Address
   ) => Effect.Effect<RelayObstacle | undefined, RpcUnavailable>
-  /** Stores and broadcasts, once for each reference that has nothing open. */
+  /** Stores and broadcasts a transaction, unless the reference has an open transaction. */
   readonly send: (relay: Relay, state: WalletState) => Effect.Effect<Relayed, RpcUnavailable>
-  /** Rechecks a reference's newest transaction that was recorded as successful and is not. */
+  /** Rechecks the reference's newest transaction, which was wrongly recorded as successful. */
   readonly reconsider: (reference: string, purpose: Relay["purpose"]) => Effect.Effect<void>
-  /** State of a reference's newest transaction; recorded once a block has passed it. */
+  /** The state of the reference's newest transaction; recorded once a block has passed it. */
   readonly check: (
     reference: string,
     purpose: Relay["purpose"]
   ) => Effect.Effect<
-    { readonly transaction: OutgoingTransaction; readonly standing: TransactionStanding } | undefined,
+    { readonly transaction: OutgoingTransaction; readonly standing: TransactionState } | undefined,
     RpcUnavailable
   >
 }
@@ -114,18 +114,18 @@ const makeOn = Effect.fnUntraced(function* (env: Env) {
   const wallet = makeHotWallet(network, () => toHex(key.value()), pool)
 
   const emptyAlert = makeEmptyAlert(alerts, "relayer_empty", network.env, wallet)
-  const tellEmpty = Effect.suspend(() =>
-    emptyAlert.tell(
-      `The relayer wallet ${wallet.address} is out of ETH for gas; payments by signature are not sent until it is funded. Send it ETH on ${network.name}.`
+  const alertEmpty = Effect.suspend(() =>
+    emptyAlert.raise(
+      `The relaying wallet ${wallet.address} is out of ETH for gas; payments by signature are not sent until it is funded. Send it ETH on ${network.name}.`
     )
   )
   const outbox = makeOutbox({
     wallet,
     repo: stored,
     timing: defaultOutboxTiming,
-    onEmpty: tellEmpty,
+    onEmpty: alertEmpty,
     onLost: Effect.logWarning(
-      `Something else sends transactions from the relaying wallet; give each deployment an ${network.wallets.setting} of its own`
+      `Something else sends transactions from the relaying wallet ${wallet.address}. Set a different ${network.wallets.setting} for each deployment.`
     ),
     end: stored.end,
     isWanted: (transaction) =>
@@ -157,10 +157,10 @@ const makeOn = Effect.fnUntraced(function* (env: Env) {
     if (yield* stop.byPrice(state, l1Fee)) return { _tag: "OverBudget", limit: "price" }
     const cost = gas * maxFeePerGas + l1Fee
     if (state.wei < cost || !(yield* outbox.unblock())) {
-      yield* tellEmpty
+      yield* alertEmpty
       return refused
     }
-    const taken = yield* repo.take(wallet.address, {
+    const reservation = yield* repo.take(wallet.address, {
       purpose: relay.purpose,
       reference: relay.reference,
       merchantId: relay.merchantId,
@@ -174,28 +174,28 @@ const makeOn = Effect.fnUntraced(function* (env: Env) {
       onlyReserve: state.wei - cost < relaying.reserveWei,
       sign: (nonce) => wallet.sign(state.fees, { nonce, to: call.to, data: call.data, gas })
     })
-    switch (taken._tag) {
+    switch (reservation._tag) {
       case "Known":
-        return { _tag: "Sent", transaction: taken.transaction }
+        return { _tag: "Sent", transaction: reservation.transaction }
       case "Blocked":
         return refused
       case "Created": {
-        const offered = yield* outbox.offer(taken.transaction)
+        const offered = yield* outbox.offer(reservation.transaction)
         if (offered === "sent") yield* emptyAlert.paid
-        if (offered !== "no_funds") return { _tag: "Sent", transaction: taken.transaction }
-        yield* outbox.fill(taken.transaction)
-        yield* tellEmpty
+        if (offered !== "no_funds") return { _tag: "Sent", transaction: reservation.transaction }
+        yield* outbox.fill(reservation.transaction)
+        yield* alertEmpty
         return refused
       }
       case "OverBudget":
-        if (taken.limit === "total") yield* stop.byTotal
-        return taken
+        if (reservation.limit === "total") yield* stop.byTotal
+        return reservation
       default:
-        return taken
+        return reservation
     }
   })
 
-  // Asked for every buyer who looks at a checkout.
+  // Called for every buyer who looks at a checkout, so it is cached.
   const recently = yield* Effect.cachedWithTTL(
     Effect.all({ state: wallet.state, l1Fee: wallet.l1Fee(usualBytes) }, { concurrency: "unbounded" }),
     "2 seconds"
@@ -219,7 +219,7 @@ const makeOn = Effect.fnUntraced(function* (env: Env) {
     return limit
   })
 
-  // By any instance, and also while no buyer comes.
+  // Any instance may find that relaying has resumed, even if no buyer comes.
   const resume = Effect.gen(function* () {
     if (!(yield* repo.isStopped(wallet.address))) return
     const reason = yield* obstacle(nobody, wallet.address)
@@ -251,7 +251,7 @@ const make = Effect.gen(function* () {
 export class Relayer extends Context.Service<
   Relayer,
   {
-    /** The network's; off while it is closed or has no mnemonic. */
+    /** The network's wallet; off while the network is closed or has no mnemonic. */
     readonly on: (env: Env) => NetworkRelayer
   }
 >()("quittance/x402/Relayer") {

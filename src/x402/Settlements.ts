@@ -1,7 +1,7 @@
-// Brings a signed authorization onto the chain and proves that it paid. Each step is stored
-// before it is taken and any instance may take the next one: requests, retries and the
-// reconciler all call `advance`. Success is the Transfer log, never a status alone; failure is
-// what the chain shows of the authorization, never that a try of ours came to nothing.
+// Submits a signed authorization to the chain and proves that it paid. Each step is stored before it is
+// taken, and any instance may take the next one: requests, retries and the reconciler all call `advance`.
+// Only a Transfer log proves success, never a status. Only the chain's view of the authorization proves
+// failure, never a failed try of ours.
 import { Context, DateTime, Duration, Effect, Layer, Option, Schedule } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { ContractSignatures } from "../chain/ContractSignatures.ts"
@@ -18,9 +18,8 @@ import { Payments } from "../payments/Payments.ts"
 import type { AppConfig } from "../platform/AppConfig.ts"
 import type { Alerts } from "../platform/alerts/Alerts.ts"
 import { DueWork } from "../platform/workers/DueWork.ts"
-import { leased } from "../platform/workers/leased.ts"
-import { supervised } from "../platform/workers/supervised.ts"
-import type { AuthorizationUse } from "./AuthorizationChain/nodeAuthorization.ts"
+import { sweepNetworks } from "../platform/workers/sweepNetworks.ts"
+import { type AuthorizationUse, isCancellationFinal } from "./AuthorizationChain/nodeAuthorization.ts"
 import { AuthorizationChain } from "./AuthorizationChain.ts"
 import { budgetReasons, Relayer, relayReasons } from "./Relayer.ts"
 import { countX402Settlement } from "./Settlements/countX402Settlement.ts"
@@ -29,19 +28,19 @@ import { amountOf, type X402Settlement } from "./Settlements/X402Settlement.ts"
 
 type Shape = typeof Settlements.Service
 
-/** The time that a caller waits; then the response is `settlement_pending` and the reconciler continues. */
-const patience = Duration.seconds(10)
+/** How long a caller waits. Then the response is `settlement_pending` and the reconciler continues. */
+const waitLimit = Duration.seconds(10)
 const between = Duration.millis(150)
 const leaseMillis = 30_000
 
 /** The delay until an undecided settlement is checked again. It grows while nothing can be done. */
-const againMillis = ({ toldReason, createdAt }: X402Settlement, at: Date) =>
-  toldReason === null ? 2_000 : Math.min(300_000, Math.max(2_000, (at.getTime() - createdAt.getTime()) / 10))
+const againMillis = ({ reportedReason, createdAt }: X402Settlement, at: Date) =>
+  reportedReason === null
+    ? 2_000
+    : Math.min(300_000, Math.max(2_000, (at.getTime() - createdAt.getTime()) / 10))
 
 const alreadySettled = "payment_already_settled"
 const alreadyUsed = "invalid_exact_evm_nonce_already_used"
-/** A cancellation is believed after the blocks of so long. */
-const cancelledMillis = 20_000
 
 const make = Effect.gen(function* () {
   const repo = yield* SettlementRepo
@@ -90,7 +89,7 @@ const make = Effect.gen(function* () {
     return Option.some(payment)
   })
 
-  /** The transaction that used it, searched since the payment was opened: a buyer may submit it long after. */
+  /** The transaction that used the authorization, searched since the payment was opened. */
   const findUse = Effect.fnUntraced(function* ({
     authorization: { from, nonce },
     createdAt,
@@ -104,7 +103,7 @@ const make = Effect.gen(function* () {
     return yield* chain.findUse(env, from, nonce, since)
   })
 
-  /** The payment's own rules decide: the same claim, the same webhook, the same reconciler. */
+  /** Applies the payment's own rules: the same claim, the same webhook, the same reconciler. */
   const prove = Effect.fnUntraced(function* (
     settlement: X402Settlement,
     transactionId: TransactionHash
@@ -119,7 +118,7 @@ const make = Effect.gen(function* () {
       tokenChanges: [{ amountAtomic: value.toString(), chainId, receiver: to, tokenAddress: usdc.address }]
     }
     const at = yield* DateTime.nowAsDate
-    if (settlement.transactionId !== transactionId) yield* repo.noteTransaction(settlement.id, transactionId)
+    if (settlement.transactionId !== transactionId) yield* repo.storeTransaction(settlement.id, transactionId)
     if (payment.value.status === "pending") {
       yield* paymentRepo.report({
         merchantId: settlement.merchantId,
@@ -131,15 +130,15 @@ const make = Effect.gen(function* () {
         nextCheckAt: new Date(at.getTime() + leaseMillis)
       })
     }
-    // The authorization is this settlement's alone, so how old its transfer is decides nothing.
+    // Only this settlement uses the authorization, so the age of its transfer does not matter.
     const seen = yield* payments.check(payment.value, evidence, at, { sinceBlock: 0n })
     switch (seen._tag) {
       case "Settled":
         return yield* finish(settlement, { status: "settled", transactionId })
       case "Refused": {
         if (!seen.final) return settlement
-        // The money has moved. Where another transfer had settled the payment, this one is a second,
-        // under the transaction that is noted here.
+        // The money has moved. If another transfer settled the payment first, this is a second transfer,
+        // under the transaction noted here.
         switch (seen.error._tag) {
           case "PaymentReportConflict":
             return yield* fail(settlement, alreadySettled)
@@ -150,7 +149,7 @@ const make = Effect.gen(function* () {
         }
       }
       case "Pending":
-        // It has moved, and waits for the merchant: nothing is sent for it any more.
+        // The money has moved and waits for the merchant's decision, so nothing more is sent.
         return seen.reason === "denied" ? yield* giveUp(settlement, "settlement_pending") : settlement
       default:
         return settlement
@@ -158,8 +157,8 @@ const make = Effect.gen(function* () {
   })
 
   /**
-   * The transaction does not carry the transfer, or no longer does. Only what the chain shows of the
-   * authorization ends the settlement: a reorganisation may have given its use to another transaction.
+   * The transaction does not carry the transfer, or no longer does. Only the chain's view of the
+   * authorization ends the settlement, because after a reorganisation another transaction may have used it.
    */
   const refute = Effect.fnUntraced(function* (settlement: X402Settlement, transactionId: TransactionHash) {
     switch (yield* standingOf(settlement)) {
@@ -181,19 +180,18 @@ const make = Effect.gen(function* () {
   })
 
   /**
-   * Nothing of ours is on its way, and callers are told why. Whoever has the signature may still use it, so
-   * the chain decides: used, or unused when its time is over.
+   * We have no transaction in flight, and callers get the reason. Anyone who holds the signature can still
+   * submit it, so only the chain decides the outcome: used, or expired unused.
    */
   const giveUp = Effect.fnUntraced(function* (settlement: X402Settlement, reason: SettleReason) {
     yield* repo.release(settlement.id, reason)
     return yield* reread(settlement)
   })
 
-  /** Decides by the purpose for which the authorization was used, whoever used it. */
+  /** Decides by how the authorization was used, a transfer or a cancellation, by anyone. */
   const byUse = Effect.fnUntraced(function* (settlement: X402Settlement, use: AuthorizationUse) {
     if (!use.cancelled) return yield* prove(settlement, use.transactionId)
-    // A cancellation that a reorganisation may still take back ends nothing yet.
-    return Number(use.blocksSince) * networks[settlement.env].blockMillis >= cancelledMillis
+    return isCancellationFinal(settlement.env, use)
       ? yield* fail(settlement, alreadyUsed)
       : yield* giveUp(settlement, alreadyUsed)
   })
@@ -205,7 +203,7 @@ const make = Effect.gen(function* () {
     const state = yield* stateNow
     const plan = yield* chain.plan(env, authorization, { from, state })
     if (plan._tag === "Refused") {
-      // A spent nonce is no failure yet: the next check finds what has spent it.
+      // A spent nonce is not a failure yet: the next check finds the transaction that spent it.
       return plan.reason === alreadyUsed ? settlement : yield* giveUp(settlement, plan.reason)
     }
     if (isDenied(denyList, authorization)) return yield* giveUp(settlement, "relay_address_denied")
@@ -231,8 +229,9 @@ const make = Effect.gen(function* () {
   })
 
   /**
-   * No transaction of ours will move it: another party may have, or it may be sent again. `notBefore` is the
-   * block of our own receipt: what a node says of an earlier one counts for nothing; `reason` is what became of ours.
+   * No transaction of ours will move the money, but another party's may have, or ours may be resent.
+   * `notBefore` is the block of our receipt: views of earlier blocks do not count. `reason` says how ours
+   * ended.
    */
   const recover = Effect.fnUntraced(function* (
     settlement: X402Settlement,
@@ -250,7 +249,7 @@ const make = Effect.gen(function* () {
       case "expired":
         return yield* fail(
           settlement,
-          settlement.toldReason === alreadySettled
+          settlement.reportedReason === alreadySettled
             ? alreadySettled
             : "invalid_exact_evm_payload_authorization_valid_before"
         )
@@ -261,7 +260,7 @@ const make = Effect.gen(function* () {
         const reason =
           Option.isSome(payment) && payment.value.status === "settled"
             ? alreadySettled
-            : (settlement.toldReason ?? ours.reason)
+            : (settlement.reportedReason ?? ours.reason)
         return yield* giveUp(settlement, reason)
       }
       case "unknown":
@@ -270,31 +269,33 @@ const make = Effect.gen(function* () {
   })
 
   /**
-   * Takes the next step of a settlement; `retry` where a caller asks for another try after one that
-   * came to nothing. The reconciler also checks whether somebody else has used the authorization, or its time
-   * is over, while a transaction of ours is on its way (`open`).
+   * Takes the settlement's next step. A retrying caller asks for another try after a failed one. While our
+   * transaction is in flight (`open`), the reconciler also checks whether somebody else used the
+   * authorization, or it expired.
    */
   const advance = Effect.fn("Settlements.advance")(function* (
-    given: X402Settlement,
-    asker: "caller" | "retrying caller" | "reconciler"
+    stored: X402Settlement,
+    actor: "caller" | "retrying caller" | "reconciler"
   ): Effect.fn.Return<{ readonly settlement: X402Settlement; readonly open: boolean }, RpcUnavailable> {
-    const settlement = yield* reread(given)
+    const settlement = yield* reread(stored)
     if (settlement.status !== "pending") return { settlement, open: false }
     const relayed = yield* relayer.on(settlement.env).check(settlement.id, "settle")
     const ended = (next: X402Settlement) => ({ settlement: next, open: false })
-    // A settlement reported as failed is retried only when the caller asks again.
+    // A settlement with a reported failure is retried only if the caller asks again.
     if (relayed === undefined)
-      return ended(yield* recover(settlement, settlement.toldReason === null || asker === "retrying caller"))
+      return ended(
+        yield* recover(settlement, settlement.reportedReason === null || actor === "retrying caller")
+      )
     const { standing, transaction } = relayed
     switch (standing.outcome) {
       case "open": {
         const [id] = idsOf(transaction)
         if (id !== undefined && settlement.transactionId !== id) {
-          yield* repo.noteTransaction(settlement.id, id)
+          yield* repo.storeTransaction(settlement.id, id)
           return { settlement: { ...settlement, transactionId: id }, open: true }
         }
-        const seen = asker === "reconciler" ? yield* standingOf(settlement) : "open"
-        // Over, whatever becomes of the transaction: no block may ever come to its nonce.
+        const seen = actor === "reconciler" ? yield* standingOf(settlement) : "open"
+        // The authorization has ended, whatever happens to our transaction: its nonce may never be mined.
         return seen === "used" || seen === "expired"
           ? ended(yield* recover(settlement, false))
           : { settlement, open: true }
@@ -308,36 +309,36 @@ const make = Effect.gen(function* () {
       case "reverted":
       case "filled":
         return ended(
-          yield* recover(settlement, asker === "retrying caller", {
+          yield* recover(settlement, actor === "retrying caller", {
             notBefore: standing.blockNumber ?? undefined,
-            // A node that refuses what is offered says that the wallet cannot pay: its nonce is filled.
+            // If the nonce was filled, nodes refused the transaction because the wallet could not pay.
             reason:
               standing.outcome === "filled" ? "relay_wallet_empty" : "invalid_exact_evm_transaction_failed"
           })
         )
       case "lost":
         return ended(
-          yield* recover(settlement, settlement.toldReason === null || asker === "retrying caller")
+          yield* recover(settlement, settlement.reportedReason === null || actor === "retrying caller")
         )
     }
   })
 
   const settle = Effect.fn("Settlements.settle")(function* (settlement: X402Settlement) {
     // A reported failure is reported again only after another attempt failed too.
-    let retry = settlement.toldReason !== null
+    let retry = settlement.reportedReason !== null
     const step = Effect.suspend(() => advance(settlement, retry ? "retrying caller" : "caller"))
     const isDone = ({ settlement: now, open }: Effect.Success<typeof step>) => {
       if (now.status !== "pending") return true
       const waits = retry && open
-      if (now.toldReason === null) retry = false
-      return now.toldReason !== null && !waits
+      if (now.reportedReason === null) retry = false
+      return now.reportedReason !== null && !waits
     }
     const ended = yield* step.pipe(
       Effect.repeat({ schedule: Schedule.spaced(between), until: isDone }),
-      Effect.timeoutOption(patience)
+      Effect.timeoutOption(waitLimit)
     )
     const now = Option.isSome(ended) ? ended.value.settlement : yield* reread(settlement)
-    // Nobody waits for it any more: the reconciler takes it over.
+    // No caller waits any longer, so the reconciler takes over.
     if (now.status === "pending") {
       const at = yield* DateTime.nowAsDate
       yield* repo.checkAgain(now.id, new Date(at.getTime() + againMillis(now, at)))
@@ -345,7 +346,7 @@ const make = Effect.gen(function* () {
     return now
   })
 
-  const goOn = Effect.fnUntraced(function* (settlement: X402Settlement) {
+  const resume = Effect.fnUntraced(function* (settlement: X402Settlement) {
     const now = yield* advance(settlement, "reconciler").pipe(
       Effect.map((step) => step.settlement),
       Effect.orElseSucceed(() => settlement)
@@ -354,19 +355,15 @@ const make = Effect.gen(function* () {
     if (now.status === "pending")
       yield* repo.checkAgain(settlement.id, new Date(at.getTime() + againMillis(now, at)))
   })
-  yield* supervised(
-    "The x402 settlement sweep",
-    due.next("x402 settlements", "1 second"),
-    leased({
-      what: "Checking an x402 settlement",
-      leaseMillis,
-      batch: 20,
-      concurrency: 5,
-      take: repo.takeDue,
-      each: goOn,
-      annotations: ({ id }) => ({ settlementId: id })
-    })
-  )
+  yield* sweepNetworks("The x402 settlement sweep", due.next("x402 settlements", "1 second"), {
+    what: "Checking an x402 settlement",
+    leaseMillis,
+    batch: 20,
+    concurrency: 5,
+    take: repo.takeDue,
+    each: resume,
+    annotations: ({ id }) => ({ settlementId: id })
+  })
 
   const shape: Shape = { settle }
   return shape
@@ -376,8 +373,8 @@ export class Settlements extends Context.Service<
   Settlements,
   {
     /**
-     * Advances until it has ended, or there is a reason to tell, or for as long as a caller is made to
-     * wait. One whose last try came to nothing is tried again.
+     * Advances until the settlement ends, a reason can be reported, or the caller's waiting time is over.
+     * Tries again if the last try failed.
      */
     readonly settle: (settlement: X402Settlement) => Effect.Effect<X402Settlement, RpcUnavailable>
   }

@@ -1,5 +1,5 @@
-// x402 as it travels, versions 1 and 2, read leniently and brought into one form.
-// Sources: x402-specification-v1 and -v2, transports http of both versions.
+// x402 on the wire, versions 1 and 2, read leniently and converted to one form. Sources:
+// x402-specification-v1 and -v2, transports http of both versions.
 import { Effect, Option, Predicate, Schema } from "effect"
 import { Base64 } from "effect/encoding"
 import { getAddress } from "viem"
@@ -94,7 +94,7 @@ export interface Requirements {
   readonly resource: string | undefined
 }
 
-/** A payment that a client sends, whichever version it speaks. */
+/** A payment as a client sends it, in either version. */
 export interface ExactPayment {
   readonly version: X402Version
   readonly scheme: string
@@ -183,7 +183,7 @@ export const readPayment = (version: X402Version, value: unknown) =>
         paymentOf(2, read.accepted.scheme, read.accepted.network, read.payload, read.extensions)
       )
 
-/** JSON as a header value: base64 with padding, of UTF-8. */
+/** JSON as a header value: UTF-8 in base64 with padding. */
 export const encodeHeader = (value: unknown): string => Base64.encode(JSON.stringify(value))
 
 const parse = Option.liftThrowable((text: string): unknown => JSON.parse(text))
@@ -200,7 +200,7 @@ const authorizationOnWire = (authorization: Authorization) => ({
   nonce: authorization.nonce
 })
 
-/** The resource's description that a payment of version 2 repeats from its 402. */
+/** The resource's description, which a payment of version 2 repeats from its 402. */
 export interface DescribedResource {
   readonly resource: unknown
   readonly extensions: unknown

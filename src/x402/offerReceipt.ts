@@ -1,4 +1,4 @@
-// The x402 extension `offer-receipt`: what is signed of an offer to pay and of a payment, version 1.
+// The x402 extension `offer-receipt`, version 1: the signed content of an offer and of a receipt.
 import type { Payment } from "../domain/Payment.ts"
 import { requirementsV2 } from "./paymentRequirements.ts"
 
@@ -8,13 +8,13 @@ const version = 1
 /** Validity of a signed offer, in seconds. */
 const offerSeconds = 300
 
-/** `now` in Unix seconds. */
+/** `now` is in Unix seconds. */
 export const offerOf = (payment: Payment, resourceUrl: string, now: number) => {
   const { amount, asset, network, payTo, scheme } = requirementsV2(payment)
   return { version, resourceUrl, scheme, network, asset, payTo, amount, validUntil: now + offerSeconds }
 }
 
-/** Undefined while the payment is not settled. The same each time: issued when it settled. */
+/** Undefined until the payment settles. Always the same, because it is dated by the settlement. */
 export const receiptOf = ({ reported, settledAt, ...payment }: Payment, resourceUrl: string) =>
   reported === null || settledAt === null
     ? undefined

@@ -6,7 +6,7 @@ import { networks } from "../domain/networks.ts"
 import type { Payment } from "../domain/Payment.ts"
 import { networkNames, type Requirements } from "./Wire.ts"
 
-/** Seconds that an authorization for a payment may be good. */
+/** Seconds for which an authorization for a payment may be valid. */
 const maxTimeoutSeconds = 120
 const description = ({ amount, refCode }: Payment) => `Payment ${refCode}: ${formatUsd(amount)} USD`
 
@@ -39,7 +39,7 @@ export const requirementsV2 = (payment: Payment) => {
   }
 }
 
-/** The body of the 402, for version 1: without a way to pay if the version has no name for the network. */
+/** The body of the 402, for version 1. It offers no way to pay if version 1 has no name for the network. */
 export const paymentRequiredV1 = (payment: Payment, resource: string, error: string) => ({
   x402Version: 1 as const,
   error,
@@ -54,7 +54,7 @@ export const paymentRequiredV2 = (payment: Payment, resource: string, error: str
   accepts: [requirementsV2(payment)]
 })
 
-/** The same in the form that payments are judged by. */
+/** The requirements in the form that payments are judged by. */
 export const requirementsOf = (payment: Payment, version: 1 | 2, resource: string): Requirements => {
   const { usdc } = networks[payment.env]
   return {

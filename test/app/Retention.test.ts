@@ -1,4 +1,4 @@
-// What has ended long ago is removed, and nothing that still counts.
+// Old records are removed once they have ended; open and recent ones stay.
 import { expect } from "bun:test"
 import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -7,7 +7,7 @@ import { RetentionRepo } from "../../src/app/RetentionRepo.ts"
 import { testDatabase } from "../support/database.ts"
 import { liveEffect } from "../support/run.ts"
 
-liveEffect("alerts, grants and nonces go after their time; what is open or recent stays", () =>
+liveEffect("old alerts, grants and nonces are deleted; open and recent ones stay", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { prune } = yield* RetentionRepo

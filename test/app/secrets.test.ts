@@ -1,5 +1,5 @@
-// Secrets on a database that was used with others: another key under a known name stops the start, and nothing is
-// signed from a mnemonic that agents' wallets do not come from.
+// Secrets on a database that was used with other secrets: another key under a known name stops the start, and nothing
+// is signed from a mnemonic that the agents' wallets do not come from.
 import { describe, expect } from "bun:test"
 import { Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -12,7 +12,7 @@ import type { Env } from "../../src/domain/Chain.ts"
 import { AtomicUsdc } from "../../src/domain/Money.ts"
 import { KeyAuth } from "../../src/merchants/keys/KeyAuth.ts"
 import type { AppConfig } from "../../src/platform/AppConfig.ts"
-import { layerOpened } from "../../src/platform/Networks.ts"
+import { layerOpenNetworks } from "../../src/platform/Networks.ts"
 import { SecretBox } from "../../src/platform/SecretBox.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { AgentRepo } from "../../src/x402/agents/AgentRepo.ts"
@@ -44,7 +44,7 @@ type Overrides = Partial<typeof AppConfig.Service>
 const configured = (overrides: Overrides) =>
   Layer.provideMerge(SecretBox.layer, testConfig(overrides)).pipe(Layer.provide(SecureRandom.layerWebCrypto))
 
-/** Starts with these secrets; what the start refuses, or whether wallets of the environment are derived. */
+/** Starts with these secrets; returns the refusal, or whether wallets of the environment are derived. */
 const start = (overrides: Overrides, env: Env = "test") =>
   Effect.map(DerivedWallets, ({ relayerKey }) =>
     Option.isSome(relayerKey(env)) ? "signs" : "signs nothing"
@@ -81,7 +81,7 @@ describe("Named keys", () => {
         const message = yield* start(keys(key("one", 2)))
         expect(message).toContain(`${variable}: \`one\` differs from the key`)
         expect(message).not.toContain(Buffer.alloc(32, 2).toString("base64"))
-        // Also as an older one, which tokens and ciphertexts still name.
+        // Also if the changed key is an older one, which tokens and ciphertexts still name.
         expect(yield* start(keys(key("two", 3), key("one", 2)))).toContain("`one` differs from the key")
         expect(yield* found(keys(key("one", 2)))).toEqual([`${variable} refused`])
         expect(yield* start(keys(key("one", 1)))).toBe("signs")
@@ -89,7 +89,7 @@ describe("Named keys", () => {
     )
 
     onDatabase(
-      `${variable}: instances rotate one after the other`,
+      `${variable}: instances can rotate one after the other`,
       Effect.gen(function* () {
         const [old, next] = [key("old", 1), key("next", 2)]
         for (const keyring of [[old], [old, next], [next, old], [old, next], [next, old], [next]])
@@ -100,7 +100,27 @@ describe("Named keys", () => {
   }
 
   onDatabase(
-    "what a release without fingerprints sealed has to open",
+    "a removed secret is reported while payments with its tokens are pending",
+    Effect.gen(function* () {
+      const [old, next] = [key("old", 1), key("next", 2)]
+      const sql = yield* SqlClient.SqlClient
+      expect(yield* start(signing(old))).toBe("signs")
+      const { tenant } = yield* shopUnder(signing(old))
+      yield* sql`
+        INSERT INTO payments (id, merchant_id, env, status, amount, ref_code, intent_url, receiver, payer_type, created_at)
+        VALUES (gen_random_uuid(), ${tenant.merchantId}, 'test', 'pending', 1000000, 'PAY-AAAAAAAA',
+          'https://shop.example.com/1', decode(repeat('11', 20), 'hex'), 'human', now())`
+      expect(yield* found(signing(next, old))).toEqual([])
+      expect(yield* start(signing(next))).toBe("signs")
+      expect(yield* found(signing(next))).toEqual(["INTENT_TOKEN_SECRETS lost"])
+      expect(yield* found(signing(next, old))).toEqual([])
+      yield* sql`UPDATE payments SET status = 'failed', failed_at = now(), failure_reason = 'expired'`
+      expect(yield* found(signing(next))).toEqual([])
+    })
+  )
+
+  onDatabase(
+    "a secret stored before fingerprints existed must decrypt, or the start is refused",
     Effect.gen(function* () {
       yield* shopUnder(sealing(key("one", 1)))
       expect(yield* start(sealing(key("one", 2)))).toContain("it decrypts nothing stored under that name")
@@ -110,7 +130,7 @@ describe("Named keys", () => {
   )
 
   onDatabase(
-    "a lost key is replaced by one of another name, and doctor lists what has to be set again",
+    "a lost key can be replaced by one with another name; doctor reports the secrets to set again",
     Effect.gen(function* () {
       yield* shopUnder(sealing(key("one", 1)))
       expect(yield* start(sealing(key("two", 2)))).toBe("signs")
@@ -119,7 +139,7 @@ describe("Named keys", () => {
   )
 
   onDatabase(
-    "what two keys sealed under one name is counted",
+    "doctor reports a database whose secrets two keys of one name encrypted",
     Effect.gen(function* () {
       yield* shopUnder(sealing(key("one", 1)))
       yield* shopUnder(sealing(key("one", 2)))
@@ -148,7 +168,7 @@ describe("Wallets", () => {
   })
 
   onDatabase(
-    "another mnemonic signs nothing while agents depend on the earlier one",
+    "with another mnemonic nothing is signed while agents depend on the earlier one",
     Effect.gen(function* () {
       const agent = yield* agentOf(earlier)
       expect(yield* start(earlier)).toBe("signs")
@@ -162,10 +182,10 @@ describe("Wallets", () => {
   )
 
   onDatabase(
-    "each network's mnemonic is judged by its own agents, and stops its own network only",
+    "each network's mnemonic is checked against its own agents, and stops only its own network",
     Effect.gen(function* () {
       const both = words(testWords, liveWords)
-      const open = Effect.provide(layerOpened(["live"]))
+      const open = Effect.provide(layerOpenNetworks(["live"]))
       const agent = yield* agentOf(both, "live").pipe(open)
       yield* agentOf(both)
       const [swapped, without] = [words(testWords, thirdWords), words(testWords)]
@@ -182,12 +202,12 @@ describe("Wallets", () => {
   )
 
   onDatabase(
-    "an agent of a closed network has a wallet of the open one's mnemonic; once it opens, only that agent is off",
+    "an agent older than Mainnet's opening has a Testnet wallet; doctor then reports it as lost",
     Effect.gen(function* () {
       const agent = yield* agentOf(words(testWords), "live")
       expect(yield* found(words(testWords))).toEqual([])
       const both = words(testWords, liveWords)
-      const open = Effect.provide(layerOpened(["live"]))
+      const open = Effect.provide(layerOpenNetworks(["live"]))
       expect(yield* start(both, "live").pipe(open)).toBe("signs")
       expect(yield* found(both).pipe(open)).toEqual(["LIVE_WALLET_MNEMONIC lost"])
       yield* (yield* AgentRepo).revoke(agent.merchantId, agent.id, new Date())
@@ -196,7 +216,7 @@ describe("Wallets", () => {
   )
 
   onDatabase(
-    "a wallet whose transactions have not ended, and that no secret leads to, is said",
+    "a wallet with unfinished transactions whose key is in no secret is reported",
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       expect(yield* start(earlier)).toBe("signs")

@@ -1,5 +1,5 @@
-// Both networks are open, and one merchant has keys for both. Each thing of one network is tried with a key or a page
-// of the other, by every endpoint of both contracts: nothing is found, shown or changed there.
+// Both networks are open, and one merchant has keys for both. Each record of one network is requested with a key or a
+// page of the other, through every endpoint of both contracts: nothing is found, shown or changed there.
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Api } from "../../src/app/Api.ts"
 import { DashboardApi } from "../../src/dashboard/api/Api.ts"
@@ -16,7 +16,7 @@ const walls = await wallsWorld()
 const { world } = walls
 const sides = { test: await walls.sideOf("test"), live: await walls.sideOf("live") }
 
-/** A request for what `theirs` has, by whoever has `own` of the other network. */
+/** A request for a record of the network `theirs`, by the holder of the other network's keys `own`. */
 interface Asked {
   readonly path?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, string>>
@@ -73,7 +73,7 @@ const byKey: ReadonlyArray<Case> = [
   ...["payments.declineAttempt", "payments.declineAttemptByPost"].flatMap(
     (name): ReadonlyArray<Case> => [
       [name, ({ attempt, pending }) => ({ path: { id: pending, attemptId: attempt } }), noPayment],
-      // An unknown attempt has been declined already.
+      // An unknown attempt counts as declined already.
       [name, ({ attempt }, own) => ({ path: { id: own.pending, attemptId: attempt } }), "204"]
     ]
   ),
@@ -157,13 +157,13 @@ const byKey: ReadonlyArray<Case> = [
   ["x402Payment.pay", (theirs) => ({ path: { id: theirs.pending } }), noPayment]
 ]
 
-/** They name nothing, and answer or change what the key's own network has. */
+/** They take no id, and answer or change what the key's own network has. */
 const ofOwnKey = [
   ...["paymentIntents.create", "paymentLinks.create", "checkout.context", "x402.supported"],
   ...["settlementLevels.retrieve", "settlementLevels.update"],
   ...["retrieve", "create", "update", "delete", "test"].map((name) => `webhookEndpoint.${name}`)
 ]
-/** Whoever has the id of a link or a receipt may read it. */
+/** Anybody with the id of a link or a receipt may read it. */
 const ofAnyone = ["publicLinks.read", "publicReceipts.read", "publicReceipts.mail"]
 
 const onPages: ReadonlyArray<Case> = [
@@ -214,14 +214,22 @@ const onPages: ReadonlyArray<Case> = [
   ["linkPages.list", () => ({}), "200"],
   ["linkPages.close", (theirs) => ({ path: { id: theirs.link } }), noLink],
   [
-    "linkPages.createRest",
-    ({ transfer }) => ({ body: { description: "Rest", amount: "2.00", once: true, restOf: transfer } }),
+    "linkPages.createRemainderLink",
+    ({ transfer }) => ({
+      body: { description: "Rest", amount: "2.00", once: true, incomingTransferId: transfer }
+    }),
     noLink
   ],
   [
-    "linkPages.createRest",
+    "linkPages.createRemainderLink",
     (theirs, own) => ({
-      body: { description: "Rest", amount: "2.00", once: true, restOf: own.transfer, restFor: theirs.short }
+      body: {
+        description: "Rest",
+        amount: "2.00",
+        once: true,
+        incomingTransferId: own.transfer,
+        paymentId: theirs.short
+      }
     }),
     noLink
   ],
@@ -248,14 +256,14 @@ const keyOf = (endpoint: ContractEndpoint, env: Env) => {
   const kind = endpoint.access.by === "key" ? endpoint.access.kinds[0] : undefined
   return kind === "agent" ? sides[env].agentKey : kind === undefined ? undefined : walls.keys[env][kind]
 }
-/** What an answer says, in short. */
+/** A short summary of an answer. */
 const saidOf = ({ body, status }: { readonly status: number; readonly body: unknown }) => {
   const text = JSON.stringify(body ?? null)
   const code = /"(?:code|errorReason|invalidReason)":"(\w+)"/.exec(text)?.[1]
   const isEmpty = /"(?:payments|deliveries|alerts|transfers)":\[\]/.test(text)
   return [status, code ?? (isEmpty ? "empty" : [])].flat().join(" ")
 }
-/** Everything that a request might change, without what workers note by themselves. */
+/** Everything that a request could change, without what workers write on their own. */
 const stateOf = async () =>
   Promise.all(
     [
@@ -279,7 +287,7 @@ const stateOf = async () =>
 const idsOf = ({ agentKey, ...side }: Side) =>
   Object.entries({ ...side, agentKey }).flatMap(([name, id]) => (id === "" ? [] : [[name, id] as const]))
 
-test("every endpoint that takes an id has a case, or a reason to have none", () => {
+test("every endpoint that takes an id has a case, or a stated reason to have none", () => {
   const tried = new Set([...byKey.map(([name]) => name), ...ofOwnKey, ...ofAnyone])
   expect([...tried].toSorted()).toEqual(
     endpointsOf(Api)
@@ -292,7 +300,7 @@ test("every endpoint that takes an id has a case, or a reason to have none", () 
 
 for (const own of envs) {
   const theirs = otherOf(own)
-  describe(`${networks[theirs].name}'s things on ${networks[own].name}`, () => {
+  describe(`${networks[theirs].name}'s records on ${networks[own].name}`, () => {
     for (const [contract, cases] of [
       [Api, byKey],
       [DashboardApi, onPages]

@@ -29,7 +29,7 @@ const send = async (env: Env, raw: Hex) => {
 const anywhere = (nonce: number, to: Address, data: Hex) =>
   payer.signTransaction({ type: "legacy", nonce, to, data, gas: 200_000n, gasPrice: 10n ** 10n })
 const payer = privateKeyToAccount(generatePrivateKey())
-/** Calls the token of its network with what it is called with. */
+/** Forwards its call data to the token of its network. */
 const forwarder = freshAddress()
 const forwarding = (token: Address) => concat(["0x365f5f375f5f365f5f73", token, "0x5af100"])
 
@@ -59,7 +59,7 @@ for (const env of envs) {
       await until(async () => (await walls.report(env, payment.id, own, 5n * usd)).status === 200)
     })
 
-    test(`is not reported with a buyer's token for a payment on ${there}`, async () => {
+    test(`is not reported with a buyer token for a payment on ${there}`, async () => {
       const [{ payment }, theirs] = [await walls.open(env, "5.00"), await walls.open(other, "5.00")]
       const hash = await walls.transfer(env, buyer, receiver, 5n * usd)
       const body = {
@@ -98,7 +98,7 @@ for (const env of envs) {
       await until(async () => (await payBySignature(shop, payment.id, signed, env)).status === 200)
     })
 
-    test(`an agent's spending there leaves the caps of ${there}'s agents`, async () => {
+    test(`an agent's spending does not count against the caps of ${there}'s agents`, async () => {
       const [own, theirs] = [await walls.agentOf(env), await walls.agentOf(other)]
       const { payment } = await walls.open(env, "2.00")
       const url = `${world.baseUrl}/api/v1${payPath(shop, payment.id, env)}`
@@ -123,7 +123,7 @@ for (const env of envs) {
 }
 
 describe("one hash on both networks", () => {
-  /** Reports it for a payment on each network, and once more for another one there. */
+  /** Reports the hash for a payment on each network, and again for another payment there. */
   const reports = async (hash: TransactionHash, atomic: bigint, answers: Record<string, number>) => {
     for (const env of envs) {
       const amount = formatUsd(atomic)
@@ -135,7 +135,7 @@ describe("one hash on both networks", () => {
     }
   }
 
-  test("a transaction that moves USDC on one of them pays there only", async () => {
+  test("a transaction that moves USDC on one network pays only there", async () => {
     let nonce = 0
     for (const env of envs) await walls.fund(env, payer, 100n * usd)
     for (const env of envs) {
@@ -148,7 +148,7 @@ describe("one hash on both networks", () => {
     }
   })
 
-  test("a transaction that moves USDC on both of them pays one payment on each, with an event of its own", async () => {
+  test("a transaction that moves USDC on both networks pays one payment on each, with one event", async () => {
     let hash = TransactionHash.make(`0x${"0".repeat(64)}`)
     for (const env of envs) {
       const { address } = networks[env].usdc
@@ -200,7 +200,7 @@ describe("a signature", () => {
   }
 })
 
-test("each endpoint got the events of its network and no other's, and so has each feed", async () => {
+test("each endpoint and each feed has the events of its own network only", async () => {
   for (const env of envs) {
     const { events } = (await world.call("GET", "/events?limit=100", keys[env].secret)).body
     const ids = events.map(({ event }) => event.id).toSorted()
@@ -215,7 +215,7 @@ test("each endpoint got the events of its network and no other's, and so has eac
   }
 })
 
-test("no wallet has signed for two networks, and none is derived for both", async () => {
+test("no wallet has signed for two networks, and no wallet is derived for both", async () => {
   const sent = await rows(
     `SELECT '0x' || encode(wallet, 'hex') AS wallet, '0x' || encode(unnest(versions), 'hex') AS raw
       FROM wallet_transactions`
@@ -235,7 +235,7 @@ test("no wallet has signed for two networks, and none is derived for both", asyn
   expect<string>(mnemonic).not.toBe(liveMnemonic)
 })
 
-test("each network's books are its own, and agree with its chain to the atomic unit", async () => {
+test("each network's books are separate, and agree with its chain to the atomic unit", async () => {
   const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
   const period = { from: day(-1), to: day(1) }
   for (const env of envs) {

@@ -1,5 +1,5 @@
 // The nodes of one network are silent, with a backlog of work that waits for them: the other network's payments settle
-// and are delivered as ever, and only the silent network's wait, and do not expire.
+// and are delivered as usual, and only the silent network's wait, and do not expire.
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { toHex } from "viem"
@@ -13,11 +13,11 @@ const walls = await wallsWorld({ PAYMENT_EXPIRY: "60s" })
 const { buyer, keys, receiver, rows, world } = walls
 const nodes = { test: [world.node], live: world.liveNodes }
 const usd = 1_000_000n
-/** What a network is allowed beside one that is silent: a few seconds on a quiet machine. */
+/** The time limit for a network while the other is silent: a few seconds on a quiet machine. */
 const promptMillis = 60_000
 
 const backlog = 150
-/** Copies of a row, each with other values and another hash. */
+/** Copies of a row, each with its own values and hash. */
 const copiesOf = (table: string, which: string, values: string, hash = "transaction_id") =>
   `INSERT INTO ${table} SELECT c.* FROM ${table} t CROSS JOIN generate_series(1, ${backlog}) n
     CROSS JOIN LATERAL jsonb_populate_record(t, jsonb_build_object(${values}
@@ -38,7 +38,7 @@ for (const silent of envs) {
     const { payment: reported } = await walls.open(silent, "12.00")
     await walls.report(silent, reported.id, toHex(crypto.getRandomValues(new Uint8Array(32))), 12n * usd)
     for (const node of nodes[silent]) node.behave(() => new Promise(() => {}))
-    // More than a sweep takes at a time: transfers to match and reports to check, of which nobody can say anything.
+    // More transfers to match and reports to check than one sweep takes, none of which can be decided.
     await rows(
       copiesOf("incoming_transfers", unmatched, "'id', gen_random_uuid(), 'kind', NULL, 'match_at', now(),")
     )

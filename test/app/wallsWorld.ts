@@ -1,5 +1,5 @@
 // One service with both networks open, and one merchant on both: the same receiving address, the same buyer, equal
-// amounts. `sideOf` makes one of everything that has an id, for tests that try it on the other network.
+// amounts. `sideOf` makes one record of each kind that has an id, for tests that request it on the other network.
 import { Effect } from "effect"
 import { createWalletClient, erc20Abi, type Hex, http } from "viem"
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
@@ -105,7 +105,7 @@ export const wallsWorld = async (environment: Environment = {}) => {
   const settled = (env: Env, id: string, millis?: number) =>
     until(async () => (await payment(env, id)).status === "settled", millis)
 
-  /** A settled payment of so much, and its transaction. */
+  /** A settled payment of this amount, and its transaction. */
   const paid = async (env: Env, atomic: bigint) => {
     const { payment } = await open(env, (Number(atomic) / 1e6).toFixed(2))
     const hash = await transfer(env, buyer, receiver, atomic)
@@ -118,7 +118,7 @@ export const wallsWorld = async (environment: Environment = {}) => {
     return { agent: body.agent, key: body.key }
   }
 
-  /** One of everything, with amounts that both networks have. */
+  /** One record of each kind, with amounts that both networks have. */
   const sideOf = async (env: Env) => {
     const secret = keys[env].secret
     const intent = await world.call("POST", "/payment-intents", secret, { amount: "4.00", intentUrl })
@@ -140,7 +140,7 @@ export const wallsWorld = async (environment: Environment = {}) => {
     const linkPayment = await world.call("POST", "/payments", keys[env].publishable, {
       intentToken: opened.body.intentToken
     })
-    // Nobody knows what it is for.
+    // A transfer that belongs to no payment.
     const stranger = privateKeyToAccount(generatePrivateKey())
     await fund(env, stranger, 7_000_000n)
     const strange = await transfer(env, stranger, receiver, 7_000_000n)

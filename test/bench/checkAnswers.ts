@@ -1,10 +1,10 @@
-// Before anything is timed: every server gives the right answers, the same bytes where they can be the same.
+// Before anything is timed: every server gives the right answers, with the same bytes if they can be the same.
 import { isDeepStrictEqual } from "node:util"
 import type { Load } from "./loads.ts"
 import type { Server } from "./servers.ts"
 import type { LoadRequest } from "./wrk.ts"
 
-/** Of each load so many requests are compared. */
+/** The number of requests of each load that are compared. */
 const compared = 120
 
 const ask = async ({ url }: Server, { method, path, key, body }: LoadRequest) => {
@@ -28,7 +28,7 @@ const expectSame = async (
       throw new Error(`${request.method} ${request.path}: ${JSON.stringify(answers, null, 2)}`)
 }
 
-/** An intent without what is another each time. */
+/** An intent without its random parts. */
 const withoutChance = (body: string) => {
   const { intent, intentToken } = JSON.parse(body)
   const { jti, iat, exp, ...claims } = JSON.parse(
@@ -37,14 +37,14 @@ const withoutChance = (body: string) => {
   return { intent, lifetime: exp - iat, claims }
 }
 
-/** @throws Error with the answers that differ or fail. Opens payments only once all lists are compared. */
+/** @throws Error with the answers that differ or fail. Opens payments only after all lists are compared. */
 export const checkAnswers = async (servers: ReadonlyArray<Server>, loads: ReadonlyArray<Load>) => {
   for (const { name, requests } of loads) {
     const all = requests(1)
     const step = Math.max(1, Math.floor(all.length / compared))
     for (const request of all.filter((_, index) => index % step === 0)) {
       if (name === "create intent") await expectSame(servers, request, 201, withoutChance)
-      // The first to open it is another each time.
+      // Another server opens it first each time.
       else if (name === "open payment") {
         const [first] = servers.toSorted(() => Math.random() - 0.5)
         if (first !== undefined) await expectSame([first], request, 201)

@@ -1,5 +1,5 @@
-// What every database holds before the HTTP loads: merchants with keys of their own, and
-// payments in every state. The same rows everywhere, so that answers can be compared.
+// The contents of every database before the HTTP loads: merchants with their own keys, and payments in every state. The
+// rows are the same everywhere, so that answers can be compared.
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -16,7 +16,7 @@ import { withoutMoves } from "../support/withoutMoves.ts"
 const merchantCount = 20
 const paymentsPerMerchant = 400
 
-/** All merchants receive here. */
+/** The receiving address of all merchants. */
 export const receiver = Address.make("0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
 
 export interface BenchMerchant {
@@ -25,29 +25,29 @@ export interface BenchMerchant {
   readonly publishable: string
 }
 
-/** A payment's row, its times in milliseconds. */
+/** A payment's row, with its times in milliseconds. */
 export interface BenchPayment {
   readonly id: string
   readonly merchant: BenchMerchant
   readonly status: "pending" | "settled" | "failed"
   readonly createdAt: number
   readonly refCode: string
-  /** Of settled payments: hex without 0x. */
+  /** Only of settled payments: hex without 0x. */
   readonly payer?: string
   readonly transactionId?: string
 }
 
 export interface Dataset {
   readonly merchants: ReadonlyArray<BenchMerchant>
-  /** The merchants' in turn. */
+  /** Payments of the merchants in turn. */
   readonly payments: ReadonlyArray<BenchPayment>
-  /** Who paid a third of all payments. */
+  /** The payer of a third of all payments. */
   readonly buyer: ReturnType<typeof privateKeyToAccount>
 }
 
 export const amountAtomic = "10000000"
 
-/** As the settlement left it and a replay must repeat it. */
+/** As the settlement stored it and a replay must repeat it. */
 export const tokenChanges = [
   { amountAtomic, chainId: networks.test.chainId, receiver, tokenAddress: networks.test.usdc.address }
 ]
@@ -134,7 +134,7 @@ const paymentRow = (payment: BenchPayment) => {
   }
 }
 
-/** Migrates an empty database and puts the rows in. */
+/** Migrates an empty database and inserts the rows. */
 const fill = Effect.fnUntraced(function* ({ merchants, payments }: Dataset) {
   yield* migrate(migrations, "of the tests")
   yield* buildIndexes(migrations, "of the tests")

@@ -1,4 +1,4 @@
-// Which results are below the floors.
+// The check finds the results below the floors.
 import { expect, test } from "bun:test"
 import { judge, type Results } from "./floors.ts"
 import { loadNames } from "./loads.ts"
@@ -21,7 +21,7 @@ const below = (results: Results) =>
     .filter(({ met }) => !met)
     .map(({ what }) => what)
 
-test("a rate at its floor is met, below it is not; a p99 is held against the peer's", () => {
+test("a rate at its floor passes, below it fails; a p99 is compared with the peer's", () => {
   expect(judge({})).toEqual([])
   expect(below({ http: http(72) })).toEqual([])
   expect(below({ http: http(71) })).toEqual(loadNames.map((name) => `${name}, of the limit`))
@@ -29,7 +29,7 @@ test("a rate at its floor is met, below it is not; a p99 is held against the pee
   expect(below({ http: http(Number.NaN) }).length).toBe(10)
 })
 
-test("ratios are of the same round, and sorted only after that", () => {
+test("ratios are computed within a round, and sorted only afterwards", () => {
   expect(ratios([10, 40, 30], [20, 20, 20])).toEqual({ min: 0.5, median: 1.5, max: 2 })
   expect(median([4, 1, 3, 2])).toBe(2.5)
   expect(median([])).toBeNaN()

@@ -6,7 +6,7 @@ import type { StartupResult } from "./startup.ts"
 import { ratios } from "./statistics.ts"
 import type { YearResult } from "./year.ts"
 
-/** What a run measured; a run of some parts has those. */
+/** The measurements of a run; a run of some parts has only theirs. */
 export interface Results {
   readonly http?: HttpResult
   readonly drain?: DrainResult
@@ -22,7 +22,7 @@ export interface Judged {
   readonly met: boolean
 }
 
-/** What is not a number is not met. */
+/** A measurement that is not a number fails. */
 const atLeast = (what: string, measured: number, floor: number): Judged => ({
   what,
   measured,
@@ -36,7 +36,7 @@ const atMost = (what: string, measured: number, floor: number): Judged => ({
   met: measured <= floor
 })
 
-/** What is met on each processor, less a tenth. */
+/** The values reached on each processor, less a tenth. */
 const judgeLoad = (load: LoadResult): ReadonlyArray<Judged> => [
   atLeast(`${load.name}, of the limit`, sampleRatios(load, "limit", "perSecond").median, 0.72),
   atLeast(
@@ -63,7 +63,7 @@ const judgeStartup = ({ postgres, embedded }: StartupResult): ReadonlyArray<Judg
   atMost("start on the embedded Postgres, s", embedded.seconds.median, 0.5)
 ]
 
-/** The overview grows with a merchant's day; all else takes the same time however many payments there are. */
+/** The overview grows with a merchant's day; everything else takes the same time however many payments there are. */
 const judgeGrowth = ({ requests }: GrowthResult): ReadonlyArray<Judged> =>
   requests.map(({ name, ratio }) =>
     atMost(
@@ -75,11 +75,11 @@ const judgeGrowth = ({ requests }: GrowthResult): ReadonlyArray<Judged> =>
 
 const judgeYear = ({ neighbour, payments, reads }: YearResult): ReadonlyArray<Judged> => [
   ...reads.map(({ again, name }) => atMost(`${name} of a year, ${payments} payments, s`, again, 0.5)),
-  atMost("a neighbour's p99 beside reads of a year", neighbour.beside / neighbour.alone, 1.2),
+  atMost("a neighbour's p99 beside reads of a year", neighbour.ratio, 1.2),
   atMost("a neighbour's openings that failed", neighbour.failed, 0)
 ]
 
-/** Each floor of what was measured. */
+/** Each measurement's floor. */
 export const judge = ({ drain, growth, http, startup, year }: Results): ReadonlyArray<Judged> => [
   ...(http === undefined ? [] : judgeHttp(http)),
   ...(drain === undefined ? [] : judgeDrain(drain)),

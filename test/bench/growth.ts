@@ -1,5 +1,5 @@
 // `bun run bench growth`: the same requests, claims and matches with 1,000 payments and with many more, over 200
-// merchants, each size in a database of its own, asked in turn.
+// merchants, each size in its own database, in turn.
 import { PgClient } from "@effect/sql-pg"
 import { SQL } from "bun"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
@@ -25,14 +25,14 @@ export interface GrowthResult {
     readonly name: string
     /** Median milliseconds of a request, one at a time, by size. */
     readonly millis: ReadonlyArray<number>
-    /** Of the largest size to the smallest, of each round its own. */
+    /** The largest size compared with the smallest, computed for each round. */
     readonly ratio: Spread
   }>
 }
 
 const { chainId, usdc } = networks.test
 const merchants = 200
-/** In the smallest size, nearly all that the merchant has of a year; in the largest, those of some days. */
+/** In the smallest size, nearly all of the merchant's rows of a year; in the largest, those of some days. */
 const exportedRows = 400
 const samples = 200
 const sizes = [1_000, Math.max(1_000, settings.growth / 10), Math.max(1_000, settings.growth)]
@@ -50,11 +50,11 @@ const grown = [
   "x402_settlements"
 ]
 
-/** A UUID v7 of the time `at`, as the service's ids are; `n` makes it its own. */
+/** A UUID v7 of the time `at`, as the service's ids are; `n` makes it unique. */
 const idAt = (at: string, n: string) =>
   `(lpad(to_hex((extract(epoch FROM ${at}) * 1000)::bigint), 12, '0') || '7' || substr(md5(${n}), 1, 3) || '8' || substr(md5(${n}), 4, 15))::uuid`
 
-/** Runs `work` without the indexes that no constraint stands on, which are built again when the rows are in. */
+/** Runs `work` without the indexes that no constraint needs, and rebuilds them once the rows are in. */
 export const withoutIndexes = async (sql: SQL, work: () => Promise<void>) => {
   const indexes = await sql`
     SELECT indexrelid::regclass::text AS name, pg_get_indexdef(indexrelid) AS definition FROM pg_index
@@ -66,7 +66,10 @@ export const withoutIndexes = async (sql: SQL, work: () => Promise<void>) => {
   for (const { definition } of indexes) await sql.unsafe(definition)
 }
 
-/** A year of payments, every so manieth the one merchant's, nine in ten settled and delivered. Those of the last day may be pending. */
+/**
+ * A year of payments, every `every`th of the one merchant's, nine in ten settled and delivered. Those of the last day
+ * may be pending.
+ */
 export const fill = async (sql: SQL, merchantId: string, size: number, every: number) => {
   await sql.unsafe("SET session_replication_role = replica")
   await sql.unsafe("SET synchronous_commit = off")
@@ -137,11 +140,11 @@ export const fill = async (sql: SQL, merchantId: string, size: number, every: nu
 interface Asked {
   readonly name: string
   readonly ask: () => Promise<unknown>
-  /** The part of its time that counts. */
+  /** The fraction of its time that counts. */
   readonly share: number
 }
 
-/** Deliveries of the one merchant that are due tomorrow: its service leaves them alone today. */
+/** Deliveries of the one merchant that are due tomorrow: its service ignores them today. */
 const dueTomorrow = 100
 const dueAt = new Date(Date.now() + 86_400_000)
 
@@ -159,7 +162,7 @@ const addDue = async (sql: SQL, merchantId: string) => {
     FROM generate_series(1, ${dueTomorrow})`)
 }
 
-/** Claims what is due at an instant, as a worker does, and gives it back. */
+/** Claims the deliveries that are due at an instant, as a worker does, and releases them. */
 const claiming = Effect.fnUntraced(function* (url: string, at: Date, expected: number) {
   const client = PgClient.layer({ url: Redacted.make(url), maxConnections: 1 }).pipe(Layer.orDie)
   const context = yield* Layer.build(WebhookRepo.layer.pipe(Layer.provide(client)))
@@ -183,7 +186,7 @@ const claiming = Effect.fnUntraced(function* (url: string, at: Date, expected: n
   }
 })
 
-/** Matches a transfer of a wallet that has paid before: it pays nothing, and what it may be meant for is looked for. */
+/** Matches a transfer of a wallet that has paid before: it pays nothing, and its likely payments are searched for. */
 const matching = Effect.fnUntraced(function* (url: string, merchantId: MerchantId) {
   const client = PgClient.layer({ url: Redacted.make(url), maxConnections: 1 }).pipe(Layer.orDie)
   const context = yield* Layer.build(
@@ -218,7 +221,7 @@ const matching = Effect.fnUntraced(function* (url: string, merchantId: MerchantI
   }
 })
 
-/** A service on a filled database, and the requests that are measured. */
+/** A service on a filled database, and the measured requests. */
 const makeWorld = Effect.fnUntraced(function* (adminUrl: string, size: number, index: number) {
   const url = new URL(adminUrl)
   url.pathname = `/growth${index}`
@@ -243,7 +246,7 @@ const makeWorld = Effect.fnUntraced(function* (adminUrl: string, size: number, i
     )
     await addDue(sql, person.merchantId)
     await sql.unsafe("VACUUM ANALYZE")
-    // Whole days: how many more payments they hold goes by the time of the day.
+    // Whole days, because the number of payments in a partial day depends on the time of day.
     const [exported] = await sql`
       WITH settled AS (
         SELECT date_trunc('day', settled_at AT TIME ZONE 'UTC') AS day FROM payments
@@ -303,7 +306,7 @@ const makeWorld = Effect.fnUntraced(function* (adminUrl: string, size: number, i
 })
 type World = Effect.Success<ReturnType<typeof makeWorld>>
 
-/** Of each world the median milliseconds of its request, asked in turn. */
+/** The median milliseconds of each world's request, in turn. */
 const round = async (worlds: ReadonlyArray<World>, index: number) => {
   const times = worlds.map((): Array<number> => [])
   for (let sample = 0; sample < samples; sample++) {

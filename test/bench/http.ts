@@ -16,9 +16,9 @@ type Of<A> = Readonly<Record<ServerName, A>>
 
 export interface LoadResult {
   readonly name: LoadName
-  /** Of each server by round. */
+  /** The samples of each server, by round. */
   readonly samples: Of<ReadonlyArray<Sample>>
-  /** The most that a server held while it was loaded. */
+  /** The peak memory of each server under load. */
   readonly peakMegabytes: Of<number>
 }
 
@@ -27,7 +27,7 @@ export interface HttpResult {
   readonly idleMegabytes: Of<number>
 }
 
-/** The service's as a part of another server's, of each round its own. */
+/** The service's value as a fraction of another server's, computed for each round. */
 export const sampleRatios = ({ samples }: LoadResult, to: ServerName, what: "perSecond" | "p99"): Spread =>
   ratios(
     samples.service.map((sample) => sample[what]),
@@ -59,9 +59,9 @@ export const measureHttp = Effect.gen(function* () {
       const samples = ofEach((): Array<Sample> => [])
       const peaks = { service: 0, limit: 0, peer: 0 }
       for (let round = 0; round <= settings.rounds; round++) {
-        // What autovacuum does within a minute of growth, for all and while none is timed.
+        // The work of autovacuum within a minute of growth, for all servers and while none is timed.
         await sql.unsafe("VACUUM ANALYZE")
-        // Another begins each round, so that none is always behind the same neighbour.
+        // A different one begins each round, so that none always follows the same neighbour.
         for (const turn of servers.keys()) {
           const server = servers[(turn + round) % servers.length]
           if (server === undefined) continue

@@ -1,7 +1,6 @@
-// The limit: bare Bun.serve and Bun.sql doing the same work as the service (key lookup by
-// hash, token signature or check, one statement) and answering the same bytes. Nothing is
-// validated that the load does not need. Request by request: only who answers several by one
-// statement can be faster.
+// The limit: bare Bun.serve and Bun.sql doing the same work as the service (key lookup by hash, token signature or
+// check, one statement) and returning the same bytes. Nothing is validated that the load does not need. One statement
+// for each request: only a server that answers several requests with one statement can be faster.
 import { createHash, createHmac } from "node:crypto"
 import { SQL } from "bun"
 import { getAddress, recoverMessageAddress } from "viem"

@@ -17,9 +17,9 @@ export type LoadName = (typeof loadNames)[number]
 
 export interface Load {
   readonly name: LoadName
-  /** Fresh requests for so many seconds. */
+  /** New requests for this many seconds. */
   readonly requests: (seconds: number) => ReadonlyArray<LoadRequest>
-  /** Whether a request is another only the first time. */
+  /** True if a request does its work only the first time. */
   readonly once: boolean
 }
 
@@ -32,7 +32,7 @@ const amountOf = (count: number) => String(100 + (count % 9_000)).replace(/(..)$
 const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url")
 const tokenHeader = base64url({ alg: "HS256", typ: "intent+jwt", kid: "bench" })
 
-/** An intent token as each of the servers makes it. */
+/** An intent token as each of the servers creates it. */
 const intentToken = (merchant: BenchMerchant, count: number) => {
   const iat = Math.floor(Date.now() / 1000)
   const signed = `${tokenHeader}.${base64url({
@@ -72,7 +72,7 @@ export const makeLoads = async ({ merchants, payments, buyer }: Dataset): Promis
       const body = { intentToken: intentToken(merchant, index) }
       return { method: "POST", path: "/api/v1/payments", key: merchant.publishable, body }
     })
-  // Every seventh meets every merchant and every state.
+  // Every seventh reaches every merchant and every state.
   const retrieves = payments
     .filter((_, index) => index % 7 === 0)
     .map(({ id, merchant }): LoadRequest => {
@@ -83,7 +83,7 @@ export const makeLoads = async ({ merchants, payments, buyer }: Dataset): Promis
     path: "/api/v1/payments",
     key: secret
   }))
-  // The evidence of the buyer's settled payments again.
+  // The evidence of the buyer's settled payments, reported again.
   const reports = payments
     .filter(({ payer }) => payer === buyer.address.slice(2).toLowerCase())
     .map(({ id, merchant, transactionId }, index): LoadRequest => {
@@ -97,7 +97,7 @@ export const makeLoads = async ({ merchants, payments, buyer }: Dataset): Promis
     { name: "retrieve", requests: () => retrieves, once: false },
     { name: "list of 20", requests: () => lists, once: false },
     { name: "report, replayed", requests: () => reports, once: false },
-    // Last, as it makes the tables grow.
+    // Last, because it makes the tables grow.
     { name: "open payment", requests: opens, once: true }
   ]
 }

@@ -1,7 +1,7 @@
-// Resident memory of processes, as Linux tells it.
+// Resident memory of processes, from Linux's /proc.
 import { readFileSync } from "node:fs"
 
-/** Megabytes resident now; NaN once the process is gone. */
+/** The present resident memory in megabytes; NaN once the process is gone. */
 export const megabytesOf = (pid: number): number => {
   try {
     return (
@@ -12,7 +12,7 @@ export const megabytesOf = (pid: number): number => {
   }
 }
 
-/** Samples a process every 100 ms; what it returns stops, and answers the most that the process held. */
+/** Samples a process every 100 ms; the returned function stops, and returns the peak. */
 export const watchMemory = (pid: number): (() => number) => {
   let peak = megabytesOf(pid)
   const timer = setInterval(() => {

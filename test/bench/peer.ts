@@ -1,5 +1,4 @@
-// The peer: the same endpoints as a good engineer writes them by hand with Hono,
-// zod, postgres.js, jose and viem.
+// The peer: the same endpoints, as a good engineer writes them by hand with Hono, zod, postgres.js, jose and viem.
 import { createHash } from "node:crypto"
 import { type Context, Hono } from "hono"
 import { jwtVerify, SignJWT } from "jose"

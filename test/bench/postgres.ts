@@ -15,10 +15,10 @@ const newestVersion = () => {
   return version
 }
 
-/** Such as `Postgres 17`. */
+/** For example `Postgres 17`. */
 export const postgresVersion = () => `Postgres ${newestVersion()}`
 
-/** A fresh cluster with an empty database; stopped with the scope. As root it runs under the user postgres. */
+/** A new cluster with an empty database; stopped with the scope. As root it runs under the user postgres. */
 export const startPostgres = Effect.fnUntraced(function* (settings: ReadonlyArray<string> = []) {
   const directory = yield* temporaryDirectory
   const port = yield* freePort(0)

@@ -1,15 +1,15 @@
-// A merchant's receiver in a process of its own, as the sender is: answers 204, and tells what came.
-// `GET /state`, `GET /count` and `POST /reset` are the benchmark's.
+// A merchant's webhook server in a process of its own, like the sender: answers 204, and reports the requests. `GET
+// /state`, `GET /count` and `POST /reset` belong to the benchmark.
 import { Effect } from "effect"
 import { spawnProgram } from "../support/process.ts"
 
 export interface Received {
   readonly count: number
-  /** Ids that came more than once. */
+  /** Ids that arrived more than once. */
   readonly twice: number
   /** Milliseconds since 1970 of the first message. */
   readonly firstAt: number | null
-  /** The first messages, for a look at what was sent. */
+  /** The first messages, to check their contents. */
   readonly heads: ReadonlyArray<{ readonly headers: Readonly<Record<string, string>>; readonly body: string }>
 }
 
@@ -53,7 +53,7 @@ const serve = () => {
   console.log(server.port)
 }
 
-/** A receiver at `127.0.0.1:port`, gone with the scope. */
+/** A webhook server at `127.0.0.1:port`, stopped with the scope. */
 export const startReceiver = Effect.gen(function* () {
   const child = yield* spawnProgram(["test/bench/receiver.ts"], {})
   while (!child.output().includes("\n")) yield* Effect.sleep("10 millis")
@@ -64,7 +64,7 @@ export const startReceiver = Effect.gen(function* () {
     hook: `${url}/hook`,
     state: async (): Promise<Received> => (await fetch(`${url}/state`)).json(),
     reset: () => fetch(`${url}/reset`, { method: "POST" }),
-    /** Returns once so many messages came. */
+    /** Returns once this many messages have arrived. */
     untilReceived: async (count: number, timeoutMillis: number) => {
       const deadline = performance.now() + timeoutMillis
       while (Number(await (await fetch(`${url}/count`)).json()) < count) {

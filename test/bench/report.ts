@@ -90,7 +90,7 @@ const yearTable = ({ neighbour, payments, reads }: YearResult) =>
     ]
   )
 
-/** The whole of what a run measured. */
+/** Everything that a run measured. */
 export const markdown = ({ drain, growth, http, startup, year }: Results): string =>
   [
     `${cpus()[0]?.model.trim()}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Bun ${Bun.version}, ${postgresVersion()} with default settings, ${new Date().toISOString().slice(0, 10)}.`,

@@ -1,4 +1,4 @@
-// How the limit and the peer show a payment's row: the same bytes as the service.
+// The limit's and the peer's form of a payment's row: the same bytes as the service.
 
 export const token = { address: "0x036CbD53842c5426634e7929541eC2318f3dCF7e", chainId: 84532 }
 
@@ -31,7 +31,7 @@ export const usd = (atomic: bigint) => {
   return `${atomic / 1_000_000n}.${fraction.slice(0, 2)}${fraction.slice(2).replace(/0+$/, "")}`
 }
 
-/** `address` gives bytes their checksum. */
+/** `address` adds an address's checksum to its bytes. */
 export const view = (row: PaymentRow, address: (bytes: Uint8Array) => string) => ({
   id: row.id,
   amount: usd(BigInt(row.amount)),

@@ -22,18 +22,18 @@ export interface Server {
   readonly pid: number
 }
 
-/** What intent tokens and DID tokens name, the same for all. */
+/** The origin in intent tokens and DID tokens, the same for all. */
 export const baseUrl = "http://localhost:8787"
 export const tokenSecret = "b".repeat(40)
 
-/** How the image bounds the service's heap and gives back what it frees. */
+/** The image's limits for the service's heap and its allocator. */
 const heap = Object.fromEntries(
   [...readFileSync("Dockerfile", "utf8").matchAll(/\b((?:BUN_JSC|MIMALLOC)_\w+)=(\S+)/g)].map(
     ([, name = "", value = ""]) => [name, value]
   )
 )
 
-/** Nothing that is filled in expires, no limit is met, no chain answers. */
+/** Nothing in the dataset expires, no limit is reached, no chain answers. */
 const commonEnv = {
   BASE_URL: baseUrl,
   INTENT_TOKEN_SECRETS: `bench:${tokenSecret}`,
@@ -44,10 +44,10 @@ const commonEnv = {
   PAYMENT_EXPIRY: "9999d"
 }
 
-/** For the service alone. */
+/** Only for the service. */
 export const serviceEnv = { ...commonEnv, ...heap }
 
-/** Starts one on a database that is filled; it answers when this returns. */
+/** Starts one on a filled database; it answers once this returns. */
 export const startServer = Effect.fnUntraced(function* (name: ServerName, databaseUrl: string) {
   const port = yield* freePort(0)
   const child = yield* spawnProgram([programs[name]], {

@@ -1,5 +1,5 @@
-// What a run measures with. The defaults are those of published results, but for growth and
-// year, published with BENCH_GROWTH=10000000 and BENCH_YEAR=10000000; smaller numbers try a change.
+// A run's settings. The defaults are those of published results, except for growth and year, published with
+// BENCH_GROWTH=10000000 and BENCH_YEAR=10000000; smaller numbers try a change.
 const count = (name: string, fallback: number) => {
   const value = Number(process.env[name] ?? fallback)
   if (!Number.isInteger(value) || value < 1) throw new Error(`${name} must be an integer from 1`)
@@ -7,7 +7,7 @@ const count = (name: string, fallback: number) => {
 }
 
 export const settings = {
-  /** Timed rounds of every comparison, after one that is not counted. */
+  /** Timed rounds of every comparison, after one that does not count. */
   rounds: count("BENCH_ROUNDS", 5),
   /** Seconds of load on one server in one round. */
   seconds: count("BENCH_SECONDS", 3),

@@ -9,16 +9,16 @@ import { settings } from "./settings.ts"
 import { type Spread, spread } from "./statistics.ts"
 
 interface StartResult {
-  /** To ready. */
+  /** Seconds until ready. */
   readonly seconds: Spread
-  /** Ten seconds after that. */
+  /** Ten seconds after it is ready. */
   readonly idleMegabytes: number
 }
 
 export interface StartupResult {
   readonly postgres: StartResult
   readonly embedded: StartResult
-  /** `bun run demo --once`, everything installed. */
+  /** `bun run demo --once`, with everything installed. */
   readonly demoSeconds: number
 }
 
@@ -39,7 +39,7 @@ const startOnce = (env: Readonly<Record<string, string>>, restMillis = 0) =>
   )
 
 const measureStarts = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>) {
-  // The first migrates, and makes the embedded database.
+  // The first start migrates, and creates the embedded database.
   yield* startOnce(env)
   const starts = yield* Effect.replicateEffect(startOnce(env), settings.rounds * 2)
   const { megabytes } = yield* startOnce(env, 10_000)

@@ -1,13 +1,13 @@
-// The few numbers that samples are told by.
+// The few numbers that summarise samples.
 
-/** Least, middle and greatest of several rounds. */
+/** Lowest, median and highest of several rounds. */
 export interface Spread {
   readonly min: number
   readonly median: number
   readonly max: number
 }
 
-/** The middle value, or the mean of the two in the middle; NaN of nothing. */
+/** The median, or the mean of the two middle values; NaN for none. */
 export const median = (values: ReadonlyArray<number>): number => {
   const sorted = values.toSorted((a, b) => a - b)
   const upper = sorted[sorted.length >> 1] ?? Number.NaN
@@ -20,6 +20,6 @@ export const spread = (values: ReadonlyArray<number>): Spread => ({
   max: Math.max(...values)
 })
 
-/** Of each round its own ratio, as what disturbs a round disturbs both. */
+/** A ratio for each round, because a disturbance affects both values of a round. */
 export const ratios = (of: ReadonlyArray<number>, to: ReadonlyArray<number>): Spread =>
   spread(of.map((value, round) => value / (to[round] ?? Number.NaN)))

@@ -19,7 +19,7 @@ export interface Sample {
   readonly p99: number
 }
 
-// Requests are formatted before the first is sent: wrk itself costs every server the same.
+// Requests are formatted before the first is sent, so that wrk itself costs every server the same.
 const lua = (file: string) => `
 local requests, next = {}, 0
 function init()
@@ -51,14 +51,13 @@ const linesOf = (requests: ReadonlyArray<LoadRequest>): string =>
 
 /**
  * Loads a server for the seconds of a round.
- *
- * @throws Error where an answer was no success, a connection broke, or `once` and requests came round again.
+ * @throws Error if an answer was no success, a connection broke, or `once` and requests were repeated.
  */
 export const runWrk = async (options: {
   readonly url: string
   readonly directory: string
   readonly requests: ReadonlyArray<LoadRequest>
-  /** Whether each request is another only the first time. */
+  /** True if each request does its work only the first time. */
   readonly once: boolean
 }): Promise<Sample> => {
   const file = join(options.directory, "requests.tsv")

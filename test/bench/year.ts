@@ -1,5 +1,5 @@
-// `bun run bench year`: a year of one large merchant (overview, statement and balances), read for the first time and again,
-// beside a neighbour who opens payments. Prints the plan of each statement.
+// `bun run bench year`: a year of one large merchant (overview, statement and balances), read for the first time and
+// again, next to a neighbour who opens payments. Prints the plan of each statement.
 import { SQL } from "bun"
 import { Effect } from "effect"
 import { signUp } from "../dashboard/person.ts"
@@ -14,19 +14,24 @@ export interface YearResult {
   readonly payments: number
   readonly reads: ReadonlyArray<{
     readonly name: string
-    /** Seconds of the first read ever, and the median of those that follow. */
+    /** Seconds of the first read, and the median of the later ones. */
     readonly first: number
     readonly again: number
   }>
-  /** Milliseconds within which 99 of 100 openings of the neighbour are answered. */
-  readonly neighbour: { readonly alone: number; readonly beside: number; readonly failed: number }
+  /** Milliseconds within which 99 of 100 openings of the neighbour are answered, and their ratio: medians of the rounds. */
+  readonly neighbour: {
+    readonly alone: number
+    readonly beside: number
+    readonly ratio: number
+    readonly failed: number
+  }
 }
 
 const repeats = 20
-/** Twelve people who look at the year once in three seconds. */
+/** Twelve people who each read the year once in three seconds. */
 const readEveryMillis = 250
-/** Openings of the neighbour a second, and for how many seconds. */
-const openings = { perSecond: 50, seconds: 8 }
+/** The neighbour's openings a second, for how many seconds, and the number of rounds without and with the reads. */
+const openings = { perSecond: 50, seconds: 8, rounds: 5 }
 
 /** From the server's log: each statement once, with its plan. */
 const plansOf = (log: string): ReadonlyArray<string> => {
@@ -49,7 +54,7 @@ export const measureYear = Effect.gen(function* () {
     const neighbour = await signUp(service.baseUrl)
     const sql = new SQL(url, { max: 1 })
     await withoutIndexes(sql, () => fill(sql, person.merchantId, settings.year, 1))
-    // The books are read up to now: balances are compared.
+    // The books are read up to now, so that balances are compared.
     await sql.unsafe(
       "INSERT INTO chain_cursors (chain_id, block_number, block_hash, block_time) VALUES (84532, 1000, decode(repeat('ab', 32), 'hex'), now())"
     )
@@ -58,11 +63,11 @@ export const measureYear = Effect.gen(function* () {
 
     const day = (daysAgo: number) => new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10)
     const period = `from=${day(364)}&to=${day(0)}`
-    /** Seconds until it is answered; asked again where the first reads take too long for one request. */
+    /** Seconds until the answer; repeated if the first reads take too long for one request. */
     const read = async (path: string) => {
       const start = performance.now()
       for (;;) {
-        // Tests take a 503 for a failure; here it says that the first read has not summed all days yet.
+        // Tests treat a 503 as a failure; here it means that the first read has not summed all days yet.
         const { status } = await fetch(
           `${service.baseUrl}/dashboard/api/merchants/${person.merchantId}/test${path}?${period}`,
           { headers: { cookie: person.cookie, "sec-fetch-site": "same-origin" } }
@@ -103,8 +108,6 @@ export const measureYear = Effect.gen(function* () {
       return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? Number.NaN
     }
 
-    await p99()
-    const alone = await p99()
     const explain = async (millis: number) => {
       await sql.unsafe(`ALTER SYSTEM SET auto_explain.log_min_duration = ${millis}`)
       await sql.unsafe("SELECT pg_reload_conf()")
@@ -117,17 +120,23 @@ export const measureYear = Effect.gen(function* () {
     const [{ log } = { log: "" }] = await sql.unsafe("SELECT pg_read_file(pg_current_logfile()) AS log")
     for (const plan of plansOf(log)) console.log(`${plan}\n`)
 
-    let goesOn = true
-    const reading = (async () => {
-      while (goesOn)
-        for (const path of Object.values(paths)) {
-          await read(path)
-          await Bun.sleep(readEveryMillis)
-        }
-    })()
-    const beside = await p99()
-    goesOn = false
-    await reading
+    const besideReads = async () => {
+      let goesOn = true
+      const reading = (async () => {
+        while (goesOn)
+          for (const path of Object.values(paths)) {
+            await read(path)
+            await Bun.sleep(readEveryMillis)
+          }
+      })()
+      const beside = await p99()
+      goesOn = false
+      await reading
+      return beside
+    }
+    await p99()
+    const rounds: Array<{ readonly alone: number; readonly beside: number }> = []
+    while (rounds.length < openings.rounds) rounds.push({ alone: await p99(), beside: await besideReads() })
     const reads: Array<YearResult["reads"][number]> = []
     for (const [name, path] of Object.entries(paths)) {
       const times: Array<number> = []
@@ -135,6 +144,15 @@ export const measureYear = Effect.gen(function* () {
       reads.push({ name, first: firsts[name] ?? Number.NaN, again: median(times) })
     }
     await sql.close()
-    return { payments: settings.year, reads, neighbour: { alone, beside, failed: failures.count } }
+    return {
+      payments: settings.year,
+      reads,
+      neighbour: {
+        alone: median(rounds.map(({ alone }) => alone)),
+        beside: median(rounds.map(({ beside }) => beside)),
+        ratio: median(rounds.map(({ alone, beside }) => beside / alone)),
+        failed: failures.count
+      }
+    }
   })
 })

@@ -1,6 +1,6 @@
-// Plants known secrets, runs flows that succeed, fail, are refused and explode through
-// the real service, and finds none of the secrets where they do not belong: in the
-// output, the traces and logs of a collector, the metrics, error bodies, the database.
+// Plants known secrets, runs flows that succeed, fail, are refused and throw through the real service, and finds none
+// of the secrets where it does not belong: in the output, the traces and logs of a collector, the metrics, error
+// bodies, the database.
 
 import { describe, expect } from "bun:test"
 import { join } from "node:path"
@@ -33,7 +33,7 @@ const planted = {
   wrongPassword: "canary wrong password"
 }
 
-/** Keeps what no other caller may see, and every error body beside it. */
+/** Stores the secrets that no other caller may see, and every error body. */
 const makeLedger = () => {
   const secrets = new Map<string, string>(Object.entries(planted))
   const errorBodies: Array<string> = []
@@ -41,7 +41,7 @@ const makeLedger = () => {
     secrets,
     errorBodies,
     plant: (name: string, value: string) => void secrets.set(name, value),
-    /** Names of the secrets in a text. */
+    /** The names of the secrets in a text. */
     in: (text: string): ReadonlyArray<string> => {
       const lower = text.toLowerCase()
       return [...secrets].filter(([, value]) => lower.includes(value.toLowerCase())).map(([name]) => name)
@@ -51,7 +51,7 @@ const makeLedger = () => {
 
 type Ledger = ReturnType<typeof makeLedger>
 
-/** A node that refuses everything and repeats what it was told, as a debugging proxy would. */
+/** A node that refuses everything and repeats the request, as a debugging proxy would. */
 const gossipingNode = Effect.map(
   Effect.acquireRelease(
     Effect.sync(() => {
@@ -78,7 +78,7 @@ interface Running {
   readonly baseUrl: string
   readonly ledger: Ledger
   readonly hookUrl: string
-  /** Makes handlers fail in the database, and heals it. */
+  /** Makes handlers fail in the database, and repairs it. */
   readonly explode: (work: () => Promise<void>) => Promise<void>
 }
 
@@ -199,7 +199,7 @@ const flows = async ({ baseUrl, ledger, hookUrl, explode }: Running): Promise<vo
   }
   await payAndMore()
 
-  // Secrets where they do not belong come back to nobody.
+  // Misplaced secrets are returned to nobody.
   await ask("POST", "/api/v1/payments", { key: publishable, body: `{"intentToken": "${secret}` })
   await ask("POST", "/api/v1/payments", {
     key: publishable,
@@ -216,7 +216,7 @@ const flows = async ({ baseUrl, ledger, hookUrl, explode }: Running): Promise<vo
   await ask("POST", "/dashboard/api/sign-out", { cookie })
 }
 
-/** Everything readable, bytes as text too. */
+/** Everything readable, with bytes as text too. */
 /** Every row of every table. */
 const rowsOf = async (sql: SQL): Promise<ReadonlyArray<Record<string, unknown>>> => {
   const tables = await sql`SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'`
@@ -269,7 +269,7 @@ const surroundings = Effect.gen(function* () {
   return { sink, env, metrics }
 })
 
-/** The log is JSON lines; lines of failures name their request, and a payment where there is one. */
+/** The log is JSON lines; lines about failures contain their request, and a payment if there is one. */
 const judgeLines = (output: string) => {
   const lines = output
     .trim()
@@ -280,7 +280,7 @@ const judgeLines = (output: string) => {
     expect(["debug", "info", "warn", "error", "fatal"]).toContain(line.level)
     expect(typeof line.message).toBe("string")
   }
-  const failures = lines.filter((line) => line.message === "Unexpected failure")
+  const failures = lines.filter((line) => line.message === "Request failed unexpectedly; it got a 500")
   expect(failures.length).toBeGreaterThan(3)
   for (const { level, requestId } of failures) {
     expect(level).toBe("error")
@@ -346,7 +346,7 @@ describe("Planted secrets", () => {
   )
 
   const production = (body: () => Effect.Effect<unknown, unknown, Scope.Scope>) =>
-    liveEffect("are nowhere in production, on Postgres, with handlers that explode", body, 90_000)
+    liveEffect("are nowhere in production, on Postgres, with handlers that throw", body, 90_000)
   describe("on Postgres", () => {
     production(() =>
       Effect.gen(function* () {

@@ -17,13 +17,13 @@ test("any letter case gives the canonical spelling", () => {
   }
 })
 
-test("a wrong checksum is an address by bytes, but not one that a person typed right", () => {
+test("an address with a wrong checksum parses, but is refused if a person typed it", () => {
   const mistyped = canonical.replace("Cb", "cb")
   expect(String(parseAddress(mistyped))).toBe(canonical)
   expect(parseChecksummedAddress(mistyped)).toBeUndefined()
 })
 
-test("what is no address is none", () => {
+test("a text of another form is no address", () => {
   for (const text of [
     "",
     "0x",
@@ -40,7 +40,7 @@ test("what is no address is none", () => {
   }
 })
 
-test("bytes to address and back", () => {
+test("an address survives the way to bytes and back", () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 20, maxLength: 20 }), (bytes) => {
       const address = addressFromBytes(bytes)

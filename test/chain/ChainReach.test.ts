@@ -1,4 +1,4 @@
-// The height that a payment notes when it opens.
+// The block height that a payment stores when it opens.
 import { expect, test } from "bun:test"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -7,7 +7,7 @@ import { ChainReach } from "../../src/chain/ChainReach.ts"
 const run = <A>(effect: Effect.Effect<A, never, ChainReach>) =>
   Effect.runPromise(effect.pipe(Effect.provide(ChainReach.layer), Effect.provide(TestClock.layer())))
 
-test("a height is noted for half a minute after it was read, and no longer", () =>
+test("a height counts for half a minute after it was read, and no longer", () =>
   run(
     Effect.gen(function* () {
       const reach = yield* ChainReach
@@ -23,7 +23,7 @@ test("a height is noted for half a minute after it was read, and no longer", () 
     })
   ))
 
-test("what is answered late is as old as the question: a process that was suspended meanwhile knows no height", () =>
+test("a late answer is as old as its request: after a suspension the process knows no height", () =>
   run(
     Effect.gen(function* () {
       const reach = yield* ChainReach
@@ -34,7 +34,7 @@ test("what is answered late is as old as the question: a process that was suspen
     })
   ))
 
-test("a chain whose newest block is five minutes old has halted, until it makes another", () =>
+test("a chain whose newest block is five minutes old counts as halted until it makes another", () =>
   run(
     Effect.gen(function* () {
       const reach = yield* ChainReach
@@ -46,7 +46,7 @@ test("a chain whose newest block is five minutes old has halted, until it makes 
       expect(reach.haltedSince("test")).toBeUndefined()
       reach.reading("live")(8n, 1_001n)
       expect(reach.haltedSince("live")).toBeUndefined()
-      // Who has read nothing for half a minute knows nothing.
+      // A process that has read nothing for half a minute knows no height.
       reach.reading("live")(8n, 100n)
       yield* TestClock.adjust("31 seconds")
       expect(reach.haltedSince("live")).toBeUndefined()

@@ -34,7 +34,7 @@ afterAll(() => runtime.dispose())
 const batchAddress = `0x${"1".repeat(40)}` as const
 const spoofAddress = `0x${"5".repeat(40)}` as const
 
-/** Replaces blocks by blocks that hold the same transactions, or none. */
+/** Replaces blocks with blocks that hold the same transactions, or none. */
 const reorganise = Effect.fnUntraced(function* (depth: number, transactions: "drop" | "keep") {
   const chain = yield* LocalChain
   const head = Number(yield* Effect.promise(() => chain.publicClient.getBlockNumber({ cacheTime: 0 })))
@@ -118,7 +118,7 @@ const it = <E>(
 ) => test(name, () => runtime.runPromise(Effect.scoped(effect()).pipe(Effect.asVoid)), 180_000)
 
 describe(row.reorganised, () => {
-  it("a node that forgot the transaction and still shows its block, or has none there yet, proves nothing", () =>
+  it("a node that forgot the transaction but shows its block, or lacks the block, proves nothing", () =>
     Effect.gen(function* () {
       const chain = yield* LocalChain
       const [buyer, merchant] = yield* Effect.all([person(60), person(61)])
@@ -137,7 +137,7 @@ describe(row.reorganised, () => {
         _tag: "Unknown",
         reason: "lagging"
       })
-      // Another machine at its address has neither the transaction nor its block yet.
+      // Another machine behind the node's address has neither the transaction nor its block yet.
       const height = `0x${settled.blockNumber.toString(16)}`
       const behind = yield* rpcProxy(chain.rpcUrl, (method, params) =>
         method === "eth_getTransactionReceipt" || (method === "eth_getBlockByNumber" && params[0] === height)
@@ -153,7 +153,7 @@ describe(row.reorganised, () => {
         reason: "rpc_unavailable"
       })
     }))
-  it("the position counts within the transaction, whatever came before it in the block", () =>
+  it("the log position counts within the transaction, whatever came earlier in the block", () =>
     Effect.gen(function* () {
       const chain = yield* LocalChain
       const [buyer, thief, merchant] = yield* Effect.all([person(60), person(62), person(61)])

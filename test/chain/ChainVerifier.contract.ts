@@ -1,5 +1,4 @@
-// What every ChainVerifier must do, whatever chain is beneath it. Each layer
-// brings a `Driver` for its own chain.
+// The contract of every ChainVerifier, on any chain. Each layer brings a `Driver` for its own chain.
 import { describe, expect, test } from "bun:test"
 import { Effect, type ManagedRuntime } from "effect"
 import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
@@ -15,16 +14,16 @@ export interface Move {
   readonly amount: bigint
 }
 
-/** Moves the chain under test. Every transaction is in a block when it returns. */
+/** Moves the chain under test. Every transaction is in a block when the call returns. */
 export interface Driver {
   readonly buyer: Address
   readonly merchant: Address
   readonly thief: Address
-  /** Gives atomic USDC. */
+  /** Mints atomic USDC. */
   readonly fund: (address: Address, amount: bigint) => Effect.Effect<void>
   readonly transfer: (move: Move) => Effect.Effect<TransactionHash>
   readonly batch: (moves: ReadonlyArray<Move>) => Effect.Effect<TransactionHash>
-  /** The same movement by a token that is not USDC. */
+  /** The same transfer by a token that is not USDC. */
   readonly spoof: (move: Move) => Effect.Effect<TransactionHash>
   readonly mine: (blocks: number) => Effect.Effect<void>
   readonly reorganise: (depth: number, transactions: "drop" | "keep") => Effect.Effect<void>
@@ -88,7 +87,7 @@ export const chainVerifierContract = <R, E>(
     Effect.flatMap(ChainVerifier, (verifier) => verifier.blockStatus("test", settled))
 
   describe(`${name}: ChainVerifier contract`, () => {
-    it("an exact transfer waits for its confirmation, then is verified with what the chain shows", (driver) =>
+    it("an exact transfer waits for its confirmation, then is verified with the chain's facts", (driver) =>
       Effect.gen(function* () {
         const expected = yield* paid(driver)
         expect<unknown>(yield* verify(expected)).toEqual({
@@ -130,7 +129,7 @@ export const chainVerifierContract = <R, E>(
           const result = yield* verify({ ...expected, excludeOrdinals: positions.slice() })
           expect(result._tag).toBe("Verified")
           if (result._tag !== "Verified") continue
-          // Behind another transfer of the same transaction.
+          // It comes after another transfer in the same transaction.
           expect(result.logPosition).toBe(result.ordinal + 1)
           positions.push(result.ordinal)
         }
@@ -143,13 +142,13 @@ export const chainVerifierContract = <R, E>(
         yield* driver.mine(1)
         expect(yield* reasonOf(expectationOf(driver, hash))).toBe("token")
       }))
-    it(`${row.reverted}: not covered by the balance`, (driver) =>
+    it(`${row.reverted}: the buyer's balance does not cover it`, (driver) =>
       Effect.gen(function* () {
         const hash = yield* driver.transfer({ from: driver.buyer, to: driver.merchant, amount: 10n ** 18n })
         yield* driver.mine(1)
         expect(yield* reasonOf(expectationOf(driver, hash))).toBe("reverted")
       }))
-    it(`${row.amount}; ${row.receiver}; ${row.thief}: the differing field is named`, (driver) =>
+    it(`${row.amount}; ${row.receiver}; ${row.thief}: the verdict names the field that differs`, (driver) =>
       Effect.gen(function* () {
         const expected = yield* paid(driver)
         yield* driver.mine(1)
@@ -160,7 +159,7 @@ export const chainVerifierContract = <R, E>(
         expect(yield* changed({ tokenChanges: [] })).toBe("declared_changes")
         expect(yield* changed({ notBefore: new Date(8.64e15) })).toBe("too_old")
       }))
-    it(`${row.reorganised}: dropped before it settled, it is pending again`, (driver) =>
+    it(`${row.reorganised}: a transfer that is dropped before it settles is pending again`, (driver) =>
       Effect.gen(function* () {
         const expected = yield* paid(driver)
         yield* driver.mine(1)
@@ -169,7 +168,7 @@ export const chainVerifierContract = <R, E>(
         yield* driver.mine(2)
         expect(yield* reasonOf(expected)).toBe("not_found")
       }))
-    it(`${row.reorganised}: included again in another block, it verifies there`, (driver) =>
+    it(`${row.reorganised}: a transfer that is included again in another block is verified there`, (driver) =>
       Effect.gen(function* () {
         const expected = yield* paid(driver)
         yield* driver.mine(1)
@@ -190,7 +189,7 @@ export const chainVerifierContract = <R, E>(
         yield* driver.mine(1)
         expect(yield* statusOf(place)).toMatchObject({ confirmations: 5, final: true })
       }))
-    it(`${row.reorganised}: the watch tells a dropped transfer from a moved one`, (driver) =>
+    it(`${row.reorganised}: the watch distinguishes a dropped transfer from a moved one`, (driver) =>
       Effect.gen(function* () {
         const kept = yield* paid(driver)
         yield* driver.mine(1)
@@ -208,7 +207,7 @@ export const chainVerifierContract = <R, E>(
         yield* driver.mine(3)
         expect<unknown>(yield* statusOf(lostPlace)).toEqual({ _tag: "Dropped", reason: "not_included" })
       }))
-    it("balance and head", (driver) =>
+    it("the balance and the head are read", (driver) =>
       Effect.gen(function* () {
         const verifier = yield* ChainVerifier
         const before = yield* verifier.readBalance("test", driver.thief)

@@ -43,7 +43,7 @@ const paid = Effect.gen(function* () {
   return { chain, report: { transactionId, notBefore: new Date(0) } }
 })
 
-testEffect(`${row.rpcLags}: nodes behind the chain, and nodes that are down`, () =>
+testEffect(`${row.rpcLags}: nodes that lag behind the chain, and nodes that are down`, () =>
   Effect.gen(function* () {
     const { chain, report } = yield* paid
     const verifier = yield* ChainVerifier
@@ -61,7 +61,7 @@ testEffect(`${row.rpcLags}: nodes behind the chain, and nodes that are down`, ()
   }).pipe(Effect.provide(ChainVerifier.layerMemory))
 )
 
-testEffect(`${row.rpcLies}: contradiction is pending`, () =>
+testEffect(`${row.rpcLies}: a contradiction is pending`, () =>
   Effect.gen(function* () {
     const { chain, report } = yield* paid
     yield* chain.fault("lie")
@@ -83,7 +83,7 @@ testEffect("a lagging node's silence about a settled transfer proves no reorgani
   }).pipe(Effect.provide(ChainVerifier.layerMemory))
 )
 
-testEffect("without automine a transfer waits for its block; block times are the Clock's", () =>
+testEffect("without automine a transfer waits for its block; block times come from the Clock", () =>
   Effect.gen(function* () {
     const chain = yield* MemoryChain
     yield* TestClock.setTime(5_000_000)
@@ -97,7 +97,7 @@ testEffect("without automine a transfer waits for its block; block times are the
   }).pipe(Effect.provide(ChainVerifier.layerMemory))
 )
 
-testEffect("balances follow transfers, reverts and reorganisations; environments are apart", () =>
+testEffect("balances follow transfers, reverts and reorganisations; environments are separate", () =>
   Effect.gen(function* () {
     const { chain } = yield* paid
     const balance = (address: typeof payer) =>

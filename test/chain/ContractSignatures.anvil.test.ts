@@ -1,5 +1,5 @@
-// Buyers with contract wallets: ERC-1271 once deployed, ERC-6492 before, judged
-// by real contracts on anvil through the nodes' agreement.
+// Buyers with contract wallets: ERC-1271 once deployed, ERC-6492 before, verified by real contracts on anvil through
+// the nodes' agreement.
 import { describe, expect } from "bun:test"
 import { Effect, Layer, Result } from "effect"
 import { encodeAbiParameters, type Hex, hashMessage } from "viem"
@@ -36,11 +36,11 @@ const it = anvilSuite()
 const origin = "https://pay.example"
 const magicSuffix = "6492".repeat(16)
 
-/** ERC-6492: what to call to deploy the wallet, the inner signature, and the magic suffix. */
+/** ERC-6492: the call that deploys the wallet, the inner signature, and the magic suffix. */
 const wrap = (creation: Hex, signature: Hex): Hex =>
   `${encodeAbiParameters([{ type: "address" }, { type: "bytes" }, { type: "bytes" }], [create2Factory, create2Call(creation), signature])}${magicSuffix}`
 
-/** Signs as `wallet` by the key of the development account `owner`. */
+/** Signs as `wallet` with the key of the development account `owner`. */
 const tokenFor = (wallet: Hex, owner: number, seal: (signature: Hex) => Hex = (signature) => signature) =>
   Effect.gen(function* () {
     const chain = yield* LocalChain
@@ -85,7 +85,7 @@ describe(row.buyerToken, () => {
       expect(yield* provedBy(yield* tokenFor(wallet, 70))).toBe(wallet)
       expect(yield* provedBy(yield* tokenFor(wallet, 71))).toBe("signature")
     }))
-  it("ERC-6492: the wallet is proved before it is deployed, and stays undeployed", () =>
+  it("ERC-6492: the wallet is proved before deployment, and stays undeployed", () =>
     Effect.gen(function* () {
       const chain = yield* LocalChain
       const creation = erc1271Creation(yield* person(72))
@@ -98,14 +98,14 @@ describe(row.buyerToken, () => {
       yield* deploy(creation)
       expect(yield* provedBy(yield* tokenFor(wallet, 72, sealed))).toBe(wallet)
     }))
-  it("ERC-6492: a deployment of one's own wallet does not prove another's address", () =>
+  it("ERC-6492: deploying one's own wallet does not prove another's address", () =>
     Effect.gen(function* () {
       const mine = erc1271Creation(yield* person(74))
       const victim = address(create2Address(erc1271Creation(yield* person(75))))
       const sealed = (signature: Hex) => wrap(mine, signature)
       expect(yield* provedBy(yield* tokenFor(victim, 74, sealed))).toBe("signature")
     }))
-  it("an account without code is proved by its own key alone", () =>
+  it("an account without code is proved only by its own key", () =>
     Effect.gen(function* () {
       expect(yield* provedBy(yield* tokenFor(yield* person(76), 77))).toBe("signature")
       expect(yield* provedBy(yield* tokenFor(yield* person(76), 76))).toBe(yield* person(76))
@@ -171,13 +171,13 @@ describe(`${row.buyerToken}: ${row.rpcLies}`, () => {
       expect(yield* provedBy(forged, [rpcUrl, liar.url, rpcUrl])).toBe("signature")
       expect(yield* provedBy(forged, [rpcUrl, liar.url])).toBe("unavailable")
     }))
-  it("without a node a contract wallet is told to try again", () =>
+  it("without a node, the proof of a contract wallet is unavailable for now", () =>
     Effect.gen(function* () {
       const wallet = yield* deploy(erc1271Creation(yield* person(70)))
       expect(yield* provedBy(yield* tokenFor(wallet, 70), [])).toBe("unavailable")
       expect(yield* provedBy(yield* tokenFor(wallet, 70), ["http://127.0.0.1:1"])).toBe("unavailable")
     }))
-  it("odd words are no yes", () =>
+  it("malformed answers are no approval", () =>
     Effect.gen(function* () {
       const { rpcUrl } = yield* LocalChain
       const layerOver = (url: string) => ContractSignatures.layer.pipe(Layer.provide(verifierOver([url])))

@@ -16,7 +16,7 @@ const other = Address.make("0xaf88d065e77c8cC2239327C5EDb3A432268e5831")
 
 const write = (path: string, text: string) => Effect.promise(() => writeFile(path, text))
 
-/** The service's list on a file, and what its operator is told. */
+/** The service's list on a file, and the alerts to its operator. */
 const watched = Effect.gen(function* () {
   const path = join(yield* temporaryDirectory, "deny-list.txt")
   const told: Array<string> = []
@@ -28,7 +28,7 @@ const watched = Effect.gen(function* () {
     Layer.build(layerConfig.pipe(Layer.provide([testConfig({ denyList: Option.some(path) }), alerts]))),
     (context) => Effect.provideContext(DenyList, context)
   ).pipe(Effect.flatten)
-  /** Two looks at the file: it is read once it stays as it is. */
+  /** Lets the watch poll the file: a change is read once it is the same at two polls. */
   const looks = Effect.gen(function* () {
     for (let look = 0; look < 3; look++) {
       yield* TestClock.adjust("2 seconds")
@@ -52,7 +52,7 @@ describe("the deny list's file", () => {
     })
   )
 
-  testEffect("is refused with the line that is no address, or the reason why it cannot be read", () =>
+  testEffect("is refused with the line that is no address, or the reason that it cannot be read", () =>
     Effect.gen(function* () {
       const path = join(yield* temporaryDirectory, "deny-list.txt")
       const refusal = Effect.map(Effect.flip(readDenyList(path)), ({ message }) => message)
@@ -64,7 +64,7 @@ describe("the deny list's file", () => {
     })
   )
 
-  testEffect("is none without the setting", () =>
+  testEffect("is empty without the setting", () =>
     Effect.gen(function* () {
       const list = yield* DenyList.pipe(Effect.provide(layerOnce.pipe(Layer.provide(testConfig()))))
       expect([list.has(one), list.date()]).toEqual([false, null])
@@ -73,7 +73,7 @@ describe("the deny list's file", () => {
 })
 
 describe("while the service runs", () => {
-  testEffect("a start is refused, and closes an earlier process's alert once the file is good", () =>
+  testEffect("a bad file refuses the start; a good file closes an earlier process's alert", () =>
     Effect.gen(function* () {
       const { path, start, told } = yield* watched
       expect((yield* Effect.flip(start)).message).toContain("cannot be read")
@@ -84,7 +84,7 @@ describe("while the service runs", () => {
     })
   )
 
-  testEffect("a new version is in force, written in place or by a rename", () =>
+  testEffect("a new version takes effect, whether written in place or renamed", () =>
     Effect.gen(function* () {
       const { looks, path, start } = yield* watched
       yield* write(path, `${one}\n`)
@@ -103,9 +103,9 @@ describe("while the service runs", () => {
 
   for (const [what, spoil] of [
     ["has a line that is no address", (path: string) => writeFile(path, "nonsense\n")],
-    ["is gone", (path: string) => rm(path)]
+    ["is missing", (path: string) => rm(path)]
   ] as const)
-    testEffect(`a version that ${what} changes nothing and alerts once, until it is mended`, () =>
+    testEffect(`a version that ${what} changes nothing and alerts once, until it is corrected`, () =>
       Effect.gen(function* () {
         const { looks, path, start, told } = yield* watched
         yield* write(path, `${one}\n`)

@@ -1,4 +1,4 @@
-// What several nodes say together: one that stands still, runs ahead or is silent decides nothing.
+// The agreement of several nodes: one that has stopped, runs ahead or is silent decides nothing.
 import { describe, expect } from "bun:test"
 import { Context, Effect, Layer } from "effect"
 import { toHex } from "viem"
@@ -11,7 +11,7 @@ import { liveEffect } from "../support/run.ts"
 const hex = (height: number) => `0x${height.toString(16)}`
 const chainId = hex(84_532)
 
-/** A node at a height, after so many milliseconds. */
+/** A node at this height that answers after this many milliseconds. */
 const at =
   (height: number, millis = 0): Behaviour =>
   async (method) => {
@@ -36,14 +36,14 @@ const poolOf = Effect.fnUntraced(function* (...behaviours: ReadonlyArray<Behavio
   return { pool: Context.get(context, RpcPool), alerts, nodes }
 })
 
-describe("the newest block of a majority", () => {
+describe("the newest block that a majority has", () => {
   const cases: ReadonlyArray<readonly [string, ReadonlyArray<Behaviour>, bigint | "unavailable"]> = [
     ["one node", [at(10)], 10n],
     ["the lower of two", [at(10), at(12)], 10n],
-    ["the first of three stands still", [at(10), at(100), at(100)], 100n],
-    ["the first of three tells a height of nobody", [at(900), at(100), at(101)], 101n],
+    ["the first of three has stopped", [at(10), at(100), at(100)], 100n],
+    ["the first of three invents a height", [at(900), at(100), at(101)], 101n],
     ["one of three is down", [down, at(100), at(101)], 100n],
-    ["one of three is silent", [at(500, 3_000), at(100), at(101)], 100n],
+    ["one of three is silent", [at(500, 20_000), at(100), at(101)], 100n],
     ["one of two is down", [down, at(100)], "unavailable"],
     ["two of three are down", [down, at(100), down], "unavailable"]
   ]
@@ -57,23 +57,23 @@ describe("the newest block of a majority", () => {
           Effect.orElseSucceed(() => "unavailable" as const)
         )
         expect(head).toBe(expected)
-        expect(performance.now() - started).toBeLessThan(2_500)
+        expect(performance.now() - started).toBeLessThan(15_000)
       })
     )
 
-  liveEffect("a node that lies 30 blocks behind or ahead is told of, a lagging one is not", () =>
+  liveEffect("a node 30 blocks behind or ahead raises an alert, a lagging one does not", () =>
     Effect.gen(function* () {
       const { alerts, nodes, pool } = yield* poolOf(at(10), at(100), at(99))
       yield* pool.head("test")
       expect(alerts).toMatchObject([{ kind: "disagreement", env: "test", host: nodes[0]?.host }])
-      expect(alerts[0]?.message).toContain("stands 89 blocks behind the other nodes")
+      expect(alerts[0]?.message).toContain("is 89 blocks behind the other nodes")
     })
   )
 })
 
-liveEffect("an answer that is enough is not held up by nodes that are silent", () =>
+liveEffect("a sufficient answer does not wait for silent nodes", () =>
   Effect.gen(function* () {
-    const { pool } = yield* poolOf(at(7), at(1, 3_000), at(1, 3_000))
+    const { pool } = yield* poolOf(at(7), at(1, 20_000), at(1, 20_000))
     const started = performance.now()
     const answers = yield* pool.gather(
       "test",
@@ -81,13 +81,13 @@ liveEffect("an answer that is enough is not held up by nodes that are silent", (
       (answer) => answer === 7n
     )
     expect(answers).toEqual([7n])
-    expect(performance.now() - started).toBeLessThan(2_500)
+    expect(performance.now() - started).toBeLessThan(15_000)
   })
 )
 
 describe("a call", () => {
   const word = (value: number) => toHex(value, { size: 32 })
-  /** A node whose balance is that of the asked block, or of its own newest one. */
+  /** A node that returns the balance at the requested block, or at its own newest block. */
   const balanceAt =
     (height: number, lies = 0): Behaviour =>
     async (method, params) => {
@@ -96,7 +96,7 @@ describe("a call", () => {
       return { result: word((block === "latest" ? height : Number(block)) + lies) }
     }
 
-  liveEffect("between two blocks is asked again at the block that a majority has", () =>
+  liveEffect("whose answers come from two blocks is repeated at the block that a majority has", () =>
     Effect.gen(function* () {
       const { alerts, pool } = yield* poolOf(balanceAt(11), balanceAt(10))
       expect(yield* pool.agreedCall("test", { data: "0x" })).toBe(word(10))
@@ -104,7 +104,7 @@ describe("a call", () => {
     })
   )
 
-  liveEffect("about which nodes contradict each other at one block is no answer, and an alert", () =>
+  liveEffect("that nodes answer differently at one block has no result, and raises an alert", () =>
     Effect.gen(function* () {
       const { alerts, pool } = yield* poolOf(balanceAt(10), balanceAt(10, 1))
       const { reason } = yield* Effect.flip(pool.agreedCall("test", { data: "0x" }))

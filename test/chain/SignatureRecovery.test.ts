@@ -1,4 +1,5 @@
-// The service's own recovery beside viem's: in turns, in the thread, from memory, and where the thread is lost.
+// The service's own signature recovery compared with viem's: in turns, in the thread, from the cache, and without the
+// thread.
 import { heapStats } from "bun:jsc"
 import { afterAll, expect, test } from "bun:test"
 import { randomBytes } from "node:crypto"
@@ -13,7 +14,7 @@ import { make, SignatureRecovery } from "../../src/chain/SignatureRecovery.ts"
 import { Address } from "../../src/domain/Chain.ts"
 import { testEffect } from "../support/run.ts"
 
-/** A thread has come up, or has failed to. */
+/** Until the thread has started, or has failed to. */
 const started = Effect.sleep("500 millis")
 
 const directory = mkdtempSync(join(tmpdir(), "quittance-thread-"))
@@ -29,7 +30,7 @@ const account = privateKeyToAccount(`0x${"7".repeat(64)}`)
 const address = Address.make(account.address)
 const random = (size: number) => toHex(randomBytes(size))
 
-/** Signed ones, ones that somebody unknown may have signed, and ones that nobody can have. */
+/** Signed hashes, hashes that an unknown account may have signed, and signatures that no account can make. */
 const drawn = (count: number) =>
   Effect.promise(() =>
     Promise.all(
@@ -56,12 +57,12 @@ const judged = (recover: typeof SignatureRecovery.Service, count: number) =>
   })
 
 test(
-  "many at once have the signers that viem says: in turns at first, then in the thread",
+  "many at once have the same signers as with viem: in turns at first, then in the thread",
   () =>
     Effect.gen(function* () {
       const recover = yield* make()
       expect(yield* judged(recover, 200)).toBe(50)
-      // Loaded by now.
+      // The thread has started by now.
       yield* Effect.sleep("1 second")
       let turns = 0
       let counts = true
@@ -78,7 +79,7 @@ test(
   180_000
 )
 
-/** How nice each thread of this process is: the 17th of what follows its name (proc(5)). */
+/** The nice value of each thread of this process: field 17 after its name (proc(5)). */
 const niceOfThreads = () =>
   readdirSync("/proc/self/task").map((thread) => {
     const stat = readFileSync(`/proc/self/task/${thread}/stat`, "utf8")
@@ -86,7 +87,7 @@ const niceOfThreads = () =>
   })
 
 test.skipIf(process.platform !== "linux")(
-  "the thread gives way to the event loop, which stays as it was",
+  "the thread has a lower priority than the event loop, whose own is unchanged",
   () =>
     Effect.gen(function* () {
       const recover = yield* make()
@@ -101,7 +102,7 @@ test.skipIf(process.platform !== "linux")(
   180_000
 )
 
-/** Says that nobody has signed anything: its answers are told from those of the event loop. */
+/** A thread that finds no signer for anything, so that its answers differ from the event loop's. */
 const knowsNobody = () =>
   programOf(`import { parentPort } from "node:worker_threads"
     parentPort.on("message", (asked) => parentPort.postMessage(new Uint8Array((asked.length / 97) * 66)))
@@ -109,7 +110,7 @@ const knowsNobody = () =>
 
 const signedOne = Effect.map(drawn(1), ([one]) => one ?? { hash: "0x" as const, signature: "0x" as const })
 
-test("the thread is asked once it is ready, and not before many have come", () =>
+test("the thread is started by many signatures at once, and used once it is ready", () =>
   Effect.gen(function* () {
     const recover = yield* make(knowsNobody())
     expect(yield* judged(recover, 8)).toBe(2)
@@ -120,7 +121,7 @@ test("the thread is asked once it is ready, and not before many have come", () =
     expect(yield* recover(hash, signature)).toBeUndefined()
   }).pipe(Effect.scoped, Effect.runPromise))
 
-testEffect("a thread that nobody has asked for half a minute is ended", () =>
+testEffect("a thread that is idle for half a minute is stopped", () =>
   Effect.gen(function* () {
     const live = Effect.promise(() => Bun.sleep(500))
     const recover = yield* make(knowsNobody())
@@ -138,15 +139,15 @@ testEffect("a thread that nobody has asked for half a minute is ended", () =>
   }).pipe(Effect.scoped)
 )
 
-test("a signature that comes again is not recovered again", () =>
+test("a repeated signature is not recovered again", () =>
   Effect.gen(function* () {
     const recover = yield* make()
     const hash = random(32)
     const signature = yield* Effect.promise(() => account.sign({ hash }))
     expect(yield* recover(hash, signature)).toBe(address)
-    // At once, in no turn of its own.
+    // Synchronously, from the cache.
     expect(Effect.runSync(recover(hash, signature))).toBe(address)
-    // Another hash or another signature is another question.
+    // Another hash or another signature is another cache entry.
     expect(yield* recover(random(32), signature)).not.toBe(address)
     const bad = concat([random(64), "0x1d"])
     expect(yield* recover(hash, bad)).toBeUndefined()
@@ -154,7 +155,7 @@ test("a signature that comes again is not recovered again", () =>
   }).pipe(Effect.scoped, Effect.runPromise))
 
 test(
-  "a thread that does not start, or ends with questions, costs no answer",
+  "a thread that does not start, or dies with requests, loses no answer",
   () =>
     Effect.gen(function* () {
       const programs = {
@@ -175,7 +176,7 @@ test(
 )
 
 test(
-  "what is longer than a signature is not kept",
+  "an input longer than a signature is not cached",
   () =>
     Effect.gen(function* () {
       const recover = yield* make()

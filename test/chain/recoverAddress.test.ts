@@ -1,4 +1,4 @@
-// Judged against viem, signature by signature. SEED repeats a run, RECOVERIES makes it longer.
+// Compared with viem, signature by signature. SEED repeats a run, RECOVERIES makes it longer.
 import { expect, test } from "bun:test"
 import { createHash, randomInt } from "node:crypto"
 import { Effect } from "effect"
@@ -10,7 +10,7 @@ import { loadSecp256k1, recoverKey } from "../../src/chain/SignatureRecovery/sec
 const seed = Number(process.env["SEED"] ?? randomInt(2 ** 31))
 const count = Number(process.env["RECOVERIES"] ?? 4_000)
 
-/** Of the field and of the group (SEC 2, 2.4.1). */
+/** The orders of the field and of the group (SEC 2, 2.4.1). */
 const p = 2n ** 256n - 2n ** 32n - 977n
 const n = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 const generatorX = 0x79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798n
@@ -27,7 +27,7 @@ interface Case {
   readonly signature: Hex
 }
 
-/** Case `index` of the seed: most are well-formed, of which the curve has every second r. */
+/** Case `index` of the seed: most are well-formed; every second r is on the curve. */
 const caseOf = async (index: number): Promise<Case> => {
   const bytes = createHash("sha512").update(`${seed} ${index}`).digest()
   const more = createHash("sha512").update(bytes).digest()
@@ -50,17 +50,17 @@ const caseOf = async (index: number): Promise<Case> => {
     case 4:
       return { hash, signature: `${concat([r, s])}${toHex(more.subarray(42, 43)).slice(2)}` }
     case 5:
-      // From no bytes to one too many, odd numbers of digits among them.
+      // From no bytes to one too many, including odd numbers of digits.
       return { hash, signature: `0x${`${whole.slice(2)}${v}`.slice(0, (more[42] ?? 0) % 133)}` }
     case 6:
       return { hash, signature: `${concat([r, s])}${pick(["0", "1", "2", "b", "c", "", "000", "1b00"], 42)}` }
     case 7:
-      // R is the generator and s the hash: no key, but the point at infinity.
+      // R is the generator and s the hash: the result is no key, but the point at infinity.
       return { hash, signature: `${concat([word(generatorX), hash])}${v}` }
     case 8: {
       const signed = await account.sign({ hash })
       const parts = parseSignature(signed)
-      // The same signer with the other s.
+      // The same signer with the complementary s.
       const high: Hex = `${concat([parts.r, word(n - BigInt(parts.s))])}${parts.yParity === 0 ? "1c" : "1b"}`
       return { hash, signature: (more[42] ?? 0) % 2 === 0 ? signed : high }
     }
@@ -74,7 +74,7 @@ const byOurs = ({ hash, signature }: Case): Promise<string | undefined> =>
   Effect.runPromise(recoverAddress(hash, signature))
 
 test(
-  `${count} signatures, bad ones among them, have the signer that viem says`,
+  `${count} signatures, including bad ones, have the same signer as with viem`,
   async () => {
     console.log(`SEED=${seed}`)
     let accepted = 0
@@ -106,7 +106,7 @@ test("an account's own signature is recovered, with a high s and with each spell
   expect(await spelled(s, other)).not.toBe(account.address)
 })
 
-test("what no key makes has no signer: r or s out of range, another v, other lengths", async () => {
+test("an impossible signature has no signer: r or s out of range, another v, other lengths", async () => {
   const hash = word(42n)
   const signature = await account.sign({ hash })
   const { r, s } = parseSignature(signature)
@@ -125,7 +125,7 @@ test("what no key makes has no signer: r or s out of range, another v, other len
   expect(await byOurs({ hash: "0x2a", signature })).toBeUndefined()
 })
 
-test("a failure that says nothing of r and s is no verdict on the signature", async () => {
+test("an unrelated failure is no verdict on the signature", async () => {
   await loadSecp256k1()
   const compact = new Uint8Array(64).fill(1)
   expect(recoverKey({ compact: new Uint8Array(64), parity: 0, hash: compact.subarray(32) })).toBeUndefined()

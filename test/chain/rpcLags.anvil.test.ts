@@ -1,4 +1,4 @@
-// Nodes that lag, err, garble or are silent: unknown is pending, never a refusal.
+// Nodes that lag, err, garble or are silent: an unknown transaction is pending, never refused.
 import { beforeEach, describe, expect } from "bun:test"
 import { Effect } from "effect"
 import { alerts, anvilSuite, verdictFor, verifierOver } from "../support/anvilSuite.ts"
@@ -96,7 +96,7 @@ describe(row.rpcLags, () => {
         expect((yield* verdictOver(expected, [behaviour])).verdict).toBe(wanted)
       }))
   }
-  it("removed logs, foreign logs and logs out of order are no receipt", () =>
+  it("removed logs, foreign logs and logs out of order make a receipt invalid", () =>
     Effect.gen(function* () {
       const { expected } = yield* paid
       const changeLogs = (changes: Record<string, unknown>) =>
@@ -115,7 +115,7 @@ describe(row.rpcLags, () => {
         expect((yield* verdictOver(expected, [changeLogs(changes)])).verdict).toBe("pending: rpc_unavailable")
       }
     }))
-  it("a node that fails once is asked again", () =>
+  it("a node that fails once is called again", () =>
     Effect.gen(function* () {
       const { expected } = yield* paid
       let failures = 1
@@ -125,7 +125,7 @@ describe(row.rpcLags, () => {
           : undefined
       expect((yield* verdictOver(expected, [flaky])).verdict).toBe("verified at 0")
     }))
-  it("nothing listens there", () =>
+  it("a node where nothing listens", () =>
     Effect.gen(function* () {
       const { expected } = yield* paid
       const verdict = yield* verdictFor(expected).pipe(Effect.provide(verifierOver(["http://127.0.0.1:1"])))
@@ -139,7 +139,7 @@ describe(row.rpcLags, () => {
         "pending: rpc_unavailable"
       )
     }))
-  it("two good nodes carry one that fails, and do not wait for one that is silent", () =>
+  it("two good nodes outvote one that fails, and do not wait for one that is silent", () =>
     Effect.gen(function* () {
       const { expected } = yield* paid
       for (const behaviour of [text("", 503), text("<html>"), absent, silent]) {
@@ -157,10 +157,10 @@ describe(row.rpcLags, () => {
       const down = text("", 503)
       expect((yield* verdictOver(expected, [down, undefined, down])).verdict).toBe("pending: rpc_unavailable")
       expect((yield* verdictOver(expected, [absent, undefined, absent])).verdict).toBe("pending: not_found")
-      // One has it and one has not yet: nothing is said for either.
+      // One has it and one does not yet: neither wins.
       expect((yield* verdictOver(expected, [absent, undefined])).verdict).toBe("pending: spreading")
     }))
-  it("the depth is what a majority has reached", () =>
+  it("the depth is the one that a majority has reached", () =>
     Effect.gen(function* () {
       const { expected } = yield* paid
       const behind = only("eth_blockNumber", { result: "0x1" })

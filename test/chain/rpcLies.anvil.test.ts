@@ -1,5 +1,5 @@
-// Nodes that lie or serve another chain, and reports that hammer them: nothing settles
-// that did not happen, and the nodes are asked a bounded number of times.
+// Nodes that lie or serve another chain, and reports that hammer them: nothing settles that did not happen, and the
+// nodes get a bounded number of requests.
 import { beforeEach, describe, expect } from "bun:test"
 import { Effect, Schedule } from "effect"
 import { LocalChain } from "../../src/app/dev/LocalChain.ts"
@@ -29,7 +29,7 @@ describe(row.rpcLies, () => {
   })
   const revertedLie = only("eth_getTransactionReceipt", { change: patch({ status: "0x0" }) })
 
-  it("one of three lies: the majority decides, the liar is named by its host alone", () =>
+  it("one of three lies: the majority decides, and the alert names the liar by its host only", () =>
     Effect.gen(function* () {
       const { expected } = yield* paid
       const { nodes, verdict } = yield* verdictOver(expected, [undefined, inventPayer, undefined])
@@ -38,19 +38,19 @@ describe(row.rpcLies, () => {
       expect(alerts.map(({ kind, host }) => [kind, host])).toEqual([["disagreement", nodes[1]?.host ?? ""]])
       expect(alerts[0]?.message).not.toContain("http")
     }))
-  it("one of two lies: pending, and both are named", () =>
+  it("one of two lies: pending, and the alert names both", () =>
     Effect.gen(function* () {
       const { expected } = yield* paid
       expect((yield* verdictOver(expected, [undefined, revertedLie])).verdict).toBe("pending: disagreement")
       expect(alerts.map(({ kind }) => kind)).toEqual(["disagreement", "disagreement"])
     }))
-  it("three nodes, three stories: pending", () =>
+  it("three nodes, three answers: pending", () =>
     Effect.gen(function* () {
       const { expected } = yield* paid
       const { verdict } = yield* verdictOver(expected, [undefined, inventPayer, revertedLie])
       expect(verdict).toBe("pending: disagreement")
     }))
-  it("a lie about a transfer that never was does not settle it", () =>
+  it("a lie about a transfer that does not exist does not settle it", () =>
     Effect.gen(function* () {
       const { chain, expected } = yield* paid
       const receipt = yield* chain.rpc("eth_getTransactionReceipt", [expected.transactionId])
@@ -67,7 +67,7 @@ describe(row.rpcLies, () => {
       expect(alerts.map(({ kind }) => kind)).toEqual(["disagreement"])
       expect((yield* verdictOver(lie, [undefined, liar])).verdict).toBe("pending: disagreement")
     }))
-  it("the same alert comes once a minute, not with each report", () =>
+  it("the same alert is raised once a minute, not with each report", () =>
     Effect.gen(function* () {
       const { chain, expected } = yield* paid
       const liar = yield* rpcProxy(chain.rpcUrl, revertedLie)
@@ -88,7 +88,7 @@ describe(row.wrongChain, () => {
       expect(nodes[0]?.calls).not.toContain("eth_getBlockByNumber")
       expect(alerts.map(({ kind }) => kind)).toEqual(["wrong_chain"])
     }))
-  it("the chain id is asked again after the connection broke", () =>
+  it("the chain id is read again after the connection broke", () =>
     Effect.gen(function* () {
       const { chain, expected } = yield* paid
       const node = yield* rpcProxy(chain.rpcUrl)
@@ -136,7 +136,7 @@ describe(row.wrongChain, () => {
 })
 
 describe(row.hammering, () => {
-  it("a confirmed transfer costs three calls and one chain id", () =>
+  it("a confirmed transfer costs three calls and one read of the chain id", () =>
     Effect.gen(function* () {
       const { chain, expected } = yield* paid
       const node = yield* rpcProxy(chain.rpcUrl)
@@ -151,7 +151,7 @@ describe(row.hammering, () => {
         "eth_getTransactionReceipt"
       ])
     }))
-  it("two hundred reports of one transaction cost one round", () =>
+  it("two hundred reports of one transaction cost one round of calls", () =>
     Effect.gen(function* () {
       const { chain, expected } = yield* paid
       const node = yield* rpcProxy(chain.rpcUrl)
@@ -164,7 +164,7 @@ describe(row.hammering, () => {
       }).pipe(Effect.provide(verifierOver([node.url], { memory: 5000 })))
       expect(node.calls.length).toBeLessThanOrEqual(5)
     }))
-  it("a negative answer is remembered for a moment only", () =>
+  it("a negative answer is cached for a moment only", () =>
     Effect.gen(function* () {
       const { chain, expected } = yield* paid
       const node = yield* rpcProxy(chain.rpcUrl, absent)
@@ -176,7 +176,7 @@ describe(row.hammering, () => {
         expect(yield* verdictFor(expected)).toBe("verified at 0")
       }).pipe(Effect.provide(verifierOver([node.url], { memory: 100 })))
     }))
-  it("a negative answer stands while the head does, at one call for all, and falls with the next block", () =>
+  it("a negative answer is reused while the head is the same, and expires with the next block", () =>
     Effect.gen(function* () {
       const { chain, expected } = yield* paid
       const node = yield* rpcProxy(chain.rpcUrl, absent)
@@ -194,7 +194,7 @@ describe(row.hammering, () => {
         expect(rounds()).toBe(2)
       }).pipe(Effect.provide(verifierOver([node.url], { memory: 50, negativeMemory: 5000 })))
     }))
-  it("a negative answer ends with its time on a chain that stands still", () =>
+  it("a negative answer expires after its time on a halted chain", () =>
     Effect.gen(function* () {
       const { chain, expected } = yield* paid
       const node = yield* rpcProxy(chain.rpcUrl, absent)
@@ -203,16 +203,16 @@ describe(row.hammering, () => {
         node.behave(() => undefined)
         yield* Effect.sleep("60 millis")
         expect(yield* verdictFor(expected)).toBe("pending: not_found")
-        yield* Effect.sleep("1 second")
+        yield* Effect.sleep("3 seconds")
         expect(yield* verdictFor(expected)).toBe("verified at 0")
-      }).pipe(Effect.provide(verifierOver([node.url], { memory: 20, negativeMemory: 1_000 })))
+      }).pipe(Effect.provide(verifierOver([node.url], { memory: 20, negativeMemory: 3_000 })))
     }))
-  it("what settles never rests on an old observation", () =>
+  it("a settlement never relies on an old observation", () =>
     Effect.gen(function* () {
       const { chain, expected } = yield* paid
       const node = yield* rpcProxy(chain.rpcUrl)
       yield* Effect.gen(function* () {
-        // The wrong buyer's report leaves an observation that would prove the right one's.
+        // The wrong buyer's report leaves an observation that would prove the right buyer's.
         expect(yield* verdictFor({ ...expected, payer: usdc })).toBe("mismatch: payer")
         node.behave(absent)
         yield* Effect.sleep("60 millis")
@@ -223,7 +223,7 @@ describe(row.hammering, () => {
 })
 
 describe("balances", () => {
-  it("atomic USDC and wei, from the first node that answers", () =>
+  it("atomic USDC and wei are read from the first node that answers", () =>
     Effect.gen(function* () {
       const { chain } = yield* paid
       const holder = yield* person(49)

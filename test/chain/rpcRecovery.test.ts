@@ -1,4 +1,4 @@
-// Alerts about a node close themselves once it answers as it should.
+// Alerts about a node close once it answers correctly.
 import { describe, expect } from "bun:test"
 import { Context, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
@@ -37,7 +37,7 @@ const poolOver = Effect.fnUntraced(function* (behaviours: ReadonlyArray<Behaviou
       key: String,
       contradicts: () => true
     })
-    // Every node's answer has been heard, not the deciding ones alone.
+    // Gives every node time to answer, not only the deciding ones.
     .pipe(Effect.andThen(Effect.promise(() => Bun.sleep(100))))
   const saidNow = () => told.splice(0).sort()
   return { nodes, ask, saidNow }
@@ -49,7 +49,7 @@ const limited: Behaviour = (method) =>
     : { error: { code: -32_007, message: "50/second request limit reached" } }
 
 describe("Alerts about a node", () => {
-  testEffect("refusing: raised after three calls in a row, closed once the method is answered", () =>
+  testEffect("for refused calls: raised after three calls in a row, closed once the method is answered", () =>
     Effect.gen(function* () {
       const { nodes, ask, saidNow } = yield* poolOver([limited])
       yield* ask
@@ -67,7 +67,7 @@ describe("Alerts about a node", () => {
     ["unreachable", absent],
     ["malformed_answer", garbled]
   ] as const) {
-    testEffect(`${kind}: raised, kept while it comes and goes, closed after ten quiet seconds`, () =>
+    testEffect(`for ${kind}: raised, open while the node is unsteady, closed after ten quiet seconds`, () =>
       Effect.gen(function* () {
         const { nodes, ask, saidNow } = yield* poolOver([trouble])
         const [node] = nodes
@@ -94,7 +94,7 @@ describe("Alerts about a node", () => {
     )
   }
 
-  testEffect("one that cannot be stored keeps no answer back", () =>
+  testEffect("that cannot be stored do not delay an answer", () =>
     Effect.gen(function* () {
       const node = yield* rpcProxy(undefined, absent)
       const context = yield* Layer.build(
@@ -116,7 +116,7 @@ describe("Alerts about a node", () => {
     })
   )
 
-  testEffect("disagreement: closed once the node says what the majority says", () =>
+  testEffect("for disagreement: closed once the node agrees with the majority", () =>
     Effect.gen(function* () {
       const { nodes, ask, saidNow } = yield* poolOver([healthy("0x10"), healthy("0x10"), healthy("0x11")])
       yield* ask
@@ -131,7 +131,7 @@ describe("Alerts about a node", () => {
     })
   )
 
-  testEffect("what another process has told of is closed by a node's first answer", () =>
+  testEffect("that another process raised are closed by a node's first answer", () =>
     Effect.gen(function* () {
       const { ask, saidNow } = yield* poolOver([healthy("0x10")])
       yield* ask

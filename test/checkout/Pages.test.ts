@@ -1,5 +1,5 @@
-// What the service answers browsers: headers of the pages, the script and its integrity,
-// and the delivery that the playground reads.
+// The service's answers to browsers: headers of the pages, the script and its integrity, and the delivery that the
+// playground reads.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { pagePaths } from "../../src/checkout/Pages.ts"
@@ -17,7 +17,7 @@ const other = await makeShop(service)
 describe("Pages", () => {
   const crossOrigin = new Set(["/checkout.js", "/walletconnect.js"])
   for (const path of pagePaths) {
-    test(`${path} keeps the rules of every answer`, async () => {
+    test(`${path} follows the rules of every answer`, async () => {
       const answer = await fetch(`${service.baseUrl}${path}`)
       expect(answer.status).toBe(200)
       expect(answer.headers.get("cache-control")).toBe(crossOrigin.has(path) ? "no-cache" : "no-store")
@@ -30,7 +30,7 @@ describe("Pages", () => {
     })
   }
 
-  test("every page with a checkout shows wallets' icons: images of data: URLs, and no others", async () => {
+  test("every page with a checkout may show wallets' icons as data: URLs, and no other images", async () => {
     for (const path of ["/pay", "/playground", `/link/${crypto.randomUUID()}`, "/counter"]) {
       const policy = (await fetch(`${service.baseUrl}${path}`)).headers.get("content-security-policy") ?? ""
       expect(policy.split("; ")).toContain("img-src data:")
@@ -38,7 +38,7 @@ describe("Pages", () => {
     }
   })
 
-  test("nothing of WalletConnect is named or allowed without a project", async () => {
+  test("without a project no page mentions or allows WalletConnect", async () => {
     const context = await fetch(`${service.baseUrl}/api/v1/checkout-context`, {
       headers: { authorization: `Bearer ${shop.keys.publishable}` }
     })
@@ -48,7 +48,7 @@ describe("Pages", () => {
     expect(policy).not.toContain("walletconnect")
   })
 
-  test("/checkout.js loads from any origin, gzipped, with the integrity that is told", async () => {
+  test("/checkout.js loads from any origin, gzipped, with the published integrity", async () => {
     const answer = await fetch(`${service.baseUrl}/checkout.js`)
     expect(answer.headers.get("access-control-allow-origin")).toBe("*")
     expect(answer.headers.get("cross-origin-resource-policy")).toBe("cross-origin")
@@ -58,7 +58,7 @@ describe("Pages", () => {
     expect(told.trim()).toBe(`sha384-${Buffer.from(digest).toString("base64")}`)
   })
 
-  test("a script that the browser has is not sent again", async () => {
+  test("a script that the browser has cached is not sent again", async () => {
     const first = await fetch(`${service.baseUrl}/checkout.js`)
     const etag = first.headers.get("etag") ?? ""
     expect(etag).toMatch(/^"sha384-/)
@@ -70,7 +70,7 @@ describe("Pages", () => {
     expect(other.status).toBe(200)
   })
 
-  test("/pay and /playground have a strict policy and no frame", async () => {
+  test("/pay and /playground have a strict policy and cannot be framed", async () => {
     for (const path of ["/pay", "/playground"]) {
       const { headers } = await fetch(`${service.baseUrl}${path}`)
       const policy = headers.get("content-security-policy") ?? ""
@@ -84,16 +84,16 @@ describe("Pages", () => {
     }
   })
 
-  test("in production the playground asks no node", async () => {
+  test("in production the playground connects to no node", async () => {
     const policy = async (one: TestService) =>
       (await fetch(`${one.baseUrl}/playground`)).headers.get("content-security-policy") ?? ""
-    // Nor in development one that is not on the developer's own machine.
+    // Nor does it in development to a node that is not on the developer's own machine.
     for (const one of [service, production]) expect(await policy(one)).not.toContain("sepolia")
   })
 
   const delivery = (id: string) => `/api/v1/checkout/test-delivery?paymentId=${id}`
 
-  test("a settled payment's delivery is shown without the merchant's url or secret", async () => {
+  test("a settled payment's delivery is shown without the merchant's URL or secret", async () => {
     const registered = await shop.call({
       method: "POST",
       path: "/api/v1/webhook-endpoint",
@@ -114,7 +114,7 @@ describe("Pages", () => {
     expect(answer.text).not.toContain("whsec_")
   })
 
-  test("a pending payment has none yet; another merchant's is not found", async () => {
+  test("a pending payment has no delivery yet; another merchant's payment is not found", async () => {
     const { body } = await shop.open()
     const own = await shop.call({
       method: "GET",
@@ -130,7 +130,7 @@ describe("Pages", () => {
     expect<unknown>(foreign.body.error.code).toBe("PAYMENT_NOT_FOUND")
   })
 
-  test("live keys are refused, and so is everybody in production", async () => {
+  test("live keys are refused, and in production every key is", async () => {
     const { body } = await shop.open()
     const live = await shop.call({
       method: "GET",

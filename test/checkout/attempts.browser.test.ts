@@ -1,7 +1,8 @@
-// One payment, one payer: what the service knows of an attempt keeps the same wallet from
-// paying again in another browser, and settles a transfer that no browser reports.
+// One payment, one payer: the attempts that the service records stop the same wallet from paying again in another
+// browser, and settle a transfer that no browser reports.
 import { describe, expect } from "bun:test"
 import type { BrowserContext, Page } from "playwright-core"
+import { moneyNetwork } from "../support/moneyNetwork.ts"
 import { checkoutSuite } from "./browserWorld.ts"
 import { press, toReview, untilState } from "./checkoutWorld.ts"
 import { type Behaviour, decline } from "./testWallet.ts"
@@ -23,13 +24,13 @@ const untilSettled = async (id: string, timeout: number) => {
   return false
 }
 
-/** The card of the wallet that pays in another browser already. */
+/** The heading in a browser while the wallet pays in another one. */
 const beingPaid = (page: Page) => page.getByRole("heading", { name: "Payment in progress" }).waitFor()
 
 describe("The same link in a second browser", () => {
   for (const ignoresNonce of [false, true]) {
     browserTest(
-      `sends nothing while the first one's transfer is unmined or unreported${ignoresNonce ? ", the wallet ignoring nonces" : ""}`,
+      `sends nothing while the first browser's transfer is unmined or unreported${ignoresNonce ? ", nonces ignored" : ""}`,
       async () => {
         const buyer = await wallet()
         buyer.ignoresNonce = ignoresNonce
@@ -62,7 +63,7 @@ describe("The same link in a second browser", () => {
     )
   }
 
-  browserTest("that was in the review already is refused when it announces", async () => {
+  browserTest("that had already reached the review is refused when it announces an attempt", async () => {
     const buyer = await wallet()
     let approve = () => {}
     const approved = new Promise<void>((resolve) => {
@@ -87,7 +88,7 @@ describe("The same link in a second browser", () => {
     expect(await transfers(buyer)).toBe(1)
   })
 
-  browserTest("may pay once the first one was declined", async () => {
+  browserTest("may pay after the first browser declined", async () => {
     const buyer = await wallet()
     let refuse = () => {}
     const refused = new Promise<void>((resolve) => {
@@ -115,12 +116,56 @@ describe("The same link in a second browser", () => {
   })
 })
 
+// On Testnet every amount settles at once.
+if (!moneyNetwork.isTest)
+  describe("A payment whose transfer is being confirmed", () => {
+    browserTest("waits on every page, and no page offers to pay again", async () => {
+      const rich = { usdc: 500_000_000n }
+      const { token } = await createIntent("150.00")
+      // A desktop without a wallet, a desktop that lists its wallets, and a page that is about to pay.
+      const bare = await open(await context([]), token)
+      const listing = await open(await context([await wallet()]), token)
+      const reviewing = await open(await context([await wallet(rich)]), token)
+      await Promise.all([bare, listing].map((page) => untilState(page, "connect")))
+      await toReview(reviewing)
+      const paying = await open(await context([await wallet(rich)]), token)
+      await toReview(paying)
+      await press(paying, "Pay $150.00")
+      await untilState(paying, "confirming")
+      const fresh = await open(await context([]), token)
+      for (const page of [bare, listing, reviewing, fresh]) {
+        await untilState(page, "confirming")
+        await page.getByText("confirms this amount in about 10 minutes").first().waitFor()
+        expect(await page.locator("quittance-checkout .stages").count()).toBe(1)
+        expect(await page.locator("quittance-checkout :is(button, svg.qr)").count()).toBe(0)
+        expect(await page.getByText("started this payment").count()).toBe(0)
+      }
+      await mine(40)
+      for (const page of [paying, bare, listing, reviewing, fresh]) await untilState(page, "settled")
+    })
+
+    browserTest("makes other pages wait even if nobody reports it", async () => {
+      const buyer = await wallet({ usdc: 500_000_000n })
+      const { token } = await createIntent("150.00")
+      const bare = await open(await context([]), token)
+      const browser = await context([buyer])
+      await abortReports(browser)
+      const paying = await open(browser, token)
+      await toReview(paying)
+      await press(paying, "Pay $150.00")
+      await untilState(bare, "confirming")
+      await browser.close()
+      await mine(40)
+      await untilState(bare, "settled")
+    })
+  })
+
 describe("An announcement", () => {
-  browserTest("that gets no answer leaves the wallet alone; trying again pays once", async () => {
+  browserTest("that gets no answer does not reach the wallet; trying again pays once", async () => {
     const buyer = await wallet()
     const { token } = await createIntent()
     const browser = await context([buyer])
-    // Heard by the service, and the answer lost.
+    // The service receives it, and the answer is lost.
     await browser.route("**/api/v1/payments/*/attempts", async (route) => {
       if (route.request().method() !== "POST") return route.continue()
       await route.fetch()
@@ -140,7 +185,7 @@ describe("An announcement", () => {
     expect(await transfers(buyer)).toBe(1)
   })
 
-  browserTest("answered late, when the buyer has sent again, is not taken back", async () => {
+  browserTest("answered late, after the buyer has sent again, is not withdrawn", async () => {
     const buyer = await wallet()
     buyer.behave("eth_sendTransaction", never)
     const { token } = await createIntent()
@@ -173,7 +218,7 @@ describe("An announcement", () => {
     expect(asked).toEqual(["POST", "POST"])
   })
 
-  browserTest("whose end the service may not have heard of is ended before the next one", async () => {
+  browserTest("whose end may not have reached the service is ended before the next one", async () => {
     const buyer = await wallet()
     buyer.behave("eth_sendTransaction", decline)
     const { token } = await createIntent()

@@ -1,4 +1,4 @@
-// The merchant's branding in the checkout: set in the dashboard, seen by the buyer.
+// The merchant's branding in the checkout: set in the dashboard, visible to the buyer.
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -18,63 +18,68 @@ const { browserTest, world } = await checkoutSuite(
 const { baseUrl, context, createIntent, keys, merchantId, open, runIn, shopUrl, visit, wallet } = world
 
 describe("The merchant's branding", () => {
-  browserTest("logo, colour and support reach the checkout, on the shop's page and its policy", async () => {
-    const password = "correct horse battery"
-    await runIn(
-      Effect.gen(function* () {
-        const accounts = yield* Accounts
-        const link = {
-          email: "anna@example.com",
-          merchantId: MerchantId.make(merchantId),
-          role: "owner" as const,
-          resetPassword: true,
-          invitedBy: null,
-          operator: false
-        }
-        yield* Effect.orDie(accounts.redeem(yield* accounts.createLink(link), password))
-      }).pipe(Effect.provide(Accounts.layer), Effect.provide([SecureRandom.layerWebCrypto, testConfig()]))
-    )
-    const shop = await context([], { width: 1280 })
-    const dashboard = await shop.newPage()
-    await dashboard.goto(`${baseUrl}/dashboard/sign-in`)
-    await dashboard.getByLabel("E-mail").fill("anna@example.com")
-    await dashboard.getByLabel("Password").fill(password)
-    await press(dashboard, "Sign in")
-    await dashboard.getByRole("link", { name: "Settings" }).click()
-    await dashboard.getByLabel("Logo", { exact: true }).setInputFiles({
-      name: "logo.png",
-      mimeType: "image/png",
-      buffer: await dashboard.screenshot({ clip: { x: 0, y: 0, width: 60, height: 40 } })
-    })
-    await dashboard.getByRole("img", { name: "Your logo" }).waitFor()
-    await dashboard.getByLabel("Use our brand colour for the main button").check()
-    await dashboard.getByLabel("Colour", { exact: true }).fill("#ffe04a")
-    await dashboard.getByLabel("Support contact").fill("help@demobooks.example")
-    await dashboard
-      .locator(".card", { hasText: "Support contact" })
-      .getByRole("button", { name: "Save" })
-      .click()
-    await dashboard.getByText("Saved").waitFor()
-    await dashboard.locator(".merchant img.logo").waitFor()
-    await screenshot(dashboard, "dashboard-branding")
-    await shop.close()
+  browserTest(
+    "logo, colour and support address reach the checkout on the shop's page, within its policy",
+    async () => {
+      const password = "correct horse battery"
+      await runIn(
+        Effect.gen(function* () {
+          const accounts = yield* Accounts
+          const link = {
+            email: "anna@example.com",
+            merchantId: MerchantId.make(merchantId),
+            role: "owner" as const,
+            resetPassword: true,
+            invitedBy: null,
+            operator: false
+          }
+          yield* Effect.orDie(accounts.redeem(yield* accounts.createLink(link), password))
+        }).pipe(Effect.provide(Accounts.layer), Effect.provide([SecureRandom.layerWebCrypto, testConfig()]))
+      )
+      const shop = await context([], { width: 1280 })
+      const dashboard = await shop.newPage()
+      await dashboard.goto(`${baseUrl}/dashboard/sign-in`)
+      await dashboard.getByLabel("Email").fill("anna@example.com")
+      await dashboard.getByLabel("Password").fill(password)
+      await press(dashboard, "Sign in")
+      await dashboard.getByRole("link", { name: "Settings" }).click()
+      await dashboard.getByLabel("Logo", { exact: true }).setInputFiles({
+        name: "logo.png",
+        mimeType: "image/png",
+        buffer: await dashboard.screenshot({ clip: { x: 0, y: 0, width: 60, height: 40 } })
+      })
+      await dashboard.getByRole("img", { name: "Your logo" }).waitFor()
+      await dashboard.getByLabel("Use our brand colour for the main button").check()
+      await dashboard.getByLabel("Colour", { exact: true }).fill("#ffe04a")
+      await dashboard.getByLabel("Support contact").fill("help@demobooks.example")
+      await dashboard
+        .locator(".card", { hasText: "Support contact" })
+        .getByRole("button", { name: "Save" })
+        .click()
+      await dashboard.getByText("Saved").waitFor()
+      await dashboard.locator(".merchant img.logo").waitFor()
+      await screenshot(dashboard, "dashboard-branding")
+      await shop.close()
 
-    const { page } = await visit()
-    await toReview(page)
-    const image = page.locator("quittance-checkout header img")
-    expect(await image.evaluate((one) => (one instanceof HTMLImageElement ? one.naturalWidth : 0))).toBe(128)
-    await page.getByText("Questions? help@demobooks.example").waitFor()
-    const pay = page.getByRole("button", { name: "Pay $10.00" })
-    const colours = (one: Element) => [getComputedStyle(one).backgroundColor, getComputedStyle(one).color]
-    expect(await pay.evaluate(colours)).toEqual(["rgb(255, 224, 74)", "rgb(0, 0, 0)"])
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
-      await expectNoAxeViolations(page)
-      await screenshot(page, `branding-${colorScheme}-360`)
+      const { page } = await visit()
+      await toReview(page)
+      const image = page.locator("quittance-checkout header img")
+      expect(await image.evaluate((one) => (one instanceof HTMLImageElement ? one.naturalWidth : 0))).toBe(
+        128
+      )
+      await page.getByText("Questions? help@demobooks.example").waitFor()
+      const pay = page.getByRole("button", { name: "Pay $10.00" })
+      const colours = (one: Element) => [getComputedStyle(one).backgroundColor, getComputedStyle(one).color]
+      expect(await pay.evaluate(colours)).toEqual(["rgb(255, 224, 74)", "rgb(0, 0, 0)"])
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
+        await expectNoAxeViolations(page)
+        await screenshot(page, `branding-${colorScheme}-360`)
+      }
     }
-  })
+  )
 
-  browserTest("a page that is translated goes on: the buyer pays, and the time counts down", async () => {
+  browserTest("a translated page still works: the buyer pays, and the time counts down", async () => {
     const browser = await context([await wallet()])
     const page = await browser.newPage()
     await page.clock.install()
@@ -99,36 +104,39 @@ describe("The merchant's branding", () => {
     expect(await paying.locator("quittance-checkout h2").textContent()).toBe("Payment complete")
   })
 
-  browserTest("what is paid for and until when, in plain text; nothing is paid after it", async () => {
-    const browser = await context([await wallet()])
-    const page = await browser.newPage()
-    await page.clock.install()
-    await page.goto((await open(browser, (await createIntent()).token)).url())
-    await page.evaluate(
-      (text) => {
-        document.querySelector("quittance-checkout")?.setAttribute("description", text)
-      },
-      `Two  books,\n<b>signed</b> ${"x".repeat(300)}`
-    )
-    const description = page.locator("quittance-checkout .description")
-    expect(await description.textContent()).toMatch(/^Two books, <b>signed<\/b> x+…$/)
-    expect((await description.textContent())?.length).toBe(200)
-    await page
-      .locator("quittance-checkout")
-      .getByText(/^Open until /)
-      .waitFor()
-    await toReview(page)
-    await page.clock.fastForward("23:30:00")
-    const timer = page.getByRole("timer")
-    expect(await timer.textContent()).toMatch(/^Time left to pay: (29|30):\d\d$/)
-    await expectNoAxeViolations(page)
-    await screenshot(page, "deadline-360")
-    await page.clock.fastForward("31:00")
-    await untilState(page, "expired")
-    expect(await page.getByRole("button", { name: /^Pay/ }).count()).toBe(0)
-  })
+  browserTest(
+    "the description and the time limit are plain text; after the limit the page does not pay",
+    async () => {
+      const browser = await context([await wallet()])
+      const page = await browser.newPage()
+      await page.clock.install()
+      await page.goto((await open(browser, (await createIntent()).token)).url())
+      await page.evaluate(
+        (text) => {
+          document.querySelector("quittance-checkout")?.setAttribute("description", text)
+        },
+        `Two  books,\n<b>signed</b> ${"x".repeat(300)}`
+      )
+      const description = page.locator("quittance-checkout .description")
+      expect(await description.textContent()).toMatch(/^Two books, <b>signed<\/b> x+…$/)
+      expect((await description.textContent())?.length).toBe(200)
+      await page
+        .locator("quittance-checkout")
+        .getByText(/^Open until /)
+        .waitFor()
+      await toReview(page)
+      await page.clock.fastForward("23:30:00")
+      const timer = page.getByRole("timer")
+      expect(await timer.textContent()).toMatch(/^Time left to pay: (29|30):\d\d$/)
+      await expectNoAxeViolations(page)
+      await screenshot(page, "deadline-360")
+      await page.clock.fastForward("31:00")
+      await untilState(page, "expired")
+      expect(await page.getByRole("button", { name: /^Pay/ }).count()).toBe(0)
+    }
+  )
 
-  browserTest("too little USDC: the address to copy, and where to buy", async () => {
+  browserTest("too little USDC: the page shows the address to copy, and where to buy", async () => {
     const poor = await wallet({ usdc: 0n })
     const browser = await context([poor])
     const page = await open(browser, (await createIntent()).token)
@@ -141,19 +149,22 @@ describe("The merchant's branding", () => {
     await screenshot(page, "needs-funds-onramp-360")
   })
 
-  browserTest("a wrong key: a sentence for the buyer, the reason for the developer", async () => {
-    const browser = await context([])
-    const page = await open(browser, (await createIntent()).token)
-    const said: Array<string> = []
-    page.on("console", (message) => {
-      if (message.type() === "error") said.push(message.text())
-    })
-    await page.evaluate(
-      `document.querySelector("quittance-checkout").setAttribute("publishable-key", "pk_test_wrong")`
-    )
-    await page.getByText("The shop’s checkout is not set up correctly.").first().waitFor()
-    expect(said.join("\n")).toContain("<quittance-checkout> INVALID_API_KEY: The API key is missing")
-  })
+  browserTest(
+    "a wrong key: the buyer reads a sentence, the developer the reason in the console",
+    async () => {
+      const browser = await context([])
+      const page = await open(browser, (await createIntent()).token)
+      const said: Array<string> = []
+      page.on("console", (message) => {
+        if (message.type() === "error") said.push(message.text())
+      })
+      await page.evaluate(
+        `document.querySelector("quittance-checkout").setAttribute("publishable-key", "pk_test_wrong")`
+      )
+      await page.getByText("The shop’s checkout is not set up correctly.").first().waitFor()
+      expect(said.join("\n")).toContain("<quittance-checkout> INVALID_API_KEY: The API key is missing")
+    }
+  )
 
   browserTest("a white button on the white card has an edge", async () => {
     const id = MerchantId.make(merchantId)
@@ -176,7 +187,7 @@ describe("The merchant's branding", () => {
     )
   })
 
-  browserTest("a key or a token that never comes is said; one that comes late is waited for", async () => {
+  browserTest("a missing key or token is reported after ten seconds; a late one is waited for", async () => {
     const { token } = await createIntent()
     const key = keys.test.publishable
     for (const [query, sentence, reason] of [

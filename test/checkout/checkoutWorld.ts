@@ -1,5 +1,5 @@
-// The service as it runs, on a real socket, an embedded Postgres, anvil and the real
-// USDC, with a shop of another origin whose page embeds the checkout under a strict CSP.
+// The service as it runs, on a real socket, an embedded Postgres, anvil and the real USDC, with a shop on another
+// origin whose page embeds the checkout under a strict CSP.
 
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { decodeJwt, SignJWT } from "jose"
@@ -32,22 +32,22 @@ export interface CheckoutWorld {
   readonly baseUrl: string
   readonly shopUrl: string
   readonly chain: LocalChain["Service"]
-  /** Stands before the service's node. */
+  /** A proxy between the service and its node. */
   readonly node: RpcProxy
   readonly keys: FirstKeys
   readonly merchantId: string
   /** Runs on the service's own database and services. */
   readonly runIn: <A, E>(effect: Effect.Effect<A, E, Layer.Success<typeof App.layer>>) => Promise<A>
-  /** `payment.settled` deliveries that the shop got. */
+  /** The `payment.settled` deliveries that the shop received. */
   readonly delivered: Array<Delivery>
   /** Further pages of the shop, by path. */
   readonly pages: Map<string, { readonly body: string; readonly headers: Readonly<Record<string, string>> }>
-  /** What browsers asked of other origins than service and shop, and CSP violations. */
+  /** Requests of browsers to origins other than service and shop, and CSP violations. */
   readonly complaints: Array<string>
   readonly createIntent: (amount?: string, env?: Env) => Promise<{ token: string; id: string }>
-  /** A token of an intent whose five minutes end after so many seconds; negative: ended. */
+  /** A token of an intent that expires after this many seconds; negative: it has expired. */
   readonly tokenEndingIn: (seconds: number) => Promise<string>
-  /** A wallet, with USDC and gas in it where asked. */
+  /** A wallet, with USDC and gas if requested. */
   readonly wallet: (funds?: { readonly usdc?: bigint; readonly gas?: boolean }) => Promise<TestWallet>
   readonly context: (wallets: ReadonlyArray<TestWallet>, options?: PageOptions) => Promise<BrowserContext>
   /** The shop's page with the checkout for a token. */
@@ -58,12 +58,12 @@ export interface CheckoutWorld {
   ) => Promise<{ readonly buyer: TestWallet; readonly browser: BrowserContext; readonly page: Page }>
   /** USDC transfers from a wallet to the merchant. */
   readonly transfers: (wallet: TestWallet) => Promise<number>
-  /** Blocks with each transaction, or on demand. */
+  /** A block with each transaction, or only on request. */
   readonly automine: (on: boolean) => Promise<void>
-  /** Gives the relaying wallet so much gas; from then on buyers may pay by a signature. */
+  /** Gives the relayer wallet this much gas; from then on buyers may pay by a signature. */
   readonly fundRelayer: (wei?: bigint) => Promise<void>
   readonly mine: (blocks?: number) => Promise<void>
-  /** Waits until the service knows the chain up to its head. */
+  /** Waits until the service has read the chain up to its head. */
   readonly untilRead: () => Promise<void>
   readonly payment: (
     id: string
@@ -96,17 +96,17 @@ for (const name of ["ready", "opened", "statechange", "settled", "failed", "clos
       checkoutEvents.push({ name, paymentId: event.detail.paymentId, state: event.detail.state })
   })`
 
-/** The service's wallets on a network whose wallets it does not make itself. */
+/** The service's wallets on a network for which it does not create wallets itself. */
 const walletMnemonic = "legal winner thank year wave sausage worth useful legal winner thank yellow"
 
-/** A transfer counts in its own block. */
+/** A transfer counts from its own block on. */
 const configOf = (environment: Environment) =>
   Layer.effect(
     AppConfig,
     Effect.map(AppConfig, (config) => ({ ...config, confirmations: byEnv(() => 0) }))
   ).pipe(Layer.provide(AppConfig.layer(environment)))
 
-/** Starts everything, with the merchant as said. */
+/** Starts everything, with these properties of the merchant. */
 export const makeCheckoutWorld = Effect.fnUntraced(function* (
   merchant: Partial<NewMerchant>,
   environment: Environment
@@ -165,7 +165,7 @@ export const makeCheckoutWorld = Effect.fnUntraced(function* (
           BASE_URL: baseUrl,
           DATA_DIR: dataDir,
           INTENT_TOKEN_SECRETS: `test:${intentSecret}`,
-          // Nobody listens there: a world has one network.
+          // Nothing listens at this address: a world has one network.
           ...Object.fromEntries(envs.map((each) => [networks[each].nodes.setting, "http://127.0.0.1:9"])),
           [network.nodes.setting]: [node, ...(secondNode === undefined ? [] : [secondNode])]
             .map(({ url }) => url)
@@ -177,7 +177,7 @@ export const makeCheckoutWorld = Effect.fnUntraced(function* (
                 FAUCET_GAS_WEI: "2000000000000000"
               }
             : { [network.wallets.setting]: walletMnemonic }),
-          // A local chain's gas is dearer than the network's own.
+          // Gas on a local chain is more expensive than on the network itself.
           ...Object.fromEntries(
             Object.values(network.relayWei).map(({ setting }) => [setting, String(10n ** 18n)])
           ),
@@ -245,7 +245,7 @@ export const makeCheckoutWorld = Effect.fnUntraced(function* (
         await wallet.install(made, { name: index === 0 ? "Test Wallet" : `Other Wallet ${index}` })
       made.on("request", (request) => {
         const url = request.url()
-        // A balance of other money than test money is read from the wallet's node, which is WalletConnect's own.
+        // Outside Testnet a balance is read from the wallet's node, which is WalletConnect's own.
         const known = [baseUrl, shopUrl, "data:", ...(network.isTest ? [] : [node.url])]
         if (!known.some((one) => url.startsWith(one))) complaints.push(`third party: ${url}`)
       })
@@ -292,10 +292,10 @@ export const makeCheckoutWorld = Effect.fnUntraced(function* (
       const { signers } = await api("/x402/supported")
       const relayer = Address.make(signers["eip155:*"][0])
       const held = await chain.publicClient.getBalance({ address: relayer })
-      // What it has paid for others is no other balance.
+      // The fees that it has paid for buyers do not make it another balance.
       if (held <= wei && held >= wei / 2n) return
       await run(chain.setEth(relayer, wei))
-      // What was read of the wallet is good for two seconds.
+      // The service caches the wallet's balance for two seconds.
       await Bun.sleep(2_100)
     },
     mine: (blocks = 1) => run(chain.mine(blocks)),
@@ -310,10 +310,10 @@ export const makeCheckoutWorld = Effect.fnUntraced(function* (
   return world
 })
 
-/** Blocks after which the service believes that a nonce is used. */
+/** Blocks after which the service trusts that a nonce is used. */
 export const deepEnough = Number(blocksIn(moneyNetwork.env, 10_000)) + 2
 
-/** Waits until the checkout on the page shows a state. */
+/** Waits until the checkout on the page shows this state. */
 export const untilState = async (page: Page, state: string, timeout = 40_000): Promise<void> => {
   await page.locator(`quittance-checkout [data-state="${state}"]`).waitFor({ timeout })
 }

@@ -16,11 +16,11 @@ type Send = (transaction: { readonly to: Hex; readonly data: Hex }) => Promise<u
 
 export interface ContractWallet {
   readonly address: Address
-  /** What a page is given for the owner's signature. */
+  /** The signature that a page receives, made from the owner's signature. */
   readonly seal: (signature: Hex) => Promise<Hex>
   /** Answers the EIP-5792 methods; undefined for others. */
   readonly answer: (method: string, params: ReadonlyArray<unknown>) => (() => Promise<unknown>) | undefined
-  /** Takes calls and sends nothing until it is told to. */
+  /** Accepts calls, and sends nothing until `sendHeld`. */
   holds: boolean
   readonly sendHeld: () => Promise<void>
 }
@@ -49,7 +49,7 @@ export const makeContractWallet = async (
     if (!(await isDeployed())) await send({ to: create2Factory, data: create2Call(creation) })
   }
   if (deployed) await deploy()
-  /** Transactions by the id of their calls; undefined while they are held. */
+  /** Transactions by the id of their calls; undefined while the wallet holds them. */
   const taken = new Map<string, { readonly data: Hex; hash: unknown }>()
   const run = async (batch: { readonly data: Hex; hash: unknown }) => {
     await deploy()

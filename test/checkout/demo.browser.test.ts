@@ -1,8 +1,8 @@
-// The demo prints an address of the playground that works with one click.
+// The playground link that the demo prints works with one click.
 import { expect } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
 import { browserSuite, newPage } from "../support/browser.ts"
-import { spawnProgram } from "../support/process.ts"
+import { spawnDemo } from "../support/process.ts"
 import { press, untilState } from "./checkoutWorld.ts"
 
 const browserTest = browserSuite()
@@ -10,7 +10,7 @@ const browserTest = browserSuite()
 browserTest("the playground that `bun run demo` prints pays and shows the shop's webhook", async () => {
   const scope = Effect.runSync(Scope.make())
   try {
-    const demo = await Effect.runPromise(Scope.provide(spawnProgram(["src/app/dev/demo.ts"], {}), scope))
+    const demo = await Effect.runPromise(Scope.provide(spawnDemo, scope))
     const address = () => /http\S+\/playground#pk=pk_test_\S+/.exec(demo.output())?.[0]
     for (let tries = 0; address() === undefined && tries < 600; tries++) await Bun.sleep(50)
     const page = await newPage({ width: 360 })

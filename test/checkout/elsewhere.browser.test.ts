@@ -1,4 +1,4 @@
-// Buyers without a wallet in their browser: on a phone, by a code, and from an exchange.
+// Buyers without a wallet in their browser: on a phone, by a QR code, and from an exchange.
 
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
@@ -18,7 +18,7 @@ const { baseUrl, chain, context, createIntent, keys, merchantId, open, payment, 
 const phone =
   "Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36"
 
-/** What a code on the page says, by its modules. */
+/** Decodes the text of a QR code on the page from its modules. */
 const codeOf = (page: Page) => page.locator("quittance-checkout svg.qr path").getAttribute("d")
 
 describe("Paying from elsewhere", () => {
@@ -37,7 +37,7 @@ describe("Paying from elsewhere", () => {
     expect(await href("OKX Wallet")).toBe(`okx://wallet/dapp/url?dappUrl=${encoded}`)
   })
 
-  browserTest("a desktop shows a code, and follows while the phone pays", async () => {
+  browserTest("a desktop shows a QR code, and follows the payment on the phone", async () => {
     const { token } = await createIntent()
     const desk = await context([], { width: 1280 })
     let resumeCode = ""
@@ -64,7 +64,7 @@ describe("Paying from elsewhere", () => {
     const began = performance.now()
     await untilState(page, "settled")
     expect(performance.now() - began).toBeLessThan(5_000)
-    // A reload shows how it ended; whoever scans the code now is told.
+    // A reload shows the outcome; a phone that scans the code now sees that the payment is settled.
     await there.reload()
     await untilState(there, "settled")
     const late = await pocket.newPage()
@@ -73,10 +73,10 @@ describe("Paying from elsewhere", () => {
     await Promise.all([desk.close(), pocket.close()])
   })
 
-  browserTest("what has not changed stays in its place while the payment is followed", async () => {
+  browserTest("elements that have not changed stay in the page while the payment is followed", async () => {
     const browser = await context([], { userAgent: phone })
     const page = await open(browser, (await createIntent()).token)
-    /** Whether the element is the same after three looks at the payment. */
+    /** True if the element is still in the page after three polls of the payment. */
     const stays = async (element: Locator) => {
       const handle = await element.elementHandle()
       for (let looks = 0; looks < 3; looks++) await page.waitForResponse(/\/attempts/)
@@ -87,17 +87,20 @@ describe("Paying from elsewhere", () => {
     expect(await stays(page.getByText(receiver))).toBe(true)
   })
 
-  browserTest("a wallet app that injects late, without an announcement, is found and named", async () => {
-    const browser = await context([], { userAgent: phone })
-    await browser.addInitScript(
-      `setTimeout(() => { window.ethereum = { isTrust: true, request: async () => [] } }, 600)`
-    )
-    const page = await open(browser, (await createIntent()).token)
-    await page.getByRole("button", { name: "Trust Wallet" }).waitFor()
-  })
+  browserTest(
+    "a wallet app that injects its provider late, without an announcement, is found and named",
+    async () => {
+      const browser = await context([], { userAgent: phone })
+      await browser.addInitScript(
+        `setTimeout(() => { window.ethereum = { isTrust: true, request: async () => [] } }, 600)`
+      )
+      const page = await open(browser, (await createIntent()).token)
+      await page.getByRole("button", { name: "Trust Wallet" }).waitFor()
+    }
+  )
 
   browserTest(
-    "from an exchange: the address, the exact amount, and a transfer that waits for the shop",
+    "from an exchange: the page shows the address and the exact amount, and the transfer waits for the shop",
     async () => {
       const { token, id } = await createIntent("12.34")
       const browser = await context([], { width: 1280 })
@@ -114,7 +117,7 @@ describe("Paying from elsewhere", () => {
       const newer = other.id
       const second = await open(await context([]), other.token)
       await second.getByRole("heading", { name: "Pay with your phone or a wallet" }).waitFor()
-      // The exchange's wallet is nobody the service knows.
+      // The service does not know the exchange's wallet.
       const hash = await chain.walletClient(0).writeContract({
         address: moneyNetwork.usdc.address,
         abi: usdcAbi,
@@ -123,7 +126,7 @@ describe("Paying from elsewhere", () => {
       })
       await chain.publicClient.waitForTransactionReceipt({ hash })
       expect(await payment(id)).toMatchObject({ status: "pending" })
-      // It waits for the shop, and this payment comes before a newer one of the same amount.
+      // The transfer waits for the shop, and this payment is suggested before a newer one of the same amount.
       const tenant = { merchantId: MerchantId.make(merchantId), env: moneyNetwork.env }
       const waiting = { status: "open" as const, limit: 10, startingAfter: undefined }
       const likely = await runIn(
@@ -141,7 +144,7 @@ describe("Paying from elsewhere", () => {
       expect(likely[0]?.reasons).toContain("address")
       await press(page, "Back")
       await page.getByRole("heading", { name: "Pay with your phone or a wallet" }).waitFor()
-      // Nobody can say any more that nothing was sent.
+      // From now on the page cannot say that nothing was sent.
       await press(page, "Cancel")
       const kept = page.locator("[part=message]", { hasText: "If you already sent the transfer" })
       await kept.waitFor()

@@ -16,7 +16,7 @@ const { browserTest, world } = await checkoutSuite({}, { X402_FACTORIES: create2
 const { automine, chain, context, createIntent, fundRelayer, mine, open, payment, transfers, visit, wallet } =
   world
 
-/** What a person has to confirm in the wallet. */
+/** The prompts that the wallet's user has to confirm. */
 const promptsOf = (wallet: TestWallet) =>
   [
     "eth_signTypedData_v4",
@@ -26,7 +26,7 @@ const promptsOf = (wallet: TestWallet) =>
     "wallet_switchEthereumChain"
   ].reduce((sum, method) => sum + wallet.count(method), 0)
 
-/** From the press of Pay to settled: what it took, for docs/shop.md. */
+/** From the press of Pay to settled: time and traffic, for docs/checkout.md. */
 const measured = async (page: Page, buyer: TestWallet, name: string): Promise<number> => {
   const exchanges: Array<Promise<number>> = []
   const count = (request: Request) => {
@@ -44,7 +44,7 @@ const measured = async (page: Page, buyer: TestWallet, name: string): Promise<nu
   await press(page, "Pay $10.00")
   await untilState(page, "settled")
   const took = performance.now() - began
-  // What ends from here on may end with the page.
+  // Requests that end from here on may end because the page closes.
   page.off("requestfinished", count)
   const sizes = await Promise.all(exchanges)
   const bytes = sizes.reduce((sum, one) => sum + one, 0)
@@ -55,7 +55,7 @@ const measured = async (page: Page, buyer: TestWallet, name: string): Promise<nu
 }
 
 const feeRow = (page: Page, text: string) => page.getByText(text).waitFor()
-const none = "None: the service pays it"
+const none = "None: paid for you"
 
 describe("Paying by a signature", () => {
   beforeAll(async () => {
@@ -78,7 +78,7 @@ describe("Paying by a signature", () => {
     expect(await transfers(buyer)).toBe(1)
   })
 
-  browserTest("a wallet that signs for its own chain alone is asked to switch, once", async () => {
+  browserTest("a wallet that signs only for its own chain is asked to switch, once", async () => {
     const buyer = await wallet({ gas: false })
     buyer.chainId = 1
     buyer.known.add(moneyNetwork.chainId)
@@ -96,15 +96,15 @@ describe("Paying by a signature", () => {
     expect(await transfers(buyer)).toBe(1)
   })
 
-  browserTest("the buyer prefers a transfer, and says who pays the fee", async () => {
+  browserTest("a buyer can choose a transfer, and the page says who pays the fee", async () => {
     const { buyer, page } = await visit()
     await toReview(page)
     await press(page, "Pay the network fee yourself")
-    await feeRow(page, "Paid by you, in ETH")
+    await feeRow(page, "You pay it, in ETH")
     await press(page, "Pay without a network fee")
     await feeRow(page, none)
     await press(page, "Pay the network fee yourself")
-    await feeRow(page, "Paid by you, in ETH")
+    await feeRow(page, "You pay it, in ETH")
     await measured(page, buyer, "by transfer")
     expect(buyer.count("eth_signTypedData_v4")).toBe(0)
     expect(await transfers(buyer)).toBe(1)
@@ -148,7 +148,7 @@ describe("Paying by a signature", () => {
     if (sending === undefined || signing === undefined) throw new Error("two pages")
     await Promise.all([toReview(sending), toReview(signing)])
     await press(sending, "Pay the network fee yourself")
-    await feeRow(sending, "Paid by you, in ETH")
+    await feeRow(sending, "You pay it, in ETH")
     await automine(false)
     await press(signing, "Pay $10.00")
     await untilState(signing, "submitted")
@@ -166,7 +166,7 @@ describe("Paying by a signature", () => {
   })
 
   browserTest(
-    "a buyer whose payment another wallet has paid is asked for nothing, and told who paid",
+    "a buyer whose payment another wallet has paid sends nothing, and sees which wallet paid",
     async () => {
       const buyers = [await wallet({ gas: false }), await wallet({ gas: false })] as const
       const { token } = await createIntent()
@@ -190,7 +190,7 @@ describe("Paying by a signature", () => {
     }
   )
 
-  browserTest("where nothing is relayed, a wallet with USDC and no wei is told to get ETH", async () => {
+  browserTest("without a relayer, a wallet with USDC and no wei is told to get ETH", async () => {
     await fundRelayer(0n)
     const { browser, buyer, page } = await visit({ gas: false })
     await press(page, "Test Wallet")
@@ -208,7 +208,7 @@ describe("Paying by a signature", () => {
     await fundRelayer()
   })
 
-  browserTest("a page that is reloaded after the signature hands it in again", async () => {
+  browserTest("a page that is reloaded after the signature submits it again", async () => {
     const { browser, buyer, page } = await visit({ gas: false })
     await toReview(page)
     let lost = 0
@@ -260,7 +260,7 @@ describe("A contract wallet", () => {
   }
 
   browserTest(
-    "sends calls where nothing is relayed: two prompts from another network, no ETH of its own",
+    "sends calls if there is no relayer: two prompts from another network, no ETH of its own",
     async () => {
       await relayed(false)
       const { buyer } = await contractWallet(false)
@@ -279,7 +279,7 @@ describe("A contract wallet", () => {
     }
   )
 
-  browserTest("that has taken the calls is asked what became of them, also after a reload", async () => {
+  browserTest("that has accepted the calls is polled for their outcome, also after a reload", async () => {
     await relayed(false)
     const { buyer, contract } = await contractWallet(true)
     contract.holds = true
@@ -298,38 +298,41 @@ describe("A contract wallet", () => {
     expect(await transfers(buyer)).toBe(1)
   })
 
-  browserTest("that never answers is found by the id that the page chose, and refuses it twice", async () => {
-    await relayed(false)
-    const { buyer, contract } = await contractWallet(true)
-    let asked = 0
-    buyer.behave("wallet_sendCalls", async (params, next) => {
-      asked += 1
-      return asked === 1 ? new Promise(() => {}) : asked === 2 ? mute(params, next) : next()
-    })
-    const browser = await context([buyer])
-    const page = await open(browser, (await createIntent()).token)
-    await toReview(page)
-    await press(page, "Pay $10.00")
-    await page.getByRole("heading", { name: "Approve the payment" }).waitFor()
-    while (asked < 1) await Bun.sleep(20)
-    await page.reload()
-    await page.getByRole("heading", { name: "Did you approve the payment?" }).waitFor()
-    contract.holds = true
-    await press(page, "Send again")
-    while (asked < 2) await Bun.sleep(20)
-    const ids = buyer.requests
-      .filter(({ method }) => method === "wallet_sendCalls")
-      .map(({ params }) => JSON.stringify(params[0]).match(/"id":"([^"]+)"/)?.[1])
-    expect(new Set(ids).size).toBe(1)
-    await page.reload()
-    await page.getByRole("heading", { name: "Looking for your payment" }).waitFor()
-    await contract.sendHeld()
-    await untilState(page, "settled")
-    expect(await transfers(buyer)).toBe(1)
-  })
+  browserTest(
+    "that never answers is found by the id that the page chose, and refuses a second use of it",
+    async () => {
+      await relayed(false)
+      const { buyer, contract } = await contractWallet(true)
+      let asked = 0
+      buyer.behave("wallet_sendCalls", async (params, next) => {
+        asked += 1
+        return asked === 1 ? new Promise(() => {}) : asked === 2 ? mute(params, next) : next()
+      })
+      const browser = await context([buyer])
+      const page = await open(browser, (await createIntent()).token)
+      await toReview(page)
+      await press(page, "Pay $10.00")
+      await page.getByRole("heading", { name: "Approve the payment" }).waitFor()
+      while (asked < 1) await Bun.sleep(20)
+      await page.reload()
+      await page.getByRole("heading", { name: "Did you approve the payment?" }).waitFor()
+      contract.holds = true
+      await press(page, "Send again")
+      while (asked < 2) await Bun.sleep(20)
+      const ids = buyer.requests
+        .filter(({ method }) => method === "wallet_sendCalls")
+        .map(({ params }) => JSON.stringify(params[0]).match(/"id":"([^"]+)"/)?.[1])
+      expect(new Set(ids).size).toBe(1)
+      await page.reload()
+      await page.getByRole("heading", { name: "Looking for your payment" }).waitFor()
+      await contract.sendHeld()
+      await untilState(page, "settled")
+      expect(await transfers(buyer)).toBe(1)
+    }
+  )
 
   browserTest(
-    "that declines the calls has sent nothing; one that does not know them sends a transaction",
+    "that declines the calls has sent nothing; a wallet without calls sends a transaction",
     async () => {
       await relayed(false)
       const { buyer } = await contractWallet(true)
@@ -338,7 +341,7 @@ describe("A contract wallet", () => {
       const page = await open(browser, (await createIntent()).token)
       await toReview(page)
       await press(page, "Pay $10.00")
-      await page.getByText("You declined in your wallet. Nothing was charged.").last().waitFor()
+      await page.getByText("You declined in your wallet. No money was sent.").last().waitFor()
       buyer.behave("wallet_sendCalls", async () => {
         throw { code: -32601, message: "The method does not exist" }
       })
@@ -346,7 +349,7 @@ describe("A contract wallet", () => {
       await press(page, "Pay $10.00")
       await page.getByText("Your wallet rejected the request.").last().waitFor()
       await press(page, "Pay $10.00")
-      await page.getByText("You declined in your wallet. Nothing was charged.").last().waitFor()
+      await page.getByText("You declined in your wallet. No money was sent.").last().waitFor()
       expect([buyer.count("wallet_sendCalls"), buyer.count("eth_sendTransaction")]).toEqual([2, 1])
       expect(await transfers(buyer)).toBe(0)
     }

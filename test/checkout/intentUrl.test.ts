@@ -1,4 +1,4 @@
-// Where /pay may send a buyer.
+// Which addresses /pay may send a buyer back to.
 import { describe, expect, test } from "bun:test"
 import { followableUrl } from "../../src/checkout/pages/followableUrl.ts"
 

@@ -1,5 +1,5 @@
-// Every state of the checkout, light and dark, on a phone and on a desk: no accessibility
-// finding, nothing cut off, every target large enough. SCREENSHOTS=<directory> keeps pictures.
+// Every state of the checkout, light and dark, on a phone and on a desktop: no accessibility violation, nothing cut
+// off, every target large enough. SCREENSHOTS=<directory> saves pictures.
 import { describe, expect } from "bun:test"
 import type { BrowserContext, Page } from "playwright-core"
 import { expectNoAxeViolations, screenshot } from "../support/browser.ts"
@@ -20,7 +20,7 @@ interface Scene {
   readonly amount?: string
   readonly query?: string
   readonly userAgent?: string
-  /** Whether the relaying wallet has gas. */
+  /** True if the relayer wallet has gas. */
   readonly relayed?: true
   readonly stage: (page: Page, wallet: TestWallet, browser: BrowserContext) => Promise<void>
 }
@@ -95,7 +95,7 @@ const scenes: ReadonlyArray<Scene> = [
     relayed: true,
     stage: async (page) => {
       await toReview(page)
-      await page.getByText("None: the service pays it").waitFor()
+      await page.getByText("None: paid for you").waitFor()
     }
   },
   {
@@ -237,7 +237,7 @@ const scenes: ReadonlyArray<Scene> = [
       await page.evaluate(
         `document.querySelector("quittance-checkout").setAttribute("publishable-key", "${world.keys.live.publishable}")`
       )
-      await heading(page, "Live payments are not open yet")
+      await heading(page, "Live payments are closed")
     }
   },
   {
@@ -301,7 +301,7 @@ const smallTargets = `[...document.querySelector("quittance-checkout").shadowRoo
 
 describe("Looks", () => {
   for (const scene of scenes) {
-    browserTest(`${scene.name}: accessible and whole, light and dark, 320 to 1280 px`, async () => {
+    browserTest(`${scene.name}: accessible and not cut off, light and dark, 320 to 1280 px`, async () => {
       const buyer = scene.noWallet === true ? makeTestWallet(chain.rpcUrl, 84532) : await wallet(scene.funds)
       await world.fundRelayer(scene.relayed === true ? 10n ** 20n : 0n)
       const browser = await context(

@@ -1,4 +1,4 @@
-// A wallet that changes its chain while it is asked: what it is asked names the chain that the money belongs on.
+// A wallet that changes its chain during a request: the request names the chain that the money belongs on.
 import { describe, expect } from "bun:test"
 import { toHex } from "viem"
 import { moneyNetwork } from "../support/moneyNetwork.ts"
@@ -9,34 +9,37 @@ const { browserTest, world } = await checkoutSuite()
 const { context, createIntent, open, transfers, wallet } = world
 const { chainId } = moneyNetwork
 
-describe("A wallet that is on another chain when it is asked for the transfer", () => {
-  browserTest("is asked for the payment's chain: it sends nothing, is switched back, and pays", async () => {
-    const buyer = await wallet()
-    const elsewhere: Array<unknown> = []
-    buyer.behave("eth_sendTransaction", async ([asked]) => {
-      buyer.behave("eth_sendTransaction", undefined)
-      buyer.chainId = 1
-      const named =
-        typeof asked === "object" && asked !== null && "chainId" in asked ? asked.chainId : undefined
-      if (named !== undefined && named !== toHex(buyer.chainId))
-        throw { code: -32602, message: "The active chain is another than the one asked for." }
-      elsewhere.push(asked)
-      return toHex(7n, { size: 32 })
-    })
-    const browser = await context([buyer])
-    const page = await open(browser, (await createIntent()).token)
-    await toReview(page)
-    await press(page, "Pay $10.00")
-    await press(page, "Switch network")
-    await press(page, "Pay $10.00")
-    await untilState(page, "settled", 40_000)
-    expect(elsewhere).toEqual([])
-    expect(buyer.chainId).toBe(chainId)
-    expect(await transfers(buyer)).toBe(1)
-  })
+describe("A wallet that is on another chain when the transfer is requested", () => {
+  browserTest(
+    "gets a request that names the payment's chain: it sends nothing, is switched back, and pays",
+    async () => {
+      const buyer = await wallet()
+      const elsewhere: Array<unknown> = []
+      buyer.behave("eth_sendTransaction", async ([asked]) => {
+        buyer.behave("eth_sendTransaction", undefined)
+        buyer.chainId = 1
+        const named =
+          typeof asked === "object" && asked !== null && "chainId" in asked ? asked.chainId : undefined
+        if (named !== undefined && named !== toHex(buyer.chainId))
+          throw { code: -32602, message: "The active chain is another than the one asked for." }
+        elsewhere.push(asked)
+        return toHex(7n, { size: 32 })
+      })
+      const browser = await context([buyer])
+      const page = await open(browser, (await createIntent()).token)
+      await toReview(page)
+      await press(page, "Pay $10.00")
+      await press(page, "Switch network")
+      await press(page, "Pay $10.00")
+      await untilState(page, "settled", 40_000)
+      expect(elsewhere).toEqual([])
+      expect(buyer.chainId).toBe(chainId)
+      expect(await transfers(buyer)).toBe(1)
+    }
+  )
 
   browserTest(
-    "on the payment's chain, what it takes for a mistake is looked for before it is asked again",
+    "on the payment's chain, an error of a wallet leads to a search for the transfer before the next request",
     async () => {
       const buyer = await wallet()
       buyer.behave("eth_sendTransaction", async () => {
@@ -53,7 +56,8 @@ describe("A wallet that is on another chain when it is asked for the transfer", 
     }
   )
 
-  // Of Trust Wallet, MetaMask, geth and reth, ethers, and of EIP-1193 and EIP-3085; none says what was sent.
+  // Errors of Trust Wallet, MetaMask, geth and reth, ethers, and of EIP-1193 and EIP-3085; none says whether anything
+  // was sent.
   for (const problem of [
     { code: -32603, message: "Provided chainId does not match the currently active chain" },
     { code: -32000, message: "invalid chain ID" },
@@ -63,7 +67,7 @@ describe("A wallet that is on another chain when it is asked for the transfer", 
   ])
     for (const hasSent of [false, true])
       browserTest(
-        `that answers ${problem.code} (${problem.message}) and tells of no change is switched back, and ${hasSent ? "what it has sent is found" : "asked again by the buyer alone"}`,
+        `that answers ${problem.code} (${problem.message}) is switched back, and ${hasSent ? "its transfer is found" : "only the buyer asks it again"}`,
         async () => {
           const buyer = await wallet()
           buyer.behave("eth_sendTransaction", async (_params, next) => {

@@ -37,7 +37,7 @@ describe("/pay", () => {
     await untilState(page, "review")
     await press(page, "Pay $10.00")
     await untilState(page, "settled")
-    // The token is in no address that a server sees.
+    // No URL that a server sees contains the token.
     expect(asked.filter((url) => url.includes(token.slice(0, 40)) && !url.includes("#"))).toEqual([])
     await browser.route(`${shop}/**`, (route) => route.fulfill({ body: "Thank you" }))
     await press(page, "Done")
@@ -45,7 +45,7 @@ describe("/pay", () => {
     world.complaints.splice(0)
   })
 
-  browserTest("leads back to where the buyer came from, where it knows no shop", async () => {
+  browserTest("leads back to the page that the buyer came from, if it knows no shop", async () => {
     const browser = await context([])
     const page = await browser.newPage()
     await page.goto(`${shopUrl}/cart`)
@@ -55,7 +55,7 @@ describe("/pay", () => {
     await page.waitForURL(`${shopUrl}/cart`)
   })
 
-  browserTest("says what to do where there is neither a shop nor a page to go back to", async () => {
+  browserTest("says what to do if there is neither a shop nor a page to go back to", async () => {
     const browser = await context([])
     const from = await browser.newPage()
     await from.goto(shopUrl)
@@ -68,7 +68,7 @@ describe("/pay", () => {
     await page.getByText("You can close this page.").waitFor({ timeout: 5_000 })
   })
 
-  browserTest("makes no link of an address that is none to follow", async () => {
+  browserTest("makes no link of an address that must not be followed", async () => {
     const browser = await context([])
     await browser.route("**/api/v1/payments", async (route) => {
       if (route.request().method() !== "POST") return route.fallback()
@@ -107,7 +107,7 @@ describe("/pay", () => {
     await expectNoAxeViolations(page)
   })
 
-  browserTest("and /playground show themselves in no frame", async () => {
+  browserTest("and /playground cannot be framed", async () => {
     const browser = await context([])
     await browser.route(`${shopUrl}/frames`, (route) =>
       route.fulfill({
@@ -154,13 +154,13 @@ describe("/playground", () => {
       }
       await expectNoAxeViolations(page)
     }
-    // In development the built-in wallet asks the node that the service names; nobody else is asked.
+    // In development the built-in wallet calls the node that the service names; no other host is contacted.
     const node = complaints.splice(0).filter((one) => !one.includes(new URL(world.node.url).host))
     expect(node).toEqual([])
     expect(chain.rpcUrl).toStartWith("http://127.0.0.1")
   })
 
-  browserTest("takes the key from its field, and says what is wrong with it", async () => {
+  browserTest("uses the key in its field, and says what is wrong with a bad one", async () => {
     const browser = await context([])
     const page = await browser.newPage()
     await page.goto(`${baseUrl}/playground`)
@@ -188,15 +188,15 @@ describe("The page of docs/shop.md", () => {
     for (const name of ["checkout.html", "order.js"]) expect(readme).toContain((await example(name)).trim())
   })
 
-  browserTest("embeds the checkout, under the policy and integrity of docs/shop.md", async () => {
+  browserTest("embeds the checkout, under the policy of docs/checkout.md and its integrity", async () => {
     const { token } = await createIntent()
     const integrity = (await (await fetch(`${baseUrl}/checkout.js.integrity`)).text()).trim()
     const html = (await example("checkout.html"))
       .replace("eyJ…", token)
       .replace("pk_test_…", keys.test.publishable)
       .replace('src="https://pay.example.com', `integrity="${integrity}" src="${baseUrl}`)
-    const readme = await Bun.file(join(import.meta.dir, "../../docs/shop.md")).text()
-    const policy = /^script-src 'self' https:\/\/pay\.example\.com.*$/m.exec(readme)?.[0] ?? ""
+    const reference = await Bun.file(join(import.meta.dir, "../../docs/checkout.md")).text()
+    const policy = /^script-src 'self' https:\/\/pay\.example\.com.*$/m.exec(reference)?.[0] ?? ""
     const browser = await context([await wallet()])
     const headers = {
       "content-type": "text/html",
@@ -232,7 +232,7 @@ describe("The page of docs/shop.md", () => {
       )
     expect(await style("button.primary", "backgroundColor")).toBe("rgb(1, 2, 3)")
     expect(await style(".amount", "color")).toBe("rgb(4, 5, 6)")
-    // The page is light; the theme is the element's own.
+    // The page is light; the theme belongs to the element.
     expect(await style(".card", "backgroundColor")).toBe("rgb(22, 24, 29)")
   })
 })

@@ -1,5 +1,5 @@
-// The checkout in real Chromium against the service, anvil and the real USDC: the way
-// that money takes, on a phone's screen, in a page of another origin.
+// The checkout in real Chromium against the service, anvil and the real USDC: the path of the money, on a phone's
+// screen, in a page of another origin.
 
 import { describe, expect } from "bun:test"
 import { toHex } from "viem"
@@ -44,7 +44,7 @@ describe("Paying in a browser", () => {
       "opened",
       "settled"
     ])
-    // Whether the first look comes before the block is a matter of milliseconds.
+    // The first poll may come before or after the block, by milliseconds.
     const states = events.filter(({ name, state }) => name === "statechange" && state !== "confirming")
     expect(states.map(({ state }) => state)).toEqual([
       "connect",
@@ -60,7 +60,7 @@ describe("Paying in a browser", () => {
     expect(delivered[0]?.type).toBe("payment.settled")
   })
 
-  browserTest("by keyboard alone, from a module script", async () => {
+  browserTest("the keyboard is enough to pay, in a checkout loaded by a module script", async () => {
     const browser = await context([await wallet()])
     const page = await open(browser, (await createIntent()).token, "&as=module")
     await untilState(page, "connect")
@@ -80,7 +80,7 @@ describe("Paying in a browser", () => {
     expect(await page.getByRole("status").first().textContent()).toContain("Payment complete")
   })
 
-  browserTest("several wallets are offered, with their data: icons alone", async () => {
+  browserTest("several wallets are offered, and only icons in data: URLs are shown", async () => {
     const [one, other] = [await wallet(), await wallet()]
     const browser = await context([one, other])
     const page = await open(browser, (await createIntent()).token)
@@ -95,17 +95,20 @@ describe("Paying in a browser", () => {
     await toReview(page)
   })
 
-  browserTest("without a wallet the buyer is told; one that announces itself late appears", async () => {
-    const browser = await context([])
-    const late = await wallet()
-    await late.install(browser, { delayMillis: 2_500 })
-    const page = await open(browser, (await createIntent()).token)
-    await page.getByRole("heading", { name: "Pay with your phone or a wallet" }).waitFor()
-    // The code for the phone comes first.
-    await page.locator("quittance-checkout .main .lead + .code-box .qr").waitFor()
-    await page.getByRole("button", { name: "Test Wallet" }).waitFor()
-    await toReview(page)
-  })
+  browserTest(
+    "without a wallet the buyer is told so; a wallet that announces itself late appears",
+    async () => {
+      const browser = await context([])
+      const late = await wallet()
+      await late.install(browser, { delayMillis: 2_500 })
+      const page = await open(browser, (await createIntent()).token)
+      await page.getByRole("heading", { name: "Pay with your phone or a wallet" }).waitFor()
+      // The QR code for the phone comes first.
+      await page.locator("quittance-checkout .main .lead + .code-box .qr").waitFor()
+      await page.getByRole("button", { name: "Test Wallet" }).waitFor()
+      await toReview(page)
+    }
+  )
 
   browserTest(
     "a wallet shows its own icon if that is an image of bounded size, else a drawn one",
@@ -137,9 +140,9 @@ describe("Paying in a browser", () => {
     }
   )
 
-  browserTest("a declined connection, signature and transfer each lead back and on", async () => {
+  browserTest("after a declined connection, signature or transfer the buyer can go on", async () => {
     const { buyer, page } = await visit()
-    const declined = page.getByText("You declined in your wallet. Nothing was charged.").last()
+    const declined = page.getByText("You declined in your wallet. No money was sent.").last()
 
     buyer.behave("eth_requestAccounts", decline)
     await press(page, "Test Wallet")
@@ -156,7 +159,7 @@ describe("Paying in a browser", () => {
     await press(page, "Pay $10.00")
     await untilState(page, "settled")
     expect(await transfers(buyer)).toBe(1)
-    // The identity was signed once for both tries of the transfer.
+    // The identity is signed once for both attempts at the transfer.
     expect(buyer.count("personal_sign")).toBe(2)
   })
 
@@ -178,7 +181,7 @@ describe("Paying in a browser", () => {
       await untilState(page, "settled")
     })
 
-  browserTest("funds that came another way are seen by checking again", async () => {
+  browserTest("funds that arrive another way appear after checking again", async () => {
     const poor = await wallet({ usdc: 5_000_000n })
     const browser = await context([poor])
     const page = await open(browser, (await createIntent()).token)
@@ -192,21 +195,24 @@ describe("Paying in a browser", () => {
     await untilState(page, "review")
   })
 
-  browserTest("USDC that is gone when the wallet is asked is missing, and not ETH", async () => {
-    const { buyer, page } = await visit()
-    await toReview(page)
-    // What the token's contract says.
-    const more = { to: moneyNetwork.usdc.address, data: encodeTransfer(receiver, 60_000_000n) }
-    buyer.behave("eth_sendTransaction", () =>
-      buyer.rpc("eth_estimateGas", [{ from: buyer.address, ...more }])
-    )
-    await press(page, "Pay $10.00")
-    await page.locator("quittance-checkout [part=notice]", { hasText: "Not enough funds" }).waitFor()
-    expect(await page.getByText("not have enough ETH").count()).toBe(0)
-    await page.getByRole("button", { name: "Pay $10.00" }).waitFor()
-  })
+  browserTest(
+    "if USDC is gone when the transfer is requested, the page says that USDC is missing, not ETH",
+    async () => {
+      const { buyer, page } = await visit()
+      await toReview(page)
+      // The error of the token's contract.
+      const more = { to: moneyNetwork.usdc.address, data: encodeTransfer(receiver, 60_000_000n) }
+      buyer.behave("eth_sendTransaction", () =>
+        buyer.rpc("eth_estimateGas", [{ from: buyer.address, ...more }])
+      )
+      await press(page, "Pay $10.00")
+      await page.locator("quittance-checkout [part=notice]", { hasText: "Not enough funds" }).waitFor()
+      expect(await page.getByText("not have enough ETH").count()).toBe(0)
+      await page.getByRole("button", { name: "Pay $10.00" }).waitFor()
+    }
+  )
 
-  browserTest("the wrong network is switched; one that the wallet lacks (4902) is added", async () => {
+  browserTest("the wrong network is switched; a network that the wallet lacks (4902) is added", async () => {
     const buyer = await wallet()
     buyer.chainId = 1
     buyer.known.clear()
@@ -229,7 +235,7 @@ describe("Paying in a browser", () => {
     await untilState(page, "settled")
   })
 
-  browserTest("account, chain and connection that change meanwhile are followed", async () => {
+  browserTest("changes of account, chain and connection during the review are followed", async () => {
     const [buyer, other] = [await wallet(), await wallet()]
     const browser = await context([buyer])
     const page = await open(browser, (await createIntent()).token)
@@ -249,7 +255,7 @@ describe("Paying in a browser", () => {
     await toReview(page)
   })
 
-  browserTest("a wallet that is on another account when it is asked sends nothing", async () => {
+  browserTest("a wallet that is on another account or network at the request sends nothing", async () => {
     const [buyer, other] = [await wallet(), await wallet()]
     const browser = await context([buyer])
     const page = await open(browser, (await createIntent()).token)
@@ -266,7 +272,7 @@ describe("Paying in a browser", () => {
     expect(await transfers(other)).toBe(0)
   })
 
-  browserTest("a wallet may take its time: the page waits, and lets the buyer stop", async () => {
+  browserTest("the page waits for a slow wallet, and lets the buyer stop", async () => {
     const buyer = await wallet()
     let approve = () => {}
     const approved = new Promise<void>((resolve) => {
@@ -277,7 +283,7 @@ describe("Paying in a browser", () => {
       return next()
     })
     const browser = await context([buyer])
-    // Minutes pass on the page's clock, which is there before any of the page's timers.
+    // The page's clock advances by minutes; it is installed before any of the page's timers.
     await browser.clock.install()
     const page = await open(browser, (await createIntent()).token)
     await toReview(page)
@@ -287,14 +293,14 @@ describe("Paying in a browser", () => {
     await untilState(page, "awaiting-signature")
     await press(page, "Stop waiting")
     await page.getByText("Did you approve the payment?").first().waitFor()
-    // The prompt that was left open is approved after all.
+    // The open prompt is approved after all.
     approve()
     await untilState(page, "settled")
     expect(await transfers(buyer)).toBe(1)
     expect(buyer.count("eth_sendTransaction")).toBe(1)
   })
 
-  browserTest("a clock that is hours off signs by the service's", async () => {
+  browserTest("with a clock that is hours off, the page signs by the service's clock", async () => {
     for (const hours of [-5, 5]) {
       const buyer = await wallet()
       const browser = await context([buyer])
@@ -311,7 +317,7 @@ describe("Paying in a browser", () => {
     }
   })
 
-  browserTest("cancelling charges nothing and can be taken back", async () => {
+  browserTest("cancelling charges nothing and can be undone", async () => {
     const { page } = await visit()
     await toReview(page)
     await press(page, "Cancel")
@@ -321,7 +327,7 @@ describe("Paying in a browser", () => {
     await untilState(page, "review")
   })
 
-  browserTest("an Arabic buyer reads from the right, in their own digits and words", async () => {
+  browserTest("an Arabic buyer reads from right to left, in Arabic words and digits", async () => {
     const browser = await context([await wallet()])
     const page = await open(browser, (await createIntent("1234.50")).token, "&lang=ar")
     await untilState(page, "connect")
@@ -331,7 +337,7 @@ describe("Paying in a browser", () => {
     await page.getByRole("heading", { name: "اختر محفظة" }).waitFor()
   })
 
-  browserTest("the language is the browser's where the page names none", async () => {
+  browserTest("the language is the browser's if the page names none", async () => {
     const browser = await context([await wallet()], { locale: "de-DE" })
     const page = await open(browser, (await createIntent("1234.50")).token)
     await page.getByRole("heading", { name: "Wallet wählen" }).waitFor()
@@ -339,29 +345,32 @@ describe("Paying in a browser", () => {
   })
 
   if (moneyNetwork.isTest)
-    browserTest("live never reaches the wallet: the page says that live payments are not open", async () => {
-      const buyer = await wallet()
-      buyer.chainId = 42161
-      buyer.connected = true
-      const { token, id } = await createIntent("10.00", "live")
-      const browser = await context([buyer])
-      const embedded = `${shopUrl}/?token=${token}&key=${keys.live.publishable}`
-      const hosted = `${baseUrl}/pay#token=${token}&key=${keys.live.publishable}`
-      for (const url of [embedded, hosted]) {
-        const page = await browser.newPage()
-        await page.goto(url)
-        await page.getByRole("heading", { name: "Live payments are not open yet" }).waitFor()
-        await page.getByText("Nothing was charged.").last().waitFor()
-        expect(await page.getByRole("button", { name: "Test Wallet" }).count()).toBe(0)
+    browserTest(
+      "a live payment never reaches the wallet: the page says that live payments are not open",
+      async () => {
+        const buyer = await wallet()
+        buyer.chainId = 42161
+        buyer.connected = true
+        const { token, id } = await createIntent("10.00", "live")
+        const browser = await context([buyer])
+        const embedded = `${shopUrl}/?token=${token}&key=${keys.live.publishable}`
+        const hosted = `${baseUrl}/pay#token=${token}&key=${keys.live.publishable}`
+        for (const url of [embedded, hosted]) {
+          const page = await browser.newPage()
+          await page.goto(url)
+          await page.getByRole("heading", { name: "Live payments are closed" }).waitFor()
+          await page.getByText("No money was sent.").last().waitFor()
+          expect(await page.getByRole("button", { name: "Test Wallet" }).count()).toBe(0)
+        }
+        // A test key with a live intent's token does not get around it.
+        const mixed = await browser.newPage()
+        await mixed.goto(`${shopUrl}/?token=${token}&key=${keys.test.publishable}`)
+        await untilState(mixed, "failed")
+        expect(buyer.requests).toEqual([])
+        const opened = await fetch(`${baseUrl}/api/v1/payments/${id}`, {
+          headers: { authorization: `Bearer ${keys.live.secret}` }
+        })
+        expect(opened.status).toBe(404)
       }
-      // A test key with a live intent's token is no way around it.
-      const mixed = await browser.newPage()
-      await mixed.goto(`${shopUrl}/?token=${token}&key=${keys.test.publishable}`)
-      await untilState(mixed, "failed")
-      expect(buyer.requests).toEqual([])
-      const opened = await fetch(`${baseUrl}/api/v1/payments/${id}`, {
-        headers: { authorization: `Bearer ${keys.live.secret}` }
-      })
-      expect(opened.status).toBe(404)
-    })
+    )
 })

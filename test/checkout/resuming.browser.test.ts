@@ -1,5 +1,4 @@
-// A transfer that was sent is never sent twice: reloads in every state, tabs at the
-// same time, wallets that lose their answer.
+// A sent transfer is never sent twice: reloads in every state, several tabs at once, wallets whose answers are lost.
 
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
@@ -15,7 +14,7 @@ const { browserTest, world } = await checkoutSuite()
 const { automine, context, createIntent, delivered, mine, open, runIn, transfers, visit, wallet } = world
 
 const never: Behaviour = () => new Promise(() => {})
-/** Sends, and never tells the page. */
+/** Sends the transaction, and never answers the page. */
 const mute: Behaviour = async (_params, next) => {
   await next()
   return new Promise(() => {})
@@ -25,7 +24,7 @@ const attemptOf = (page: Page, id: string): Promise<{ hash: string | null; nonce
   page.evaluate(`JSON.parse(localStorage.getItem("quittance-checkout:${id}"))`)
 
 describe("A reload", () => {
-  browserTest("in connect, review, wrong network and needs funds comes back to the same state", async () => {
+  browserTest("in connect, review, wrong network and needs funds returns to the same state", async () => {
     const { buyer, page } = await visit()
     await untilState(page, "connect")
     await page.reload()
@@ -43,11 +42,11 @@ describe("A reload", () => {
     await untilState(page, "needs-funds")
     await page.reload()
     await untilState(page, "needs-funds")
-    // Connected once: the rest was asked without a prompt.
+    // The wallet was asked to connect once; everything else was read without a prompt.
     expect(buyer.count("eth_requestAccounts")).toBe(1)
   })
 
-  browserTest("after the wallet sent but before it answered finds the transfer on the chain", async () => {
+  browserTest("between the wallet's sending and its answer finds the transfer on the chain", async () => {
     const buyer = await wallet()
     buyer.behave("eth_sendTransaction", mute)
     const { token, id } = await createIntent()
@@ -66,7 +65,7 @@ describe("A reload", () => {
   })
 
   browserTest(
-    "after the wallet sent into the mempool waits for the block; it does not ask again",
+    "after the wallet sent into the mempool waits for the block, and does not ask again",
     async () => {
       const buyer = await wallet()
       buyer.behave("eth_sendTransaction", mute)
@@ -121,7 +120,7 @@ describe("A reload", () => {
         .map(({ params }) => (params[0] as { nonce: string }).nonce)
       expect(new Set(nonces).size).toBe(1)
       expect(nonces.length).toBe(2)
-      // The first prompt is approved too, at last: the chain refuses its nonce.
+      // The first prompt is approved too, but the chain refuses its nonce.
       release()
       await Bun.sleep(50)
       expect(await result.catch(() => "refused")).toBe("refused")
@@ -130,7 +129,7 @@ describe("A reload", () => {
     }
   )
 
-  browserTest("a second request that is declined says nothing of the first one", async () => {
+  browserTest("and a declined second request leave the first request undecided", async () => {
     const buyer = await wallet()
     let release = () => {}
     const held = new Promise<void>((resolve) => {
@@ -159,7 +158,7 @@ describe("A reload", () => {
     expect(await transfers(buyer)).toBe(1)
   })
 
-  browserTest("while confirming goes on without the wallet; settled stays settled", async () => {
+  browserTest("while confirming continues without the wallet; settled stays settled", async () => {
     const { buyer, page } = await visit()
     await toReview(page)
     await automine(false)
@@ -175,7 +174,7 @@ describe("A reload", () => {
     expect(buyer.count("eth_sendTransaction")).toBe(1)
   })
 
-  browserTest("on another device after it was paid sends nothing", async () => {
+  browserTest("on another device after the payment was paid sends nothing", async () => {
     const [buyer, same] = [await wallet(), await wallet()]
     const { token } = await createIntent()
     const [phone, laptop] = [await context([buyer]), await context([same])]
@@ -191,7 +190,7 @@ describe("A reload", () => {
   })
 
   browserTest(
-    "is not needed where the payment settled meanwhile: coming back to the page shows it",
+    "is not needed if the payment settles in the background: returning to the page shows it",
     async () => {
       const { token } = await createIntent()
       const [phone, laptop] = [await context([await wallet()]), await context([])]
@@ -206,7 +205,7 @@ describe("A reload", () => {
   )
 
   browserTest(
-    "an answer that is lost with the wallet's connection is looked up once it is back",
+    "is not needed after a lost wallet connection: the transfer is searched for on reconnect",
     async () => {
       const { buyer, page } = await visit()
       await toReview(page)
@@ -224,7 +223,7 @@ describe("A reload", () => {
     }
   )
 
-  browserTest("a browser that keeps nothing is asked for nothing", async () => {
+  browserTest("would lose the attempt in a browser without storage: the page asks for nothing", async () => {
     const buyer = await wallet()
     const browser = await context([buyer])
     await browser.addInitScript(`Storage.prototype.setItem = () => { throw new Error("blocked") }`)
@@ -236,7 +235,7 @@ describe("A reload", () => {
   })
 })
 
-/** Both offer the wallets before one connects: a tab that comes to it later restores the account by itself. */
+/** Both tabs list the wallets before one connects; a later tab would restore the account on its own. */
 const bothToReview = async (one: Page, other: Page) => {
   for (const page of [one, other]) await page.getByRole("button", { name: "Test Wallet" }).waitFor()
   for (const page of [one, other]) await toReview(page)
@@ -270,7 +269,7 @@ describe("Two tabs at once", () => {
     expect(delivered.length).toBe(before + 1)
   })
 
-  browserTest("one declines: the other may pay", async () => {
+  browserTest("and one declines: the other may pay", async () => {
     const buyer = await wallet()
     let refuse = () => {}
     const refused = new Promise<void>((resolve) => {
@@ -296,7 +295,7 @@ describe("Two tabs at once", () => {
     expect(await transfers(buyer)).toBe(1)
   })
 
-  browserTest("one closes with its prompt open: the other finds out and asks", async () => {
+  browserTest("and one closes with its prompt open: the other notices and asks", async () => {
     const buyer = await wallet()
     buyer.behave("eth_sendTransaction", mute)
     const { token } = await createIntent()
@@ -311,8 +310,8 @@ describe("Two tabs at once", () => {
   })
 })
 
-describe("While it is not known whether the transfer went out", () => {
-  browserTest("a wallet that is locked or on another chain leads back to it", async () => {
+describe("While it is unknown whether the transfer was sent", () => {
+  browserTest("a wallet that is locked or on another chain can return to the attempt", async () => {
     const buyer = await wallet()
     buyer.behave("eth_sendTransaction", never)
     const { token } = await createIntent()
@@ -348,7 +347,7 @@ describe("While it is not known whether the transfer went out", () => {
   })
 
   browserTest(
-    "a nonce that went to something else leads to a fresh start ten minutes after the request, with a fresh nonce",
+    "a nonce used by another transaction allows a fresh start with a fresh nonce ten minutes later",
     async () => {
       const buyer = await wallet()
       buyer.behave("eth_sendTransaction", never)
@@ -373,7 +372,7 @@ describe("While it is not known whether the transfer went out", () => {
       await page.getByText("Your payment was not sent.").last().waitFor()
       buyer.behave("eth_sendTransaction", undefined)
       await press(page, "Start again")
-      // The wallet may still show the first request, and send it with a nonce of its own.
+      // The wallet may still show the first request, and send it with its own nonce.
       await page.getByRole("heading", { name: "Payment in progress" }).waitFor()
       await runIn(
         Effect.flatMap(

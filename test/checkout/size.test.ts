@@ -1,4 +1,4 @@
-// What a buyer's browser loads: everything in one script, at most 60 kB gzipped.
+// The files that a buyer's browser loads: everything in one script, at most 60 kB gzipped.
 import { describe, expect, test } from "bun:test"
 import { join } from "node:path"
 import { Effect } from "effect"
@@ -22,12 +22,12 @@ describe("Sizes", () => {
     )
     expect(integrity).toMatch(/^sha384-[A-Za-z0-9+/]{64}$/)
     const text = new TextDecoder().decode(bytes)
-    // No code from strings, no markup from strings, nothing loaded later.
+    // The script makes no code or markup from strings, and loads nothing later.
     expect(text).not.toMatch(/\beval\(|new Function|innerHTML|insertAdjacentHTML|document\.write|import\(/)
     expect([...new Set([...text.matchAll(/https?:\/\/[a-z0-9.-]+/g)].map(([url]) => url))].sort()).toEqual([
       "http://www.w3.org",
       "https://arb1.arbitrum.io",
-      // Explorers, which a buyer may open.
+      // Explorers that a buyer may open.
       "https://arbiscan.io",
       "https://link.metamask.io",
       "https://pay.example.com",

@@ -1,5 +1,5 @@
-// Test funds on the whole service: tokens that only the chain could judge cost the nodes a
-// bounded number of calls, whoever sends them.
+// Test funds on the whole service: buyer tokens that only the chain can verify cost the nodes a bounded number of
+// calls, whoever sends them.
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { createDidToken } from "../../src/payments/buyers/createDidToken.ts"
@@ -11,7 +11,7 @@ setDefaultTimeout(60_000)
 const world = await forFile(makeCheckoutWorld({}, {}))
 
 describe("Test funds", () => {
-  test("120 tokens in the names of contract wallets make the nodes judge 40 at most", async () => {
+  test("of 120 tokens in the names of contract wallets the nodes verify at most 40", async () => {
     const wallet = privateKeyToAccount(generatePrivateKey()).address
     const now = Math.floor(Date.now() / 1000)
     const tokens = await Promise.all(

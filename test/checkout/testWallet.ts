@@ -12,30 +12,30 @@ export interface WalletProblem {
   readonly message: string
 }
 
-/** Answers instead of the wallet; `next` is what the wallet would do. Throw a WalletProblem to refuse. */
+/** Answers instead of the wallet; `next` is the wallet's usual answer. Throw a WalletProblem to refuse. */
 export type Behaviour = (params: ReadonlyArray<unknown>, next: () => Promise<unknown>) => Promise<unknown>
 
 export interface TestWallet {
   readonly account: PrivateKeyAccount
-  /** What pages see: the account's address, or the contract's that it owns. */
+  /** The address that pages see: the account's, or that of the contract wallet it owns. */
   readonly address: Hex
-  /** Becomes a contract wallet of which the account is the owner. */
+  /** Becomes a contract wallet owned by the account. */
   readonly becomeContract: (deployed: boolean) => Promise<ContractWallet>
   readonly requests: Array<{ readonly method: string; readonly params: ReadonlyArray<unknown> }>
-  /** Times a method was asked. */
+  /** How often a method was called. */
   readonly count: (method: string) => number
   readonly behave: (method: string, behaviour: Behaviour | undefined) => void
-  /** Chain that the wallet is on, and those it knows. */
+  /** The wallet's present chain, and the chains that it knows. */
   chainId: number
   readonly known: Set<number>
-  /** Accounts that the page may see. */
+  /** The accounts that the page may see. */
   connected: boolean
-  /** The nonce that the page asks for is not used, as in some wallets. */
+  /** The nonce that the page requests is not used, as in some wallets. */
   ignoresNonce: boolean
-  /** Typed data of another chain than the wallet's is refused, as in some wallets. */
+  /** Typed data for another chain than the wallet's is refused, as in some wallets. */
   signsForItsChainAlone: boolean
   readonly rpc: (method: string, params: ReadonlyArray<unknown>) => Promise<unknown>
-  /** Does what a page asks, unless a behaviour says otherwise. */
+  /** Does what a page requests, unless a behaviour overrides it. */
   readonly handle: (
     method: string,
     params: ReadonlyArray<unknown>
@@ -53,7 +53,7 @@ const icon =
 /** Runs in every page before its own scripts, as an extension would. */
 const pageScript = (binding: string, name: string, delayMillis: number) => `(() => {
   const listeners = {}
-  // An extension does not serialise by the page's prototypes; what carries this wallet's calls does.
+  // An extension does not serialise with the page's prototypes, but this wallet's transport does.
   const prototypes = [Array, String, Number, Object].map((one) => one.prototype)
   const unspoilt = (run) => {
     const spoilt = prototypes.map((one) => Object.getOwnPropertyDescriptor(one, "toJSON"))

@@ -1,5 +1,4 @@
-// What goes wrong after the money was sent, or before the checkout can start: each has
-// its state and a way on.
+// Trouble after the money was sent, or before the checkout can start: each case has its state and a way on.
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
 import type { BrowserContext, Page, Route } from "playwright-core"
@@ -33,7 +32,7 @@ const {
 } = world
 const { chainId, env, name: networkName, usdc } = moneyNetwork
 
-/** What a wallet does on "speed up" and "cancel": the same nonce at a higher price. */
+/** A wallet's "speed up" and "cancel": the same nonce at a higher price. */
 const replace = async (wallet: TestWallet, to: Hex, data: Hex, nonce: number) => {
   const signed = await wallet.account.signTransaction({
     chainId,
@@ -48,7 +47,7 @@ const replace = async (wallet: TestWallet, to: Hex, data: Hex, nonce: number) =>
   return wallet.rpc("eth_sendRawTransaction", [signed])
 }
 
-/** However often the page looks what has become of it: two looks would decide. */
+/** Waits for three checks, because two would decide. */
 const staysConfirming = async (page: Page, wallet: TestWallet) => {
   const asked = wallet.count("eth_getLogs")
   while (wallet.count("eth_getLogs") < asked + 3) await Bun.sleep(100)
@@ -79,7 +78,7 @@ describe("A transaction", () => {
     expect(await transfers(buyer)).toBe(1)
   })
 
-  browserTest("that the wallet cancels leads back to the review, and is paid then", async () => {
+  browserTest("that the wallet cancels leads back to the review, and the payment is paid then", async () => {
     const { buyer, page } = await visit()
     await toReview(page)
     await automine(false)
@@ -91,7 +90,7 @@ describe("A transaction", () => {
     await page.getByRole("heading", { name: "Payment not completed" }).waitFor()
     await page.getByText("Another transaction replaced your payment.").last().waitFor()
     await press(page, "Start again")
-    // A reorganisation may still bring it.
+    // A reorganisation may still include it.
     await page.getByText(`Checking on ${networkName} whether it was sent.`).last().waitFor()
     await mine(deepEnough)
     await automine(true)
@@ -102,7 +101,7 @@ describe("A transaction", () => {
   })
 
   browserTest(
-    "whose report is refused for another reason is not said to be wrong, nor that nothing was charged",
+    "whose report is refused for another reason is not called wrong, nor is it said that no money was sent",
     async () => {
       const { browser, buyer, page } = await visit()
       await toReview(page)
@@ -135,7 +134,7 @@ describe("A transaction", () => {
     const page = await open(browser, (await createIntent()).token)
     await toReview(page)
     await automine(false)
-    // Another transaction of the buyer's waits, which the wallet's node does not tell of.
+    // Another transaction of the buyer is pending, which the wallet's node does not show.
     await replace(buyer, buyer.account.address, "0x", 0)
     await press(page, "Pay $10.00")
     await untilState(page, "confirming")
@@ -147,11 +146,11 @@ describe("A transaction", () => {
   })
 
   browserTest(
-    "that the wallet's node does not show is not given up for the nonce that was asked for",
+    "that the wallet's node does not show is not given up because of the requested nonce",
     async () => {
       const buyer = await wallet()
       buyer.ignoresNonce = true
-      // The node's own count: the nonce that the page asks for is used by then, and the transaction unknown.
+      // The node's own count: by then the requested nonce is used, and the transaction unknown.
       buyer.behave("eth_getTransactionByHash", async () => null)
       buyer.behave("eth_getTransactionCount", async (params, next) => {
         if (params[1] === "pending") return "0x0"
@@ -172,7 +171,7 @@ describe("A transaction", () => {
   )
 
   browserTest(
-    "that is cancelled and that the wallet's node has never shown is given up after ten minutes",
+    "that is cancelled and that the wallet's node never showed is given up after ten minutes",
     async () => {
       const buyer = await wallet()
       buyer.behave("eth_getTransactionByHash", async () => null)
@@ -213,7 +212,7 @@ describe("A transaction", () => {
           }
         ])
       )
-    // Circle blocks the buyer in the same block, first.
+    // Circle blocks the buyer earlier in the same block.
     await blocked("0xf9f92be4", 90_000_000_000n)
     await mine(deepEnough)
     await untilState(page, "cancelled", 40_000)
@@ -222,7 +221,7 @@ describe("A transaction", () => {
     await automine(true)
     await blocked("0x1a895266", 90_000_000_000n)
     await untilRead()
-    // The list of all attempts is older than the one of the account's own, with which its attempt ends.
+    // The list of all attempts is older than the list of the account's own, in which the attempt ends.
     const listed = Promise.withResolvers<void>()
     await page.route(/\/attempts\?$/, async (route) => {
       const response = await route.fetch()
@@ -243,31 +242,34 @@ describe("A transaction", () => {
     await untilState(page, "settled")
   })
 
-  browserTest("from an account other than the signed one is claimed by signing with it", async () => {
-    const [buyer, other] = [await wallet(), await wallet()]
-    buyer.behave("eth_sendTransaction", async (params) => {
-      const { to, data } = params[0] as { to: Hex; data: Hex }
-      return replace(other, to, data, 0)
-    })
-    const browser = await context([buyer])
-    const page = await open(browser, (await createIntent()).token)
-    await toReview(page)
-    await press(page, "Pay $10.00")
-    await page.getByRole("heading", { name: "Confirm it was you" }).waitFor()
-    await page.getByText(`The transfer came from ${other.account.address}`).last().waitFor()
-    buyer.behave("personal_sign", async (params) =>
-      other.account.signMessage({ message: { raw: params[0] as Hex } })
-    )
-    buyer.behave("eth_accounts", async () => [other.account.address])
-    await buyer.emit(page, "accountsChanged", [other.account.address])
-    await press(page, "Sign the message")
-    await untilState(page, "settled")
-  })
+  browserTest(
+    "from an account other than the one that signed is claimed by a signature of that account",
+    async () => {
+      const [buyer, other] = [await wallet(), await wallet()]
+      buyer.behave("eth_sendTransaction", async (params) => {
+        const { to, data } = params[0] as { to: Hex; data: Hex }
+        return replace(other, to, data, 0)
+      })
+      const browser = await context([buyer])
+      const page = await open(browser, (await createIntent()).token)
+      await toReview(page)
+      await press(page, "Pay $10.00")
+      await page.getByRole("heading", { name: "Confirm it was you" }).waitFor()
+      await page.getByText(`The transfer came from ${other.account.address}`).last().waitFor()
+      buyer.behave("personal_sign", async (params) =>
+        other.account.signMessage({ message: { raw: params[0] as Hex } })
+      )
+      buyer.behave("eth_accounts", async () => [other.account.address])
+      await buyer.emit(page, "accountsChanged", [other.account.address])
+      await press(page, "Sign the message")
+      await untilState(page, "settled")
+    }
+  )
 })
 
 describe("When the network is down", () => {
   browserTest(
-    "the service's node: the balance is unknown, the report is kept and settles later",
+    "the service's node: the balance is unknown; the report is stored and settles later",
     async () => {
       const { buyer, page } = await visit()
       await toReview(page)
@@ -295,27 +297,30 @@ describe("When the network is down", () => {
     await untilState(page, "settled")
   })
 
-  browserTest("the wallet's node after an unclear answer: no sending again until it answers", async () => {
-    const buyer = await wallet()
-    buyer.behave("eth_sendTransaction", async (_params, next) => {
-      await next()
-      buyer.behave("eth_getLogs", async () => {
-        throw { code: -32603, message: "fetch failed" }
+  browserTest(
+    "the wallet's node after an unclear answer: no second request until the node answers",
+    async () => {
+      const buyer = await wallet()
+      buyer.behave("eth_sendTransaction", async (_params, next) => {
+        await next()
+        buyer.behave("eth_getLogs", async () => {
+          throw { code: -32603, message: "fetch failed" }
+        })
+        throw { code: -32603, message: "timeout" }
       })
-      throw { code: -32603, message: "timeout" }
-    })
-    const browser = await context([buyer])
-    const page = await open(browser, (await createIntent()).token)
-    await toReview(page)
-    await press(page, "Pay $10.00")
-    await page.getByText("The network is not responding.").last().waitFor()
-    expect(await page.getByRole("button", { name: "Send again" }).count()).toBe(0)
-    buyer.behave("eth_getLogs", undefined)
-    await untilState(page, "settled", 40_000)
-    expect(await transfers(buyer)).toBe(1)
-  })
+      const browser = await context([buyer])
+      const page = await open(browser, (await createIntent()).token)
+      await toReview(page)
+      await press(page, "Pay $10.00")
+      await page.getByText("The network is not responding.").last().waitFor()
+      expect(await page.getByRole("button", { name: "Send again" }).count()).toBe(0)
+      buyer.behave("eth_getLogs", undefined)
+      await untilState(page, "settled", 40_000)
+      expect(await transfers(buyer)).toBe(1)
+    }
+  )
 
-  browserTest("the buyer's connection while confirming: it goes on when it is back", async () => {
+  browserTest("the buyer's connection while confirming: the page continues when it is back", async () => {
     const { browser, page } = await visit()
     await toReview(page)
     await automine(false)
@@ -328,7 +333,7 @@ describe("When the network is down", () => {
     await untilState(page, "settled", 40_000)
   })
 
-  browserTest("the service at the start: it tries, then offers to try again", async () => {
+  browserTest("the service at the start: the page retries, then offers to try again", async () => {
     const browser = await context([await wallet()])
     let down = true
     await browser.route(`${baseUrl}/api/**`, (route) => (down ? route.abort() : route.fallback()))
@@ -341,8 +346,8 @@ describe("When the network is down", () => {
   })
 })
 
-describe("A proxy that lets GET and POST through alone", () => {
-  /** As a firewall before the service does; `refuse` leaves the request without an answer of the service. */
+describe("A proxy that passes only GET and POST", () => {
+  /** As with a firewall in front of the service; `refuse` answers the request without the service. */
   const behind = (browser: BrowserContext, refuse: (route: Route) => Promise<void>) =>
     browser.route("**/api/v1/**", (route) =>
       ["GET", "POST", "OPTIONS"].includes(route.request().method()) ? route.fallback() : refuse(route)
@@ -367,7 +372,7 @@ describe("A proxy that lets GET and POST through alone", () => {
     })
   }
 
-  browserTest("and no report at all: the page shows what the payment has become", async () => {
+  browserTest("and drops every report: the page shows the payment's outcome", async () => {
     const { browser, buyer, page } = await visit()
     await behind(browser, (route) => route.fulfill({ status: 403 }))
     await browser.route("**/report", (route) => route.fulfill({ status: 403 }))
@@ -382,7 +387,7 @@ describe("A proxy that lets GET and POST through alone", () => {
   })
 })
 
-/** What Prototype.js 1.5 and 1.6, Moo and the like do to a page. */
+/** The changes that Prototype.js 1.5 and 1.6, Moo and similar libraries make to a page. */
 const oldLibraries = `
   Array.prototype.toJSON = function () { return "[" + this.join(", ") + "]" }
   String.prototype.toJSON = function () { return '"' + this + '"' }
@@ -395,48 +400,48 @@ const oldLibraries = `
   Object.keys = function (of) { var keys = []; for (var key in of) keys.push(key); return keys }
   Object.values = function (of) { var values = []; for (var key in of) values.push(of[key]); return values }`
 
-describe("A page whose prototypes are old", () => {
+describe("A page whose libraries changed the prototypes", () => {
   for (const relayed of [false, true]) {
-    browserTest(
-      `takes a ${relayed ? "signature that pays" : "transfer"}, and its buyer's token`,
-      async () => {
-        const buyer = await wallet({ gas: !relayed })
-        if (relayed) await fundRelayer()
-        const browser = await context([buyer])
-        const { token, id } = await createIntent()
-        pages.set("/old", {
-          headers: { "content-type": "text/html" },
-          body: `<!doctype html><script>${oldLibraries}</script><script defer src="${baseUrl}/checkout.js"></script>
+    browserTest(`sends a ${relayed ? "signature that pays" : "transfer"}, and its buyer token`, async () => {
+      const buyer = await wallet({ gas: !relayed })
+      if (relayed) await fundRelayer()
+      const browser = await context([buyer])
+      const { token, id } = await createIntent()
+      pages.set("/old", {
+        headers: { "content-type": "text/html" },
+        body: `<!doctype html><script>${oldLibraries}</script><script defer src="${baseUrl}/checkout.js"></script>
           <quittance-checkout intent-token="${token}" publishable-key="${keys[env].publishable}"></quittance-checkout>`
-        })
-        const page = await browser.newPage()
-        await page.goto(`${shopUrl}/old`)
-        await toReview(page)
-        await press(page, "Pay $10.00")
-        await untilState(page, "settled")
-        expect((await payment(id)).status).toBe("settled")
-        expect(await transfers(buyer)).toBe(1)
-      }
-    )
+      })
+      const page = await browser.newPage()
+      await page.goto(`${shopUrl}/old`)
+      await toReview(page)
+      await press(page, "Pay $10.00")
+      await untilState(page, "settled")
+      expect((await payment(id)).status).toBe("settled")
+      expect(await transfers(buyer)).toBe(1)
+    })
   }
 })
 
 describe("A checkout that cannot start", () => {
-  browserTest("but a payment that was opened resumes, and is paid, after its token expired", async () => {
-    const token = await tokenEndingIn(3)
-    const browser = await context([await wallet()])
-    const page = await open(browser, token)
-    await toReview(page)
-    await Bun.sleep(3_100)
-    await page.reload()
-    await untilState(page, "review")
-    await press(page, "Pay $10.00")
-    await untilState(page, "settled")
-  })
+  browserTest(
+    "resumes a payment that was opened earlier, and it is paid, after its token expired",
+    async () => {
+      const token = await tokenEndingIn(3)
+      const browser = await context([await wallet()])
+      const page = await open(browser, token)
+      await toReview(page)
+      await Bun.sleep(3_100)
+      await page.reload()
+      await untilState(page, "review")
+      await press(page, "Pay $10.00")
+      await untilState(page, "settled")
+    }
+  )
 })
 
 describe("A frame without an origin", () => {
-  browserTest("has neither storage nor locks: it says so, and leads to the hosted page", async () => {
+  browserTest("has neither storage nor locks: it says so, and links to the hosted page", async () => {
     const browser = await context([])
     const { token } = await createIntent()
     const inner = `${shopUrl}/?token=${token}&key=${keys[env].publishable}`

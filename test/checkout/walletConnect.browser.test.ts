@@ -1,4 +1,4 @@
-// Paying with a wallet at the other end of WalletConnect, in real Chromium over a relay of the test's own.
+// Paying with a wallet over WalletConnect, in real Chromium over the test's own relay.
 import { afterAll, afterEach, beforeAll, describe, expect } from "bun:test"
 import type { Page } from "playwright-core"
 import { expectNoAxeViolations, hasChromium, screenshot } from "../support/browser.ts"
@@ -21,7 +21,7 @@ const { baseUrl, complaints, context, createIntent, keys, pages, payment, shopUr
 const openPay = async (page: Page, token: string) => {
   await page.goto(`${baseUrl}/pay#token=${token}&key=${keys[moneyNetwork.env].publishable}`)
 }
-/** What the code says. */
+/** Decodes the QR code's text. */
 const pairingOf = async (page: Page): Promise<string> => {
   await page.getByRole("button", { name: "WalletConnect" }).click()
   const link = page.getByRole("link", { name: "Open a wallet on this device" })
@@ -69,7 +69,7 @@ describe("WalletConnect", () => {
     await page.getByRole("button", { name: "WalletConnect" }).waitFor()
   })
 
-  browserTest("a phone keeps the links to wallets' own browsers beside it", async () => {
+  browserTest("a phone also shows the links to wallets' own browsers", async () => {
     const userAgent =
       "Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36"
     const browser = await context([], { userAgent, width: 360 })
@@ -84,7 +84,7 @@ describe("WalletConnect", () => {
     await screenshot(page, "walletconnect-phone-code")
   })
 
-  browserTest("an approval that comes after another wallet was chosen connects nothing", async () => {
+  browserTest("an approval that arrives after the buyer chose another wallet connects nothing", async () => {
     const [late, buyer] = [await wallet({ gas: false }), await wallet({ gas: false })]
     const pocket = await makeWalletConnectWallet(relay.url, projectId, late)
     const browser = await context([buyer])
@@ -102,7 +102,7 @@ describe("WalletConnect", () => {
     expect(await transfers(buyer)).toBe(1)
   })
 
-  browserTest("is chosen, left and chosen again by keyboard alone", async () => {
+  browserTest("WalletConnect can be chosen, left and chosen again by keyboard only", async () => {
     const browser = await context([])
     const page = await browser.newPage()
     await openPay(page, (await createIntent()).token)
@@ -116,7 +116,7 @@ describe("WalletConnect", () => {
     await page.getByRole("button", { name: "WalletConnect" }).waitFor()
   })
 
-  browserTest("the session lasts over a reload, and ends when the wallet ends it", async () => {
+  browserTest("the session survives a reload, and ends when the wallet ends it", async () => {
     const pocket = await makeWalletConnectWallet(relay.url, projectId, await wallet({ gas: false }))
     const browser = await context([])
     const page = await browser.newPage()
@@ -129,7 +129,7 @@ describe("WalletConnect", () => {
     await page.getByRole("button", { name: "WalletConnect" }).waitFor()
   })
 
-  browserTest("nothing of it is loaded before it is chosen", async () => {
+  browserTest("nothing of WalletConnect is loaded before it is chosen", async () => {
     const browser = await context([])
     const page = await browser.newPage()
     const asked: Array<string> = []
@@ -144,44 +144,50 @@ describe("WalletConnect", () => {
     expect(asked.filter((url) => url === `${baseUrl}/walletconnect.js`)).toHaveLength(1)
   })
 
-  browserTest("a script that does not arrive, or is another, is said, and fetched anew", async () => {
-    const browser = await context([])
-    const page = await browser.newPage()
-    await openPay(page, (await createIntent()).token)
-    for (const fault of ["lost", "changed"]) {
-      await browser.route(`${baseUrl}/walletconnect.js`, (route) =>
-        fault === "lost"
-          ? route.abort()
-          : route.fulfill({
-              contentType: "text/javascript",
-              headers: { "access-control-allow-origin": "*" },
-              body: "document.title = 'taken over'"
-            })
-      )
-      await button(page).click()
-      await page.getByText(unreachable).first().waitFor()
-      expect(await page.title()).not.toBe("taken over")
-      await browser.unroute(`${baseUrl}/walletconnect.js`)
+  browserTest(
+    "a script that does not arrive or fails its integrity is reported, and fetched again",
+    async () => {
+      const browser = await context([])
+      const page = await browser.newPage()
+      await openPay(page, (await createIntent()).token)
+      for (const fault of ["lost", "changed"]) {
+        await browser.route(`${baseUrl}/walletconnect.js`, (route) =>
+          fault === "lost"
+            ? route.abort()
+            : route.fulfill({
+                contentType: "text/javascript",
+                headers: { "access-control-allow-origin": "*" },
+                body: "document.title = 'taken over'"
+              })
+        )
+        await button(page).click()
+        await page.getByText(unreachable).first().waitFor()
+        expect(await page.title()).not.toBe("taken over")
+        await browser.unroute(`${baseUrl}/walletconnect.js`)
+      }
+      expect(await pairingOf(page)).toStartWith("wc:")
     }
-    expect(await pairingOf(page)).toStartWith("wc:")
-  })
-
-  browserTest("a relay that does not answer is said within 20 seconds, and another wallet pays", async () => {
-    const buyer = await wallet({ gas: false })
-    const browser = await context([buyer])
-    const page = await browser.newPage()
-    await openPay(page, (await createIntent()).token)
-    relay.silence(true)
-    await button(page).click()
-    await page.getByText(unreachable).first().waitFor({ timeout: 20_000 })
-    await page.getByRole("button", { name: "Test Wallet" }).click()
-    await press(page, "Pay $10.00")
-    await untilState(page, "settled")
-    expect(await transfers(buyer)).toBe(1)
-  })
+  )
 
   browserTest(
-    "a signature that the wallet lets expire leads back to the review, which asks again",
+    "a relay that does not answer is reported within 20 seconds, and another wallet pays",
+    async () => {
+      const buyer = await wallet({ gas: false })
+      const browser = await context([buyer])
+      const page = await browser.newPage()
+      await openPay(page, (await createIntent()).token)
+      relay.silence(true)
+      await button(page).click()
+      await page.getByText(unreachable).first().waitFor({ timeout: 20_000 })
+      await page.getByRole("button", { name: "Test Wallet" }).click()
+      await press(page, "Pay $10.00")
+      await untilState(page, "settled")
+      expect(await transfers(buyer)).toBe(1)
+    }
+  )
+
+  browserTest(
+    "a signature request that the wallet lets expire leads back to the review, which asks again",
     async () => {
       const buyer = await wallet({ gas: false })
       let asked = 0
@@ -197,13 +203,13 @@ describe("WalletConnect", () => {
       await pocket.pair(await pairingOf(page))
       await press(page, "Pay $10.00")
       await page.getByText(unreachable).first().waitFor()
-      await page.getByText("None: the service pays it").waitFor()
+      await page.getByText("None: paid for you").waitFor()
       await press(page, "Pay $10.00")
       await untilState(page, "settled")
     }
   )
 
-  browserTest("a shop's page with the documented policy pays by it", async () => {
+  browserTest("a shop's page with the documented policy can pay over WalletConnect", async () => {
     pages.set("/order", {
       headers: {
         "content-type": "text/html",
@@ -241,23 +247,26 @@ describe("WalletConnect", () => {
     expect(complaints).toEqual([])
   })
 
-  browserTest("the code is accessible and whole, light and dark, in Arabic, from 320 px", async () => {
-    for (const locale of ["en", "ar"]) {
-      const browser = await context([], { locale })
-      const page = await browser.newPage()
-      await openPay(page, (await createIntent()).token)
-      await button(page).click()
-      await page.locator("quittance-checkout svg.qr").waitFor()
-      for (const colorScheme of ["light", "dark"] as const) {
-        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
-        for (const width of [320, 360, 1280]) {
-          await page.setViewportSize({ width, height: 800 })
-          expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width)
-          if (width !== 320) await screenshot(page, `walletconnect-code-${locale}-${colorScheme}-${width}`)
+  browserTest(
+    "the QR code is accessible and not cut off, light and dark, in Arabic, from 320 px",
+    async () => {
+      for (const locale of ["en", "ar"]) {
+        const browser = await context([], { locale })
+        const page = await browser.newPage()
+        await openPay(page, (await createIntent()).token)
+        await button(page).click()
+        await page.locator("quittance-checkout svg.qr").waitFor()
+        for (const colorScheme of ["light", "dark"] as const) {
+          await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
+          for (const width of [320, 360, 1280]) {
+            await page.setViewportSize({ width, height: 800 })
+            expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width)
+            if (width !== 320) await screenshot(page, `walletconnect-code-${locale}-${colorScheme}-${width}`)
+          }
+          await expectNoAxeViolations(page)
         }
-        await expectNoAxeViolations(page)
+        await browser.close()
       }
-      await browser.close()
     }
-  })
+  )
 })

@@ -1,4 +1,4 @@
-// WalletConnect's relay as far as a session takes it: what one side publishes on a topic, the others get.
+// A WalletConnect relay, as much as a session needs: messages that one side publishes on a topic reach the others.
 import type { ServerWebSocket } from "bun"
 import { Schema } from "effect"
 
@@ -38,16 +38,16 @@ type Message = typeof Published.Type
 
 export interface WalletConnectRelay {
   readonly url: string
-  /** Sides that have connected so far. */
+  /** The number of sides that have connected. */
   readonly connections: () => number
-  /** While silent it takes connections and calls, and answers none. */
+  /** While silent it accepts connections and calls, and answers none. */
   readonly silence: (silent: boolean) => void
   readonly stop: () => Promise<void>
 }
 
 export const startWalletConnectRelay = (): WalletConnectRelay => {
   const sides = new Set<Side>()
-  /** Of topics that nobody listened to. */
+  /** Messages on topics without a subscriber. */
   const kept = new Map<string, ReadonlyArray<Message>>()
   let count = 0
   let connections = 0
@@ -72,7 +72,7 @@ export const startWalletConnectRelay = (): WalletConnectRelay => {
     side.data.topics.set(topic, subscription)
     const waiting = kept.get(topic) ?? []
     kept.delete(topic)
-    // After the answer that names the subscription.
+    // Sent after the answer that contains the subscription's id.
     setTimeout(() => {
       for (const message of waiting) send(side, subscription, message)
     }, 20)

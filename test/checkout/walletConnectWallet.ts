@@ -1,10 +1,10 @@
-// A wallet at the other end of WalletConnect: WalletConnect's own client, which approves what it is asked
-// and signs with a test wallet's key.
+// A wallet at the other end of WalletConnect: WalletConnect's own client, which approves every request and signs with a
+// test wallet's key.
 import { SignClient } from "@walletconnect/sign-client"
 import type { TestWallet } from "./testWallet.ts"
 
 export interface WalletConnectWallet {
-  /** As after scanning the code. */
+  /** As after scanning the QR code. */
   readonly pair: (uri: string) => Promise<void>
   /** Ends every session, as a person does in the wallet. */
   readonly disconnect: () => Promise<void>

@@ -1,5 +1,5 @@
-// What each way of paying takes, for docs/shop.md: prompts of the wallet, taps, requests, bytes and seconds, in Chromium
-// on anvil. `bun run test:long` prints the table; medians of five, on a machine that does nothing else.
+// The cost of each way of paying, for docs/checkout.md: prompts of the wallet, taps, requests, bytes and seconds, in
+// Chromium on anvil. `bun run test:long` prints the table; medians of five, on an otherwise idle machine.
 import { afterAll, describe, expect } from "bun:test"
 import { Effect } from "effect"
 import type { BrowserContext, Page } from "playwright-core"
@@ -31,7 +31,7 @@ const prompts = [
 ]
 const promptsOf = (wallet: TestWallet) => prompts.reduce((sum, method) => sum + wallet.count(method), 0)
 
-/** Requests and bytes that the browser exchanges, heads and bodies, from now on. */
+/** Requests and bytes that the browser exchanges, headers and bodies, from now on. */
 const traffic = (browser: BrowserContext) => {
   const exchanges: Array<Promise<number>> = []
   browser.on("requestfinished", (request) => {
@@ -52,18 +52,18 @@ const traffic = (browser: BrowserContext) => {
 interface Way {
   readonly name: string
   readonly relayed: boolean
-  /** Before the wallet meets the page. */
+  /** Runs before the wallet connects to the page. */
   readonly prepare?: (buyer: TestWallet) => Promise<void>
   readonly userAgent?: string
   /** Opens the page that the buyer pays on. */
   readonly open: (browser: BrowserContext) => Promise<Page>
-  /** Where the wallet is not in the page's browser. */
+  /** Present if the wallet is not in the page's browser. */
   readonly connect?: (page: Page, buyer: TestWallet) => Promise<void>
   /** Requests that the wallet refuses without asking its owner. */
   readonly refused?: number
-  /** Presses from the review on, and how many they are. */
+  /** The presses from the review on; returns their number. */
   readonly presses?: (page: Page) => Promise<number>
-  /** Waits until who waits elsewhere sees it: the desktop behind a phone, the tablet of a counter. */
+  /** Waits until the second screen shows it: the desktop next to a phone, the tablet of a counter. */
   readonly seen?: () => Promise<void>
 }
 
@@ -141,7 +141,7 @@ describe("Ways of paying", () => {
   const ways: ReadonlyArray<Way> = [
     { name: "signature", relayed: true, open: shopPage },
     {
-      name: "signature, in a wallet that signs for its own chain alone, on another",
+      name: "signature, in a wallet that signs only for its own chain, on another",
       relayed: true,
       prepare: async (buyer) => {
         buyer.chainId = 1
@@ -236,7 +236,7 @@ describe("Ways of paying", () => {
   ]
 
   browserTest(
-    "each, five times",
+    "each is measured five times",
     async () => {
       const rows: Array<string> = []
       for (const way of ways) rows.push(await measured(way))

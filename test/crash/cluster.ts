@@ -1,4 +1,4 @@
-// A throwaway Postgres cluster of its own, so that a run may kill it as it likes.
+// A temporary Postgres cluster, so that a run may kill it at will.
 import { spawnSync } from "node:child_process"
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir, userInfo } from "node:os"
@@ -9,7 +9,7 @@ import { freePort } from "../../src/app/dev/freePort.ts"
 
 const installations = "/usr/lib/postgresql"
 
-/** Where the newest Postgres of this machine keeps its programs; undefined where there is none. */
+/** The programs' directory of the newest Postgres on this machine; undefined if there is none. */
 export const postgresPrograms = (): string | undefined =>
   !existsSync(installations)
     ? undefined
@@ -25,7 +25,7 @@ export interface Cluster {
   readonly stop: () => Promise<void>
 }
 
-/** Starts a cluster; durable as in production, so that what was acknowledged survives. */
+/** Starts a cluster; durable as in production, so that acknowledged writes survive. */
 export const startCluster = async (programs: string): Promise<Cluster> => {
   const directory = mkdtempSync(join(tmpdir(), "quittance-crash-"))
   const port = await Effect.runPromise(freePort(0))

@@ -1,4 +1,4 @@
-// The short form of `bun run test:crash`, where this machine has a Postgres installed.
+// The short form of `bun run test:crash`, if this machine has a Postgres installed.
 import { expect, test } from "bun:test"
 import { postgresPrograms } from "./cluster.ts"
 import { crashRun } from "./crashRun.ts"

@@ -1,5 +1,5 @@
-// One run: settlements flow, the service is killed, frozen and cut off from its
-// database at random and at each crash point; then everything must come to rest.
+// One run: payments settle while the service is killed, frozen and cut off from its database at random and at each
+// crash point; then all work must end.
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -18,13 +18,13 @@ export interface CrashPlan {
   readonly kills: number
   readonly deliveries: number
   readonly perSecond: number
-  /** Freezes past the lease, each half a minute long. */
+  /** Freezes longer than the lease, each half a minute. */
   readonly freezes: number
   readonly restarts: number
   readonly migrations: number
-  /** Pauses of at most 35 seconds in which everything interrupted must be delivered. */
+  /** Pauses of at most 35 seconds in which every interrupted delivery must be sent. */
   readonly calms: number
-  /** Whether receivers refuse a few at first, which are then due a minute later. */
+  /** True if webhook servers refuse a few at first, which are then due a minute later. */
   readonly refusals: boolean
   readonly seed: number
   readonly programs: string
@@ -35,11 +35,11 @@ export interface CrashSummary extends Verdict {
   readonly faults: Readonly<Record<string, number>>
   /** Processes ended by kill -9. */
   readonly killed: number
-  /** The longest that interrupted deliveries waited for their next attempt after a crash, in milliseconds. */
+  /** The longest wait of an interrupted delivery for its next attempt after a crash, in milliseconds. */
   readonly slowestPickUp: number
 }
 
-/** Runs the plan and answers what came of it. */
+/** Runs the plan and returns a summary. */
 export const crashRun = async (plan: CrashPlan): Promise<CrashSummary> => {
   const random = randomFrom(plan.seed)
   const { log } = plan
@@ -195,7 +195,7 @@ export const crashRun = async (plan: CrashPlan): Promise<CrashSummary> => {
     await frozen.process.exited
     children.delete(frozen)
   }
-  /** How long after a crash what it interrupted waits. */
+  /** Measures how long interrupted deliveries wait after a crash. */
   const calm = async () => {
     await killService("before a calm")
     const crashed = Date.now()
@@ -249,7 +249,7 @@ export const crashRun = async (plan: CrashPlan): Promise<CrashSummary> => {
       await settler.process.exited
     }
     await calm()
-    // Refused deliveries are tried again a minute later.
+    // Refused deliveries are retried a minute later.
     const deadline = Date.now() + 360_000
     for (;;) {
       const [row] =

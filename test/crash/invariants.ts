@@ -1,5 +1,4 @@
-// What must hold once everything has come to rest, read from the database and from
-// what the merchants received.
+// The invariants at the end of a run, read from the database and from the merchants' requests.
 import { createHmac } from "node:crypto"
 import type { SQL } from "bun"
 import type { Received } from "./merchants.ts"
@@ -22,7 +21,7 @@ interface Row {
   readonly body: string
 }
 
-/** Milliseconds from one request to the next that the retry policy forbids to undercut. */
+/** The shortest time between requests that the retry policy allows, in milliseconds. */
 const least: ReadonlyArray<number> = [60_000, 240_000]
 
 const verifies = (request: Received, secrets: ReadonlyArray<string>) => {
@@ -60,7 +59,7 @@ const judge = (
   return found
 }
 
-/** Judges the run. `secrets` are all that the endpoints ever had. */
+/** Checks the run. `secrets` are all that the endpoints ever had. */
 export const judgeRun = async (
   sql: SQL,
   received: ReadonlyArray<Received>,

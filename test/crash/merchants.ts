@@ -1,5 +1,4 @@
-// The merchants' receivers: one server that records every request, and may hold one
-// to let the service be killed meanwhile.
+// The merchants' webhook servers: one server that records every request, and may hold one while the service is killed.
 export interface Received {
   readonly id: string
   readonly at: number
@@ -11,12 +10,12 @@ export interface Received {
 export interface Receiver {
   readonly port: number
   readonly requests: ReadonlyArray<Received>
-  /** Called with the next request, before it is answered; then forgotten. */
+  /** Called with the next request before its answer, once. */
   hold: ((id: string) => Promise<void>) | undefined
   readonly stop: () => void
 }
 
-/** Which deliveries are refused at first is drawn from their ids: three in a hundred. */
+/** The ids decide which deliveries are refused at first: three in a hundred. */
 const isRefused = (id: string): boolean => Number.parseInt(id.slice(-4), 16) % 100 < 3
 
 /** Starts the server. With `refusals` some deliveries are refused once. */

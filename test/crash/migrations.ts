@@ -3,7 +3,7 @@ import { SQL } from "bun"
 import type { Cluster } from "./cluster.ts"
 import { type Surroundings, startService } from "./processes.ts"
 
-/** Kills the service while it migrates an empty database; it must then start all the same. */
+/** Kills the service while it migrates an empty database; it must still start afterwards. */
 export const crashInMigrations = async (
   cluster: Cluster,
   surroundings: Surroundings,
@@ -17,7 +17,7 @@ export const crashInMigrations = async (
     const there = { ...surroundings, databaseUrl: cluster.urlOf(name) }
     const first = await startService(there)
     const migrating = new SQL(there.databaseUrl, { max: 1 })
-    // From the first trace of the migration on, a few milliseconds more.
+    // From the first table of the migration on, a few milliseconds more.
     for (let wait = 0; wait < 400; wait++) {
       const [row] = await migrating`SELECT count(*)::int AS tables FROM pg_tables WHERE schemaname = 'public'`
       const [busy] = await migrating`

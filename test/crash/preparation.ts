@@ -1,4 +1,4 @@
-// A run's seed, and what it reads and writes in the service's database by the service's own layers.
+// A run's seed, and its reads and writes in the service's database through the service's own layers.
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
@@ -9,7 +9,7 @@ import { SecretBox } from "../../src/platform/SecretBox.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import type { Surroundings } from "./processes.ts"
 
-/** mulberry32: the run's choices follow from its seed. */
+/** mulberry32: the seed decides the run's choices. */
 export const randomFrom = (seed: number) => {
   let state = seed >>> 0
   return () => {
@@ -20,7 +20,7 @@ export const randomFrom = (seed: number) => {
   }
 }
 
-/** Merchants of a run. */
+/** The merchants of a run. */
 export const shops = 8
 const SealedRows = Schema.Array(
   Schema.Struct({ id: Schema.String, secret_kid: Schema.String, secret_ciphertext: Schema.Uint8Array })
@@ -54,7 +54,7 @@ export const onDatabase = <A, E>(
     )
   )
 
-/** The endpoints' signing secrets of now. */
+/** The endpoints' present signing secrets. */
 export const openSecrets = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const box = yield* SecretBox

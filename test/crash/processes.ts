@@ -8,7 +8,7 @@ import { programOf } from "../support/process.ts"
 
 const root = join(import.meta.dir, "../..")
 
-/** What every child is configured with. */
+/** The configuration of every child process. */
 export interface Surroundings {
   readonly databaseUrl: string
   readonly receiverPort: number
@@ -47,7 +47,7 @@ const child = (running: Subprocess): Child => ({
   kill: (signal = "SIGKILL") => running.kill(signal)
 })
 
-/** Starts the service; `ready` completes once it answers, or gives up after 20 seconds. */
+/** Starts the service; `ready` completes once it answers, or times out after 20 seconds. */
 export const startService = async (surroundings: Surroundings) => {
   const port = await Effect.runPromise(freePort(0))
   const running = spawn(surroundings, port, "src/app/main.ts")

@@ -1,4 +1,4 @@
-// `bun run test:crash [seed]`: the full run. Exits 1 where an invariant is broken.
+// `bun run test:crash [seed]`: the full run. Exits 1 if an invariant is broken.
 import { postgresPrograms } from "./cluster.ts"
 import { crashRun } from "./crashRun.ts"
 import { describeRun } from "./describeRun.ts"

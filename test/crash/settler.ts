@@ -1,5 +1,5 @@
-// A process that settles payments through the repository's own statement, and so
-// queues their deliveries. Arguments: settlements a second, how many.
+// A process that settles payments through the repository's own statement, which queues their deliveries. Arguments:
+// settlements a second, how many.
 import { Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
@@ -23,7 +23,7 @@ const program = Effect.gen(function* () {
       if (shop === undefined) return
       yield* settle({ merchantId: shop.merchant_id, env: "test" }, new Date())
     }).pipe(
-      // The database is restarted under it: what it refused was not settled.
+      // The database restarts during the run: a refused settlement does not count.
       Effect.ignoreCause
     )
   const batch = 10

@@ -1,5 +1,4 @@
-// Crash points inside a statement: triggers that stall it for as long as the point's
-// row stands in `crash_points`.
+// Crash points inside a statement: triggers that stall it while the point's row exists in `crash_points`.
 import type { SQL } from "bun"
 
 /**
@@ -44,6 +43,6 @@ export const stallAt = async (sql: SQL, point: StallPoint): Promise<boolean> => 
 
 export const endStall = (sql: SQL) => sql`DELETE FROM crash_points`
 
-/** Ends the backends that stall: what they were writing is rolled back. */
+/** Ends the stalled backends: their writes are rolled back. */
 export const terminateStalled = (sql: SQL) => sql`
   SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'`

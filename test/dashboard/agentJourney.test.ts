@@ -1,5 +1,5 @@
-// An agent's life in a real browser, on the whole service with the real USDC on anvil:
-// made, funded, spending over REST, paused, revoked; and what its payment looks like.
+// An agent's life in a real browser, on the whole service with the real USDC on anvil: created, funded, spending over
+// REST, paused, revoked; and the page of its payment.
 
 import { describe, expect, setDefaultTimeout } from "bun:test"
 import { browserSuite, expectNoAxeViolations, newContext, screenshot } from "../support/browser.ts"
@@ -38,8 +38,8 @@ describe("An agent's life", () => {
 
     await page.getByRole("button", { name: "Create agent" }).click()
     await page.getByLabel("Name").fill("Forecaster")
-    await page.getByLabel("Limit per payment, in USD").fill("2")
-    await page.getByLabel("Limit per 24 hours, in USD").fill("5")
+    await page.getByLabel("Cap per payment, in USD").fill("2")
+    await page.getByLabel("Cap per 24 hours, in USD").fill("5")
     await page.getByLabel("Allowed hosts").fill("api.example.com")
     await dialog.getByRole("button", { name: "Create agent" }).click()
     await dialog.getByRole("button", { name: "Copy the key" }).click()
@@ -62,7 +62,7 @@ describe("An agent's life", () => {
     await page.getByText(/^Sent \$[0-9.]+ to the wallet$/).waitFor()
     await page.getByText("$0.00 USDC").waitFor({ state: "detached" })
 
-    // What it signs shows without a reload, and becomes used when the chain shows it.
+    // Its authorization appears without a reload, and becomes used when the chain shows it.
     const meter = page.getByRole("meter", { name: "Spent by Forecaster in the last 24 hours" })
     const spent = () => meter.evaluate((element) => Reflect.get(element, "value"))
     expect(await spent()).toBe(0)
@@ -79,15 +79,15 @@ describe("An agent's life", () => {
       paymentRequirements: requirementsOf("1.25", person.receiver)
     })
     expect(settled.body).toMatchObject({ success: true })
-    await page.getByText("Used", { exact: true }).waitFor({ timeout: 60_000 })
+    await page.getByText("Paid", { exact: true }).waitFor({ timeout: 60_000 })
     await page.getByText("$8.75 USDC").waitFor()
-    // No explorer knows the local chain.
+    // No explorer shows the local chain.
     const hash: string = settled.body.transaction
     await page.getByRole("table").getByText(hash.slice(0, 6)).waitFor()
     expect(await page.getByRole("table").getByRole("link", { name: /0x/ }).count()).toBe(0)
     await screenshot(page, "agent-used")
 
-    // The same money among the merchant's payments: nobody reported it by hand.
+    // The same payment in the merchant's list, settled without a report by hand.
     await go("Payments")
     await page.getByRole("link", { name: /^PAY-/ }).click()
     await page.getByText("Paid by an agent").waitFor()
@@ -97,7 +97,7 @@ describe("An agent's life", () => {
     expect(await page.getByText("Reported", { exact: true }).count()).toBe(0)
     await screenshot(page, "payment-x402")
 
-    // Paused at once, resumed at once, revoked.
+    // Pausing, resuming and revoking take effect at once.
     await go("Agents")
     await page.getByRole("link", { name: "Forecaster" }).click()
     await page.getByRole("button", { name: "Pause" }).click()
@@ -111,7 +111,7 @@ describe("An agent's life", () => {
     await page.getByText("Active", { exact: true }).waitFor()
 
     await page.getByRole("button", { name: "Change" }).click()
-    await page.getByLabel("Limit per payment, in USD").fill("0.05")
+    await page.getByLabel("Cap per payment, in USD").fill("0.05")
     await dialog.getByRole("button", { name: "Save" }).click()
     await page.getByText("at most $0.05").waitFor()
     expect((await signWith(baseUrl, key, "0.10", { payTo: person.receiver })).body.error.code).toBe(
@@ -126,9 +126,9 @@ describe("An agent's life", () => {
     expect((await signWith(baseUrl, key, "0.01", { payTo: person.receiver })).status).toBe(401)
     expect(await page.getByRole("button", { name: "Fund from the faucet" }).count()).toBe(0)
 
-    // Live says what holds there.
+    // The live page says what holds there.
     await page.getByRole("link", { name: "Live", exact: true }).click()
-    await page.getByText("Mainnet is not open yet").waitFor()
+    await page.getByText("live agents cannot pay").waitFor()
     expect(problems).toEqual([])
   })
 })

@@ -1,4 +1,4 @@
-// What an agent does with its key: it has the service sign an x402 payment over REST.
+// An agent's use of its key: the service signs an x402 payment over REST.
 
 import { networks } from "../../src/domain/networks.ts"
 import type { AnswerBody } from "../support/AnswerBody.ts"

@@ -1,5 +1,5 @@
-// Agents as a merchant's people make and hold them: what the page says, what it refuses,
-// and that every change holds for the agent's next request.
+// Agents as a merchant's people create and change them: what the page shows and refuses, and that every change applies
+// to the agent's next request.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Option } from "effect"
@@ -30,7 +30,7 @@ describe("Agents in the dashboard on Postgres", () => {
     }
   }
 
-  test("the key is shown once; afterwards its last four characters, and nothing in the list of keys", async () => {
+  test("the key is shown once; later only its last four characters, and nothing in the list of keys", async () => {
     const { key, id, read } = await create()
     expect(key).toMatch(/^ak_test_/)
     const page = await person.call("GET", `${at}/agents`)
@@ -49,7 +49,7 @@ describe("Agents in the dashboard on Postgres", () => {
     expect(keys.map(({ prefix }: { prefix: string }) => prefix)).not.toContain("ak_test_")
   })
 
-  test("an agent's key is no key to rotate or to revoke among the API keys", async () => {
+  test("an agent's key cannot be rotated or revoked among the API keys", async () => {
     const { key, sign } = await create()
     const { keyId } = await Effect.runPromise(service.auth.authenticate(key))
     for (const action of ["rotate", "revoke"]) {
@@ -58,7 +58,7 @@ describe("Agents in the dashboard on Postgres", () => {
     expect((await sign("1.00")).status).toBe(201)
   })
 
-  test("what it signs shows at once: spent, left, and the payment", async () => {
+  test("an agent's authorization shows at once: spent, left, and the payment", async () => {
     const { sign, read } = await create()
     expect((await read()).payments).toEqual([])
     expect((await sign("1.50")).status).toBe(201)
@@ -72,7 +72,7 @@ describe("Agents in the dashboard on Postgres", () => {
     ])
   })
 
-  test("changes hold for the next request", async () => {
+  test("changes apply to the next request", async () => {
     const { sign, read, path } = await create()
     expect((await sign("2.50")).status).toBe(201)
     const changed = {
@@ -95,7 +95,7 @@ describe("Agents in the dashboard on Postgres", () => {
     expect((await sign("0.01")).body.error).toMatchObject({ code: "AGENT_CAP_EXCEEDED", reason: "day" })
     await person.call("PATCH", path, { ...agentForm, allowedHosts: ["other.example.com"] })
     expect((await sign("0.01")).body.error.code).toBe("AGENT_HOST_NOT_ALLOWED")
-    // Lists are taken away again.
+    // Lists can be removed again.
     await person.call("PATCH", path, agentForm)
     expect((await read()).agent).toMatchObject({ allowedHosts: null, allowedPayees: null })
     expect((await sign("0.01")).status).toBe(201)
@@ -120,7 +120,7 @@ describe("Agents in the dashboard on Postgres", () => {
     ]
   ]
   for (const [name, changes, path] of refused) {
-    test(`${name} is refused with its place, and changes nothing`, async () => {
+    test(`${name} is refused with its field, and changes nothing`, async () => {
       const { path: of, read } = await create()
       const before = (await person.call("GET", `${at}/agents`)).body.agents.length
       for (const [method, to] of [
@@ -136,7 +136,7 @@ describe("Agents in the dashboard on Postgres", () => {
     })
   }
 
-  test("paused it signs nothing, resumed it does; revoked its key is gone and nothing changes it", async () => {
+  test("a paused agent signs nothing, a resumed one does; a revoked agent's key is gone for good", async () => {
     const { sign, read, path } = await create()
     const post = (action: string) => person.call("POST", `${path}/${action}`)
     expect((await post("pause")).status).toBe(204)
@@ -157,7 +157,7 @@ describe("Agents in the dashboard on Postgres", () => {
     expect(agents.at(-1)?.status).toBe("revoked")
   })
 
-  test("the faucet funds a wallet three times a day, then says when again", async () => {
+  test("the faucet funds a wallet three times a day, then says when it is available again", async () => {
     const { path } = await create()
     const fund = () => person.call("POST", `${path}/fund`)
     const granted = await fund()
@@ -171,12 +171,12 @@ describe("Agents in the dashboard on Postgres", () => {
     expect(Number(over.headers.get("retry-after"))).toBeGreaterThan(0)
   })
 
-  test("the wallet's balance is a request of its own", async () => {
+  test("the wallet's balance is a separate request", async () => {
     const { path } = await create()
     expect<unknown>((await person.call("GET", `${path}/balance`)).body).toEqual({ usdc: "0.00" })
   })
 
-  test("live agents are made, and neither funded nor served while Mainnet is gated", async () => {
+  test("live agents can be created, but neither funded nor served while Mainnet is closed", async () => {
     const live = at.replace("/test", "/live")
     const made = await person.call("POST", `${live}/agents`, agentForm)
     expect(made.body.key).toMatch(/^ak_live_/)
@@ -187,7 +187,7 @@ describe("Agents in the dashboard on Postgres", () => {
     expect(agents).toHaveLength(1)
   })
 
-  test("without a mnemonic the page says so and no agent is made", async () => {
+  test("without a mnemonic the page says so, and no agent is created", async () => {
     const other = await signUp(without.baseUrl)
     const path = `/merchants/${other.merchantId}/test/agents`
     expect((await other.call("GET", path)).body).toMatchObject({ configured: false, agents: [] })

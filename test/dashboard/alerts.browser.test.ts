@@ -1,4 +1,4 @@
-// More alerts than a page holds: it is said, and a person reads on to the last.
+// More alerts than a page can show: the page says so, and a person can load all of them.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Schema } from "effect"
@@ -15,8 +15,8 @@ const browserTest = browserSuite()
 
 const service = await serviceForFile()
 
-describe("More alerts than a page holds", () => {
-  /** Some of one moment. */
+describe("More alerts than one page lists", () => {
+  /** Several have the same time. */
   const raise = (merchantId: string, count: number, minutesLater = 0) =>
     Effect.runPromise(
       Effect.flatMap(
@@ -30,7 +30,7 @@ describe("More alerts than a page holds", () => {
       ).pipe(Effect.provideContext(service.context))
     )
 
-  test("each is on one page, in order, whatever is acknowledged meanwhile", async () => {
+  test("each is on exactly one page, in order, even if some are acknowledged in between", async () => {
     const person = await signUp(service.baseUrl)
     const at = `/merchants/${person.merchantId}/test/alerts`
     const before: number = (await person.call("GET", at)).body.alerts.length
@@ -49,13 +49,13 @@ describe("More alerts than a page holds", () => {
     expect([ids.length, new Set(ids).size]).toEqual([before + 230, before + 230])
   })
 
-  browserTest("it is said that there are more, and a button shows them", async () => {
+  browserTest("the page says that there are more, and a button shows them", async () => {
     const person = await signUp(service.baseUrl)
     await raise(person.merchantId, 130)
     const page = await signedIn(service.baseUrl, person.cookie, { width: 360 })
     await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/test/alerts`)
     const more = page.getByRole("button", { name: "Show older open alerts" })
-    await page.getByText("There are older ones than these.").waitFor()
+    await page.getByText("Older alerts exist.").waitFor()
     expect(await page.getByText("Alert 130", { exact: true }).count()).toBe(0)
     for (const width of [360, 1280]) {
       await page.setViewportSize({ width, height: 900 })
@@ -68,13 +68,13 @@ describe("More alerts than a page holds", () => {
     const last = page.getByRole("listitem").filter({ has: page.getByText("Alert 130", { exact: true }) })
     await last.waitFor()
     expect(await more.count()).toBe(0)
-    // One of those that were read on leaves the list once it is acknowledged.
+    // An alert that was loaded later leaves the list once it is acknowledged.
     await last.getByRole("button", { name: "Acknowledge" }).click()
     await last.getByText(`Acknowledged by ${person.email}`).waitFor()
     expect(await last.count()).toBe(1)
-    // So many come that nobody has read all of those between.
+    // More alerts arrive than one page holds, so there is a gap between the lists.
     await raise(person.merchantId, 150, 100)
-    await page.getByText("There are older ones than these.").waitFor()
+    await page.getByText("Older alerts exist.").waitFor()
     await more.click()
     await page.getByText("Alert 150", { exact: true }).waitFor()
     const numbers = await page

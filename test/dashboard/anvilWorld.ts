@@ -1,4 +1,4 @@
-// The whole service as it starts, on the local chain and an embedded Postgres, with a merchant's receiver of webhooks.
+// The whole service as it starts, on the local chain and an embedded Postgres, with a merchant's webhook server.
 
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -17,7 +17,7 @@ interface Received {
 
 export type AnvilWorld = Effect.Success<ReturnType<typeof anvilWorld>>
 
-/** `variables` are added to the service's environment. */
+/** `variables` extend the service's environment. */
 export const anvilWorld = Effect.fnUntraced(function* (variables: Readonly<Record<string, string>> = {}) {
   const chain = Context.get(yield* Layer.build(LocalChain.layer({ blockTimeSeconds: 0 })), LocalChain)
   const shop = { status: 204, received: [] as Received[] }
@@ -51,7 +51,7 @@ export const anvilWorld = Effect.fnUntraced(function* (variables: Readonly<Recor
     baseUrl,
     rpcUrl: chain.rpcUrl,
     shop,
-    /** USDC that no payment asked for. */
+    /** Mints USDC without a payment. */
     mint: (to: Address, atomic: bigint) => Effect.runPromise(chain.mint(to, atomic)),
     receiverUrl: `http://127.0.0.1:${receiving.port}/webhooks`,
     /** Makes the waiting retries due now. */

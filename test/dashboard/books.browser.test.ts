@@ -1,4 +1,4 @@
-// The books in a real browser: a month that balances, what needs explaining, files, the time zone.
+// The books in a real browser: a month that balances, transfers to explain, files, the time zone.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { readFileSync } from "node:fs"
 import { Effect, Exit, Scope } from "effect"
@@ -28,7 +28,7 @@ describe("Books in the dashboard", () => {
   }, 120_000)
   afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
 
-  browserTest("a month is read, held against the chain, printed and exported", async () => {
+  browserTest("a person can read a month, compare it with the chain, print it and export it", async () => {
     const person = await signUp(service.baseUrl)
     const shop = await makeShop(service, { ...person, id: person.merchantId })
     const { payment } = await shop.settle("1240.00", 1_240_000_000n)
@@ -46,8 +46,8 @@ describe("Books in the dashboard", () => {
     await page.getByRole("row", { name: /Payments received · 2 transfers \+\$1,300\.00/ }).waitFor()
     await page.getByRole("row", { name: /Refunds sent · 1 transfer −\$40\.00/ }).waitFor()
     await page.getByRole("row", { name: /Closing balance \$1,302\.50/ }).waitFor()
-    await page.getByText("Balances with the chain").waitFor()
-    await page.getByRole("row", { name: /Unexplained \+\$2\.50/ }).waitFor()
+    await page.getByText("Matches the chain").waitFor()
+    await page.getByRole("row", { name: /Unmatched \+\$2\.50/ }).waitFor()
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme })
       for (const width of [360, 1280]) {

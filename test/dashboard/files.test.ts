@@ -51,13 +51,13 @@ describe("Files of the dashboard", () => {
     }
   })
 
-  test("the shell has nothing inline and knows no secret", async () => {
+  test("the shell has nothing inline, and contains no secret", async () => {
     const html = await (await get("/dashboard")).text()
     expect(html).not.toMatch(/<script>| style=| on[a-z]+="/)
     expect((await get("/dashboard")).headers.get("set-cookie")).toBeNull()
   })
 
-  test("other methods and unknown paths are answered in the envelope", async () => {
+  test("other methods and unknown paths are answered in the error envelope", async () => {
     const posted = await fetch(`${service.baseUrl}/dashboard`, { method: "POST" })
     expect(posted.status).toBe(405)
     expect(posted.headers.get("allow")).toBe("GET, HEAD")

@@ -1,4 +1,4 @@
-// The dashboard is made with its first request: the first ones are answered as all others.
+// The first request builds the dashboard: the first requests are answered like all others.
 import { expect } from "bun:test"
 import { connect } from "node:net"
 import { Effect } from "effect"
@@ -7,36 +7,34 @@ import { liveEffect } from "../support/run.ts"
 import { startService } from "../support/service.ts"
 import { signUp } from "./person.ts"
 
-liveEffect(
-  "the first requests, all at once, are each answered with their own id and to their own person",
-  () =>
-    Effect.gen(function* () {
-      const { baseUrl } = yield* startService(testDatabase)
-      const ids = Array.from({ length: 10 }, (_, index) => `first-${index}`)
-      yield* Effect.promise(async () => {
-        const answers = await Promise.all(
-          ids.map(async (id) => {
-            const response = await fetch(`${baseUrl}/dashboard/api/session`, {
-              headers: { "x-request-id": id }
-            })
-            return [
-              response.status,
-              response.headers.get("x-request-id"),
-              (await response.json()).error.requestId
-            ]
+liveEffect("the first requests, all at once, are answered each with its own id and for its own person", () =>
+  Effect.gen(function* () {
+    const { baseUrl } = yield* startService(testDatabase)
+    const ids = Array.from({ length: 10 }, (_, index) => `first-${index}`)
+    yield* Effect.promise(async () => {
+      const answers = await Promise.all(
+        ids.map(async (id) => {
+          const response = await fetch(`${baseUrl}/dashboard/api/session`, {
+            headers: { "x-request-id": id }
           })
-        )
-        expect(answers).toEqual(ids.map((id) => [401, id, id]))
-        const people = [await signUp(baseUrl), await signUp(baseUrl)]
-        const emails = await Promise.all(
-          people.map(async (person) => (await person.call("GET", "/session")).body.user.email)
-        )
-        expect(new Set(emails).size).toBe(2)
-      })
-    }).pipe(Effect.scoped)
+          return [
+            response.status,
+            response.headers.get("x-request-id"),
+            (await response.json()).error.requestId
+          ]
+        })
+      )
+      expect(answers).toEqual(ids.map((id) => [401, id, id]))
+      const people = [await signUp(baseUrl), await signUp(baseUrl)]
+      const emails = await Promise.all(
+        people.map(async (person) => (await person.call("GET", "/session")).body.user.email)
+      )
+      expect(new Set(emails).size).toBe(2)
+    })
+  }).pipe(Effect.scoped)
 )
 
-liveEffect("a first request that is given up leaves the dashboard to the next", () =>
+liveEffect("a first request that is aborted does not break the next one", () =>
   Effect.gen(function* () {
     const { baseUrl } = yield* startService(testDatabase)
     yield* Effect.promise(async () => {

@@ -1,5 +1,5 @@
-// In a real browser: the first steps tick themselves off and are gone; settings say what they do; people choose
-// what they are told.
+// In a real browser: the first steps complete themselves and disappear; settings take effect; people choose their
+// notifications.
 
 import { describe, expect, setDefaultTimeout } from "bun:test"
 import { makeShop } from "../platform/http/shop.ts"
@@ -31,64 +31,67 @@ describe("First steps and settings in the dashboard", () => {
     { width: 1280, colorScheme: "light" },
     { width: 390, colorScheme: "dark" }
   ] as const)
-    browserTest(`the list fills itself and goes, at ${look.width} px in ${look.colorScheme}`, async () => {
-      const person = await signUp(service.baseUrl)
-      const page = await signedIn(person, look)
-      const at = `/merchants/${person.merchantId}/test`
-      await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/test`)
-      const steps = page.locator(".steps")
-      await steps.waitFor()
-      const done = () => page.locator(".step.done").count()
-      expect(await done()).toBe(1)
-      const link = page.getByRole("link", { name: "Open the playground" })
-      expect(await link.getAttribute("href")).toBe(`/playground#pk=${person.keys.test.publishable}`)
-      await page.getByRole("button", { name: "Insert a new key" }).click()
-      await page.getByText("We show the key only once").waitFor()
-      const curl = (await steps.locator("pre").first().textContent()) ?? ""
-      const key = /sk_test_\w+/u.exec(curl)?.[0]
-      await screenshot(page, `first-run-${look.width}`)
-      await expectNoAxeViolations(page)
+    browserTest(
+      `the list completes itself and disappears, at ${look.width} px in ${look.colorScheme}`,
+      async () => {
+        const person = await signUp(service.baseUrl)
+        const page = await signedIn(person, look)
+        const at = `/merchants/${person.merchantId}/test`
+        await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/test`)
+        const steps = page.locator(".steps")
+        await steps.waitFor()
+        const done = () => page.locator(".step.done").count()
+        expect(await done()).toBe(1)
+        const link = page.getByRole("link", { name: "Open the playground" })
+        expect(await link.getAttribute("href")).toBe(`/playground#pk=${person.keys.test.publishable}`)
+        await page.getByRole("button", { name: "Insert a new key" }).click()
+        await page.getByText("The key is shown only once").waitFor()
+        const curl = (await steps.locator("pre").first().textContent()) ?? ""
+        const key = /sk_test_\w+/u.exec(curl)?.[0]
+        await screenshot(page, `first-run-${look.width}`)
+        await expectNoAxeViolations(page)
 
-      // The command as it stands makes an intent.
-      const body = /-d '(.+)'/u.exec(curl)?.[1] ?? ""
-      const made = await fetch(`${service.baseUrl}/api/v1/payment-intents`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-        body
-      })
-      expect(made.status).toBe(201)
+        // The command creates an intent as it is shown.
+        const body = /-d '(.+)'/u.exec(curl)?.[1] ?? ""
+        const made = await fetch(`${service.baseUrl}/api/v1/payment-intents`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+          body
+        })
+        expect(made.status).toBe(201)
 
-      await person.call("POST", `${at}/webhook-endpoint`, { url: "https://shop.example.com/hook" })
-      await page.getByRole("heading", { name: /^Register a webhook endpoint ?, done$/u }).waitFor()
-      const shop = await makeShop(service, { ...person, id: person.merchantId })
-      const pk = person.keys.test.publishable
-      const minted = await (
-        await fetch(`${service.baseUrl}/api/v1/checkout/playground-intent?pk=${pk}&amount=1.00`)
-      ).json()
-      await fetch(`${service.baseUrl}/api/v1/payments`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${pk}`, "content-type": "application/json" },
-        body: JSON.stringify({ intentToken: minted.intentToken ?? minted.token })
-      })
-      await page.getByRole("heading", { name: /^Try the checkout in the playground ?, done$/u }).waitFor()
-      await shop.settle()
-      await steps.waitFor({ state: "detached" })
-      await page.reload()
-      await page.getByRole("heading", { name: "Latest payments" }).waitFor()
-      expect(await steps.count()).toBe(0)
-      await page.context().close()
-    })
+        await person.call("POST", `${at}/webhook-endpoint`, { url: "https://shop.example.com/hook" })
+        await page.getByRole("heading", { name: /^Register a webhook endpoint ?, done$/u }).waitFor()
+        const shop = await makeShop(service, { ...person, id: person.merchantId })
+        const pk = person.keys.test.publishable
+        const minted = await (
+          await fetch(`${service.baseUrl}/api/v1/checkout/playground-intent?pk=${pk}&amount=1.00`)
+        ).json()
+        await fetch(`${service.baseUrl}/api/v1/payments`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${pk}`, "content-type": "application/json" },
+          body: JSON.stringify({ intentToken: minted.intentToken ?? minted.token })
+        })
+        await page.getByRole("heading", { name: /^Try the checkout in the playground ?, done$/u }).waitFor()
+        await shop.settle()
+        await steps.waitFor({ state: "detached" })
+        await page.reload()
+        await page.getByRole("heading", { name: "Latest payments" }).waitFor()
+        expect(await steps.count()).toBe(0)
+        await page.context().close()
+      }
+    )
 
   for (const look of [
     { width: 1280, colorScheme: "dark" },
     { width: 390, colorScheme: "light" }
   ] as const)
-    browserTest(`settings do what they say, at ${look.width} px in ${look.colorScheme}`, async () => {
+    browserTest(`settings take effect, at ${look.width} px in ${look.colorScheme}`, async () => {
       const person = await signUp(service.baseUrl)
       const page = await signedIn(person, look)
       await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/test/settings`)
 
-      // The checksum is shown before anything is asked, and a wrong one asks nothing.
+      // The form checks the checksum before it sends anything; a wrong one sends nothing.
       const address = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
       await page.getByLabel("New address").fill(address.replace("0x5aA", "0x5AA"))
       await page.getByRole("button", { name: "Change address" }).click()
@@ -109,7 +112,7 @@ describe("First steps and settings in the dashboard", () => {
       await page.getByRole("button", { name: "Save time zone" }).click()
       await page.getByText("a time zone's name").waitFor()
       await page.getByLabel("Time zone of the merchant").fill("Europe/Berlin")
-      // The message goes when the form is sent, before the answer has come.
+      // The error disappears when the form is sent, before the answer arrives.
       const saved = page.waitForResponse((response) => response.request().method() !== "GET")
       await page.getByRole("button", { name: "Save time zone" }).click()
       await saved
@@ -131,7 +134,7 @@ describe("First steps and settings in the dashboard", () => {
       expect(await preferences()).toMatchObject({ choice: { alerts: "live", weekly: false } })
       await page.getByRole("button", { name: "Add", exact: true }).click()
       await page.getByLabel("Signed JSON").check()
-      await page.getByLabel("Address", { exact: true }).fill("https://ops.example.com/alerts")
+      await page.getByLabel("URL", { exact: true }).fill("https://ops.example.com/alerts")
       await page.getByRole("dialog").getByRole("button", { name: "Add", exact: true }).click()
       await page.getByRole("dialog", { name: "Store this secret now" }).waitFor()
       await page.getByRole("button", { name: "I have stored it" }).click()

@@ -1,6 +1,6 @@
 // The people of one shop, each in a browser of their own, on the whole service with the local chain and a real SMTP
-// server: the owner signs up, invites and refunds; the developer connects the shop; support works off what came in;
-// the bookkeeper closes the month, to the cent.
+// server: the owner signs up, invites and refunds; the developer connects the shop; support handles the inbox; the
+// bookkeeper closes the month, to the cent.
 
 import { describe, expect, setDefaultTimeout } from "bun:test"
 import { readFileSync } from "node:fs"
@@ -25,7 +25,7 @@ const browserTest = browserSuite("file")
 
 const { usdc } = networks.test
 const account = (addressIndex: number) => mnemonicToAccount(developmentMnemonic, { addressIndex })
-/** Holds the key of the receiving address. */
+/** Has the key of the receiving address. */
 const merchantWallet = account(5)
 const buyer = account(6)
 const mintAbi = parseAbi(["function mint(address to, uint256 value) returns (bool)"])
@@ -42,9 +42,9 @@ const start = Effect.gen(function* () {
   return {
     ...world,
     mail,
-    /** Sends calls of the receiving address, as its wallet would. */
+    /** Sends calls from the receiving address, as its wallet would. */
     sendFromMerchant: (data: Hex) => call(merchantWallet, data),
-    /** A transfer that announces nothing and reports nothing. */
+    /** A transfer without an announcement or a report. */
     strayTransfer: async (atomic: bigint) => {
       await call(
         account(0),
@@ -62,7 +62,7 @@ const start = Effect.gen(function* () {
   }
 })
 
-/** A wallet extension that holds the receiving address. */
+/** A wallet extension with the receiving address's key. */
 const merchantExtension = `
   const provider = { request: async ({ method, params }) => {
     if (method === "eth_requestAccounts") return ["${merchantWallet.address.toLowerCase()}"]
@@ -109,13 +109,13 @@ describe("Four people of one shop", () => {
     return page
   }
 
-  browserTest("the owner signs up and invites three people, each of whom is written to", async () => {
+  browserTest("the owner signs up and invites three people, and each of them gets a mail", async () => {
     owner = await (await newContext()).newPage()
     await owner.exposeFunction("sendFromMerchant", world.sendFromMerchant)
     await owner.addInitScript(merchantExtension)
     await owner.goto(`${world.baseUrl}/dashboard`)
     await owner.getByRole("link", { name: "Create an account" }).click()
-    await owner.getByLabel("E-mail").fill("owner@example.com")
+    await owner.getByLabel("Email").fill("owner@example.com")
     await owner.getByLabel("Password").fill(password)
     await owner.getByLabel("Merchant name").fill("Demo Books")
     await owner.getByLabel("Receiving address").fill(merchantWallet.address)
@@ -129,7 +129,7 @@ describe("Four people of one shop", () => {
       ["support", "support@example.com"],
       ["read_only", "bookkeeper@example.com"]
     ] as const) {
-      await owner.getByLabel("Invite by e-mail").fill(email)
+      await owner.getByLabel("Invite by email").fill(email)
       await owner.getByLabel("Role", { exact: true }).selectOption(role)
       await owner.getByRole("button", { name: "Invite", exact: true }).click()
       links.set(role, (await owner.getByRole("dialog").locator(".secret code").textContent()) ?? "")
@@ -145,7 +145,7 @@ describe("Four people of one shop", () => {
   })
 
   browserTest(
-    "the developer connects the shop: a key, an endpoint, a payment seen as it arrives",
+    "the developer connects the shop: a key, an endpoint, a payment that appears as it arrives",
     async () => {
       const page = await join("developer")
       await go(page, "API keys")
@@ -163,7 +163,7 @@ describe("Four people of one shop", () => {
       await page.getByRole("row", { name: refCode }).getByText("Delivered").waitFor()
       expect(world.shop.received).toHaveLength(1)
       await expectNoAxeViolations(page)
-      // Money is not the developer's.
+      // The developer may not move money.
       await go(page, "Payments")
       await page.getByRole("link", { name: refCode }).click()
       await page.locator(".timeline").getByText("Verified and settled", { exact: true }).waitFor()
@@ -175,7 +175,7 @@ describe("Four people of one shop", () => {
   browserTest(
     "support finds a buyer's payment by its code, sends the webhook again and explains a transfer, on a phone",
     async () => {
-      // The shop is out of order while the second buyer pays, and one sends money without a word.
+      // The shop fails while the second buyer pays, and somebody sends money without a payment.
       world.shop.status = 500
       const { refCode } = await pay("25.50")
       await world.strayTransfer(3_000_000n)
@@ -227,14 +227,14 @@ describe("Four people of one shop", () => {
   })
 
   browserTest(
-    "the bookkeeper takes the month's files and a statement that balances, and can move nothing",
+    "the bookkeeper downloads the month's files and a statement that balances, and cannot move money",
     async () => {
       const page = await join("read_only")
       await go(page, "Books")
       await page.getByRole("row", { name: /Payments received · 2 transfers \+\$35\.50/ }).waitFor()
       await page.getByRole("row", { name: /Refunds sent · 1 transfer −\$4\.00/ }).waitFor()
       await page.getByRole("row", { name: /Closing balance \$34\.50/ }).waitFor()
-      await page.getByText("Balances with the chain").waitFor()
+      await page.getByText("Matches the chain").waitFor()
       const file = async (name: string) => {
         const download = page.waitForEvent("download")
         await page.getByRole("link", { name }).click()

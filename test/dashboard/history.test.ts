@@ -1,5 +1,5 @@
-// What the pages say: a payment's history with each change of verdict, deliveries with
-// what was sent, settings, alerts.
+// The content of the pages: a payment's history with each change of verdict, deliveries with the bytes sent, settings,
+// alerts.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
@@ -19,7 +19,7 @@ const person = await signUp(service.baseUrl)
 const at = `/merchants/${person.merchantId}/test`
 const shop = await makeShop(service, { ...person, id: person.merchantId })
 
-describe("What the dashboard shows on Postgres", () => {
+describe("Pages of the dashboard on Postgres", () => {
   const get = async (path: string) => (await person.call("GET", `${at}${path}`)).body
   const run = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
     Effect.runPromise(Effect.provideContext(effect, service.context).pipe(Effect.orDie))
@@ -34,7 +34,7 @@ describe("What the dashboard shows on Postgres", () => {
   const verdicts = async (id: string) =>
     (await timeline(id)).flatMap(({ verdict }) => (verdict === undefined ? [] : [verdict]))
 
-  test("each change of verdict stands in the timeline, a repeated one once", async () => {
+  test("each change of verdict is in the timeline, a repeated verdict only once", async () => {
     const { body } = await shop.open("10.00")
     const { id } = body.payment
     const unknown = `0x${"ab".repeat(32)}`
@@ -47,7 +47,7 @@ describe("What the dashboard shows on Postgres", () => {
     expect(events.at(-1)).toMatchObject({ verdict: "amount", expected: "10.00", actual: "9.00" })
   })
 
-  test("a pending payment says until when it waits, a settled one does not", async () => {
+  test("a pending payment shows its deadline, a settled one does not", async () => {
     const { body } = await shop.open("10.00")
     const { createdAt, id } = body.payment
     const day = 86_400_000
@@ -58,7 +58,7 @@ describe("What the dashboard shows on Postgres", () => {
     expect((await get(`/payments/${payment.id}`)).waitsUntil).toBeUndefined()
   })
 
-  test("a settled payment's timeline: what was required and what the chain showed", async () => {
+  test("a settled payment's timeline shows what was required and what the chain showed", async () => {
     const { payment, transactionId } = await shop.settle("12.00", 12_000_000n)
     const page = await get(`/payments/${payment.id}`)
     const kinds = page.timeline.map(({ kind }: Shown) => kind)
@@ -89,7 +89,7 @@ describe("What the dashboard shows on Postgres", () => {
     expect((await verdicts(id)).length).toBeGreaterThanOrEqual(48)
   })
 
-  test("a delivery shows head and body of each attempt; resending what waits is refused", async () => {
+  test("a delivery shows headers and body of each attempt; resending a waiting delivery is refused", async () => {
     await person.call("POST", `${at}/webhook-endpoint`, { url: "https://shop.example.com/hook" })
     const sent = await person.call("POST", `${at}/webhook-endpoint/test`)
     const { delivery } = await get(`/deliveries/${sent.body.delivery.id}`)
@@ -106,7 +106,7 @@ describe("What the dashboard shows on Postgres", () => {
     expect(refused.body.error.code).toBe("DELIVERY_PENDING")
   })
 
-  test("a new receiving address applies to new intents; payments that exist keep theirs", async () => {
+  test("a new receiving address applies to new intents; existing payments keep theirs", async () => {
     const old = (await shop.open("5.00")).body.payment
     const next = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
     const wrong = await person.call("PATCH", `${at}/receiver`, { receiver: next.replace("BC", "bc") })
@@ -120,7 +120,7 @@ describe("What the dashboard shows on Postgres", () => {
     await person.call("PATCH", `${at}/receiver`, { receiver })
   })
 
-  test("alerts of the service name no node to merchants, and only an operator acknowledges them", async () => {
+  test("alerts of the service name no node to merchants, and only an operator can acknowledge them", async () => {
     await run(
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -134,7 +134,7 @@ describe("What the dashboard shows on Postgres", () => {
         }
       })
     )
-    // It is read from the chain, and judged, a little later than it is reported.
+    // The chain is read, and the transfer judged, a little later than the report.
     const judged = async () =>
       (await get("/incoming-transfers?status=open")).transfers.filter(
         ({ kind }: { kind: string | null }) => kind !== null
@@ -160,7 +160,7 @@ describe("What the dashboard shows on Postgres", () => {
     const told = (await get("/alerts")).alerts.find(({ id }: { id: string }) => id === alert?.id)
     expect(told?.subject).toBe("test rpc.internal:8545")
     expect((await person.call("POST", `${at}/alerts/${alert?.id}/acknowledge`, {})).status).toBe(200)
-    // The badge counts what nobody has acknowledged and what no payment explains: the transfer that was too small.
+    // The badge counts unacknowledged alerts and unexplained transfers, here the one that was too small.
     const answer = await person.call("GET", `${at}/alerts`)
     const after: Alerts = answer.body
     const open = after.alerts.filter(({ acknowledgedBy }) => acknowledgedBy === null)

@@ -1,5 +1,5 @@
-// Incoming transfers over the dashboard's API: what no payment claims is listed with the payments that
-// it may be meant for, attached to one of them, or marked as handled by somebody.
+// Incoming transfers over the dashboard's API: a transfer that no payment claims is listed with the likely payments,
+// attached to one of them, or marked as handled.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
 import { SqlClient } from "effect/sql"
@@ -47,7 +47,7 @@ describe("Incoming transfers on Postgres", () => {
   }
   const code = (answer: DashboardAnswer) => `${answer.status} ${answer.body?.error?.code}`
 
-  test("a transfer that nobody reported is listed, with the payment of its amount as the likeliest", async () => {
+  test("a transfer without a report is listed, with the payment of its amount as the likeliest", async () => {
     const { body } = await shop.open("21.00")
     const hash = await shop.transfer(21_000_000n, { from: stranger })
     const transfer = await listed(hash)
@@ -64,7 +64,7 @@ describe("Incoming transfers on Postgres", () => {
     expect(page.likely[0]).toMatchObject({ payment: { id: body.payment.id }, reasons: ["amount"] })
   })
 
-  test("attached to a pending payment it settles it, says who did it, and leaves the list", async () => {
+  test("a transfer attached to a pending payment settles it, records who did it, and leaves the list", async () => {
     const { body } = await shop.open("22.00")
     const hash = await shop.transfer(22_000_000n, { from: stranger })
     const { id } = await listed(hash)
@@ -90,7 +90,7 @@ describe("Incoming transfers on Postgres", () => {
     )
   })
 
-  test("what was minted to the receiver, as by a bridge, is attached by a person's word alone", async () => {
+  test("a mint to the receiver, as by a bridge, is attached only by a person", async () => {
     const { body } = await shop.open("22.50")
     const hash = await shop.transfer(22_500_000n, { from: Address.make(`0x${"0".repeat(40)}`) })
     const { id, paymentId } = await listed(hash)
@@ -103,7 +103,7 @@ describe("Incoming transfers on Postgres", () => {
     ])
   })
 
-  test("attached to a failed payment it settles it, and the history says that it came late", async () => {
+  test("a transfer attached to a failed payment settles it, and the history says that it came late", async () => {
     const { body } = await shop.open("23.00")
     await Effect.runPromise(
       Effect.flatMap(
@@ -122,12 +122,17 @@ describe("Incoming transfers on Postgres", () => {
     expect(settled?.failedAt).toBe(body.payment.createdAt)
   })
 
-  test("nobody is asked for the rest of a transfer that is given back, before or after", async () => {
+  test("refunding a transfer closes its remainder link, and no new one can be created", async () => {
     await shop.open("27.00")
     const { id } = await listed(await shop.transfer(20_000_000n, { from: stranger }))
     const links = `/merchants/${person.merchantId}/test/payment-links`
     const ask = () =>
-      person.call("POST", `${links}/rest`, { description: "Rest", amount: "7.00", once: true, restOf: id })
+      person.call("POST", `${links}/remainder`, {
+        description: "Rest",
+        amount: "7.00",
+        once: true,
+        incomingTransferId: id
+      })
     const { url } = (await ask()).body
     const stateOf = async () =>
       (await person.call("GET", links)).body.links.find((one: { url: string }) => one.url === url)?.state
@@ -141,21 +146,21 @@ describe("Incoming transfers on Postgres", () => {
     expect(refund.status).toBe(201)
     expect(await stateOf()).toBe("closed")
     expect(code(await ask())).toBe("409 INCOMING_TRANSFER_EXPLAINED")
-    // Once the merchant keeps the money after all, the rest is asked for anew.
+    // Once the refund is cancelled, the remainder link is open again.
     await shop.call({ ...asked, path: `/api/v1/refunds/${refund.body.refund.id}/cancel` })
     const again = await ask()
     expect(again.status).toBe(201)
     expect(again.body.url).not.toBe(url)
   })
 
-  test("a transfer pays nothing of the rest that is asked for beside it, though it is as much", async () => {
+  test("a transfer does not pay its own remainder payment, though the amount is the same", async () => {
     const { payment } = (await shop.open("33.00")).body
     const half = await shop.transfer(16_500_000n)
     await shop.report(payment.id, half, 33_000_000n)
     const { id } = await listed(half)
     const links = `/merchants/${person.merchantId}/test/payment-links`
-    const asked = { description: "Rest", amount: "16.50", once: true, restOf: id }
-    const { url } = (await person.call("POST", `${links}/rest`, asked)).body
+    const asked = { description: "Rest", amount: "16.50", once: true, incomingTransferId: id }
+    const { url } = (await person.call("POST", `${links}/remainder`, asked)).body
     const opened = await shop.call({
       method: "POST",
       path: `/api/v1/links/${new URL(url).pathname.split("/").at(-1)}`,
@@ -165,7 +170,7 @@ describe("Incoming transfers on Postgres", () => {
     const { intentToken } = opened.body
     const rest = (await shop.call({ method: "POST", path: "/api/v1/payments", key, body: { intentToken } }))
       .body.payment
-    // The wallet that has sent the half is asked for the rest all the same.
+    // The wallet that sent the half may pay the remainder all the same.
     const announced = await shop.call({
       method: "POST",
       path: `/api/v1/payments/${rest.id}/attempts`,
@@ -184,14 +189,14 @@ describe("Incoming transfers on Postgres", () => {
     expect([paid.status, paid.body.payment.reportedTransactionId]).toEqual([200, second])
   })
 
-  test("a transfer pays nothing of its rest either where the link was closed meanwhile and its page is still open", async () => {
+  test("a transfer does not pay its own remainder payment, even if the link was closed in between", async () => {
     const { payment } = (await shop.open("35.00")).body
     const half = await shop.transfer(17_500_000n)
     await shop.report(payment.id, half, 35_000_000n)
     const { id } = await listed(half)
     const links = `/merchants/${person.merchantId}/test/payment-links`
-    const asked = { description: "Rest", amount: "17.50", once: true, restOf: id }
-    const { url } = (await person.call("POST", `${links}/rest`, asked)).body
+    const asked = { description: "Rest", amount: "17.50", once: true, incomingTransferId: id }
+    const { url } = (await person.call("POST", `${links}/remainder`, asked)).body
     const opened = await shop.call({
       method: "POST",
       path: `/api/v1/links/${new URL(url).pathname.split("/").at(-1)}`,
@@ -200,7 +205,7 @@ describe("Incoming transfers on Postgres", () => {
     const body = { intentToken: opened.body.intentToken }
     const key = shop.keys.publishable
     const rest = (await shop.call({ method: "POST", path: "/api/v1/payments", key, body })).body.payment
-    // The transfer was to be given back, and is kept after all.
+    // A refund of the transfer is requested, then cancelled.
     const by = { method: "POST" as const, key: shop.keys.full }
     const refund = await shop.call({
       ...by,
@@ -217,22 +222,24 @@ describe("Incoming transfers on Postgres", () => {
       body: { buyerDidToken: `buyer:${buyer}:${rest.id}`, method: "transfer" }
     })
     expect(announced.status).toBe(201)
-    // A person may say so.
+    // A person may attach it.
     const attached = await person.call("POST", `${at}/${id}/attach`, { paymentId: rest.id })
     expect([attached.status, attached.body.payment?.reportedTransactionId]).toEqual([200, half])
-    // Of what has paid a payment nobody is asked for a rest.
-    expect(code(await person.call("POST", `${links}/rest`, asked))).toBe("409 INCOMING_TRANSFER_EXPLAINED")
+    // A transfer that has paid a payment gets no remainder link.
+    expect(code(await person.call("POST", `${links}/remainder`, asked))).toBe(
+      "409 INCOMING_TRANSFER_EXPLAINED"
+    )
   })
 
-  test("a transfer whose rest is asked for pays another payment by a person's word alone, and its rest is then asked for no more", async () => {
+  test("a transfer with a remainder link pays another payment only by a person's decision, which closes it", async () => {
     const large = (await shop.open("37.00")).body.payment
     const small = (await shop.open("18.50")).body.payment
     const half = await shop.transfer(18_500_000n)
     await shop.report(large.id, half, 37_000_000n)
     const { id } = await listed(half)
     const links = `/merchants/${person.merchantId}/test/payment-links`
-    const asked = { description: "Rest", amount: "18.50", once: true, restOf: id }
-    const { url } = (await person.call("POST", `${links}/rest`, asked)).body
+    const asked = { description: "Rest", amount: "18.50", once: true, incomingTransferId: id }
+    const { url } = (await person.call("POST", `${links}/remainder`, asked)).body
     const stateOf = async () =>
       (await person.call("GET", links)).body.links.find((one: { url: string }) => one.url === url)?.state
     const announced = await shop.call({
@@ -249,24 +256,30 @@ describe("Incoming transfers on Postgres", () => {
     expect(await stateOf()).toBe("closed")
   })
 
-  /** A transfer of half a payment, and the link that asks for the other half. */
+  /** A transfer of half a payment, and the link for the other half. */
   const askedForRest = async (amount: string, half: string, atomic: bigint) => {
     const { payment } = (await shop.open(amount)).body
     const { id } = await listed(await shop.transfer(atomic))
     const links = `/merchants/${person.merchantId}/test/payment-links`
-    const asked = { description: "Rest", amount: half, once: true, restOf: id }
-    const ask = (restFor = payment.id) => person.call("POST", `${links}/rest`, { ...asked, restFor })
+    const asked = { description: "Rest", amount: half, once: true, incomingTransferId: id }
+    const ask = (paymentId = payment.id) => person.call("POST", `${links}/remainder`, { ...asked, paymentId })
     const { url } = (await ask()).body
     const stateOf = async () =>
       (await person.call("GET", links)).body.links.find((one: { url: string }) => one.url === url)?.state
     return { id, payment, ask, stateOf }
   }
 
-  /** Links, and how they are asked for and paid. */
+  /** Requests for remainder links and payments of them. */
   const rests = () => {
     const links = `/merchants/${person.merchantId}/test/payment-links`
-    const ask = (restOf: string, restFor: string, amount: string) =>
-      person.call("POST", `${links}/rest`, { description: "Rest", amount, once: true, restOf, restFor })
+    const ask = (incomingTransferId: string, paymentId: string, amount: string) =>
+      person.call("POST", `${links}/remainder`, {
+        description: "Rest",
+        amount,
+        once: true,
+        incomingTransferId,
+        paymentId
+      })
     const stateOf = async (url: string) =>
       (await person.call("GET", links)).body.links.find((one: { url: string }) => one.url === url)?.state
     /** The payment that the link opens. */
@@ -277,11 +290,11 @@ describe("Incoming transfers on Postgres", () => {
       return (await shop.call({ method: "POST", path: "/api/v1/payments", key, body: { intentToken } })).body
         .payment
     }
-    /** What the transfer's page says is missing of the payment. */
+    /** The payment's outstanding amount on the transfer's page. */
     const restOn = async (id: string, paymentId: string) =>
       (await person.call("GET", `${at}/${id}`)).body.likely.find(
         (one: { payment: { id: string } }) => one.payment.id === paymentId
-      )?.rest
+      )?.remainder
     const short = async (paymentId: string, atomic: bigint, asked: bigint) => {
       const hash = await shop.transfer(atomic)
       await shop.report(paymentId, hash, asked)
@@ -290,7 +303,7 @@ describe("Incoming transfers on Postgres", () => {
     return { ask, stateOf, openOn, restOn, short }
   }
 
-  test("of two transfers that fall short of a payment the second asks for what both leave, by the only link", async () => {
+  test("after a second underpayment a new remainder link for what both leave replaces the first one", async () => {
     const { ask, openOn, restOn, short, stateOf } = rests()
     const { payment } = (await shop.open("110.00")).body
     const first = await short(payment.id, 41_000_000n, 110_000_000n)
@@ -316,7 +329,7 @@ describe("Incoming transfers on Postgres", () => {
     expect(await stateOf(two.body.url)).toBe("paid")
   })
 
-  test("nobody is asked for another rest of a payment while the one that is asked for is being paid", async () => {
+  test("no second remainder link of a payment is created while the first one's payment is under way", async () => {
     const { ask, openOn, short, stateOf } = rests()
     const { payment } = (await shop.open("111.00")).body
     const first = await short(payment.id, 42_000_000n, 111_000_000n)
@@ -334,7 +347,7 @@ describe("Incoming transfers on Postgres", () => {
     expect(await stateOf(one.url)).toBe("open")
   })
 
-  test("the rest of a rest takes its place: the link before it is closed, and paid once the last one is", async () => {
+  test("a remainder of a remainder replaces the earlier link, which is paid once the later one is", async () => {
     const { ask, openOn, restOn, short, stateOf } = rests()
     const { payment } = (await shop.open("112.00")).body
     const one = (await ask(await short(payment.id, 43_000_000n, 112_000_000n), payment.id, "69.00")).body
@@ -348,7 +361,7 @@ describe("Incoming transfers on Postgres", () => {
     expect([await stateOf(one.url), await stateOf(two.url)]).toEqual(["paid", "paid"])
   })
 
-  test("a link whose sum counts a transfer that is given back is closed, and the rest is asked for anew", async () => {
+  test("a remainder link is closed if a transfer in its sum is refunded; a new one asks for more", async () => {
     const { ask, openOn, restOn, short, stateOf } = rests()
     const giveBack = async (id: string, amount: string) => {
       const body = { incomingTransferId: id, amount }
@@ -366,7 +379,7 @@ describe("Incoming transfers on Postgres", () => {
     expect(await restOn(second, payment.id)).toBe("79.00")
     const anew = (await ask(second, payment.id, "79.00")).body
     expect([anew.amount, await stateOf(anew.url)]).toEqual(["79.00", "open"])
-    // Neither is the rest of that rest asked for once what both count is given back.
+    // The remainder of that remainder is closed too once a transfer in its sum is refunded.
     const middle = await openOn(anew.url)
     const last = (await ask(await short(middle.id, 46_000_000n, 79_000_000n), middle.id, "33.00")).body
     expect([last.amount, await stateOf(last.url)]).toEqual(["33.00", "open"])
@@ -374,7 +387,7 @@ describe("Incoming transfers on Postgres", () => {
     expect(await stateOf(last.url)).toBe("closed")
   })
 
-  test("a link whose sum counts a transfer that is attached elsewhere, or has left the chain, asks nobody", async () => {
+  test("a remainder link is closed if a transfer in its sum is attached elsewhere or leaves the chain", async () => {
     const { ask, openOn, restOn, short, stateOf } = rests()
     const attachedTo = (await shop.open("36.00")).body.payment
     const { payment } = (await shop.open("115.00")).body
@@ -402,7 +415,7 @@ describe("Incoming transfers on Postgres", () => {
     expect(await restOn(first, payment.id)).toBe("70.00")
   })
 
-  test("the rest of a rest is closed where the payment that it all is for is paid in full", async () => {
+  test("the remainder of a remainder is closed once the original payment is paid in full", async () => {
     const { ask, openOn, short, stateOf } = rests()
     const { payment } = (await shop.open("113.00")).body
     const one = (await ask(await short(payment.id, 44_000_000n, 113_000_000n), payment.id, "69.00")).body
@@ -414,24 +427,30 @@ describe("Incoming transfers on Postgres", () => {
     expect([await stateOf(one.url), await stateOf(two.url)]).toEqual(["closed", "closed"])
   })
 
-  test("nobody is asked for the rest of a payment that is paid in full, before or after", async () => {
+  test("a payment that is paid in full has no open remainder link, and gets no new one", async () => {
     const { ask, payment, stateOf } = await askedForRest("43.00", "21.50", 21_500_000n)
     expect(await stateOf()).toBe("open")
     const paid = await shop.report(payment.id, await shop.transfer(43_000_000n), 43_000_000n)
     expect(paid.status).toBe(200)
     expect(await stateOf()).toBe("closed")
     expect(code(await ask())).toBe("409 INCOMING_TRANSFER_EXPLAINED")
-    // Of another payment that the transfer fell short of, the rest is asked for anew.
+    // For another payment that the transfer underpaid, a remainder link can still be created.
     expect((await ask((await shop.open("44.50")).body.payment.id)).status).toBe(201)
   })
 
-  test("the rest is asked for anew where the payment of its link was tried and has failed, and by the same link where nobody has tried", async () => {
+  test("if the link's payment failed, the link stays open, unless somebody tried to pay: then a new one is made", async () => {
     const { payment } = (await shop.open("47.00")).body
     const { id } = await listed(await shop.transfer(23_500_000n))
     const links = `/merchants/${person.merchantId}/test/payment-links`
-    const asked = { description: "Rest", amount: "23.50", once: true, restOf: id, restFor: payment.id }
+    const asked = {
+      description: "Rest",
+      amount: "23.50",
+      once: true,
+      incomingTransferId: id,
+      paymentId: payment.id
+    }
     const ask = async () =>
-      new URL((await person.call("POST", `${links}/rest`, asked)).body.url).pathname.split("/").at(-1)
+      new URL((await person.call("POST", `${links}/remainder`, asked)).body.url).pathname.split("/").at(-1)
     const stateOf = async (link: string | undefined) =>
       (await shop.call({ method: "GET", path: `/api/v1/links/${link}` })).body.link.state
     const key = shop.keys.publishable
@@ -457,18 +476,24 @@ describe("Incoming transfers on Postgres", () => {
     const next = await ask()
     expect([next === link, await stateOf(next)]).toEqual([false, "open"])
     expect(await ask()).toBe(next)
-    // The money that was on its way comes after all: nobody is asked for it by the new link.
+    // The money that was on its way arrives after all: the new link is closed.
     expect((await shop.report(rest.id, await shop.transfer(23_500_000n), 23_500_000n)).status).toBe(200)
     expect(await stateOf(next)).toBe("closed")
   })
 
-  test("the rest is asked for anew where the time of its link is over", async () => {
+  test("a new remainder link replaces an expired one", async () => {
     const { payment } = (await shop.open("48.00")).body
     const { id } = await listed(await shop.transfer(24_500_000n))
     const links = `/merchants/${person.merchantId}/test/payment-links`
-    const asked = { description: "Rest", amount: "23.50", once: true, restOf: id, restFor: payment.id }
+    const asked = {
+      description: "Rest",
+      amount: "23.50",
+      once: true,
+      incomingTransferId: id,
+      paymentId: payment.id
+    }
     const ask = async (more: object = {}) =>
-      new URL((await person.call("POST", `${links}/rest`, { ...asked, ...more })).body.url).pathname
+      new URL((await person.call("POST", `${links}/remainder`, { ...asked, ...more })).body.url).pathname
         .split("/")
         .at(-1)
     const soon = new Date(Date.now() + 1_000).toISOString()
@@ -480,15 +505,21 @@ describe("Incoming transfers on Postgres", () => {
     expect([next === link, state]).toEqual([false, "open"])
   })
 
-  test("a transfer whose rest was paid pays no other payment by itself, though the link was closed before", async () => {
+  test("a transfer whose remainder is paid settles no other payment by a report, even after the link closed", async () => {
     const large = (await shop.open("51.00")).body.payment
     const small = (await shop.open("25.50")).body.payment
     const half = await shop.transfer(25_500_000n)
     await shop.report(large.id, half, 51_000_000n)
     const { id } = await listed(half)
     const links = `/merchants/${person.merchantId}/test/payment-links`
-    const asked = { description: "Rest", amount: "25.50", once: true, restOf: id, restFor: large.id }
-    const { url } = (await person.call("POST", `${links}/rest`, asked)).body
+    const asked = {
+      description: "Rest",
+      amount: "25.50",
+      once: true,
+      incomingTransferId: id,
+      paymentId: large.id
+    }
+    const { url } = (await person.call("POST", `${links}/remainder`, asked)).body
     const link = new URL(url).pathname.split("/").at(-1)
     const key = shop.keys.publishable
     const { intentToken } = (await shop.call({ method: "POST", path: `/api/v1/links/${link}`, body: {} }))
@@ -496,17 +527,19 @@ describe("Incoming transfers on Postgres", () => {
     const rest = (await shop.call({ method: "POST", path: "/api/v1/payments", key, body: { intentToken } }))
       .body.payment
     await person.call("DELETE", `${links}/${link}`)
-    // Who has the page open pays all the same.
+    // A buyer with the page open can still pay.
     expect((await shop.report(rest.id, await shop.transfer(25_500_000n), 25_500_000n)).status).toBe(200)
     const again = await shop.report(small.id, half, 25_500_000n)
     expect([again.status, again.body.error?.reason]).toEqual([422, "already_used"])
-    // Nor is anybody asked for the same rest again.
-    expect(code(await person.call("POST", `${links}/rest`, asked))).toBe("409 INCOMING_TRANSFER_EXPLAINED")
+    // No new link for the same remainder is created.
+    expect(code(await person.call("POST", `${links}/remainder`, asked))).toBe(
+      "409 INCOMING_TRANSFER_EXPLAINED"
+    )
     const attached = await person.call("POST", `${at}/${id}/attach`, { paymentId: small.id })
     expect([attached.status, attached.body.payment?.reportedTransactionId]).toEqual([200, half])
   })
 
-  /** Makes the link while it holds what others wait for, who go on once it is there. */
+  /** Creates the link while it holds locks that `others` wait for; they continue once the link exists. */
   const askedBefore = async (
     amount: bigint,
     short: { readonly incomingTransferId: string; readonly paymentId: PaymentId | undefined },
@@ -520,7 +553,7 @@ describe("Incoming transfers on Postgres", () => {
           Effect.gen(function* () {
             if (short.paymentId !== undefined)
               yield* sql`SELECT 1 FROM payments WHERE id = ${short.paymentId} FOR SHARE`
-            const asked = yield* repo.insertRest(
+            const asked = yield* repo.insertRemainderLink(
               {
                 ...{ id, merchantId: MerchantId.make(person.merchantId), env: "test" },
                 ...{ publishableKey: shop.keys.publishable, description: "Rest", once: true },
@@ -529,7 +562,7 @@ describe("Incoming transfers on Postgres", () => {
               },
               short
             )
-            expect(asked._tag).toBe("Asked")
+            expect(asked._tag).toBe("Requested")
             const waiting = others()
             yield* Effect.sleep("400 millis")
             return { waiting }
@@ -541,7 +574,7 @@ describe("Incoming transfers on Postgres", () => {
     return (await shop.call({ method: "GET", path: `/api/v1/links/${id}` })).body.link.state
   }
 
-  test("a link that is made as its payment is being paid asks nobody", async () => {
+  test("a remainder link that is created while its payment is being paid is closed", async () => {
     const { payment } = (await shop.open("44.00")).body
     const { id } = await listed(await shop.transfer(22_000_000n))
     const hash = await shop.transfer(44_000_000n)
@@ -552,7 +585,7 @@ describe("Incoming transfers on Postgres", () => {
     expect(state).toBe("closed")
   })
 
-  test("a link that is made as its transfer pays another payment asks nobody", async () => {
+  test("a remainder link that is created while its transfer pays another payment is closed", async () => {
     const small = (await shop.open("22.50")).body.payment
     const hash = await shop.transfer(22_500_000n)
     const { id } = await listed(hash)
@@ -561,7 +594,7 @@ describe("Incoming transfers on Postgres", () => {
     expect(state).toBe("closed")
   })
 
-  test("the rest of a transfer that has left the chain is asked of nobody until it returns", async () => {
+  test("the remainder link of a transfer that has left the chain is closed until the transfer returns", async () => {
     const { ask, id, stateOf } = await askedForRest("47.00", "23.50", 23_500_000n)
     const shown = (droppedAt: Date | null) =>
       Effect.runPromise(
@@ -578,13 +611,19 @@ describe("Incoming transfers on Postgres", () => {
     expect((await ask()).status).toBe(201)
   })
 
-  test("asking for the rest of a transfer, and attaching it to an earlier rest of the payment, wait for one another", async () => {
+  test("creating a transfer's remainder link and attaching it to an earlier remainder do not deadlock", async () => {
     const { payment } = (await shop.open("49.00")).body
     const first = await listed(await shop.transfer(20_000_000n))
     const second = await listed(await shop.transfer(25_000_000n))
     const links = `/merchants/${person.merchantId}/test/payment-links`
-    const asked = { description: "Rest", amount: "29.00", once: true, restOf: first.id, restFor: payment.id }
-    const link = new URL((await person.call("POST", `${links}/rest`, asked)).body.url).pathname
+    const asked = {
+      description: "Rest",
+      amount: "29.00",
+      once: true,
+      incomingTransferId: first.id,
+      paymentId: payment.id
+    }
+    const link = new URL((await person.call("POST", `${links}/remainder`, asked)).body.url).pathname
       .split("/")
       .at(-1)
     const { intentToken } = (await shop.call({ method: "POST", path: `/api/v1/links/${link}`, body: {} }))
@@ -600,10 +639,10 @@ describe("Incoming transfers on Postgres", () => {
         return yield* sql.withTransaction(
           Effect.gen(function* () {
             yield* sql`SELECT 1 FROM payments WHERE id = ${restId} FOR NO KEY UPDATE`
-            const waiting = person.call("POST", `${links}/rest`, {
+            const waiting = person.call("POST", `${links}/remainder`, {
               ...asked,
               amount: "4.00",
-              restOf: second.id
+              incomingTransferId: second.id
             })
             yield* Effect.sleep("400 millis")
             const by = { person: person.email, note: null, at: new Date() }
@@ -615,7 +654,7 @@ describe("Incoming transfers on Postgres", () => {
     expect([attaching.taken, (await attaching.waiting).status]).toEqual([true, 201])
   })
 
-  test("a payment of another amount, a settled one and another merchant's are refused, and nothing changes", async () => {
+  test("attaching to a payment of another amount, a settled one or another merchant's is refused", async () => {
     const { id } = await listed(await shop.transfer(24_000_000n, { from: stranger }))
     const other = (await shop.open("25.00")).body.payment
     const attach = (paymentId: string) => person.call("POST", `${at}/${id}/attach`, { paymentId })
@@ -631,7 +670,7 @@ describe("Incoming transfers on Postgres", () => {
     expect((await list()).map((one: { id: string }) => one.id)).toContain(id)
   })
 
-  test("dust needs nobody's attention, and counts in the books", async () => {
+  test("dust needs no attention, but counts in the books", async () => {
     const tenant = `/merchants/${person.merchantId}/test`
     const open = async () => openAlertsOf(await person.call("GET", `${tenant}/alerts`))
     const sum = async () => (await person.call("GET", `${tenant}/books`)).body.statement.unexplained
@@ -642,7 +681,7 @@ describe("Incoming transfers on Postgres", () => {
     expect((await sum()).count).toBe(sumBefore.count + 1)
   })
 
-  test("one to explain counts once among what needs attention, and the alert about it is not listed beside it", async () => {
+  test("a transfer to explain counts once in what needs attention, and its alert is not listed too", async () => {
     const alerts = `/merchants/${person.merchantId}/test/alerts`
     const before = openAlertsOf(await person.call("GET", alerts))
     const { id } = await listed(await shop.transfer(26_500_000n, { from: stranger }))
@@ -661,7 +700,7 @@ describe("Incoming transfers on Postgres", () => {
     expect(openAlertsOf(await person.call("GET", alerts))).toBe(before)
   })
 
-  test("marked as handled it leaves the list with a note, who and when, once", async () => {
+  test("a handled transfer leaves the list with a note, a person and a time, once", async () => {
     const { id } = await listed(await shop.transfer(1n, { from: stranger }))
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => person.call("POST", `${at}/${id}/handle`, { note: "Dust" }))
@@ -673,7 +712,7 @@ describe("Incoming transfers on Postgres", () => {
     expect(Date.parse(handled?.handledAt ?? "")).toBeGreaterThan(0)
   })
 
-  test("attached and handled at once, one of the two holds", async () => {
+  test("of attaching and handling a transfer at once, one succeeds", async () => {
     for (const amount of ["31.00", "32.00", "33.00"]) {
       const { body } = await shop.open(amount)
       const atomic = BigInt(amount.replace(".", "")) * 10_000n
@@ -691,7 +730,7 @@ describe("Incoming transfers on Postgres", () => {
     }
   })
 
-  test("what somebody has handled settles no payment by a report", async () => {
+  test("a handled transfer settles no payment by a report", async () => {
     const { body } = await shop.open("34.00")
     const hash = await shop.transfer(34_000_000n, { from: Address.make(buyer) })
     const { id } = await listed(hash)
@@ -702,7 +741,7 @@ describe("Incoming transfers on Postgres", () => {
     expect(page.body.payment.status).toBe("pending")
   })
 
-  test("what a payment claims is no transfer to explain", async () => {
+  test("a transfer that a payment claims is no transfer to explain", async () => {
     const { transactionId } = await shop.settle("26.00", 26_000_000n)
     const transfer = await listed(transactionId)
     expect(transfer.paymentId).not.toBeNull()

@@ -1,6 +1,6 @@
-// A merchant's first day in a real browser, on the whole service: sign-up, keys used
-// over REST and rotated, an endpoint, a settlement on the local chain whose webhook
-// appears by itself, a broken receiver, the alert, the repair and the resend.
+// A merchant's first day in a real browser, on the whole service: sign-up, keys used over REST and rotated, an
+// endpoint, a settlement on the local chain whose webhook appears without a reload, a broken webhook server, the alert,
+// the repair and the resend.
 
 import { describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect } from "effect"
@@ -28,7 +28,7 @@ describe("A merchant's first day", () => {
       })
     ).status
 
-  /** The secret that the open dialog shows, then closes it. */
+  /** Returns the secret that the open dialog shows, and closes the dialog. */
   const takeSecret = async (page: Page, stored: string) => {
     const dialog = page.getByRole("dialog")
     const secret = (await dialog.locator(".secret code").textContent()) ?? ""
@@ -52,7 +52,7 @@ describe("A merchant's first day", () => {
       // Sign-up shows the first keys once.
       await page.goto(`${baseUrl}/dashboard`)
       await page.getByRole("link", { name: "Create an account" }).click()
-      await page.getByLabel("E-mail").fill("merchant@example.com")
+      await page.getByLabel("Email").fill("merchant@example.com")
       await page.getByLabel("Password").fill(password)
       await page.getByLabel("Merchant name").fill("Demo Books")
       await page.getByLabel("Receiving address").fill(receiver)
@@ -62,12 +62,12 @@ describe("A merchant's first day", () => {
       expect(publishable).toStartWith("pk_test_")
       await page.getByRole("button", { name: "I have stored the keys" }).click()
       await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
-      // Only now, or the service may have read past it while the address was nobody's.
+      // Only now: before the sign-up the service may have read past it, because the address belonged to nobody.
       await world.mint(receiver, 1_000_000_000n)
-      // What happens below must appear without a reload: one would forget this mark.
+      // Everything below must appear without a reload, which would lose this mark.
       await page.evaluate(() => Reflect.set(window, "sameDocument", true))
 
-      // A key of one's own works over REST; rotated, the old one is refused at once.
+      // A key that the merchant creates works over REST; once rotated, the old one is refused at once.
       await go("API keys")
       await page.getByRole("button", { name: "Create key" }).click()
       await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click()
@@ -94,7 +94,7 @@ describe("A merchant's first day", () => {
       const secret = await takeSecret(page, "I have stored it")
       expect(secret).toStartWith("whsec_")
 
-      // A settlement on the chain: its attempt appears while the page is looked at.
+      // A settlement on the chain: its webhook attempt appears while the page is open.
       await page.getByText("No deliveries yet").waitFor()
       const pay = () =>
         Effect.runPromise(
@@ -112,17 +112,17 @@ describe("A merchant's first day", () => {
       await row.getByText("Delivered").waitFor()
       expect(shop.received).toHaveLength(1)
 
-      // The payment's timeline tells the whole way.
+      // The payment's timeline shows every step.
       await go("Payments")
       await page.getByRole("link", { name: paid.refCode }).click()
       for (const step of ["Opened", "Reported", "Verified and settled", "Webhook attempt 1: HTTP 204"]) {
         await page.locator(".timeline").getByText(step, { exact: true }).waitFor()
       }
-      // No explorer knows the local chain.
+      // No explorer shows the local chain.
       await page.locator(".timeline").getByTitle(paid.transactionId).first().waitFor()
       expect(await page.getByRole("link", { name: "Explorer" }).count()).toBe(0)
 
-      // What was sent verifies in the browser's own tool; one byte more does not.
+      // The delivery verifies in the browser's own tool; with one byte more it does not.
       const sent = shop.received[0]
       await go("Webhooks")
       await page.getByRole("link", { name: "Verify a signature" }).click()
@@ -135,7 +135,7 @@ describe("A merchant's first day", () => {
       await page.getByRole("button", { name: "Verify" }).click()
       await page.getByText("The signature does not match").waitFor()
 
-      // The receiver breaks: three attempts, then an alert whose badge appears by itself.
+      // The webhook server breaks: after three attempts an alert and its badge appear.
       shop.status = 500
       const unheard = await pay()
       await go("Webhooks")
@@ -143,18 +143,18 @@ describe("A merchant's first day", () => {
       await failing.getByText("HTTP 500").waitFor()
       for (const attempts of [2, 3]) {
         const made = failing.getByRole("cell", { name: String(attempts), exact: true })
-        // An attempt that still runs has no next one yet whose time could pass.
+        // While an attempt runs, there is no next attempt whose time could pass.
         for (let waited = 0; waited < 60 && !(await made.isVisible()); waited++) {
           await world.passTime()
           await page.waitForTimeout(250)
         }
       }
       await failing.getByText("Failed").waitFor()
-      // Two of them tell of the keys that were made before, one is a transfer to explain.
+      // Two are about the new keys, one is a transfer to explain.
       await go(/Needs attention\s*4/)
       await page.getByText("Webhook delivery failed", { exact: true }).waitFor()
 
-      // Repaired and sent again, with exactly the bytes and headers of each attempt.
+      // Repaired and sent again, with the same bytes and the headers of each attempt.
       shop.status = 204
       await page.getByRole("link", { name: "View delivery" }).click()
       await page.getByRole("button", { name: "Resend" }).click()
@@ -171,9 +171,9 @@ describe("A merchant's first day", () => {
         .last()
         .waitFor()
 
-      // What was delivered after all needs nobody; the rest is acknowledged and handled, and the badge goes.
+      // The delivered webhook needs no attention; the rest is acknowledged and handled, and the badge disappears.
       await go(/Needs attention/)
-      await page.getByText("Resolved", { exact: true }).waitFor()
+      await page.locator(".alert").getByText("Resolved", { exact: true }).waitFor()
       const acknowledge = page.getByRole("button", { name: /^Acknowledge/ })
       for (const left of [1, 0]) {
         await acknowledge.first().click()
@@ -190,7 +190,7 @@ describe("A merchant's first day", () => {
       expect(await page.evaluate(() => Reflect.get(window, "sameDocument"))).toBe(true)
       expect(problems).toEqual([])
 
-      // Live is another world: none of this is there but what was told to the person.
+      // Live is separate: nothing of this is there except the notifications of the person.
       await page.getByRole("link", { name: "Live", exact: true }).click()
       await page
         .getByText(/^Acknowledged by /)
@@ -202,7 +202,7 @@ describe("A merchant's first day", () => {
     }
   )
 
-  browserTest("by keyboard alone: sign in, create a key, leave the dialog, sign out", async () => {
+  browserTest("the keyboard is enough to sign in, create a key, leave the dialog and sign out", async () => {
     const context = await newContext()
     const page = await context.newPage()
     const focused = () =>

@@ -1,5 +1,5 @@
-// Where money goes and who may change it: the password again, every member told, written down permanently, and
-// a live address delayed.
+// The destination of money and who may change it: the password is asked again, every member is notified, changes are
+// logged permanently, and a live address takes effect later.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Layer, Option } from "effect"
@@ -25,13 +25,13 @@ interface Entry {
 
 const service = await serviceForFile({ trustedProxyHops: 1 })
 
-describe("Money's levers on Postgres", () => {
+describe("Money settings on Postgres", () => {
   const run = <A, E>(effect: Effect.Effect<A, E, TestServices | SqlClient.SqlClient>) =>
     Effect.runPromise(effect.pipe(Effect.provideContext(service.context), Effect.orDie))
   const sql = (strings: TemplateStringsArray, ...args: ReadonlyArray<string>) =>
     run(Effect.flatMap(SqlClient.SqlClient, (client) => client(strings, ...args)))
 
-  /** The person signed in longer ago than a password is recent. */
+  /** The person signed in too long ago for the password to count as recent. */
   const aged = (person: Person) =>
     sql`UPDATE sessions SET confirmed_at = now() - interval '301 seconds'
       WHERE user_id = (SELECT id FROM users WHERE email = ${person.email})`
@@ -64,7 +64,7 @@ describe("Money's levers on Postgres", () => {
   ]
 
   for (const [name, lever] of levers) {
-    test(`${name} wants a password of the last five minutes, is written down and told to every member`, async () => {
+    test(`${name} needs a password from the last five minutes, is logged, and notifies every member`, async () => {
       const person = await signUp(service.baseUrl)
       const second = await colleague(person)
       const third = await colleague(person)
@@ -92,7 +92,7 @@ describe("Money's levers on Postgres", () => {
         expect(told.body.alerts[0]).toMatchObject({ kind: "account_change" })
         expect(told.body.alerts[0]?.message).toContain(`${person.email} ${entry?.summary}`)
       }
-      // One who has seen it does not take it from the others.
+      // A member who acknowledges the alert does not remove it for the others.
       const [mine] = (await person.call("GET", `${at(person)}/alerts`)).body.alerts
       expect((await person.call("POST", `${at(person)}/alerts/${mine?.id}/acknowledge`, {})).status).toBe(200)
       expect(openAlertsOf(await second.call("GET", `${at(second)}/alerts`))).toBe(openBefore + 1)
@@ -100,7 +100,7 @@ describe("Money's levers on Postgres", () => {
     })
   }
 
-  test("rotating a full-access key wants the password; a read-only or publishable key does not", async () => {
+  test("rotating a full-access key needs the password; a read-only or publishable key does not", async () => {
     const person = await signUp(service.baseUrl)
     const { keys } = (await person.call("GET", `${at(person)}/keys`)).body
     const full = keys.find((key: { permission: string }) => key.permission === "manage")
@@ -116,7 +116,7 @@ describe("Money's levers on Postgres", () => {
     ])
   })
 
-  test("wrong guesses at the confirmation are limited like those at the door", async () => {
+  test("wrong passwords at the confirmation are limited like those at sign-in", async () => {
     const person = await signUp(service.baseUrl)
     const codes: Array<number> = []
     for (let guess = 0; guess < 12; guess += 1) {
@@ -139,11 +139,19 @@ describe("Money's levers on Postgres", () => {
     const due = (person: Person) =>
       sql`UPDATE receiver_changes SET due_at = now() WHERE merchant_id = ${person.merchantId}::uuid
         AND ended_at IS NULL`
-    /** What two instances' workers do within a moment. */
+    /** Runs two instances' workers until no change is due, and a moment longer. */
     const worked = () =>
       run(
         Effect.scoped(
-          Effect.andThen(Effect.all([Layer.build(worker), Layer.build(worker)]), Effect.sleep("300 millis"))
+          Effect.andThen(
+            Effect.all([Layer.build(worker), Layer.build(worker)]),
+            Effect.gen(function* () {
+              const sql = yield* SqlClient.SqlClient
+              const due = sql`SELECT 1 FROM receiver_changes WHERE ended_at IS NULL AND due_at <= now()`
+              while ((yield* due).length > 0) yield* Effect.sleep("20 millis")
+              yield* Effect.sleep("300 millis")
+            })
+          )
         )
       )
     const ask = (person: Person, receiver: string) =>
@@ -176,12 +184,12 @@ describe("Money's levers on Postgres", () => {
       expect((await changes(person)).filter(({ action }) => action === "receiver.changed")).toHaveLength(1)
     })
 
-    test("is withdrawn by another owner, without a password; then nothing changes", async () => {
+    test("can be withdrawn by another owner, without a password; then nothing changes", async () => {
       const person = await signUp(service.baseUrl)
       const second = await colleague(person)
       await ask(person, freshAddress())
       expect((await changes(person))[0]?.summary).toEndWith(
-        "until then an owner or a developer can withdraw it"
+        "until then an owner or developer can withdraw the change"
       )
       await aged(second)
       const withdraw = () => second.call("DELETE", `${at(second, "live")}/receiver/change`)
@@ -196,7 +204,7 @@ describe("Money's levers on Postgres", () => {
       })
     })
 
-    test("is asked for ten times an hour, in both environments together; withdrawing is never refused", async () => {
+    test("can be requested ten times an hour, both environments together; withdrawing is never refused", async () => {
       const person = await signUp(service.baseUrl)
       const answers = []
       for (let count = 0; count < 11; count += 1) {
@@ -215,7 +223,7 @@ describe("Money's levers on Postgres", () => {
       expect(withdrawn.status).toBe(204)
     })
 
-    test("another change takes the place of one that waits", async () => {
+    test("that is requested later replaces a pending one", async () => {
       const person = await signUp(service.baseUrl)
       const last = freshAddress()
       await ask(person, freshAddress())
@@ -225,7 +233,7 @@ describe("Money's levers on Postgres", () => {
       expect((await settings(person)).receiver).toBe(last)
     })
 
-    test("withdrawn as its time comes, it is one or the other, and the log tells which", async () => {
+    test("that is withdrawn as it becomes due is either withdrawn or changed, and the log says which", async () => {
       for (let round = 0; round < 10; round += 1) {
         const person = await signUp(service.baseUrl)
         const next = freshAddress()
@@ -243,11 +251,11 @@ describe("Money's levers on Postgres", () => {
       }
     })
 
-    test("withdrawn while somebody changes it, it waits for them and deadlocks with nobody", async () => {
+    test("that is withdrawn during another change waits for it, without a deadlock", async () => {
       const person = await signUp(service.baseUrl)
       await ask(person, freshAddress())
       const withdrawing = Promise.withResolvers<number>()
-      // As a change does: the merchant's row, then the change's.
+      // In the order of a change: the merchant's row, then the change's.
       await run(
         Effect.gen(function* () {
           const client = yield* SqlClient.SqlClient
@@ -268,21 +276,21 @@ describe("Money's levers on Postgres", () => {
       expect(await withdrawing.promise).toBe(204)
     })
 
-    test("the present address again withdraws what waits, and every member is told", async () => {
+    test("that equals the present one withdraws the pending one, and every member is notified", async () => {
       const person = await signUp(service.baseUrl)
       const next = freshAddress()
       await ask(person, next)
       expect((await ask(person, person.receiver)).body).toMatchObject({ after: person.receiver, dueAt: null })
       expect((await settings(person)).receiverChange).toBeNull()
       expect((await changes(person))[0]).toMatchObject({ action: "receiver.change_withdrawn" })
-      // Again there is nothing to withdraw, and nothing to tell.
+      // The second time there is nothing to withdraw, and nothing to notify.
       await ask(person, person.receiver)
       expect(
         (await changes(person)).filter(({ action }) => action === "receiver.change_withdrawn")
       ).toHaveLength(1)
     })
 
-    test("ends with its requester's membership, and with a new password of its requester, and every member is told", async () => {
+    test("is withdrawn with its requester's membership or by their new password; every member is notified", async () => {
       let person = await signUp(service.baseUrl)
       const other = await signUp(service.baseUrl)
       const third = await colleague(person)
@@ -312,7 +320,7 @@ describe("Money's levers on Postgres", () => {
           `${entry?.actor} ${entry?.summary} (live).`
         )
       }
-      await told(`that ${other.email} asked for, by removing ${other.email}`)
+      await told(`that ${other.email} requested, by removing ${other.email}`)
       await ask(person, freshAddress())
       expect(await waiting()).toBe(1)
       const changed = await person.call("POST", "/password", {
@@ -326,10 +334,10 @@ describe("Money's levers on Postgres", () => {
         ...person,
         call: (method, path, body) => request(service.baseUrl, method, path, { cookie, body })
       }
-      await told(`that ${person.email} asked for, by a new password`)
+      await told(`that ${person.email} requested, by setting a new password`)
     })
 
-    test("that has become another merchant's meanwhile is left as it was", async () => {
+    test("that becomes another merchant's before it is due is not changed", async () => {
       const person = await signUp(service.baseUrl)
       const thief = await signUp(service.baseUrl)
       const next = freshAddress()
@@ -358,7 +366,7 @@ describe("Money's levers on Postgres", () => {
       }
     })
 
-    test("shows what was done to it in spite of that", async () => {
+    test("detects forced changes", async () => {
       const verify = () =>
         run(
           Effect.flatMap(AuditRepo, (repo) => repo.verify(Option.none())).pipe(

@@ -1,10 +1,13 @@
-// Every endpoint of a merchant's pages as every role in both environments, against a table that is written
-// out here; and the last owner, who stays whatever happens at once.
+// Every endpoint of a merchant's pages with every role in both environments, compared with the table in this file; and
+// the last owner, who remains whatever happens at once.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { DashboardApi } from "../../src/dashboard/api/Api.ts"
+import { roleWords } from "../../src/dashboard/browser/roles.ts"
 import type { Role } from "../../src/domain/Role.ts"
 import { endpointsOf } from "../../src/platform/http/Routing/pathTable.ts"
 import { serviceForFile } from "../support/forFile.ts"
@@ -14,7 +17,7 @@ setDefaultTimeout(60_000)
 
 const roles: ReadonlyArray<Role> = ["owner", "developer", "support", "read_only"]
 
-/** Each line's letters are those who may: Owner, Developer, Support, Read-only; the second in live. */
+/** The letters of the roles that may call it: Owner, Developer, Support, Read-only; first in test, then in live. */
 const table: Readonly<Record<string, readonly [test: string, live: string]>> = {
   "paymentPages.overview": ["ODSR", "ODSR"],
   "paymentPages.list": ["ODSR", "ODSR"],
@@ -66,7 +69,7 @@ const table: Readonly<Record<string, readonly [test: string, live: string]>> = {
   "transferPages.handle": ["OS", "OS"],
   "linkPages.list": ["ODSR", "ODSR"],
   "linkPages.create": ["ODS", "ODS"],
-  "linkPages.createRest": ["ODS", "ODS"],
+  "linkPages.createRemainderLink": ["ODS", "ODS"],
   "linkPages.close": ["ODS", "ODS"],
   "refundPages.create": ["OS", "OS"],
   "refundPages.retrieve": ["ODSR", "ODSR"],
@@ -84,6 +87,21 @@ const table: Readonly<Record<string, readonly [test: string, live: string]>> = {
   "notificationPreferences.removeHook": ["OD", "OD"]
 }
 
+/** How the dashboard and docs/operating.md describe the endpoints that only some roles may call. */
+const described: ReadonlyArray<readonly [phrase: string, endpoints: RegExp, env: "test" | "live"]> = [
+  ["webhooks", /^webhookPages\.(replayUnsent|create|update|delete|test|regenerateSecret)$/, "test"],
+  ["alert webhooks", /^notificationPreferences\.(add|remove)Hook$/, "test"],
+  ["resends", /^webhookPages\.resend$/, "test"],
+  ["payment links", /^linkPages\./, "test"],
+  ["alerts", /^alertPages\./, "test"],
+  ["test keys", /^keyPages\./, "test"],
+  ["test agents", /^agentPages\./, "test"],
+  ["refunds", /^refundPages\./, "test"],
+  ["unmatched transfers", /^transferPages\./, "test"],
+  ["pauses and revokes live agents", /^agentPages\.(pause|revoke|fund)$/, "live"],
+  ["withdraws changes of live addresses", /^settingsPages\.withdrawReceiver$/, "live"]
+]
+
 const letterOf: Readonly<Record<Role, string>> = { owner: "O", developer: "D", support: "S", read_only: "R" }
 
 const endpoints = endpointsOf(DashboardApi).filter(({ access }) => access.by === "member")
@@ -98,7 +116,7 @@ const roleOf = async (person: Person): Promise<unknown> =>
   (await person.call("GET", "/session")).body.merchants.find(
     ({ id }: { id: string }) => id === person.merchantId
   )?.role
-/** Of the refusal. What an endpoint streams has no end: it is not read. */
+/** The code of the refusal. A stream has no end, so it is not read. */
 const codeOf = async (person: Person, method: string, path: string): Promise<unknown> => {
   if (!path.endsWith("/changes"))
     return (await person.call(method, path, method === "GET" ? undefined : {})).body?.error?.code
@@ -113,15 +131,47 @@ const people = new Map<Role, Person>()
 const owner = await signUp(service.baseUrl)
 people.set("owner", owner)
 for (const role of roles.slice(1)) people.set(role, await colleague(owner, role))
-// Nobody has confirmed anything lately: what a role may do stops there.
+// Nobody has a recent confirmation, so permitted requests stop there.
 await run(Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE sessions SET confirmed_at = 'epoch'`))
 
 describe("Roles of members", () => {
-  test("the table has every endpoint", () => {
+  test("the table lists every endpoint", () => {
     expect(Object.keys(table).sort()).toEqual(endpoints.map(({ name }) => name).sort())
   })
 
-  test("each joined in the role of the invitation", async () => {
+  test("the dashboard and docs/operating.md describe what each role may change", () => {
+    const phrasesOf = (letter: string) =>
+      described.flatMap(([phrase, endpoints, env]) =>
+        Object.entries(table).some(
+          ([name, [inTest, inLive]]) =>
+            endpoints.test(name) &&
+            (env === "test" ? inTest !== "ODSR" && inTest.includes(letter) : inLive.includes(letter))
+        )
+          ? [phrase]
+          : []
+      )
+    // Every right that an owner shares with only some roles has a description.
+    const shared = Object.entries(table).filter(([, [inTest]]) => inTest !== "O" && inTest !== "ODSR")
+    expect(
+      shared.flatMap(([name]) => (described.some(([, endpoints]) => endpoints.test(name)) ? [] : [name]))
+    ).toEqual([])
+    const operating = readFileSync(join(import.meta.dir, "../../docs/operating.md"), "utf8")
+    for (const role of ["developer", "support"] as const) {
+      const { about, name } = roleWords[role]
+      const written = about
+        .toLowerCase()
+        .replaceAll(".", ",")
+        .replaceAll(", and ", ", ")
+        .split(",")
+        .map((part) => part.trim())
+      expect(written.filter((part) => part !== "").toSorted()).toEqual(phrasesOf(letterOf[role]).toSorted())
+      expect(operating).toContain(`| ${name} | ${about} |`)
+    }
+    for (const { about, name } of [roleWords.owner, roleWords.read_only])
+      expect(operating).toContain(`| ${name} | ${about} |`)
+  })
+
+  test("each member has the role of the invitation", async () => {
     for (const [role, person] of people) expect(await roleOf(person)).toBe(role)
   })
 
@@ -146,7 +196,7 @@ describe("Roles of members", () => {
     }
   }
 
-  test("a refusal names the roles that may", async () => {
+  test("a refusal names the roles that are permitted", async () => {
     const reader = people.get("read_only")
     const answer = await reader?.call("POST", `/merchants/${reader.merchantId}/live/keys`, {
       kind: "secret",
@@ -156,7 +206,7 @@ describe("Roles of members", () => {
     expect(answer?.body.error.details).toMatchObject([{ expected: "owner", actual: "read_only" }])
   })
 
-  test("two who acknowledge an alert at once: one does, with a note, and both are told who", async () => {
+  test("of two members who acknowledge an alert at once, one does, with a note, and both see who", async () => {
     const owner = people.get("owner")
     const support = people.get("support")
     if (owner === undefined || support === undefined) throw new Error("nobody")
@@ -181,11 +231,11 @@ describe("Roles of members", () => {
     expect(alerts.find((one: { readonly id: string }) => one.id === id)).toMatchObject(first ?? {})
   })
 
-  test("what is told to one member alone is acknowledged in any role, and nothing else is", async () => {
+  test("any role can acknowledge its own notifications, and a read-only member nothing else", async () => {
     const owner = await signUp(service.baseUrl)
     const reader = await colleague(owner, "read_only")
     const at = `/merchants/${owner.merchantId}/test`
-    // Every member is told of it.
+    // Every member is notified of it.
     const added = await owner.call("POST", `${at}/members`, { email: `x.${owner.email}`, role: "owner" })
     expect(added.status).toBe(201)
     const shared = crypto.randomUUID()
@@ -211,7 +261,7 @@ describe("Roles of members", () => {
     expect(openAlertsOf(await page(reader))).toBe(1)
   })
 
-  test("a member is not invited in another role: the link would change nothing, though it told so", async () => {
+  test("a member cannot be invited in another role, because the link would change nothing", async () => {
     const owner = await signUp(service.baseUrl)
     const member = await colleague(owner, "support")
     const at = `/merchants/${owner.merchantId}/test`
@@ -223,7 +273,7 @@ describe("Roles of members", () => {
   })
 
   describe("The last owner", () => {
-    test("cannot leave, be removed or become less; a second owner makes it possible", async () => {
+    test("cannot leave, be removed or be demoted; with a second owner they can", async () => {
       const owner = await signUp(service.baseUrl)
       const at = `/merchants/${owner.merchantId}/test`
       const id = await idOf(owner)
@@ -247,7 +297,7 @@ describe("Roles of members", () => {
       ).toEqual(expect.arrayContaining(["member.left", "member.role_changed"]))
     })
 
-    test("who is an owner no more loses invitations and receiver changes that wait", async () => {
+    test("when an owner is demoted, their open invitations and receiver changes end", async () => {
       const owner = await signUp(service.baseUrl)
       const second = await colleague(owner, "owner")
       const at = `/merchants/${owner.merchantId}/live`
@@ -286,7 +336,7 @@ describe("Roles of members", () => {
       }
     })
 
-    test("the database itself refuses what a release without roles would do, forced into one moment", async () => {
+    test("the database refuses to lose the last owner, even if two older releases demote at once", async () => {
       const first = await signUp(service.baseUrl)
       const second = await colleague(first, "owner")
       const merchant = first.merchantId
@@ -294,7 +344,7 @@ describe("Roles of members", () => {
       const outcomes = await run(
         Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient
-          // Each has changed the other's row before either asks whether an owner remains.
+          // Each transaction changes the other's row before either checks for a remaining owner.
           const demote = (id: string) =>
             sql.withTransaction(
               Effect.gen(function* () {

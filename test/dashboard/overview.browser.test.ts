@@ -1,4 +1,4 @@
-// The overview in a real browser: periods in the address, the chart by keys, and what follows by itself.
+// The overview in a real browser: periods in the address, the chart by keyboard, and updates without a reload.
 
 import { describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect } from "effect"
@@ -16,7 +16,7 @@ const browserTest = browserSuite()
 const service = await serviceForFile()
 
 describe("The overview", () => {
-  browserTest("shows a period's figures, and each day's values by pointer and by keys", async () => {
+  browserTest("shows a period's figures, and each day's values by pointer and by keyboard", async () => {
     const person = await signUp(service.baseUrl)
     const shop = await makeShop(service, { ...person, id: person.merchantId })
     for (let ago = 0; ago < 9; ago++) {
@@ -40,10 +40,10 @@ describe("The overview", () => {
     await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/test`)
     await page.getByText("9 payments").waitFor({ timeout: 30_000 })
     await page.getByText("95% within 4").first().waitFor()
-    await page.getByText("and 1 incomplete").waitFor()
+    await page.getByText("and 1 not started").waitFor()
     const caption = page.locator("figcaption")
 
-    // Keys: the last day first, then the ones before it.
+    // Arrow keys: the last day first, then the earlier ones.
     await page.getByRole("slider", { name: "Day" }).focus()
     await caption.getByText("$20.00 in 1 payment").waitFor()
     await page.keyboard.press("ArrowLeft")
@@ -53,7 +53,7 @@ describe("The overview", () => {
     await page.locator("svg .day").nth(27).locator(".volume").hover()
     await caption.getByText("$220.00 in 1 payment").waitFor()
 
-    // On a phone the whole plot is there, today's bar at its end.
+    // On a phone the whole plot is visible, with today's bar at its end.
     await page.setViewportSize({ width: 390, height: 844 })
     const bar = await page.locator("svg .day").last().locator(".volume").boundingBox()
     expect((bar?.x ?? 999) + (bar?.width ?? 0)).toBeLessThanOrEqual(390)
@@ -84,7 +84,7 @@ describe("The overview", () => {
         await expectNoAxeViolations(page)
       }
 
-    // Which side this is stays in sight.
+    // The name of the environment stays visible.
     for (const [env, words] of [
       ["test", "Test"],
       ["live", "Live"]
@@ -99,34 +99,37 @@ describe("The overview", () => {
     }
   })
 
-  browserTest("follows by events, asking nothing in between, and by time where no events come", async () => {
-    const person = await signUp(service.baseUrl)
-    const shop = await makeShop(service, { ...person, id: person.merchantId })
-    await shop.settle("1.00", 1_000_000n)
-    for (const hasEvents of [true, false]) {
-      const context = await newContext({ width: 1280 })
-      const [name = "", value = ""] = person.cookie.split("=")
-      await context.addCookies([{ name, value, url: service.baseUrl }])
-      if (!hasEvents) await context.route("**/changes", (route) => route.abort())
-      const page = await context.newPage()
-      let asked = 0
-      page.on("request", (request) => {
-        if (request.url().endsWith("/overview")) asked++
-      })
-      await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/test`)
-      await page
-        .getByText(hasEvents ? "1 payment" : "2 payments", { exact: true })
-        .waitFor({ timeout: 30_000 })
-      await page.waitForTimeout(2_500)
-      const before = asked
-      await page.waitForTimeout(6_000)
-      if (hasEvents) expect(asked).toBe(before)
-      else expect(asked).toBeGreaterThan(before)
+  browserTest(
+    "updates by events, without requests in between, and by a timer if no events arrive",
+    async () => {
+      const person = await signUp(service.baseUrl)
+      const shop = await makeShop(service, { ...person, id: person.merchantId })
       await shop.settle("1.00", 1_000_000n)
-      await page
-        .getByText(hasEvents ? "2 payments" : "3 payments", { exact: true })
-        .waitFor({ timeout: 8_000 })
-      await context.close()
+      for (const hasEvents of [true, false]) {
+        const context = await newContext({ width: 1280 })
+        const [name = "", value = ""] = person.cookie.split("=")
+        await context.addCookies([{ name, value, url: service.baseUrl }])
+        if (!hasEvents) await context.route("**/changes", (route) => route.abort())
+        const page = await context.newPage()
+        let asked = 0
+        page.on("request", (request) => {
+          if (request.url().endsWith("/overview")) asked++
+        })
+        await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/test`)
+        await page
+          .getByText(hasEvents ? "1 payment" : "2 payments", { exact: true })
+          .waitFor({ timeout: 30_000 })
+        await page.waitForTimeout(2_500)
+        const before = asked
+        await page.waitForTimeout(6_000)
+        if (hasEvents) expect(asked).toBe(before)
+        else expect(asked).toBeGreaterThan(before)
+        await shop.settle("1.00", 1_000_000n)
+        await page
+          .getByText(hasEvents ? "2 payments" : "3 payments", { exact: true })
+          .waitFor({ timeout: 8_000 })
+        await context.close()
+      }
     }
-  })
+  )
 })

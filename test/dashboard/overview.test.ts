@@ -1,4 +1,4 @@
-// The overview's figures: days of the merchant's zone, sums, conversion, times, webhooks; from memory once they are over.
+// The overview's figures: days in the merchant's zone, sums, conversion, times, webhooks; past days are cached.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
@@ -12,13 +12,13 @@ import { signUp } from "./person.ts"
 setDefaultTimeout(60_000)
 
 describe("The overview's days", () => {
-  test("are those of the zone's calendar, whatever the clocks do", () => {
+  test("follow the zone's calendar, across changes to and from summer time", () => {
     const days = daysOf({ from: "2026-03-28", to: "2026-03-30", timeZone: "Europe/Berlin" })
     expect(days.map(({ day }) => day)).toEqual(["2026-03-28", "2026-03-29", "2026-03-30"])
     expect(days.map(({ end, start }) => (end.getTime() - start.getTime()) / 3_600_000)).toEqual([24, 23, 24])
   })
 
-  test("median and 95th percentile are of all days together, and null of none", () => {
+  test("median and 95th percentile cover all days together, and are null without payments", () => {
     const none = {
       day: "2026-01-01",
       settled: 0,
@@ -57,7 +57,7 @@ describe("The overview on Postgres", () => {
       )
     )
 
-  test("what the chain no longer shows is not refunded, as in the books", async () => {
+  test("a refund that the chain no longer shows does not count, as in the books", async () => {
     const other = await signUp(service.baseUrl)
     const own = await makeShop(service, { ...other, id: other.merchantId })
     const refunded = async () => {
@@ -78,7 +78,7 @@ describe("The overview on Postgres", () => {
     expect(await refunded()).toEqual([{ count: 0, volume: "0.00" }, "0.00"])
   })
 
-  test("what the chain no longer shows is not received, as in the books", async () => {
+  test("a payment that the chain no longer shows does not count as received, as in the books", async () => {
     const other = await signUp(service.baseUrl)
     const own = await makeShop(service, { ...other, id: other.merchantId })
     const received = async () => {
@@ -118,7 +118,7 @@ describe("The overview on Postgres", () => {
       (sql) => sql`UPDATE merchants SET time_zone = 'Pacific/Auckland' WHERE id = ${person.merchantId}`
     )
     expect((await overview()).period.timeZone).toBe("Pacific/Auckland")
-    // Kept by an earlier release: no day begins in it, and its merchant must be able to choose another.
+    // An earlier release stored this zone: no day begins in it, and its merchant must be able to choose another.
     await run((sql) => sql`UPDATE merchants SET time_zone = '+05' WHERE id = ${person.merchantId}`)
     expect(await get()).toMatchObject({ status: 200, body: { period: { timeZone: "UTC" } } })
     const books = (path: string, method = "GET", body?: unknown) =>
@@ -128,14 +128,14 @@ describe("The overview on Postgres", () => {
     expect((await books("/time-zone", "PUT", { timeZone: "UTC" })).status).toBe(204)
   })
 
-  test("the last day that there is, and the first, are days as any others", async () => {
+  test("the first and the last possible day are days like any others", async () => {
     for (const day of ["9999-12-31", "0000-01-01"]) {
       const { body, status } = await get(`?from=${day}&to=${day}`)
       expect([status, body.period.to, body.days.length]).toEqual([200, day, 1])
     }
   })
 
-  test("of what was opened, what has settled; what waits with nothing sent; ended deliveries", async () => {
+  test("conversion counts opened and settled payments; pending, incomplete and delivered ones are counted", async () => {
     const before = await overview()
     await shop.open("1.00")
     const announced = (await shop.open("1.00")).body.payment.id
@@ -159,7 +159,7 @@ describe("The overview on Postgres", () => {
     })
   })
 
-  test("a period of one's own: its days alone; a year at most, in the right order", async () => {
+  test("a chosen period has only its days; it is a year at most, and in the right order", async () => {
     expect(
       (await overview("?from=2026-01-30&to=2026-02-02")).days.map(({ day }: { day: string }) => day)
     ).toEqual(["2026-01-30", "2026-01-31", "2026-02-01", "2026-02-02"])
@@ -171,7 +171,7 @@ describe("The overview on Postgres", () => {
       expect([query, (await get(query)).status]).toEqual([query, 400])
   })
 
-  test("days that are over are summed once, and again after what changes them", async () => {
+  test("past days are summed once, and again after a change to them", async () => {
     const day = "?from=2026-01-01&to=2026-01-31"
     const counted = async () => {
       const { conversion, failed, settled } = await overview(day)
@@ -205,7 +205,7 @@ describe("The overview on Postgres", () => {
     expect(await counted()).toEqual([1, 1, 1, 0])
   })
 
-  test("of yesterday's payments those that settle today count, and of its failures those that settle late do not", async () => {
+  test("yesterday's figures count payments that settle today, and drop failures that settle late", async () => {
     const instant = new Date(Date.now() - (Date.now() % 86_400_000) - 3_600_000).toISOString()
     const day = instant.slice(0, 10)
     const counted = async (): Promise<[number, number]> => {

@@ -1,4 +1,4 @@
-// The events that open pages follow: who hears of what, when they end, and what they cost the database.
+// The events for open pages: who gets which, when they end, and what they cost the database.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Context, Effect, Layer, Stream } from "effect"
@@ -18,7 +18,7 @@ describe("Changes on Postgres", () => {
   const run = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
     Effect.runPromise(Effect.provideContext(effect, service.context).pipe(Effect.orDie))
 
-  /** What a page hears; `ended` once the server has closed. */
+  /** The events that a page receives; `ended` once the server has closed the stream. */
   const listen = async (person: Person, merchantId = person.merchantId) => {
     const response = await fetch(`${service.baseUrl}/dashboard/api/merchants/${merchantId}/test/changes`, {
       headers: { cookie: person.cookie }
@@ -43,13 +43,13 @@ describe("Changes on Postgres", () => {
     expect(holds()).toBe(true)
   }
 
-  test("a payment that is opened or settles is told to its merchant's pages within two seconds, to no others", async () => {
+  test("a payment that opens or settles reaches its merchant's pages within two seconds, no others", async () => {
     const [person, other] = [await signUp(service.baseUrl), await signUp(service.baseUrl)]
     const shop = await makeShop(service, { ...person, id: person.merchantId })
     const [own, strange] = [await listen(person), await listen(other)]
     expect(own.response.headers.get("content-type")).toContain("text/event-stream")
     expect(own.response.headers.get("cache-control")).toBe("no-store")
-    // The first look tells each of them once: something may have changed since the page was read.
+    // Each page gets one event at first, because something may have changed since it was read.
     await until(() => own.messages() === 1 && strange.messages() === 1)
     await shop.open("1.00")
     await until(() => own.messages() === 2)
@@ -59,7 +59,7 @@ describe("Changes on Postgres", () => {
     await Promise.all([own.stop(), strange.stop()])
   })
 
-  test("what is decided elsewhere is told as well: the count of what needs attention is on every page", async () => {
+  test("decisions made elsewhere reach every page, which shows the count of what needs attention", async () => {
     const person = await signUp(service.baseUrl)
     const [alert, ofService, transfer] = [crypto.randomUUID(), crypto.randomUUID(), crypto.randomUUID()]
     await run(
@@ -69,7 +69,7 @@ describe("Changes on Postgres", () => {
           INSERT INTO alerts (id, merchant_id, env, kind, subject, message, created_at)
           VALUES (${alert}, ${person.merchantId}, 'test', 'webhook_exhausted', ${alert}, 'Look.', now()),
             (${ofService}, NULL, NULL, 'relayer_empty', ${ofService}, 'Fund it.', now())`
-        // Of a chain that nobody watches here: the watch takes back what its own does not have.
+        // On a chain that nothing watches here, because the watch removes transfers that its own chain lacks.
         yield* sql`
           INSERT INTO incoming_transfers (id, merchant_id, env, chain_id, transaction_id, payer, receiver, amount,
             ordinal, block_number, block_hash, block_time, kind, created_at)
@@ -92,13 +92,13 @@ describe("Changes on Postgres", () => {
     await page.stop()
   })
 
-  test("only members hear anything: no session is 401, another's merchant 404", async () => {
+  test("only members get events: without a session 401, for another merchant 404", async () => {
     const [person, other] = [await signUp(service.baseUrl), await signUp(service.baseUrl)]
     expect((await listen({ ...person, cookie: "" })).response.status).toBe(401)
     expect((await listen(person, other.merchantId)).response.status).toBe(404)
   })
 
-  test("they end with the session, and with the membership", async () => {
+  test("events end with the session, and with the membership", async () => {
     const [leaving, removed] = [await signUp(service.baseUrl), await signUp(service.baseUrl)]
     const streams = [await listen(leaving), await listen(removed)]
     await until(() => streams.every(({ messages }) => messages() === 1))
@@ -114,7 +114,7 @@ describe("Changes on Postgres", () => {
     await until(() => streams.every(({ state }) => state.ended))
   })
 
-  test("a session keeps ten; its oldest ends", async () => {
+  test("a session can have ten streams; its oldest ends", async () => {
     const person = await signUp(service.baseUrl)
     const streams: Array<Awaited<ReturnType<typeof listen>>> = []
     for (let count = 0; count < 11; count++) streams.push(await listen(person))
@@ -123,7 +123,7 @@ describe("Changes on Postgres", () => {
     await Promise.all(streams.map(({ stop }) => stop()))
   })
 
-  test("who asks for the head alone follows nothing: no page of the session ends for it", async () => {
+  test("a HEAD request opens no stream, and ends none of the session's", async () => {
     const person = await signUp(service.baseUrl)
     const page = await listen(person)
     for (let count = 0; count < 11; count++) {
@@ -135,7 +135,7 @@ describe("Changes on Postgres", () => {
     await page.stop()
   })
 
-  test("a thousand open dashboards cost one statement a second, none of them nothing", async () => {
+  test("a thousand open dashboards cost one statement a second, and none open cost nothing", async () => {
     const sessions = await run(
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

@@ -1,5 +1,5 @@
-// Every page in a real browser, at both widths and in both themes: accessible, nothing
-// cut off, nothing that the content security policy stops.
+// Every page in a real browser, at both widths and in both themes: accessible, nothing cut off, nothing blocked by the
+// content security policy.
 
 import { describe, expect, setDefaultTimeout } from "bun:test"
 import type { BrowserContext, Page } from "playwright-core"
@@ -22,7 +22,7 @@ describe("Pages of the dashboard", () => {
     { width: 360, colorScheme: "dark" },
     { width: 1280, colorScheme: "light" }
   ] as const
-  // Each width and each theme once, pages in turn; every page in every pair with LOOKS=all.
+  // Each width and each theme once, in alternation; every page in every pair with LOOKS=all.
   const isWhole = process.env["LOOKS"] === "all"
   const views = isWhole ? all : all.slice(0, 2)
 
@@ -31,7 +31,7 @@ describe("Pages of the dashboard", () => {
     await context.addCookies([{ name, value, url: service.baseUrl }])
   }
 
-  /** What the page complained about while `visit` ran. */
+  /** The page's complaints while `visit` ran. */
   const complaintsOf = (page: Page): ReadonlyArray<string> => {
     const complaints: Array<string> = []
     page.on("console", (message) => {
@@ -50,7 +50,7 @@ describe("Pages of the dashboard", () => {
     expect(content).toBeLessThanOrEqual(view ?? 0)
   }
 
-  /** Path, the heading that tells that it has loaded, and a text of its data. */
+  /** Path, the heading that shows that it has loaded, and a text from its data. */
   const pages: Readonly<Record<string, () => readonly [string, string, string]>> = {
     overview: () => ["", "Overview", "Settled volume"],
     payments: () => ["/payments", "Payments", "PAY-"],
@@ -65,7 +65,7 @@ describe("Pages of the dashboard", () => {
     books: () => ["/books", "Books", "Payments received"],
     agents: () => ["/agents", "Agents", "Researcher"],
     agent: () => [`/agents/${populated.agentId}`, "Researcher", "Reserved"],
-    alerts: () => ["/alerts", "Needs attention", "Settled transfer left the chain"],
+    alerts: () => ["/alerts", "Needs attention", "Settled transfer no longer on the chain"],
     settings: () => ["/settings", "Settings", "Receiving address, test"]
   }
 
@@ -111,9 +111,9 @@ describe("Pages of the dashboard", () => {
       const page = await context.newPage()
       const live = `${service.baseUrl}/dashboard/${populated.person.merchantId}/live`
       for (const [name, path, text] of [
-        ["live-overview", "", "Live payments are not open yet."],
+        ["live-overview", "", "Live payments are closed."],
         ["live-webhooks", "/webhooks", "Register endpoint"],
-        ["live-agents", "/agents", "Mainnet is not open yet"],
+        ["live-agents", "/agents", "live agents cannot pay"],
         ["live-alerts", "/alerts", "Account settings changed"],
         ["missing", `/payments/${populated.settledId}`, "Not found"]
       ] as const) {
@@ -143,8 +143,8 @@ describe("Pages of the dashboard", () => {
       await page.goto(`${test}/agents`)
       await page.getByRole("button", { name: "Create agent" }).click()
       await page.getByLabel("Name").fill("Buyer of forecasts")
-      await page.getByLabel("Limit per payment, in USD").fill("1,5")
-      await page.getByLabel("Limit per 24 hours, in USD").fill("5")
+      await page.getByLabel("Cap per payment, in USD").fill("1,5")
+      await page.getByLabel("Cap per 24 hours, in USD").fill("5")
       await page.getByLabel("Allowed hosts").fill("api.example.com\nhttps://api.example.org/x")
       await page.getByLabel("Allowed payees").fill(`${receiver}\n${receiver.replace("C5", "c5")}`)
       await page.getByRole("dialog").getByRole("button", { name: "Create agent" }).click()
@@ -152,7 +152,7 @@ describe("Pages of the dashboard", () => {
       await screenshot(page, `agent-refused-${colorScheme}`)
       await expectFits(page)
       await expectNoAxeViolations(page)
-      await page.getByLabel("Limit per payment, in USD").fill("1.5")
+      await page.getByLabel("Cap per payment, in USD").fill("1.5")
       await page.getByLabel("Allowed hosts").fill("api.example.com")
       await page.getByRole("dialog").getByRole("button", { name: "Create agent" }).click()
       await page.getByText("Entry 2: The letters' case breaks the EIP-55 checksum").waitFor()
@@ -172,36 +172,55 @@ describe("Pages of the dashboard", () => {
     }
   })
 
-  browserTest("without the service a page says so, keeps what it has, and goes on by itself", async () => {
+  browserTest(
+    "without the service a page says so, keeps its data, and recovers without a reload",
+    async () => {
+      const context = await newContext()
+      await signedIn(context)
+      const page = await context.newPage()
+      await page.goto(`${service.baseUrl}/dashboard/${populated.person.merchantId}/test/payments`)
+      await page.getByText("PAY-").first().waitFor()
+      await context.setOffline(true)
+      await page.getByText("The service is not responding").waitFor()
+      expect(await page.getByText("PAY-").count()).toBeGreaterThan(0)
+      await screenshot(page, "offline")
+      await expectNoAxeViolations(page)
+      await context.setOffline(false)
+      await page.getByText("The service is not responding").waitFor({ state: "detached" })
+    }
+  )
+
+  browserTest("a firewall's page is reported as such, for reads and for changes", async () => {
     const context = await newContext()
     await signedIn(context)
     const page = await context.newPage()
+    await page.goto(`${service.baseUrl}/dashboard/${populated.person.merchantId}/test/settings`)
+    await page.getByRole("button", { name: "Save" }).first().waitFor()
+    await page.route("**/dashboard/api/**", (route) =>
+      route.fulfill({ status: 403, contentType: "text/html", body: "<h1>403 Forbidden</h1>" })
+    )
+    await page.getByLabel("Name", { exact: true }).first().fill("O'Brien & Sons")
+    await page.getByRole("button", { name: "Save" }).first().click()
+    await page.getByText("HTTP 403").getByText("check whether the change was made").first().waitFor()
     await page.goto(`${service.baseUrl}/dashboard/${populated.person.merchantId}/test/payments`)
-    await page.getByText("PAY-").first().waitFor()
-    await context.setOffline(true)
-    await page.getByText("The service is not responding").waitFor()
-    expect(await page.getByText("PAY-").count()).toBeGreaterThan(0)
-    await screenshot(page, "offline")
-    await expectNoAxeViolations(page)
-    await context.setOffline(false)
-    await page.getByText("The service is not responding").waitFor({ state: "detached" })
+    await page.getByText("A firewall or proxy answered instead of the service (HTTP 403).").first().waitFor()
   })
 
-  browserTest("a session that ends elsewhere ends the page, and signing in leads back to it", async () => {
+  browserTest("a session that ends elsewhere ends the page, and signing in returns to it", async () => {
     const { email, merchantId } = populated.person
     const context = await newContext()
     const page = await context.newPage()
     const signIn = async () => {
       await page.getByRole("heading", { name: "Sign in" }).waitFor()
-      await page.getByLabel("E-mail").fill(email)
+      await page.getByLabel("Email").fill(email)
       await page.getByLabel("Password").fill(password)
       await page.getByRole("button", { name: "Sign in" }).click()
     }
     await page.goto(`${service.baseUrl}/dashboard/${merchantId}/test/webhooks`)
-    await page.getByLabel("E-mail").fill(email)
+    await page.getByLabel("Email").fill(email)
     await page.getByLabel("Password").fill("not the password")
     await page.getByRole("button", { name: "Sign in" }).click()
-    await page.getByText("Incorrect e-mail or password").waitFor()
+    await page.getByText("Incorrect email or password").waitFor()
     await signIn()
     await page.getByRole("heading", { level: 1, name: "Webhooks" }).waitFor()
     const [cookie] = await context.cookies()
@@ -210,7 +229,7 @@ describe("Pages of the dashboard", () => {
     await page.getByRole("heading", { level: 1, name: "Webhooks" }).waitFor()
   })
 
-  browserTest("the theme is switched by hand and stays", async () => {
+  browserTest("a theme chosen by hand is remembered", async () => {
     const context = await newContext({ colorScheme: "light" })
     await signedIn(context)
     const page = await context.newPage()
@@ -226,36 +245,39 @@ describe("Pages of the dashboard", () => {
     expect(await background()).toBe(dark)
   })
 
-  browserTest("every payment link is found, the oldest too, and its days are whole ones", async () => {
-    const { merchantId, call } = populated.person
-    for (let made = 0; made < 100; made++)
-      await call("POST", `/merchants/${merchantId}/test/payment-links`, {
-        description: "Invoice",
-        amount: "1.00"
-      })
-    const context = await newContext()
-    await signedIn(context)
-    const page = await context.newPage()
-    await page.goto(`${service.baseUrl}/dashboard/${merchantId}/test/links`)
-    await page.getByText("Invoice").first().waitFor()
-    expect(await page.getByText("Chess lesson").count()).toBe(0)
-    await page.getByRole("button", { name: "Show older links" }).click()
-    await page.getByText("Chess lesson").waitFor()
-    await page.getByText("Show older links").waitFor({ state: "detached" })
-    expect(await page.locator("tbody tr").count()).toBe(102)
-    await screenshot(page, "links-many")
+  browserTest(
+    "every payment link is listed, even the oldest, and its day filter covers whole days",
+    async () => {
+      const { merchantId, call } = populated.person
+      for (let made = 0; made < 100; made++)
+        await call("POST", `/merchants/${merchantId}/test/payment-links`, {
+          description: "Invoice",
+          amount: "1.00"
+        })
+      const context = await newContext()
+      await signedIn(context)
+      const page = await context.newPage()
+      await page.goto(`${service.baseUrl}/dashboard/${merchantId}/test/links`)
+      await page.getByText("Invoice").first().waitFor()
+      expect(await page.getByText("Chess lesson").count()).toBe(0)
+      await page.getByRole("button", { name: "Show older links" }).click()
+      await page.getByText("Chess lesson").waitFor()
+      await page.getByText("Show older links").waitFor({ state: "detached" })
+      expect(await page.locator("tbody tr").count()).toBe(102)
+      await screenshot(page, "links-many")
 
-    await page.getByRole("button", { name: "Create link" }).first().click()
-    const days = page.getByLabel("Days until it expires")
-    for (const [typed, isTaken] of [
-      ["7 days", false],
-      ["0", false],
-      ["-3", false],
-      ["7", true],
-      ["", true]
-    ] as const) {
-      await days.fill(typed)
-      expect(await days.evaluate((at: HTMLInputElement) => at.checkValidity())).toBe(isTaken)
+      await page.getByRole("button", { name: "Create link" }).first().click()
+      const days = page.getByLabel("Days until it expires")
+      for (const [typed, isTaken] of [
+        ["7 days", false],
+        ["0", false],
+        ["-3", false],
+        ["7", true],
+        ["", true]
+      ] as const) {
+        await days.fill(typed)
+        expect(await days.evaluate((at: HTMLInputElement) => at.checkValidity())).toBe(isTaken)
+      }
     }
-  })
+  )
 })

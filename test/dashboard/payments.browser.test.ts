@@ -1,4 +1,4 @@
-// The payments' page in a real browser: found by typing and by keys, sorted, and kept in the address.
+// The payments' page in a real browser: search by typing and by keyboard, sorting, and the address as its state.
 
 import { describe, expect, setDefaultTimeout } from "bun:test"
 import { makeShop } from "../platform/http/shop.ts"
@@ -14,7 +14,7 @@ const browserTest = browserSuite()
 const service = await serviceForFile()
 
 describe("Finding payments in the dashboard", () => {
-  browserTest("by typing, by keys alone, and by the address", async () => {
+  browserTest("works by typing, by keyboard only, and by the address", async () => {
     const person = await signUp(service.baseUrl)
     const shop = await makeShop(service, { ...person, id: person.merchantId })
     for (let count = 1; count <= 22; count++) await shop.open(`${count}.00`)
@@ -29,7 +29,7 @@ describe("Finding payments in the dashboard", () => {
     await screenshot(page, "payments-many-1280")
     await expectNoAxeViolations(page)
 
-    // Keys: search, rows, opening, and back to the same rows.
+    // Keyboard: search, rows, opening, and back to the same rows.
     await page.keyboard.press("/")
     await page.keyboard.type(payment.refCode.slice(0, 8))
     await page.keyboard.press("Enter")
@@ -44,7 +44,7 @@ describe("Finding payments in the dashboard", () => {
     await page.getByRole("link", { name: payment.refCode }).waitFor()
     expect(await codes()).toEqual([payment.refCode])
 
-    // Sorts, filters and pages are addresses.
+    // The address contains sort, filters and page.
     await page.goto(at("/payments"))
     await page.getByRole("link", { name: "Amount" }).click()
     await page
@@ -55,7 +55,7 @@ describe("Finding payments in the dashboard", () => {
     expect((await codes())[0]).toBe(payment.refCode)
     await page.getByRole("button", { name: "Next page" }).click()
     await page.getByText("$1.00", { exact: true }).waitFor()
-    await page.getByRole("link", { name: "Incomplete" }).click()
+    await page.getByRole("link", { name: "Not started" }).click()
     await page.getByText("$22.00").waitFor()
     expect(page.url()).toContain("status=incomplete")
     expect(page.url()).toContain("sort=largest")
@@ -71,13 +71,13 @@ describe("Finding payments in the dashboard", () => {
     await page.waitForURL(/from=/)
     await page.getByText("$22.00").waitFor()
 
-    // Words that are no beginning of anything say what would be.
+    // A search that cannot match says what can be searched for.
     await page.keyboard.press("Escape")
     await page.getByRole("searchbox").fill("two words")
     await page.keyboard.press("Enter")
     await page.getByText("Type the beginning of a reference code").waitFor()
 
-    // The palette.
+    // The command palette.
     await page.keyboard.press("Control+k")
     await page.getByRole("combobox").waitFor()
     await screenshot(page, "palette-1280")

@@ -1,4 +1,4 @@
-// How payments are found in the dashboard: what is typed, filters, days, sorts, pages.
+// The search in the dashboard's payments: what a person types, filters, days, sorts, pages.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
@@ -6,11 +6,12 @@ import { SqlClient } from "effect/sql"
 import { searchOf } from "../../src/dashboard/api/payments/searchOf.ts"
 import { makeShop } from "../platform/http/shop.ts"
 import { serviceForFile } from "../support/forFile.ts"
+import { withoutMoves } from "../support/withoutMoves.ts"
 import { type Person, signUp } from "./person.ts"
 
 setDefaultTimeout(60_000)
 
-describe("What is typed", () => {
+describe("The text of a search", () => {
   const forms: Readonly<Record<string, unknown>> = {
     " PAY-7Q2M4XKD ": { by: "refCode", first: "PAY-7Q2M4XKD", last: "PAY-7Q2M4XKD" },
     "pay-7q2": { by: "refCode", first: "PAY-7Q200000", last: "PAY-7Q2ZZZZZ" },
@@ -56,9 +57,8 @@ describe("Finding payments on Postgres", () => {
     Effect.runPromise(Effect.provideContext(effect, service.context).pipe(Effect.orDie))
   const changed = (id: string, set: Readonly<Record<string, unknown>>) =>
     run(
-      Effect.flatMap(
-        SqlClient.SqlClient,
-        (sql) => sql`UPDATE payments SET ${sql.update(set)} WHERE id = ${id}`
+      Effect.flatMap(SqlClient.SqlClient, (sql) =>
+        withoutMoves(sql`UPDATE payments SET ${sql.update(set)} WHERE id = ${id}`)
       )
     )
 
@@ -87,12 +87,12 @@ describe("Finding payments on Postgres", () => {
       expect([search, await find({ search })]).toEqual([search, [payment.id]])
     expect(await find({ search: String(paid?.["payer"]).slice(0, 15) })).toContain(payment.id)
     expect(await find({ search: `${url.slice(0, 300)}/elsewhere` })).toEqual([])
-    // Nobody else's.
+    // Not another merchant's.
     for (const search of [payment.id, payment.refCode, transactionId, url, "31.25"])
       expect(await find({ search }, other)).toEqual([])
   })
 
-  test("what was only reported is found by the transaction, and what has no form is said so", async () => {
+  test("a reported payment is found by its transaction; a text of unknown form is not understood", async () => {
     const { id } = (await shop.open("4.00")).body.payment
     await shop.report(id, `0x${"cd".repeat(32)}`, 4_000_000n)
     expect(await find({ search: `0x${"cd".repeat(5)}` })).toEqual([id])
@@ -100,14 +100,14 @@ describe("Finding payments on Postgres", () => {
     expect(await page({ search: "PAY-ZZZZZZZZ" })).toMatchObject({ payments: [], understood: true })
   })
 
-  test("a hundred percent and an underscore are no wildcards", async () => {
+  test("percent signs and underscores are no wildcards", async () => {
     const { id } = (await shop.open("1.00")).body.payment
     await changed(id, { intent_url: "https://shop.example.com/100%_off" })
     expect(await find({ search: "https://shop.example.com/100%_" })).toEqual([id])
     expect(await find({ search: "https://shop.example.com/%" })).toEqual([])
   })
 
-  test("incomplete and pending are apart: a report, an announcement or a signature makes the difference", async () => {
+  test("incomplete and pending payments differ by a report, an announcement or a signature", async () => {
     const opened = (await shop.open("5.00")).body.payment.id
     const announced = (await shop.open("5.00")).body.payment.id
     const reported = (await shop.open("5.00")).body.payment.id
@@ -153,7 +153,7 @@ describe("Finding payments on Postgres", () => {
         expect(keys).toEqual(keys.toSorted((one, next) => (rising ? one - next : next - one)))
       })
 
-  test("days are the merchant's: both are included, either may be left open, and their order counts", async () => {
+  test("days are in the merchant's zone: both are included, either may be open, their order is checked", async () => {
     const { id } = (await shop.open("6.00")).body.payment
     await changed(id, { created_at: new Date("2026-03-01T23:30:00Z") })
     await run(

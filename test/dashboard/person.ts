@@ -1,5 +1,5 @@
-// A person at the dashboard as wire tests need it: a cookie jar of one session, and
-// requests that a page of the service would make.
+// A person at the dashboard for tests over HTTP: a cookie jar with one session, and the requests that a page of the
+// service would send.
 import { Address } from "../../src/domain/Chain.ts"
 import type { DashboardBody } from "../support/AnswerBody.ts"
 import { addressesFrom } from "../support/freshAddress.ts"
@@ -23,7 +23,7 @@ export interface Person {
 export const password = "correct horse battery"
 export const receiver = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 
-/** What makes an agent. */
+/** The form that creates an agent. */
 export const agentForm = {
   name: "Researcher",
   capPerPayment: "2.50",
@@ -48,7 +48,7 @@ export const request = async (
     redirect: "manual",
     headers: {
       "sec-fetch-site": "same-origin",
-      // Where a service trusts a proxy, no test is held up by the limits of its address.
+      // For services that trust a proxy, a random address keeps tests clear of the limits.
       "x-forwarded-for": `2001:db8:${Math.floor(Math.random() * 65_536).toString(16)}::1`,
       ...(options.cookie === undefined ? {} : { cookie: options.cookie }),
       ...(options.body === undefined ? {} : { "content-type": "application/json" }),
@@ -67,7 +67,7 @@ export const request = async (
   return answer
 }
 
-/** As the navigation's badge shows it. */
+/** The number on the navigation's badge. */
 export const openAlertsOf = ({ headers }: DashboardAnswer): number => Number(headers.get("open-alerts"))
 
 export const cookieOf = ({ headers }: DashboardAnswer): string =>
@@ -76,14 +76,14 @@ export const cookieOf = ({ headers }: DashboardAnswer): string =>
 let people = 0
 const receivers = new Map<string, () => Address>()
 
-/** The first person of a service receives at `receiver`; an address belongs to one merchant. */
+/** The first person of a service gets `receiver`; an address belongs to one merchant. */
 const nextReceiver = (baseUrl: string): Address => {
   const next = receivers.get(baseUrl) ?? addressesFrom(Address.make(receiver))
   receivers.set(baseUrl, next)
   return next()
 }
 
-/** Signs a new person up, with a merchant of its own. */
+/** Signs a new person up, with their own merchant. */
 export const signUp = async (baseUrl: string, address = nextReceiver(baseUrl)): Promise<Person> => {
   const email = `person${people++}@example.com`
   const answer = await request(baseUrl, "POST", "/sign-up", {
@@ -93,7 +93,7 @@ export const signUp = async (baseUrl: string, address = nextReceiver(baseUrl)): 
   const cookie = cookieOf(answer)
   const merchantId = answer.body.session.merchants[0]?.id ?? ""
   const call: Person["call"] = (method, path, body) => request(baseUrl, method, path, { cookie, body })
-  // Signing up gives none for live; a person creates them.
+  // Signing up creates no live keys; a person creates them.
   const liveKey = async (kind: "secret" | "publishable", permission: "manage" | "read") =>
     (await call("POST", `/merchants/${merchantId}/live/keys`, { kind, permission })).body.key
   const live = {
@@ -103,7 +103,7 @@ export const signUp = async (baseUrl: string, address = nextReceiver(baseUrl)): 
   return { email, cookie, merchantId, receiver: address, keys: { test: answer.body.keys.test, live }, call }
 }
 
-/** Another member of the person's merchant, who has joined by an invitation. */
+/** Another member of the person's merchant, who joins by an invitation. */
 export const colleagueOf = async (
   baseUrl: string,
   person: Person,

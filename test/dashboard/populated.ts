@@ -1,5 +1,4 @@
-// A merchant with something on every page: payments in each state, deliveries that
-// were accepted and refused, an alert.
+// A merchant with something on every page: payments in each state, accepted and refused deliveries, an alert.
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { answered, failed } from "../../src/webhooks/WebhookSender/SendOutcome.ts"
@@ -91,7 +90,7 @@ export const populate = async (service: TestService): Promise<Populated> => {
   await Effect.runPromise(spread(service, person.merchantId))
   await Effect.runPromise(service.sender.script(endpointUrl, [failed("connect", 12), answered(503, 40)]))
   const settled = await shop.settle("10.00", 10_000_000n)
-  // A transfer of the wrong amount, reported before it was confirmed and after.
+  // A transfer of the wrong amount, reported before and after its confirmation.
   const pending = await shop.open("25.00")
   const hash = await shop.transfer(24_000_000n, { confirm: false })
   await shop.report(pending.body.payment.id, hash, 25_000_000n)

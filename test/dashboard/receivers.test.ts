@@ -1,5 +1,5 @@
-// Whose a receiving address is, at the dashboard's own API: one merchant's in each
-// environment, moved only by a signature of its owner.
+// Owners of receiving addresses, over the dashboard's API: an address belongs to one merchant in each environment, and
+// moves only by a signature of its owner.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
@@ -39,7 +39,7 @@ describe("Receivers on Postgres", () => {
   const sign = (owner: PrivateKeyAccount, refused: DashboardAnswer) =>
     owner.signMessage({ message: textOf(refused) })
 
-  test("nobody signs up with another merchant's address, and nothing is made", async () => {
+  test("nobody can sign up with another merchant's address, and nothing is created", async () => {
     const refused = await request(service.baseUrl, "POST", "/sign-up", {
       body: { email: "thief@example.com", password, merchantName: "Thief", receiver: first.receiver }
     })
@@ -51,7 +51,7 @@ describe("Receivers on Postgres", () => {
     expect(await ownersOf(first.receiver)).toEqual([`live ${first.merchantId}`, `test ${first.merchantId}`])
   })
 
-  test("another merchant's address is refused; an address stays its merchant's when it changes", async () => {
+  test("another merchant's address is refused; a merchant keeps its address after a change", async () => {
     const before = await receiverOf(second)
     const refused = await change(second, first.receiver)
     expect([refused.status, refused.body.error.code]).toEqual([409, "RECEIVER_TAKEN"])
@@ -65,7 +65,7 @@ describe("Receivers on Postgres", () => {
       after: first.receiver,
       dueAt: null
     })
-    // The other environment is a world of its own.
+    // The other environment is separate.
     expect((await change(second, next, undefined, "live")).status).toBe(200)
   })
 
@@ -89,22 +89,22 @@ describe("Receivers on Postgres", () => {
     const signature = await sign(owner, refused)
     expect((await change(second, owner.address, signature)).body.after).toBe(owner.address)
     expect(await ownersOf(owner.address)).toEqual([`test ${second.merchantId}`])
-    // Who had it is told, and not who has it.
+    // The previous merchant is notified, but not who has the address now.
     const { alerts } = (await first.call("GET", `/merchants/${first.merchantId}/test/alerts`)).body
     const message = alerts[0]?.message ?? ""
-    expect(message).toStartWith(`service gave the address ${owner.address} to another merchant`)
+    expect(message).toStartWith(`service moved the address ${owner.address} to another merchant`)
     expect(message).not.toContain(second.email)
     const log = (await first.call("GET", `/merchants/${first.merchantId}/test/audit`)).body.entries
     expect(log[0]).toMatchObject({ action: "receiver.changed", actor: "service", env: "test" })
 
-    // Back to the first by a signature of its own; the second's old one is spent.
+    // Moving it back needs a signature by the first; the second's signature is used up.
     const asked = await change(first, owner.address)
     expect((await change(first, owner.address, await sign(owner, asked))).status).toBe(200)
     expect((await change(second, owner.address, signature)).status).toBe(409)
     expect(await ownersOf(owner.address)).toEqual([`test ${first.merchantId}`])
   })
 
-  test("a merchant whose live address became another's waits for the next one like everybody", async () => {
+  test("a merchant whose live address was moved away waits for its next one like everybody", async () => {
     const owner = newOwner()
     const person = await signUp(service.baseUrl, Address.make(owner.address))
     const live = { authorization: `Bearer ${person.keys.live.secret}`, "content-type": "application/json" }
@@ -128,13 +128,13 @@ describe("Receivers on Postgres", () => {
       dueAt: expect.any(String)
     })
     expect(await intent()).toBe(409)
-    // The owner's signature brings the address back at once: nothing goes elsewhere.
+    // The owner's signature brings the address back at once, because the money goes to the same place.
     const refused = await change(person, owner.address, undefined, "live")
     expect((await change(person, owner.address, await sign(owner, refused), "live")).body.dueAt).toBeNull()
     expect(await intent()).toBe(201)
   })
 
-  test("two merchants that take each other's addresses at once both get theirs", async () => {
+  test("two merchants that claim each other's addresses at once both succeed", async () => {
     for (let round = 0; round < 5; round++) {
       const [one, two] = [newOwner(), newOwner()]
       const [left, right] = [await signUp(service.baseUrl), await signUp(service.baseUrl)]
@@ -160,7 +160,7 @@ describe("Receivers on Postgres", () => {
     expect(await ownersOf(wanted)).toHaveLength(1)
   })
 
-  test("what a merchant asks of buyers' tokens is kept with its profile", async () => {
+  test("a merchant's rules for buyer tokens are stored with its profile", async () => {
     const at = `/merchants/${first.merchantId}/test/settings`
     const profile = { name: "Shop", logoUrl: null, identityAudience: null }
     const before = (await first.call("GET", at)).body.profile
@@ -170,7 +170,7 @@ describe("Receivers on Postgres", () => {
       ...profile,
       ...rules
     })
-    // What is left out stays.
+    // Omitted fields stay unchanged.
     expect<unknown>((await first.call("PATCH", at, profile)).body).toEqual({ ...profile, ...rules })
     for (const tokenLifetimeSeconds of [59, 31_536_001, 60.5, "60"]) {
       const refused = await first.call("PATCH", at, { ...profile, tokenLifetimeSeconds })

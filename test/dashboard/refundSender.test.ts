@@ -1,5 +1,5 @@
-// From which address a shop's people are told to send a refund, where the one that the money came to has become
-// another merchant's: what is sent from there proves nothing any more.
+// The address from which the dashboard says to send a refund, if the address that received the money has moved to
+// another merchant: a transfer from there no longer proves the refund.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
 import { SqlClient } from "effect/sql"
@@ -37,7 +37,7 @@ const has = (merchantId: string, address: Address) =>
       ON CONFLICT (env, address) DO UPDATE SET merchant_id = excluded.merchant_id, since = now()`
   )
 
-test("a refund is sent from where the money came to, and else from an address that is still the merchant's", async () => {
+test("a refund is sent from the address that received the money, or another that is still the merchant's", async () => {
   const at = `/merchants/${person.merchantId}/test`
   const { payment } = await shop.settle("12.00", 12_000_000n)
   const hash = await shop.transfer(1_230_000n, { from: stranger })
@@ -57,7 +57,7 @@ test("a refund is sent from where the money came to, and else from an address th
     )
   const came = shop.merchant.receiver
   expect(await senders()).toEqual([came, came])
-  // Another address takes its place, and it is the merchant's all the same.
+  // Another address replaces it, but it still belongs to the merchant.
   const present = freshAddress()
   await has(person.merchantId, present)
   await sql(
@@ -73,7 +73,7 @@ test("a refund is sent from where the money came to, and else from an address th
     transactionId: back
   })
   expect(named.body.refund?.status).toBe("proven")
-  // None is the merchant's any more.
+  // No address belongs to the merchant any more.
   await has(other.merchantId, present)
   expect(await senders()).toEqual([null, null])
 })

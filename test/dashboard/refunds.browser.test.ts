@@ -1,5 +1,5 @@
-// Refunds in a real browser: announced and found on the chain, sent by a wallet of the browser, pasted, and
-// more than was paid only where a person says so.
+// Refunds in a real browser: announced and found on the chain, sent by a browser wallet, pasted, and more than was paid
+// only if a person confirms it.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
 import { SqlClient } from "effect/sql"
@@ -22,7 +22,7 @@ setDefaultTimeout(60_000)
 
 const browserTest = browserSuite()
 
-/** A wallet that announces itself and leaves sending to the test. */
+/** A wallet that announces itself, and whose sending the test controls. */
 const announcedWallet = (account: string) => `
   const provider = { request: async ({ method, params }) => {
     if (method === "eth_requestAccounts") return [${JSON.stringify(account.toLowerCase())}]
@@ -81,30 +81,33 @@ describe("Refunds in the dashboard", () => {
   const fits = async (page: Page) =>
     expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true)
 
-  browserTest("announced with its QR code, the transfer completes it while it is looked at", async () => {
-    const { page } = await opened(360, "dark")
-    const form = page.getByRole("dialog", { name: "Refund" })
-    await form.getByLabel("Amount in USD").fill("4.00")
-    await form.getByLabel("Reason (optional)").fill("One of three was damaged")
-    await screenshot(page, "refund-form-360")
-    await expectNoAxeViolations(page)
-    await form.getByRole("button", { name: "Continue" }).click()
-    const dialog = page.getByRole("dialog", { name: "Refund $4.00" })
-    await dialog.getByRole("img", { name: "QR code that sends 4.00 USDC" }).waitFor()
-    await fits(page)
-    await screenshot(page, "refund-send-360")
-    await expectNoAxeViolations(page)
-    await sent(4_000_000n)
-    await dialog.getByText("The chain shows the transfer.").waitFor()
-    await dialog.getByRole("button", { name: "Close" }).click()
-    await page.getByText("Refund proven: $4.00").waitFor()
-    await fits(page)
-    await screenshot(page, "refund-proven-360")
-    await expectNoAxeViolations(page)
-    await page.context().close()
-  })
+  browserTest(
+    "an announced refund shows a QR code, and its transfer completes it while the page is open",
+    async () => {
+      const { page } = await opened(360, "dark")
+      const form = page.getByRole("dialog", { name: "Refund" })
+      await form.getByLabel("Amount in USD").fill("4.00")
+      await form.getByLabel("Reason (optional)").fill("One of three was damaged")
+      await screenshot(page, "refund-form-360")
+      await expectNoAxeViolations(page)
+      await form.getByRole("button", { name: "Continue" }).click()
+      const dialog = page.getByRole("dialog", { name: "Refund $4.00" })
+      await dialog.getByRole("img", { name: "QR code that sends 4.00 USDC" }).waitFor()
+      await fits(page)
+      await screenshot(page, "refund-send-360")
+      await expectNoAxeViolations(page)
+      await sent(4_000_000n)
+      await dialog.getByText("The chain shows the transfer.").waitFor()
+      await dialog.getByRole("button", { name: "Close" }).click()
+      await page.getByText("Refund proven: $4.00").waitFor()
+      await fits(page)
+      await screenshot(page, "refund-proven-360")
+      await expectNoAxeViolations(page)
+      await page.context().close()
+    }
+  )
 
-  browserTest("it is not sent while the chain no longer shows what it gives back", async () => {
+  browserTest("a refund is not sent while the chain does not show the payment", async () => {
     const { page, payment } = await opened(360)
     const form = page.getByRole("dialog", { name: "Refund" })
     await form.getByLabel("Amount in USD").fill("4.00")
@@ -129,7 +132,7 @@ describe("Refunds in the dashboard", () => {
     await page.context().close()
   })
 
-  browserTest("asked for again where no answer came, it is the same refund", async () => {
+  browserTest("a refund repeated after a lost answer is the same refund", async () => {
     const { page } = await opened(1280)
     const form = page.getByRole("dialog", { name: "Refund" })
     await form.getByLabel("Amount in USD").fill("4.00")
@@ -153,7 +156,7 @@ describe("Refunds in the dashboard", () => {
     await page.context().close()
   })
 
-  browserTest("sent by a wallet of the browser that holds the receiving address", async () => {
+  browserTest("a browser wallet with the receiving address sends a refund", async () => {
     const { page } = await opened(1280, "light", person.receiver)
     await page.getByRole("button", { name: "Continue" }).click()
     const dialog = page.getByRole("dialog", { name: "Refund $10.00" })
@@ -167,14 +170,14 @@ describe("Refunds in the dashboard", () => {
     await page.context().close()
   })
 
-  browserTest("a transfer whose report got no answer is not offered to be sent once more", async () => {
+  browserTest("a transfer whose report got no answer cannot be sent a second time", async () => {
     const { page } = await opened(1280, "light", person.receiver)
     let isReported = false
     await page.route("**/refunds/*/transaction", (route) => {
       isReported = true
       return route.abort()
     })
-    // The watch would find it meanwhile.
+    // Otherwise the watch would find the transfer.
     await page.route(/\/refunds\/[0-9a-f-]{36}$/, (route) => (isReported ? route.abort() : route.continue()))
     await page.getByRole("button", { name: "Continue" }).click()
     const dialog = page.getByRole("dialog", { name: "Refund $10.00" })
@@ -187,68 +190,68 @@ describe("Refunds in the dashboard", () => {
     await page.context().close()
   })
 
+  browserTest("a wallet's transfer is remembered, and reported when the refund is opened again", async () => {
+    const asked: Array<string> = []
+    const { page } = await opened(360, "light", person.receiver, () => {
+      // A transfer that no node shows yet.
+      const hash = `0x${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("hex")}`
+      asked.push(hash)
+      return hash
+    })
+    await page.route("**/refunds/*/transaction", (route) => route.abort())
+    await page.getByRole("button", { name: "Continue" }).click()
+    const dialog = page.getByRole("dialog", { name: "Refund $10.00" })
+    await dialog.getByRole("button", { name: "Send with Test Wallet" }).click()
+    await dialog.getByText("The service is not responding.").waitFor()
+    await dialog.getByRole("button", { name: "Close" }).click()
+    await page.reload()
+    await page.getByRole("button", { name: "Send the refund of $10.00" }).click()
+    await dialog.getByText("The service is not responding.").waitFor()
+    expect(await dialog.getByLabel("Transaction hash").inputValue()).toBe(asked[0] ?? "")
+    expect(await dialog.getByRole("button", { name: "Send with Test Wallet" }).count()).toBe(0)
+    await fits(page)
+    await screenshot(page, "refund-remembered-360")
+    await dialog.getByRole("button", { name: "Close" }).click()
+    await page.unroute("**/refunds/*/transaction")
+    await page.getByRole("button", { name: "Send the refund of $10.00" }).click()
+    await dialog.getByText("Waiting for confirmation.").waitFor()
+    await untilOn(page, `Object.keys(localStorage).every((key) => !key.startsWith("quittance-refund:"))`)
+    expect(asked).toHaveLength(1)
+    await page.context().close()
+  })
+
   browserTest(
-    "what a wallet has sent is remembered, and reported when the refund is opened again",
+    "while a wallet has the request, no other dialog or tab sends one for the same refund",
     async () => {
-      const asked: Array<string> = []
-      const { page } = await opened(360, "light", person.receiver, () => {
-        // One that no node shows yet.
-        const hash = `0x${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("hex")}`
-        asked.push(hash)
-        return hash
-      })
-      await page.route("**/refunds/*/transaction", (route) => route.abort())
+      const asked: Array<(hash: string) => void> = []
+      const { page } = await opened(
+        1280,
+        "light",
+        person.receiver,
+        () => new Promise((answer) => asked.push(answer))
+      )
       await page.getByRole("button", { name: "Continue" }).click()
-      const dialog = page.getByRole("dialog", { name: "Refund $10.00" })
-      await dialog.getByRole("button", { name: "Send with Test Wallet" }).click()
-      await dialog.getByText("The service is not responding.").waitFor()
-      await dialog.getByRole("button", { name: "Close" }).click()
-      await page.reload()
-      await page.getByRole("button", { name: "Send the refund of $10.00" }).click()
-      await dialog.getByText("The service is not responding.").waitFor()
-      expect(await dialog.getByLabel("Transaction hash").inputValue()).toBe(asked[0] ?? "")
-      expect(await dialog.getByRole("button", { name: "Send with Test Wallet" }).count()).toBe(0)
-      await fits(page)
-      await screenshot(page, "refund-remembered-360")
-      await dialog.getByRole("button", { name: "Close" }).click()
-      await page.unroute("**/refunds/*/transaction")
-      await page.getByRole("button", { name: "Send the refund of $10.00" }).click()
-      await dialog.getByText("Waiting for confirmation.").waitFor()
-      await untilOn(page, `Object.keys(localStorage).every((key) => !key.startsWith("quittance-refund:"))`)
+      const sending = page.getByRole("dialog", { name: "Refund $10.00" })
+      await sending.getByRole("button", { name: "Send with Test Wallet" }).click()
+      while (asked.length === 0) await Bun.sleep(20)
+      await sending.getByRole("button", { name: "Close" }).click()
+      const other = await page.context().newPage()
+      await other.exposeFunction("sendOnChain", () => new Promise<string>((answer) => asked.push(answer)))
+      await other.addInitScript(announcedWallet(person.receiver))
+      await other.goto(page.url())
+      for (const tab of [page, other]) {
+        await tab.getByRole("button", { name: "Send the refund of $10.00" }).click()
+        await tab.getByRole("button", { name: "Send with Test Wallet" }).click()
+        await tab.getByText("A wallet already has the request for this refund").waitFor()
+      }
       expect(asked).toHaveLength(1)
+      asked[0]?.(await sent(10_000_000n))
+      for (const tab of [page, other]) await tab.getByText("The chain shows the transfer.").waitFor()
       await page.context().close()
     }
   )
 
-  browserTest("while a wallet is asked, no other dialog or tab asks one for the same refund", async () => {
-    const asked: Array<(hash: string) => void> = []
-    const { page } = await opened(
-      1280,
-      "light",
-      person.receiver,
-      () => new Promise((answer) => asked.push(answer))
-    )
-    await page.getByRole("button", { name: "Continue" }).click()
-    const sending = page.getByRole("dialog", { name: "Refund $10.00" })
-    await sending.getByRole("button", { name: "Send with Test Wallet" }).click()
-    while (asked.length === 0) await Bun.sleep(20)
-    await sending.getByRole("button", { name: "Close" }).click()
-    const other = await page.context().newPage()
-    await other.exposeFunction("sendOnChain", () => new Promise<string>((answer) => asked.push(answer)))
-    await other.addInitScript(announcedWallet(person.receiver))
-    await other.goto(page.url())
-    for (const tab of [page, other]) {
-      await tab.getByRole("button", { name: "Send the refund of $10.00" }).click()
-      await tab.getByRole("button", { name: "Send with Test Wallet" }).click()
-      await tab.getByText("A wallet already has the request for this refund").waitFor()
-    }
-    expect(asked).toHaveLength(1)
-    asked[0]?.(await sent(10_000_000n))
-    for (const tab of [page, other]) await tab.getByText("The chain shows the transfer.").waitFor()
-    await page.context().close()
-  })
-
-  browserTest("no wallet is asked for a refund that was cancelled since the page has read it", async () => {
+  browserTest("no wallet gets a request for a refund that was cancelled since the page read it", async () => {
     const asked: Array<string> = []
     const { page } = await opened(1280, "light", person.receiver, () => {
       asked.push("sent")
@@ -274,7 +277,7 @@ describe("Refunds in the dashboard", () => {
     await page.context().close()
   })
 
-  browserTest("a wallet with another account is told which one to choose, and sends nothing", async () => {
+  browserTest("with another account selected, the page says which to choose, and sends nothing", async () => {
     const { page } = await opened(1280, "light", buyer)
     await page.getByRole("button", { name: "Continue" }).click()
     await page.getByRole("button", { name: "Send with Test Wallet" }).click()
@@ -282,14 +285,14 @@ describe("Refunds in the dashboard", () => {
     await page.context().close()
   })
 
-  browserTest("a pasted transaction is checked, and what differs is said", async () => {
+  browserTest("a pasted transaction is checked, and the page says what differs", async () => {
     const { page } = await opened(1280)
     const before = await sent(9_000_000n)
     await page.getByRole("button", { name: "Continue" }).click()
     const dialog = page.getByRole("dialog", { name: "Refund $10.00" })
     await dialog.getByLabel("Transaction hash").fill(before)
     await dialog.getByRole("button", { name: "Check the transaction" }).click()
-    await dialog.getByText("The transfer moved another amount").waitFor()
+    await dialog.getByText("The amount of the transfer does not match the refund").waitFor()
     await screenshot(page, "refund-differs-1280")
     await dialog.getByLabel("Transaction hash").fill(await sent(10_000_000n))
     await dialog.getByRole("button", { name: "Check the transaction" }).click()
@@ -298,7 +301,7 @@ describe("Refunds in the dashboard", () => {
   })
 
   browserTest(
-    "more than was paid wants a tick, and a pending refund is cancelled with a question",
+    "a refund above the payment needs a tick, and cancelling a pending refund needs a confirmation",
     async () => {
       const { page } = await opened(360)
       const form = page.getByRole("dialog", { name: "Refund" })

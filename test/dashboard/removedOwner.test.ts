@@ -1,5 +1,4 @@
-// What an owner has asked for who is removed, or whose session is ended, before it is done: none of it is done any
-// more.
+// Requests of an owner who is removed, or whose session ends, before they run: none of them takes effect.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Result } from "effect"
@@ -13,10 +12,10 @@ setDefaultTimeout(60_000)
 
 const service = await serviceForFile({ trustedProxyHops: 1 })
 
-describe("an owner who is about to be none", () => {
+describe("an owner whose rights end during the request", () => {
   const at = ({ merchantId }: Person, env = "test") => `/merchants/${merchantId}/${env}`
 
-  /** What was done already behind the merchant's lock, for which the request of the colleague waits. */
+  /** The change that runs first, under the merchant's lock for which the colleague's request waits. */
   const ends = {
     "is removed": (sql: SqlClient.SqlClient, { id }: { readonly id: string }) =>
       sql`DELETE FROM merchant_members WHERE user_id = ${id}`,
@@ -27,7 +26,7 @@ describe("an owner who is about to be none", () => {
   }
   type End = keyof typeof ends
 
-  /** The answer to what a colleague asks for meanwhile. */
+  /** The answer to a request that the colleague sends during that change. */
   const answerTo = (
     owner: Person,
     colleague: Person & { readonly id: string },
@@ -48,7 +47,7 @@ describe("an owner who is about to be none", () => {
 
   for (const env of ["test", "live"])
     for (const end of everyEnd)
-      test(`moves no ${env} address where the owner ${end} meanwhile`, async () => {
+      test(`moves no ${env} address if the owner ${end} first`, async () => {
         const owner = await signUp(service.baseUrl)
         const colleague = await colleagueOf(service.baseUrl, owner)
         const body = { receiver: freshAddress() }
@@ -61,7 +60,7 @@ describe("an owner who is about to be none", () => {
         expect(receiverChange).toBeNull()
       })
 
-  test("withdraws no change of an address", async () => {
+  test("withdraws no pending address", async () => {
     const owner = await signUp(service.baseUrl)
     const colleague = await colleagueOf(service.baseUrl, owner)
     const address = freshAddress()
@@ -74,24 +73,24 @@ describe("an owner who is about to be none", () => {
     expect(receiverChange).toMatchObject({ address })
   })
 
-  /** What gives out secrets, sends them elsewhere, or decides who may. */
+  /** Requests that hand out secrets, send them elsewhere, or decide about rights. */
   const asks: ReadonlyArray<
     readonly [what: string, method: string, path: string, body: (owner: Person) => unknown]
   > = [
-    ["makes no key", "POST", "/keys", () => ({ kind: "secret", permission: "manage" })],
+    ["creates no key", "POST", "/keys", () => ({ kind: "secret", permission: "manage" })],
     ["invites nobody", "POST", "/members", () => ({ email: "friend@example.com", role: "owner" })],
-    ["makes no webhook endpoint", "POST", "/webhook-endpoint", () => ({ url: "https://a.example.com/" })],
+    ["creates no webhook endpoint", "POST", "/webhook-endpoint", () => ({ url: "https://a.example.com/" })],
     [
-      "has no alerts posted elsewhere",
+      "redirects no alerts",
       "POST",
       "/notification-preferences/hooks",
       () => ({ shape: "plain", url: "https://a.example.com/" })
     ],
-    ["makes no agent", "POST", "/agents", () => agentForm]
+    ["creates no agent", "POST", "/agents", () => agentForm]
   ]
   for (const [what, method, path, body] of asks)
     for (const end of ["is removed", "has set a new password"] as const)
-      test(`${what} where the owner ${end} meanwhile`, async () => {
+      test(`${what} if the owner ${end} first`, async () => {
         const owner = await signUp(service.baseUrl)
         const colleague = await colleagueOf(service.baseUrl, owner)
         const answer = await answerTo(owner, colleague, end, (call) =>
@@ -100,7 +99,7 @@ describe("an owner who is about to be none", () => {
         expect(refused(answer)).toEqual([403, "ROLE_REQUIRED"])
       })
 
-  test("changes and sees no secret of an endpoint, and rotates no key", async () => {
+  test("changes and reads no endpoint's secret, and rotates no key", async () => {
     const owner = await signUp(service.baseUrl)
     await owner.call("POST", `${at(owner)}/webhook-endpoint`, { url: "https://a.example.com/" })
     const [key] = (await owner.call("GET", `${at(owner)}/keys`)).body.keys
@@ -119,7 +118,7 @@ describe("an owner who is about to be none", () => {
     }
   })
 
-  test("removes no member and gives none another role", async () => {
+  test("removes no member, and changes no role", async () => {
     const owner = await signUp(service.baseUrl)
     const { id } = (await owner.call("GET", "/session")).body.user
     for (const [method, path, body] of [

@@ -1,4 +1,4 @@
-// In a real browser: each role is offered what it may do, and nothing that it would be refused.
+// In a real browser: each role sees the buttons for what it may do, and none for what would be refused.
 
 import { describe, expect, setDefaultTimeout } from "bun:test"
 import { browserSuite, expectNoAxeViolations, newContext, screenshot } from "../support/browser.ts"
@@ -9,7 +9,7 @@ setDefaultTimeout(60_000)
 
 const browserTest = browserSuite()
 
-/** What each page offers, by role, as the names of its buttons; a page that is not named offers none. */
+/** The buttons of each page, by role; a page that is not listed has none. */
 const offered = {
   owner: {
     keys: ["Create key", "Rotate", "Revoke"],
@@ -55,7 +55,7 @@ for (const role of ["developer", "support", "read_only"]) {
   emails.set(role, email)
 }
 
-describe("What each role is offered", () => {
+describe("the buttons of each role", () => {
   for (const [role, pages] of Object.entries(offered))
     browserTest(`as ${role}`, async () => {
       const context = await newContext({ width: 390, colorScheme: role === "support" ? "dark" : "light" })
@@ -69,7 +69,7 @@ describe("What each role is offered", () => {
           const shown = await page.locator("main button").allTextContents()
           return all.filter((one) => shown.some((text) => text.trim() === one)).toSorted()
         }
-        // Each card comes with an answer of its own.
+        // Each card has a request of its own.
         const end = Date.now() + 30_000
         while ((await seen()).length < names.length && Date.now() < end) await Bun.sleep(50)
         await page.waitForLoadState("networkidle")
@@ -79,7 +79,7 @@ describe("What each role is offered", () => {
       }
     })
 
-  browserTest("a new invitation in the tab of one that was withdrawn is redeemed", async () => {
+  browserTest("an invitation opened in the tab of a withdrawn one is redeemed", async () => {
     const at = `/merchants/${merchantId}/test/members`
     const owner = { cookie: cookies.get("owner") ?? "" }
     const invited = async () => {
@@ -106,13 +106,13 @@ describe("What each role is offered", () => {
   })
 
   browserTest(
-    "a deep link leads through the sign-in to its very page, and Back out of the dashboard",
+    "a deep link leads through the sign-in to its page, and Back leaves the dashboard",
     async () => {
       const context = await newContext()
       const page = await context.newPage()
       const deep = `${service.baseUrl}/dashboard/${merchantId}/test/payments?status=settled`
       await page.goto(deep)
-      await page.getByLabel("E-mail").fill(emails.get("developer") ?? "")
+      await page.getByLabel("Email").fill(emails.get("developer") ?? "")
       await page.getByLabel("Password").fill(password)
       await page.getByRole("button", { name: "Sign in", exact: true }).click()
       await page.getByRole("heading", { name: "Payments" }).waitFor()
@@ -127,7 +127,7 @@ describe("What each role is offered", () => {
   )
 
   browserTest(
-    "who loses their role amid a form is told so, and offered no more than the new one may",
+    "a member whose role changes while a form is open is told so, and sees only the new role's buttons",
     async () => {
       const at = `/merchants/${merchantId}/test`
       const owner = { cookie: cookies.get("owner") ?? "" }
@@ -153,7 +153,7 @@ describe("What each role is offered", () => {
     }
   )
 
-  browserTest("a dialog says nothing of what went wrong in an earlier one", async () => {
+  browserTest("a dialog does not show the error of an earlier one", async () => {
     const context = await newContext({ width: 1280 })
     const [name = "", value = ""] = (cookies.get("owner") ?? "").split("=")
     await context.addCookies([{ name, value, url: service.baseUrl }])
@@ -180,7 +180,7 @@ describe("What each role is offered", () => {
       .click()
     await dialog.getByText("You get a new key").waitFor()
     expect(await page.getByText("Refused here.").count()).toBe(0)
-    // An answer that comes after the dialog is told beside the next one.
+    // An answer that arrives after its dialog has closed is shown outside the next one.
     const late = Promise.withResolvers<void>()
     answer = late.promise
     await act("Rotate key")

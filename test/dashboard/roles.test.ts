@@ -1,5 +1,5 @@
-// Every endpoint of the dashboard's API, walked: sessions alone open it, another
-// merchant's ids are unknown, and no change comes from another site.
+// Every endpoint of the dashboard's API, walked: only a session opens it, another merchant's ids are unknown, and no
+// change comes from another site.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
@@ -12,7 +12,7 @@ import { agentForm, openAlertsOf, receiver, request, signUp } from "./person.ts"
 
 setDefaultTimeout(60_000)
 
-/** A body that the endpoint takes, so that nothing but the caller decides. */
+/** A valid body, so that only the caller decides. */
 const bodies: Readonly<Record<string, unknown>> = {
   "account.changePassword": { current: "correct horse battery", next: "another long password" },
   "account.confirm": { password: "correct horse battery" },
@@ -45,10 +45,10 @@ const bodies: Readonly<Record<string, unknown>> = {
   "notificationPreferences.choose": { alerts: "none", weekly: false },
   "notificationPreferences.addHook": { shape: "plain", url: "https://evil.example.com/" },
   "linkPages.create": { description: "Chess lesson", amount: "1" },
-  "linkPages.createRest": {
+  "linkPages.createRemainderLink": {
     description: "Rest",
     amount: "1",
-    restOf: "00000000-0000-4000-8000-000000000000"
+    incomingTransferId: "00000000-0000-4000-8000-000000000000"
   },
   "agentPages.create": agentForm,
   "agentPages.update": { ...agentForm, name: "Taken over" }
@@ -79,7 +79,7 @@ const openAlerts = openAlertsOf(await owner.call("GET", `${at}/overview`))
 await owner.call("POST", `${at}/payment-links`, { description: "Chess lesson", amount: "1.00" })
 const { body: links } = await owner.call("GET", `${at}/payment-links`)
 const { body: settings } = await owner.call("GET", `${at}/settings`)
-/** Of the owner's things, by the name of the path's parameter, or of the group where that is `id`. */
+/** The owner's ids, by the name of the path's parameter, or of the group if that is `id`. */
 const ids: Readonly<Record<string, string>> = {
   merchantId: owner.merchantId,
   env: "test",
@@ -109,8 +109,8 @@ const fill = (name: string, path: string, changes: Record<string, string> = {}) 
   return apiPath(path).replace(/:([A-Za-z]+)/g, (_, parameter) => known[parameter] ?? `no ${parameter}`)
 }
 
-describe("Who may call the dashboard's API", () => {
-  test("the walk knows every endpoint: those for everybody are these", () => {
+describe("access to the dashboard's API", () => {
+  test("the walk knows every endpoint, and these are public", () => {
     expect(open.map(({ name }) => name)).toEqual([
       "signIn.signUp",
       "signIn.signIn",
@@ -141,7 +141,7 @@ describe("Who may call the dashboard's API", () => {
         expect(answer.body.error.code).toBe("SIGN_IN_REQUIRED")
       }
     })
-    test(`${name} refuses a session that never was`, async () => {
+    test(`${name} refuses an unknown session`, async () => {
       const answer = await request(service.baseUrl, method, fill(name, path), {
         body: bodies[name],
         cookie: "quittance_session=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
@@ -179,9 +179,9 @@ describe("Who may call the dashboard's API", () => {
       expect(answer.status).toBe(404)
       expect(answer.body.error.code).toBe("NOT_FOUND")
     })
-    // The ids of another merchant's things under one's own merchant, and in the other environment.
+    // The ids of another merchant under the caller's own merchant, and in the other environment.
     if (/:(?!merchantId|env|kind)/.test(path)) {
-      test(`${name} answers 404 to another merchant's id under one's own`, async () => {
+      test(`${name} answers 404 to another merchant's id under the caller's own`, async () => {
         const answer = await stranger.call(
           method,
           fill(name, path, { merchantId: stranger.merchantId }),
@@ -203,9 +203,9 @@ describe("Who may call the dashboard's API", () => {
     })
   }
 
-  test("after all these refusals everything is as it was", async () => {
+  test("after all these refusals nothing has changed", async () => {
     const at = `/merchants/${owner.merchantId}/test`
-    // A payment link makes no key of its own.
+    // A payment link creates no key.
     expect((await owner.call("GET", `${at}/keys`)).body.keys).toHaveLength(3)
     expect((await owner.call("GET", `${at}/settings`)).body.profile.name).toBe("Shop")
     expect((await owner.call("GET", `${at}/webhooks`)).body.endpoint.url).toBe(
@@ -219,7 +219,7 @@ describe("Who may call the dashboard's API", () => {
     expect(openAlertsOf(await owner.call("GET", `${at}/overview`))).toBe(openAlerts)
   })
 
-  test("the dashboard's session opens nothing of the merchants' API, mounted for members or not", async () => {
+  test("a dashboard session opens no endpoint of the merchants' API, mounted for members or not", async () => {
     const forKeys = endpointsOf(Api).filter(({ access }) => access.by === "key")
     expect(forKeys.length).toBeGreaterThan(20)
     for (const { method, name, path } of forKeys) {

@@ -1,5 +1,5 @@
-// An authenticator app over HTTP: set up with a fresh confirmation, asked for wherever the password is, each
-// code once, attempts limited; sessions listed and ended.
+// An authenticator app over HTTP: set up after a recent confirmation, required with every password, each code once,
+// attempts limited; sessions are listed and ended.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Option, Redacted } from "effect"
@@ -23,17 +23,21 @@ describe("Second factors", () => {
   const post = (path: string, body: unknown, cookie?: string) =>
     request(service.baseUrl, "POST", path, { body, ...(cookie === undefined ? {} : { cookie }) })
 
-  /** Sets up an app; the code that was used for it, and that of `ahead` steps from now. */
+  /**
+   * Sets up an app with the code of this step; returns the next code, and one that is `further` ahead. Both stay valid
+   * if a step ends.
+   */
   const withApp = async (person: Person) => {
     const { body } = await person.call("POST", "/authenticator")
     const secret = secretBytesOf(body.secret)
-    const code = (ahead = 0) => codeOf(secret, stepAt(Date.now()) + ahead)
-    const used = code(-1)
+    const step = stepAt(Date.now())
+    const used = codeOf(secret, step)
+    const code = (further = 0) => codeOf(secret, step + 1 + further)
     const { body: made } = await person.call("POST", "/authenticator/confirm", { code: used })
     return { secret, code, used, codes: made.codes, uri: body.uri }
   }
 
-  test("an app is asked for at sign-in; each code, and each recovery code, counts once", async () => {
+  test("with an app, sign-in needs a code; each code, and each recovery code, counts once", async () => {
     const person = await signUp(service.baseUrl)
     const { code, codes, uri, used } = await withApp(person)
     expect(uri).toStartWith(`otpauth://totp/Quittance%3A${encodeURIComponent(person.email)}?secret=`)
@@ -59,7 +63,7 @@ describe("Second factors", () => {
     expect(wrong.body.error.code).toBe("SIGN_IN_FAILED")
   })
 
-  test("one code that is sent twice at once signs in once", async () => {
+  test("the same code sent several times at once signs in once", async () => {
     const person = await signUp(service.baseUrl)
     const { code, codes } = await withApp(person)
     for (const given of [code(), codes[0]]) {
@@ -70,7 +74,7 @@ describe("Second factors", () => {
     }
   })
 
-  test("it is asked for when a change is confirmed, and when a link sets a new password", async () => {
+  test("a code is needed to confirm a change, and to set a new password by a link", async () => {
     const person = await signUp(service.baseUrl)
     const { code, codes } = await withApp(person)
     expect((await person.call("POST", "/confirm", { password })).body.error.code).toBe(
@@ -92,14 +96,14 @@ describe("Second factors", () => {
     )
   })
 
-  test("a forgotten password is answered alike for an unknown address, and not without end", async () => {
+  test("a forgotten password gets the same answer for an unknown address, and is limited", async () => {
     const before = await sqlRun((sql) => sql`SELECT id FROM mails`)
     for (const expected of [204, 204, 204, 429])
       expect((await post("/forgotten-password", { email: "nobody@example.com" })).status).toBe(expected)
     expect(await sqlRun((sql) => sql`SELECT id FROM mails`)).toHaveLength(before.length)
   })
 
-  test("the secret is sealed, and recovery codes are hashes", async () => {
+  test("the secret is encrypted, and recovery codes are hashed", async () => {
     const person = await signUp(service.baseUrl)
     const { codes, secret } = await withApp(person)
     const rows = JSON.stringify([
@@ -112,7 +116,7 @@ describe("Second factors", () => {
       expect(rows).not.toContain(shown)
   })
 
-  test("attempts are limited as those of passwords are", async () => {
+  test("attempts are limited like those of passwords", async () => {
     const person = await signUp(service.baseUrl)
     await withApp(person)
     const from = { "x-forwarded-for": "2001:db8:77::1" }
@@ -128,7 +132,7 @@ describe("Second factors", () => {
     expect(codes.slice(10)).toEqual(["RATE_LIMITED", "RATE_LIMITED"])
   })
 
-  test("setting up, renewing and removing want a fresh confirmation, and the person is told by mail", async () => {
+  test("setting up, renewing and removing need a recent confirmation, and send a mail to the person", async () => {
     const person = await signUp(service.baseUrl)
     const { codes } = await withApp(person)
     const renewed = (await person.call("POST", "/recovery-codes")).body.codes
@@ -158,7 +162,7 @@ describe("Second factors", () => {
     ])
   })
 
-  test("changes are told in the person's language", async () => {
+  test("mails about changes are in the person's language", async () => {
     const person = await signUp(service.baseUrl)
     await sqlRun((sql) => sql`UPDATE users SET locale = 'de' WHERE email = ${person.email}`)
     const key = { kind: "secret", permission: "manage" }
@@ -168,7 +172,7 @@ describe("Second factors", () => {
     const mails = await sqlRun(
       (sql) => sql`SELECT subject, body FROM mails WHERE recipient = ${person.email}`
     )
-    for (const subject of ["eine Authenticator-App wurde hinzugefügt", "Änderung: key created (live)"])
+    for (const subject of ["eine Authenticator-App wurde hinzugefügt", "Änderung: API key created (live)"])
       expect(JSON.stringify(mails)).toContain(`Quittance: ${subject}`)
     expect(JSON.stringify(mails)).toContain(
       `Eine Änderung an Ihrem Konto ${person.email}: eine Authenticator-App`
@@ -176,7 +180,7 @@ describe("Second factors", () => {
     expect(JSON.stringify(mails)).toContain("als Mitglied des Händlers")
   })
 
-  test("the operator removes the app of who has lost everything, and the person is told", async () => {
+  test("an operator can remove the app of a person without it, who is notified", async () => {
     const person = await signUp(service.baseUrl)
     await withApp(person)
     const remove = () =>
@@ -234,7 +238,7 @@ describe("Second factors", () => {
       expect([await status(phone), (await person.call("GET", "/session")).status]).toEqual([401, 200])
     })
 
-    test("use is written at most once a minute", async () => {
+    test("a session's last use is written at most once a minute", async () => {
       const person = await signUp(service.baseUrl)
       const seen = () =>
         sqlRun(

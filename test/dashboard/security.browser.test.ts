@@ -1,5 +1,5 @@
-// In a real browser with a virtual authenticator: a passkey is added, signs in and confirms; an authenticator
-// app is set up and asked for; sessions are listed and ended.
+// In a real browser with a virtual authenticator: a passkey is added, signs in and confirms; an authenticator app is
+// set up and required; sessions are listed and ended.
 
 import { describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect } from "effect"
@@ -16,7 +16,7 @@ setDefaultTimeout(60_000)
 const browserTest = browserSuite()
 
 const service = await serviceForFile()
-/** Passkeys belong to a name, never to an address. */
+/** Passkeys belong to a host name, never to an address. */
 const site = service.baseUrl.replace("127.0.0.1", "localhost")
 
 describe("The account's security in the dashboard", () => {
@@ -28,7 +28,7 @@ describe("The account's security in the dashboard", () => {
     )
   const signIn = async (page: Page, email: string) => {
     await page.goto(`${site}/dashboard/sign-in`)
-    await page.getByLabel("E-mail").fill(email)
+    await page.getByLabel("Email").fill(email)
     await page.getByLabel("Password").fill(password)
     await page.getByRole("button", { name: "Sign in", exact: true }).click()
   }
@@ -65,9 +65,9 @@ describe("The account's security in the dashboard", () => {
       await screenshot(page, `security-${look.width}`)
       await expectNoAxeViolations(page)
 
-      // As the fresh confirmation.
+      // As the recent confirmation.
       await aged()
-      await page.getByLabel("Invite by e-mail").fill("friend@example.com")
+      await page.getByLabel("Invite by email").fill("friend@example.com")
       await page.getByRole("button", { name: "Invite", exact: true }).click()
       const asked = page.getByRole("dialog", { name: "Confirm your password" })
       await screenshot(page, `confirm-${look.width}`)
@@ -83,14 +83,14 @@ describe("The account's security in the dashboard", () => {
       await page.getByRole("button", { name: "Use a passkey" }).click()
       await page.getByRole("heading", { name: "Overview" }).waitFor()
 
-      // A device that does not check its person is not taken.
+      // A device that does not verify its user is refused.
       await context.clearCookies()
       await cdp.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: false })
       await page.goto(`${site}/dashboard/sign-in`)
       await page.getByRole("button", { name: "Use a passkey" }).click()
       await page.getByText("The device returned no passkey").waitFor()
 
-      // A removed passkey signs nobody in. Having signed in by it is confirmation enough to remove it.
+      // A removed passkey signs nobody in. Signing in by it confirms enough to remove it.
       await cdp.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: true })
       await page.getByRole("button", { name: "Use a passkey" }).click()
       await page.getByRole("heading", { name: "Overview" }).waitFor()
@@ -103,7 +103,7 @@ describe("The account's security in the dashboard", () => {
       await page.getByText("The passkey was not accepted").waitFor()
     })
 
-  browserTest("recovery codes stay on the page where the service is lost as they come", async () => {
+  browserTest("recovery codes stay on the page if the connection is lost as they arrive", async () => {
     const person = await signUp(service.baseUrl)
     const context = await newContext({ width: 1280 })
     const page = await context.newPage()
@@ -126,7 +126,7 @@ describe("The account's security in the dashboard", () => {
   })
 
   browserTest(
-    "an authenticator app is set up, asked for at sign-in, and lost with a recovery code",
+    "an authenticator app is set up, required at sign-in, and removed with a recovery code",
     async () => {
       const person = await signUp(service.baseUrl)
       const context = await newContext({ width: 390 })
@@ -159,7 +159,7 @@ describe("The account's security in the dashboard", () => {
       await page.getByRole("heading", { name: "Overview" }).waitFor()
       await page.goto(`${site}/dashboard/${person.merchantId}/test/settings`)
       await page.getByText("9 of 10 recovery codes left").waitFor()
-      // The first sign-in's session still stands, though its browser has forgotten it.
+      // The first sign-in's session still exists, though its browser has lost the cookie.
       await page.getByRole("button", { name: "End all others" }).click()
       await page.getByText("Signed out everywhere else").waitFor()
       await page.getByRole("button", { name: "End all others" }).waitFor({ state: "detached" })

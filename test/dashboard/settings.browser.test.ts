@@ -1,4 +1,4 @@
-// The settings in a real browser: sections by anchors, on a desk with a navigation, on a phone without.
+// The settings in a real browser: sections by anchors, with a navigation on a desktop, without one on a phone.
 import { describe, expect, setDefaultTimeout } from "bun:test"
 import { browserSuite, expectNoAxeViolations, screenshot, untilOn } from "../support/browser.ts"
 import { serviceForFile } from "../support/forFile.ts"
@@ -12,12 +12,12 @@ const service = await serviceForFile()
 
 const isAtTop = (id: string) => {
   const box = `document.getElementById("${id}")?.getBoundingClientRect()`
-  // The last sections cannot come to the top of a tall window.
+  // The last sections cannot scroll to the top of a tall window.
   return `${box} !== undefined && ${box}.top >= 0 && ${box}.top < innerHeight / 2`
 }
 
 describe("Settings", () => {
-  browserTest("have a section for each purpose, which the navigation and an address lead to", async () => {
+  browserTest("have a section for each purpose, reachable by the navigation and by an address", async () => {
     const person = await signUp(service.baseUrl)
     const settings = `${service.baseUrl}/dashboard/${person.merchantId}/test/settings`
     const page = await signedIn(service.baseUrl, person.cookie, { width: 1280 })
@@ -45,27 +45,30 @@ describe("Settings", () => {
     await untilOn(other, isAtTop("branding"))
   })
 
-  browserTest("an owner lets live payments wait for more certainty than the operator asks for", async () => {
-    const person = await signUp(service.baseUrl)
-    const page = await signedIn(service.baseUrl, person.cookie, { width: 390 })
-    await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/live/settings`)
-    const limit = page.getByLabel("Settle at once: up to")
-    await limit.fill("200")
-    await page.getByRole("button", { name: "Save limits" }).click()
-    await page.getByText("At most 100.00, the operator's limit.").waitFor()
-    await limit.fill("20")
-    await page.getByRole("button", { name: "Save limits" }).click()
-    await page.getByText("Saved").waitFor()
-    await screenshot(page, "settings-settlement-levels")
-    await page.reload()
-    expect(await limit.inputValue()).toBe("20.00")
-    await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/test/settings`)
-    await page.getByRole("heading", { name: "Where you are signed in" }).waitFor()
-    expect(await limit.count()).toBe(0)
-  })
+  browserTest(
+    "an owner can make live payments wait for more certainty than the operator requires",
+    async () => {
+      const person = await signUp(service.baseUrl)
+      const page = await signedIn(service.baseUrl, person.cookie, { width: 390 })
+      await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/live/settings`)
+      const limit = page.getByLabel("Settle within seconds, up to")
+      await limit.fill("200")
+      await page.getByRole("button", { name: "Save limits" }).click()
+      await page.getByText("At most 100.00, the operator's limit.").waitFor()
+      await limit.fill("20")
+      await page.getByRole("button", { name: "Save limits" }).click()
+      await page.getByText("Saved").waitFor()
+      await screenshot(page, "settings-settlement-levels")
+      await page.reload()
+      expect(await limit.inputValue()).toBe("20.00")
+      await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/test/settings`)
+      await page.getByRole("heading", { name: "Where you are signed in" }).waitFor()
+      expect(await limit.count()).toBe(0)
+    }
+  )
 
   for (const width of [1280, 390])
-    browserTest(`at ${width} px nothing is wider than the page, in light and dark`, async () => {
+    browserTest(`at ${width} px nothing overflows the page, in light and dark`, async () => {
       const person = await signUp(service.baseUrl)
       const page = await signedIn(service.baseUrl, person.cookie, { width })
       await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/test/settings`)

@@ -1,8 +1,8 @@
-// A browser in which somebody is signed in.
+// A browser with a signed-in person.
 import type { Page } from "playwright-core"
 import { newContext, type PageOptions } from "../support/browser.ts"
 
-/** A page of a context of its own. */
+/** A page in its own context. */
 export const signedIn = async (baseUrl: string, cookie: string, options?: PageOptions): Promise<Page> => {
   const context = await newContext(options)
   const [name = "", value = ""] = cookie.split("=")

@@ -1,4 +1,4 @@
-// The dashboard where answers come late: what was asked before something happened says nothing of what came after.
+// The dashboard with late answers: an answer to an earlier request does not override what happened since.
 
 import { describe, expect, setDefaultTimeout } from "bun:test"
 import type { Page } from "playwright-core"
@@ -12,7 +12,7 @@ setDefaultTimeout(60_000)
 
 const browserTest = browserSuite()
 
-/** Holds the first answer of the address back until `letGo`, and passes on all others. */
+/** Holds back the first answer from the address until `letGo`, and passes all others. */
 const heldBack = async (page: Page, address: string) => {
   const answered = Promise.withResolvers<void>()
   const free = Promise.withResolvers<void>()
@@ -32,7 +32,7 @@ const heldBack = async (page: Page, address: string) => {
     letGo: async () => {
       free.resolve()
       await told.promise
-      // The page has it, and has drawn what it makes of it.
+      // The page has received it, and has rendered it.
       await page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done, 200)))")
     }
   }
@@ -42,7 +42,7 @@ const service = await serviceForFile()
 
 describe("The dashboard on a slow network", () => {
   browserTest(
-    "who has signed in stays in where the page's first question is answered after that",
+    "a person who signs in stays signed in if the page's first request is answered later",
     async () => {
       const person = await signUp(service.baseUrl)
       const context = await newContext()
@@ -50,7 +50,7 @@ describe("The dashboard on a slow network", () => {
       const { answered, letGo } = await heldBack(page, "**/dashboard/api/session")
       await page.goto(`${service.baseUrl}/dashboard/sign-in`)
       await answered
-      await page.getByLabel("E-mail").fill(person.email)
+      await page.getByLabel("Email").fill(person.email)
       await page.getByLabel("Password").fill(password)
       await page.getByRole("button", { name: "Sign in", exact: true }).click()
       await page.getByRole("heading", { name: "Overview" }).waitFor()
@@ -60,7 +60,7 @@ describe("The dashboard on a slow network", () => {
     }
   )
 
-  browserTest("an answer that a later one has overtaken takes nothing back from the page", async () => {
+  browserTest("an answer that arrives after a newer one changes nothing on the page", async () => {
     const person = await signUp(service.baseUrl)
     const shop = await makeShop(service, { ...person, id: person.merchantId })
     const { payment } = (await shop.open("41.00")).body
@@ -69,7 +69,7 @@ describe("The dashboard on a slow network", () => {
     const row = page.getByRole("row", { name: payment.refCode })
     await row.getByText("Pending", { exact: true }).waitFor()
     const { answered, letGo } = await heldBack(page, "**/test/payments")
-    // Any change has the page ask again.
+    // Any change makes the page read again.
     await shop.open("42.00")
     await answered
     await shop.report(payment.id, await shop.transfer(41_000_000n), 41_000_000n)

@@ -1,4 +1,4 @@
-// A stop does not wait for pages that follow.
+// A stop does not wait for pages with open event streams.
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
 import { spawnService, temporaryDirectory, untilReady } from "../support/process.ts"

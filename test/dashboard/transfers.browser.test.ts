@@ -1,4 +1,4 @@
-// Transfers that pay nothing, in a real browser: attached, refunded, handled, and gone from the page.
+// Transfers that pay nothing, in a real browser: attached, refunded, handled, and removed from the page.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
 import { makeShop, stranger } from "../platform/http/shop.ts"
@@ -27,7 +27,7 @@ describe("Transfers to explain in the dashboard", () => {
   }, 120_000)
   afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
 
-  browserTest("each is decided where its evidence is", async () => {
+  browserTest("each is decided next to its evidence", async () => {
     const person = await signUp(service.baseUrl)
     const shop = await makeShop(service, { ...person, id: person.merchantId })
     const { payment } = (await shop.open("21.00")).body
@@ -74,7 +74,7 @@ describe("Transfers to explain in the dashboard", () => {
     await row("$5.00").getByText("Proven").waitFor()
     await screenshot(page, "transfers-handled")
     await expectNoAxeViolations(page)
-    // What was handled otherwise can be given back as well: its rest may never come.
+    // A handled transfer can be refunded as well, because its remainder may never come.
     await row("$0.01").getByText("Details and refunds").click()
     await row("$0.01").getByRole("button", { name: "Refund", exact: true }).click()
     await page.getByRole("button", { name: "Continue" }).click()
@@ -89,7 +89,7 @@ describe("Transfers to explain in the dashboard", () => {
     await context.close()
   })
 
-  browserTest("the rest of a payment is asked for by a link", async () => {
+  browserTest("a link requests the remainder of a payment", async () => {
     const person = await signUp(service.baseUrl)
     const shop = await makeShop(service, { ...person, id: person.merchantId })
     const { payment } = (await shop.open("30.00")).body
@@ -102,7 +102,7 @@ describe("Transfers to explain in the dashboard", () => {
     await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/test/alerts`)
     await page.getByText("$29.50 from").click({ timeout: 30_000 })
     await page.getByText("A report contains this transaction").waitFor()
-    await page.getByRole("button", { name: `Request the outstanding amount of ${payment.refCode}` }).click()
+    await page.getByRole("button", { name: `the outstanding amount of ${payment.refCode}` }).click()
     await page.getByText("Send the buyer this link").waitFor()
     await expectNoAxeViolations(page)
     await screenshot(page, "transfers-rest")
@@ -112,16 +112,16 @@ describe("Transfers to explain in the dashboard", () => {
       once: true,
       description: `Outstanding amount of ${payment.refCode}`
     })
-    // Whoever else asks gets the same link, at once or later; a closed one is replaced.
+    // Everybody else who requests the remainder gets the same link; a closed one is replaced.
     const transfers = (
       await person.call("GET", `/merchants/${person.merchantId}/test/incoming-transfers?status=open`)
     ).body.transfers
-    const ask = (restOf: string) =>
-      person.call("POST", `/merchants/${person.merchantId}/test/payment-links/rest`, {
+    const ask = (incomingTransferId: string) =>
+      person.call("POST", `/merchants/${person.merchantId}/test/payment-links/remainder`, {
         description: "Rest",
         amount: "0.50",
         once: true,
-        restOf
+        incomingTransferId
       })
     const again = await Promise.all(Array.from({ length: 8 }, () => ask(transfers[0]?.id ?? "")))
     expect(new Set(again.map(({ body }) => body.url))).toEqual(new Set([links[0]?.url ?? ""]))

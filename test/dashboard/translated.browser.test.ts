@@ -1,4 +1,4 @@
-// The dashboard under a browser's page translation: what changes is shown, and data is left as it is.
+// The dashboard under a browser's page translation: changes are shown, and data is not translated.
 import { describe, expect, setDefaultTimeout } from "bun:test"
 import type { Page } from "playwright-core"
 import { makeShop } from "../platform/http/shop.ts"
@@ -21,7 +21,7 @@ const errorsOf = (page: Page) => {
 
 describe("A translated dashboard", () => {
   for (const all of [false, true]) {
-    browserTest(`follows what happens${all ? ", also where all is translated" : ""}`, async () => {
+    browserTest(`shows changes${all ? ", also if everything is translated" : ""}`, async () => {
       const person = await signUp(service.baseUrl)
       const shop = await makeShop(service, { ...person, id: person.merchantId })
       const { payment } = (await shop.open("12.34")).body
@@ -32,7 +32,7 @@ describe("A translated dashboard", () => {
       await page.getByRole("link", { name: payment.refCode }).waitFor()
       await translatePage(page, { all })
 
-      // A row that appears, and one that changes.
+      // A new row, and a changed one.
       const second = (await shop.open("56.78")).body.payment
       await page.getByRole("link", { name: second.refCode }).waitFor()
       await page.getByRole("link", { name: payment.refCode }).click()
@@ -43,7 +43,7 @@ describe("A translated dashboard", () => {
       await page.locator(".payment-head").getByText("Settled").waitFor()
       expect(await page.locator(".payment-head").textContent()).not.toContain("Pending")
 
-      // Through every page and back, with what has been translated on each.
+      // Through every page and back, with the translated texts on each.
       const links = page.getByRole("navigation").first().getByRole("link")
       const count = await links.count()
       for (let index = 0; index < count; index++) {
@@ -61,7 +61,7 @@ describe("A translated dashboard", () => {
     })
   }
 
-  browserTest("keeps amounts, codes, hashes, times and statuses as they are", async () => {
+  browserTest("leaves amounts, codes, hashes, times and statuses untranslated", async () => {
     const person = await signUp(service.baseUrl)
     const shop = await makeShop(service, { ...person, id: person.merchantId })
     const { payment, transactionId } = await shop.settle("98.76", 98_760_000n)

@@ -1,7 +1,7 @@
-// What every answer of the dashboard's API keeps.
+// The rules of every answer of the dashboard's API.
 import { errorCodes } from "../../src/domain/ErrorCode.ts"
 
-/** What is wrong with an answer, or undefined. */
+/** The rule that an answer breaks, or undefined. */
 export const dashboardBreak = (answer: {
   readonly status: number
   readonly headers: Headers

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { BoundedMap } from "../../src/domain/BoundedMap.ts"
 
-test("keeps its newest keys; a key that is set again stays at its place", () => {
+test("keeps its newest keys; a key that is set again keeps its place", () => {
   const map = new BoundedMap<string, number>(2)
   map.set("a", 1).set("b", 2).set("a", 3)
   expect([...map]).toEqual([

@@ -9,7 +9,7 @@ const operators = settlementLevelsOf(networks.live)
 const limitsWith = (limits: Parameters<typeof stricterLevels>[1]) =>
   stricterLevels(operators, limits).map(({ upTo }) => (upTo === null ? null : Number(upTo / usd)))
 
-test("own limits replace the operator's only where they are lower", () => {
+test("own limits replace the operator's only if they are lower", () => {
   expect(limitsWith({})).toEqual([100, 10_000, null])
   expect(limitsWith({ included: 20n * usd })).toEqual([20, 10_000, null])
   expect(limitsWith({ included: 0n, safe: 500n * usd })).toEqual([0, 500, null])
@@ -20,13 +20,13 @@ test("own limits replace the operator's only where they are lower", () => {
   ])
 })
 
-test("what a more certain level refuses settles at no less certain one", () => {
+test("a limit of zero for `safe` leaves only `finalized`", () => {
   expect(limitsWith({ safe: 50n * usd })).toEqual([50, 50, null])
   const levels = stricterLevels(operators, { safe: 0n })
   expect(finalityFor(AtomicUsdc.make(1n), levels)).toBe("finalized")
 })
 
-test("one level has no limit to make stricter", () => {
+test("a network with one level has no limit to make stricter", () => {
   const levels = settlementLevelsOf(networks.test)
   expect(stricterLevels(levels, { confirmed: 1n, safe: 1n })).toEqual([...levels])
 })

@@ -58,9 +58,10 @@ describe(row.decimals, () => {
     undefined,
     ["1"]
   ]) {
-    test(`${typeof text} ${Bun.inspect(text)} is no amount`, () => expect(atomicOf(text)).toBeUndefined())
+    test(`${typeof text} ${Bun.inspect(text)} is no valid amount`, () =>
+      expect(atomicOf(text)).toBeUndefined())
   }
-  test("10,000 amounts of up to 14 and 6 digits survive the way there and back", () => {
+  test("10,000 amounts of up to 14 and 6 digits survive a round trip", () => {
     const digits = (most: number) => fc.stringMatching(new RegExp(`^[0-9]{1,${most}}$`))
     fc.assert(
       fc.property(digits(14), fc.option(digits(6)), (integer, fraction) => {

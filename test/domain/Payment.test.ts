@@ -25,7 +25,7 @@ const others: ReadonlyArray<readonly [string, Evidence]> = [
   ["no token changes", { ...evidence, tokenChanges: [] }],
   ["a further token change", { ...evidence, tokenChanges: [change(), change()] }]
 ]
-/** By the table alone: nothing that is closed by default has been opened. */
+/** By the table only: nothing that is closed by default is open here. */
 const executes = (env: Env) => networks[env].execution === "open"
 const payment = (env: Env, status: Payment["status"], reported: Evidence | null): Payment =>
   aPayment({
@@ -36,22 +36,22 @@ const payment = (env: Env, status: Payment["status"], reported: Evidence | null)
     failureReason: status === "failed" ? "expired" : null
   })
 
-describe("what a report means", () => {
+describe("the meaning of a report", () => {
   test("a pending test payment: verify it", () =>
     expect(judgeReport(payment("test", "pending", null), evidence, executes)).toBe("verify"))
   test("a pending live payment: record it, unverified", () =>
     expect(judgeReport(payment("live", "pending", null), evidence, executes)).toBe("record"))
   for (const env of ["test", "live"] as const) {
-    test(`the evidence of a settled ${env} payment: the same replays`, () =>
+    test(`the same evidence for a settled ${env} payment: replayed`, () =>
       expect(judgeReport(payment(env, "settled", evidence), { ...evidence }, executes)).toBe("replay"))
     for (const [name, other] of others) {
-      test(`the evidence of a settled ${env} payment: ${name} conflicts; ${row.replaced}`, () =>
+      test(`other evidence for a settled ${env} payment: ${name} conflicts; ${row.replaced}`, () =>
         expect(judgeReport(payment(env, "settled", evidence), other, executes)).toBe("conflict"))
     }
   }
-  test("a failed test payment: a transfer proven late still pays", () =>
+  test("a failed test payment: a transfer that is proven late still pays", () =>
     expect(judgeReport(payment("test", "failed", null), evidence, executes)).toBe("verify"))
-  test("a live payment never freezes a first report", () =>
+  test("a live payment never locks in a first report", () =>
     expect(judgeReport(payment("live", "pending", evidence), evidence, executes)).toBe("record"))
 })
 
@@ -104,7 +104,7 @@ describe("token changes", () => {
       expect(same([change(), other], [change(), change()])).toBe(false)
     })
   }
-  test("one more or less is not the same", () => {
+  test("one token more or less is a different change", () => {
     expect(same([change()], [change(), change()])).toBe(false)
     expect(same([change(), change()], [change()])).toBe(false)
     expect(same([change()], [])).toBe(false)
@@ -130,7 +130,7 @@ describe("token changes", () => {
     "1a",
     `1${"0".repeat(78)}`
   ]) {
-    test(`${Bun.inspect(amount)} is none`, () =>
+    test(`${Bun.inspect(amount)} is no atomic amount`, () =>
       expect(
         Result.isFailure(Schema.decodeUnknownResult(TokenChange)(change({ amountAtomic: amount })))
       ).toBe(true))

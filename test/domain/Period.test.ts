@@ -1,10 +1,10 @@
-// Which time zones are taken, and which are kept.
+// Which time zones are accepted, and which are stored.
 import { describe, expect, test } from "bun:test"
 import { Option, Schema } from "effect"
-import { KeptTimeZone, periodOf, TimeZone } from "../../src/domain/Period.ts"
+import { periodOf, StoredTimeZone, TimeZone } from "../../src/domain/Period.ts"
 
 const isTaken = Schema.is(TimeZone)
-const isKept = Schema.is(KeptTimeZone)
+const isKept = Schema.is(StoredTimeZone)
 
 describe("A time zone", () => {
   const names = [
@@ -17,7 +17,7 @@ describe("A time zone", () => {
   ]
   const offsets = ["+02:00", "-05:30", "+0530"]
 
-  test("is one in which days begin", () => {
+  test("is accepted if days can begin in it", () => {
     for (const name of [...names, ...offsets]) {
       expect([name, isTaken(name)]).toEqual([name, true])
       expect([name, Option.isSome(periodOf("2026-01-01", "2026-01-31", name))]).toEqual([name, true])
@@ -26,7 +26,7 @@ describe("A time zone", () => {
       expect([name, isTaken(name)]).toEqual([name, false])
   })
 
-  test("matches the pattern of the document by each name that the runtime lists", () => {
+  test("matches the document's pattern under each name that the runtime lists", () => {
     const { schema } = Schema.toJsonSchemaDocument(TimeZone)
     const { pattern } = Schema.decodeUnknownSync(Schema.Struct({ pattern: Schema.String }))(schema)
     const names = ["UTC", ...Intl.supportedValuesOf("timeZone")]
@@ -34,7 +34,7 @@ describe("A time zone", () => {
     expect(new RegExp(pattern, "u").test("Etc/GMTTT3")).toBe(false)
   })
 
-  test("is kept by its name: Postgres reads offsets the other way round", () => {
+  test("is stored by its name: Postgres reads offsets the other way round", () => {
     for (const name of names) expect([name, isKept(name)]).toEqual([name, true])
     for (const name of offsets) expect([name, isKept(name)]).toEqual([name, false])
   })

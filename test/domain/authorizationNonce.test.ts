@@ -10,7 +10,7 @@ test("a payment's nonce is the SHA-256 of its name, whatever the id's case", () 
   expect(authorizationNonceOf(id.toUpperCase())).toBe(authorizationNonceOf(id))
 })
 
-test("after a cancellation there is another one, and always the same", () => {
+test("after a cancellation the payment has another nonce, and always the same one", () => {
   expect<string>(authorizationNonceOf(id, 1)).toBe(hash(`quittance:payment:${id}:1`))
   expect(authorizationNonceOf(id, 2)).not.toBe(authorizationNonceOf(id, 1))
 })

@@ -1,4 +1,4 @@
-// What a client reads of a body that breaks its schema.
+// The errors that a client reads about a body that breaks its schema.
 import { expect, test } from "bun:test"
 import { Exit, Schema } from "effect"
 import { issueDetails } from "../../src/domain/issueDetails.ts"
@@ -19,7 +19,7 @@ const detailsOf = (input: unknown) => {
   return issueDetails(reason.error.issue, "body").map(({ path, message }) => `${path}: ${message}`)
 }
 
-test("each place is told what belongs there", () => {
+test("each place says what belongs there", () => {
   expect(detailsOf({ amount: 1, env: "prod", items: [{ count: 1.5 }, {}], note: 3, extra: true })).toEqual([
     "body.extra: No such field; remove it.",
     "body.amount: Must be a string.",
@@ -31,7 +31,7 @@ test("each place is told what belongs there", () => {
   expect(detailsOf([])).toEqual(["body: Must be an object."])
 })
 
-test("a message of the contract is told as it is, and no input comes back", () => {
+test("a message of the contract is passed on unchanged, and no input is repeated", () => {
   const secret = "sk_test_secret"
   expect(detailsOf({ amount: secret, env: "test", items: secret, note: null }).join("\n")).toBe(
     'body.amount: Must be a decimal string with 1 to 14 integer digits and up to 6 decimals, such as "10.00".\nbody.items: Must be an array.'

@@ -6,11 +6,11 @@ import { Glob } from "bun"
 import { Effect } from "effect"
 import { Address, type Env } from "../../src/domain/Chain.ts"
 import { byEnv, envs, hasFaucet, isEnv, isTest, type Network, networks } from "../../src/domain/networks.ts"
-import { layerOpened, Networks } from "../../src/platform/Networks.ts"
+import { layerOpenNetworks, Networks } from "../../src/platform/Networks.ts"
 
 const root = join(import.meta.dir, "../..")
 
-/** An expression that is no question about a network, and why. */
+/** Comparisons that are not about a network, and why. */
 const allowed: ReadonlyArray<readonly [file: string, expression: string, reason: string]> = [
   ["src/packages/cli/commands.ts", 'event.type === "test"', "a type of event"]
 ]
@@ -47,7 +47,7 @@ const violationsOf = (file: string, text: string) =>
         : []
     )
 
-describe("an environment is compared with a word by its table alone", () => {
+describe("an environment is compared with a word only in its table", () => {
   const files = [...new Glob("src/**/*.{ts,tsx}").scanSync(root)].filter(
     (file) => file !== "src/domain/networks.ts"
   )
@@ -57,13 +57,13 @@ describe("an environment is compared with a word by its table alone", () => {
     expect(files.flatMap((file) => violationsOf(file, readFileSync(join(root, file), "utf8")))).toEqual([])
   })
 
-  test("an exception covers its own expression alone", () => {
+  test("an exception covers only its own expression", () => {
     const [[file, expression] = ["", ""]] = allowed
     expect(violationsOf(file, expression)).toEqual([])
     expect(violationsOf(file, `${expression} && env === "live"`)).toHaveLength(1)
   })
 
-  test("each exception is still there", () => {
+  test("each exception is still needed", () => {
     expect(allowed.filter(([file, part]) => !readFileSync(join(root, file), "utf8").includes(part))).toEqual(
       []
     )
@@ -82,7 +82,7 @@ describe("an environment is compared with a word by its table alone", () => {
     "if (!/^sk_(test|live)_/.test(key)) return",
     "/^ak_(?:live|test)_/"
   ])
-    test(`it is found in ${line}`, () => expect(violationsOf("src/a.ts", line)).toHaveLength(1))
+    test(`the check finds it in ${line}`, () => expect(violationsOf("src/a.ts", line)).toHaveLength(1))
 })
 
 describe("the table", () => {
@@ -116,16 +116,16 @@ describe("the table", () => {
   })
 })
 
-describe("what executes", () => {
-  test("is what no setting has to open", () => {
+describe("the networks that execute payments", () => {
+  test("are by default Testnet only", () => {
     const { executes, executing } = Effect.runSync(Effect.service(Networks))
     expect(executing).toEqual(["test"])
     expect(envs.filter(executes)).toEqual(["test"])
   })
 
-  test("and what the operator has opened", () => {
+  test("include those that the operator has opened", () => {
     const { executes, executing } = Effect.runSync(
-      Effect.service(Networks).pipe(Effect.provide(layerOpened(["live"])))
+      Effect.service(Networks).pipe(Effect.provide(layerOpenNetworks(["live"])))
     )
     expect(executing).toEqual(["test", "live"])
     expect(envs.filter(executes)).toEqual(["test", "live"])

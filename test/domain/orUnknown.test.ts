@@ -10,7 +10,7 @@ describe("A stored code", () => {
     expect(Schema.encodeSync(code)("payer")).toBe("payer")
   })
 
-  test("that a later release has written is unknown", () => {
+  test("that a later release has written is read as unknown", () => {
     expect(Schema.decodeUnknownSync(code)("colour")).toBe("unknown")
   })
 })

@@ -1,4 +1,4 @@
-// What the examples' shops are sent: a signed delivery twice, and a forgery.
+// Requests to the examples' shops: a signed delivery twice, and a forgery.
 import { expect } from "bun:test"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -25,7 +25,7 @@ export const secondPayment = () =>
     { order: { ...order, paymentId: "01a1fc34-7205-710e-9410-874fee9a4999" } }
   )
 
-/** An order's page shows one payment, asked for once or five times at once; its token. */
+/** An order's page shows one payment, whether requested once or five times at once; returns its token. */
 export const oneTokenOf = async (post: (path: string) => Promise<Response>): Promise<string> => {
   const tokens = await Promise.all(
     Array.from({ length: 5 }, async () => (await (await post("/checkout")).json()).intentToken)
@@ -35,7 +35,7 @@ export const oneTokenOf = async (post: (path: string) => Promise<Response>): Pro
   return tokens[0]
 }
 
-/** Statuses of a delivery, its repetition and a forgery, from a shop that gives an intent. */
+/** The statuses for a delivery, its repetition and a forgery, from a shop that returns an intent. */
 export const statusesOf = async (
   post: (path: string, init?: RequestInit) => Promise<Response>
 ): Promise<ReadonlyArray<number>> => {

@@ -10,21 +10,21 @@ interface Order {
   readonly paid: number
   readonly token: string | null
   readonly payment: string | null
-  readonly asked_at: number | null
+  readonly created_at: number | null
 }
 
 const db = new Database(process.env["SHOP_DB"] ?? ":memory:")
 db.run("CREATE TABLE IF NOT EXISTS handled_events (key TEXT PRIMARY KEY)")
 db.run(
   `CREATE TABLE IF NOT EXISTS orders (url TEXT PRIMARY KEY, amount TEXT NOT NULL, paid INTEGER NOT NULL,
-    shipments INTEGER NOT NULL, token TEXT, payment TEXT, asked_at INTEGER)`
+    shipments INTEGER NOT NULL, token TEXT, payment TEXT, created_at INTEGER)`
 )
 db.run(
   "INSERT INTO orders VALUES ('https://shop.example.com/orders/1042', '10.00', 0, 0, NULL, NULL, NULL) ON CONFLICT DO NOTHING"
 )
 const orderAt = (url: string) => db.query<Order, [string]>("SELECT * FROM orders WHERE url = ?").get(url)
 
-/** True if the token expired unused or its payment failed. */
+/** True if the payment failed, or nobody opened it for four minutes: a token expires after five. */
 const isOver = async (quittance: Quittance, payment: string, askedAt: number): Promise<boolean> => {
   try {
     return (await quittance.payments.retrieve(payment)).status === "failed"
@@ -41,12 +41,12 @@ const isOver = async (quittance: Quittance, payment: string, askedAt: number): P
 export const tokenOf = async (quittance: Quittance, url: string): Promise<string | undefined> => {
   const order = orderAt(url)
   if (order === null || order.paid === 1) return undefined
-  const { amount, asked_at, payment, token } = order
-  if (payment !== null && token !== null && !(await isOver(quittance, payment, asked_at ?? 0))) return token
-  const made = await quittance.paymentIntents.create({ amount, intentUrl: url })
+  const { amount, created_at, payment, token } = order
+  if (payment !== null && token !== null && !(await isOver(quittance, payment, created_at ?? 0))) return token
+  const intent = await quittance.paymentIntents.create({ amount, intentUrl: url })
   // If two requests create a token at once, the first stored token wins.
-  db.run("UPDATE orders SET token = ?, payment = ?, asked_at = ? WHERE url = ? AND payment IS ?", [
-    ...[made.intentToken, made.paymentId, Date.now(), url, payment]
+  db.run("UPDATE orders SET token = ?, payment = ?, created_at = ? WHERE url = ? AND payment IS ?", [
+    ...[intent.intentToken, intent.paymentId, Date.now(), url, payment]
   ])
   return orderAt(url)?.token ?? undefined
 }

@@ -1,5 +1,5 @@
-// Drives the running service with drawn requests and holds every answer against the
-// contract: no 5xx, nothing outside the envelope, nothing invalid, no hang.
+// Sends random requests to the running service and checks every answer against the contract: no 5xx, nothing outside
+// the envelope, nothing invalid, no hang.
 
 import { Effect } from "effect"
 import fc from "fast-check"
@@ -22,7 +22,7 @@ const attempt = async (
   baseUrl: string,
   call: Call
 ): Promise<{ readonly status?: number; readonly problem?: string }> => {
-  // Requests that the client itself cannot form are none.
+  // Requests that the client itself cannot form are skipped.
   try {
     new Request(`${baseUrl}${call.path}`, { headers: call.headers ?? {} })
   } catch {

@@ -1,12 +1,12 @@
-// `bun run fuzz [COUNT] [SEED]`: 100,000 requests by default, in rounds with progress.
-// A failing request belongs into test/fuzz/kept.json.
+// `bun run fuzz [COUNT] [SEED]`: 100,000 requests by default, in rounds with progress. Add a failing request to
+// test/fuzz/kept.json.
 import { Effect } from "effect"
 import { joinTestPostgres } from "../support/testPostgres.ts"
 
 const given = process.env["TEST_DATABASE_URL"]
 const postgres = given === undefined ? await joinTestPostgres() : { url: given, leave: async () => {} }
 process.env["TEST_DATABASE_URL"] = postgres.url
-// Reads the variable when it is loaded.
+// The module reads the variable when it loads.
 const { fuzz } = await import("./fuzz.ts")
 
 const total = Number(process.argv[2] ?? 100_000)

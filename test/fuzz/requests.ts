@@ -1,5 +1,4 @@
-// Requests drawn from the OpenAPI document: valid, nearly valid, hostile
-// (the classes of docs/threats.md 5).
+// Requests drawn from the OpenAPI document: valid, nearly valid, hostile (the classes of docs/threats.md 5).
 import { Effect } from "effect"
 import fc from "fast-check"
 import { contractDocument } from "../../src/app/openapi/Documents.ts"
@@ -10,7 +9,7 @@ type Json = any
 
 const document: Json = JSON.parse(JSON.stringify(Effect.runSync(contractDocument("http://localhost:8787"))))
 
-/** Values that exist in the service under test, so that valid requests get somewhere. */
+/** Values that exist in the service under test, so that valid requests succeed. */
 export interface Known {
   readonly keys: ReadonlyArray<string>
   readonly full: string
@@ -80,7 +79,7 @@ const x402Requirements = fc.record({
   extra: fc.constantFrom<unknown>({ name: "USDC", version: "2" }, {}, null, [])
 })
 
-/** A value that meets the schema, using what exists where the name says so. */
+/** A value that meets the schema, using an existing one if the name suggests it. */
 const valid = (schema: Json, name: string, known: Known): fc.Arbitrary<unknown> => {
   const node = resolve(schema)
   if (name === "intentToken" && known.intentTokens.length > 0) return fc.constantFrom(...known.intentTokens)
@@ -112,7 +111,7 @@ const valid = (schema: Json, name: string, known: Known): fc.Arbitrary<unknown> 
     case "integer":
       return fc.constantFrom(84532, 42161, 1, 0)
     case "string":
-      // A class that excludes characters has a million others, and is drawn from for too long.
+      // A class that excludes characters still has a million others, and drawing from it takes too long.
       return node.pattern === undefined || /\[\^|\\P\{|\\p\{/.test(node.pattern)
         ? fc.string({ minLength: 1, maxLength: 20 })
         : fc.stringMatching(new RegExp(node.pattern, "u"))
@@ -121,7 +120,7 @@ const valid = (schema: Json, name: string, known: Known): fc.Arbitrary<unknown> 
   }
 }
 
-/** One place of a valid value broken: dropped, replaced, or one more beside it. */
+/** One place of a valid value broken: dropped, replaced, or added. */
 const nearly = (value: unknown): fc.Arbitrary<unknown> => {
   if (Array.isArray(value) && value.length > 0) {
     return fc.oneof(
@@ -245,7 +244,7 @@ const query = (parameters: ReadonlyArray<Json>, known: Known): fc.Arbitrary<stri
   )
 }
 
-/** Any request at all: mostly at real operations, now and then beside them. */
+/** Any request: mostly to real operations, sometimes to other paths. */
 export const requests = (known: Known): fc.Arbitrary<Call> => {
   const key = fc.oneof(
     { weight: 9, arbitrary: fc.constantFrom(...known.keys) },

@@ -1,5 +1,5 @@
-// A dump taken while the service writes, restored elsewhere: a service starts on the
-// copy, sends what was due under the same ids, and settles nothing twice.
+// A dump taken while the service writes, restored elsewhere: a service starts on the copy, sends the due deliveries
+// under the same ids, and settles nothing twice.
 
 import { describe, expect } from "bun:test"
 import { join } from "node:path"
@@ -44,7 +44,7 @@ const why =
       : ""
 
 describe.skipIf(why !== "")(`Backup and restore${why}`, () => {
-  liveEffect("a dump under load restores to a service that goes on", () =>
+  liveEffect("a dump under load restores to a working service", () =>
     Effect.gen(function* () {
       const chain = yield* LocalChain
       const directory = yield* temporaryDirectory
@@ -123,7 +123,8 @@ describe.skipIf(why !== "")(`Backup and restore${why}`, () => {
         60_000
       )
 
-      // Buyers report again what the dump has and what it lost: a transfer settles its payment, once.
+      // Buyers report again the payments that the dump has and those that it lost: each transfer settles its payment,
+      // once.
       const didTokens = yield* Effect.forEach(wallets, ({ account }) =>
         Effect.promise(() =>
           createDidToken(account, {
@@ -157,7 +158,7 @@ describe.skipIf(why !== "")(`Backup and restore${why}`, () => {
           })
         )
         expect(answer.status).toBe(200)
-        // A report that the dump kept settles without its buyer: the copy may be ahead of the dump.
+        // A stored report settles without its buyer, so the copy may be ahead of the dump.
         if (known.body.payment.status === "settled")
           expect(answer.body.payment.settledAt).toBe(known.body.payment.settledAt)
         if (inDump.delete(id)) expect(known.body.payment.status).toBe("settled")

@@ -1,5 +1,5 @@
-// A round-robin TCP balancer that looks at /readyz. It tries another instance only where
-// a connection was never accepted; what was sent to one instance is sent to no other.
+// A round-robin TCP balancer that checks /readyz. It tries another instance only if a connection was never accepted;
+// data sent to one instance is sent to no other.
 import { connect, createServer, type Socket } from "node:net"
 
 interface Backend {

@@ -1,4 +1,4 @@
-// Two instances, one on a machine that is ten minutes ahead: both go by the database's time.
+// Two instances, one on a machine that is ten minutes ahead: both use the database's time.
 
 import { expect } from "bun:test"
 import { Effect } from "effect"
@@ -14,7 +14,7 @@ import { newTally, shop } from "./shoppers.ts"
 const receiver = "0xa0Ee7A142d267C1f36714E4a8F75612F20a79720"
 
 liveEffect(
-  "an instance ten minutes ahead opens what another one signed, sends nothing twice and no retry early",
+  "an instance ten minutes ahead opens another's tokens, sends nothing twice and retries nothing early",
   () =>
     Effect.gen(function* () {
       const chain = yield* LocalChain
@@ -46,7 +46,7 @@ liveEffect(
       })
       expect(registered.status).toBe(201)
 
-      // A token of five minutes.
+      // A token that is valid for five minutes.
       for (const [signer, opener] of [
         [right, ahead],
         [ahead, right]

@@ -15,7 +15,7 @@ export interface InstanceCluster {
   readonly sql: SQL
   readonly databaseUrl: string
   readonly env: Readonly<Record<string, string>>
-  /** Starts an instance and waits until the balancer has it. */
+  /** Starts an instance, and waits until the balancer uses it. */
   readonly start: (...program: ReadonlyArray<string>) => Effect.Effect<Instance, never, Scope.Scope>
   readonly cli: (...args: ReadonlyArray<string>) => Effect.Effect<string, never, Scope.Scope>
 }

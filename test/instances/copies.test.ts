@@ -1,5 +1,5 @@
-// Whatever a service says of what has happened, a service on a copy of its database says byte for byte. Every GET
-// endpoint of both APIs is asked, with every id of the database, and every page of the service that an answer names.
+// A service on a copy of a database gives the same answers, byte for byte. The test requests every GET endpoint of both
+// APIs with every id of the database, and every page of the service that an answer names.
 import { describe, expect, setDefaultTimeout } from "bun:test"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -29,7 +29,7 @@ const Recorded = Schema.Struct({
 })
 const recorded = Schema.decodeSync(Schema.fromJsonString(Recorded))(file(`answers-${version}.json`))
 
-/** What may differ, and why. */
+/** Parts of answers that may differ, and why. */
 const ofNow: ReadonlyArray<readonly [reason: string, pattern: RegExp]> = [
   ["a refusal has its request's id", /"requestId":"[^"]*"/g],
   ["alerts of the service that runs, about its own nodes", /\{[^{}]*"scope":"service"[^{}]*\},?/g],
@@ -39,7 +39,7 @@ const ofNow: ReadonlyArray<readonly [reason: string, pattern: RegExp]> = [
 const notOfNow = (body: string) =>
   ofNow.reduce((text, [, pattern]) => text.replace(pattern, '"of":"now"'), body)
 
-/** Endpoints whose answers are no statement of what has happened. */
+/** Endpoints without a fixed answer. */
 const notAsked = new Set([
   // A stream that does not end.
   "pageEvents.watch"
@@ -124,11 +124,11 @@ const programs = postgresPrograms()
 
 describe("A copy", () => {
   liveEffect(
-    `answers every question as the original does${programs === undefined ? " (no pg_dump here)" : ""}`,
+    `answers every request as the original does${programs === undefined ? " (no pg_dump here)" : ""}`,
     () =>
       Effect.gen(function* () {
         const directory = yield* temporaryDirectory
-        // Its own server, of the version of its `pg_dump`.
+        // A server of its own, of the same version as `pg_dump`.
         const cluster =
           programs === undefined
             ? undefined
@@ -151,7 +151,7 @@ describe("A copy", () => {
         )
         yield* Effect.promise(() => sql.unsafe(file(`database-${version}.sql`)))
 
-        // More kinds of rows than the fixture has, by the service itself.
+        // The service itself adds more kinds of rows than the fixture has.
         const first = yield* spawnService(settings(original))
         yield* untilReady(first)
         const post = (path: string, body: unknown, headers: Readonly<Record<string, string>>) =>
@@ -199,11 +199,11 @@ describe("A copy", () => {
         const ids = [...new Set(rows.flat().map(({ id }) => id))]
 
         const questions = questionsOf([...endpointsOf(Api), ...endpointsOf(DashboardApi)], ids, cookie)
-        // The first reader of a payment's page issues its receipt.
+        // The first request for a payment's page issues its receipt.
         yield* Effect.promise(() => inBatches(questions, (one) => ask(first.baseUrl, one)))
         yield* first.kill("SIGTERM")
         yield* first.exited
-        // What is under way would go on in each of them.
+        // Otherwise each of them would continue the due work.
         yield* Effect.promise(
           () => sql`UPDATE webhook_deliveries SET due_at = now() + interval '1 day' WHERE due_at IS NOT NULL`
         )
@@ -240,7 +240,7 @@ describe("A copy", () => {
         const baseUrl = yield* start(original)
         const expected = yield* Effect.promise(() => inBatches(questions, (one) => ask(baseUrl, one)))
 
-        // The pages of the service that the answers name.
+        // The pages of the service that answers name.
         const pages = [
           ...new Set(
             expected.flatMap(({ body }) => body.match(/(?<="http:\/\/localhost:8787)\/[^"]+/g) ?? [])
@@ -252,7 +252,7 @@ describe("A copy", () => {
           questions.filter((_, at) => expected[at]?.status === 200).map(({ name }) => name)
         )
         const silent = [...new Set(questions.map(({ name }) => name))].filter((name) => !answered.has(name))
-        // Without a chain, an agent or more alerts than a page they have nothing to say.
+        // Without a chain, an agent or more than a page of alerts these have no content.
         expect(silent).toEqual([
           "relaying.terms",
           "testRail.balance",

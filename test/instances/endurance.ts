@@ -1,6 +1,6 @@
-// `bun run test:endurance [minutes]`: one service on the embedded database under mixed traffic, openings,
-// transfers, reports, retrieves, lists and webhooks. Exits 1 where memory does not stay level within 5 %
-// after the first ten minutes, where anything fails, or where the service at rest afterwards is not idle.
+// `bun run test:endurance [minutes]`: one service on the embedded database under mixed traffic: openings, transfers,
+// reports, retrieves, lists and webhooks. Exits 1 if memory is not level within 5 % after the first ten minutes, if
+// anything fails, or if the service is not idle afterwards.
 
 import { readFileSync } from "node:fs"
 import { BunRuntime } from "@effect/platform-bun"
@@ -37,7 +37,7 @@ const main = Effect.gen(function* () {
   }
   const service = yield* spawnService(env)
   yield* untilReady(service)
-  // Its name for itself, which buyers' tokens are for.
+  // The service's own name, which is the audience of buyer tokens.
   const baseUrl = service.baseUrl.replace("127.0.0.1", "localhost")
   const cli = yield* spawnProgram(
     ["src/app/cli/main.ts", "merchant", "create", "--name", "Shop", "--receiver", receiver, "--json"],

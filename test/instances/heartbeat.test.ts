@@ -1,4 +1,4 @@
-// A process that is killed while it sends: another one sends what it held, within seconds.
+// A process is killed while it sends: another sends its deliveries within seconds.
 
 import { expect } from "bun:test"
 import { Effect } from "effect"
@@ -15,7 +15,7 @@ import { newTally, shop } from "./shoppers.ts"
 const receiver = "0xa0Ee7A142d267C1f36714E4a8F75612F20a79720"
 
 liveEffect(
-  "what a killed process was sending is sent by another within five seconds, and the books of attempts say so",
+  "another process sends a killed process's deliveries within five seconds, and records both attempts",
   () =>
     Effect.gen(function* () {
       const chain = yield* LocalChain
@@ -61,7 +61,7 @@ liveEffect(
       yield* Effect.promise(() => shopping)
       yield* until("the first attempt runs", async () => tries.length > 0)
       yield* cluster.start()
-      // The other one has seen it live.
+      // By now the other process has seen it alive.
       yield* Effect.sleep("2 seconds")
       holds = false
       yield* killed.kill("SIGKILL")

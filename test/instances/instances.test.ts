@@ -1,6 +1,5 @@
-// Three instances on one Postgres behind a balancer: the full path under load while one
-// is killed and each is replaced by a later release; keys, faucet limits and kept
-// reports shared by all.
+// Three instances on one Postgres behind a balancer: the full path under load while one is killed and each is replaced
+// by a later release; keys, faucet limits and stored reports are shared by all.
 import { describe, expect } from "bun:test"
 import { Effect, Redacted } from "effect"
 import { erc20Abi } from "viem"
@@ -45,7 +44,7 @@ const receiving = Effect.map(
 
 describe(`Three instances`, () => {
   liveEffect(
-    "a kill and a rolling upgrade under load fail nothing but what the killed one held, and lose no webhook",
+    "a kill and a rolling upgrade under load fail only the killed one's requests, and lose no webhook",
     () =>
       Effect.gen(function* () {
         const chain = yield* LocalChain
@@ -75,7 +74,7 @@ describe(`Three instances`, () => {
         })
         expect(registered.status).toBe(201)
 
-        // A rotated key is refused by every instance at once.
+        // Every instance refuses a rotated key at once.
         const extra = JSON.parse(
           yield* cluster.cli("key", "create", "--merchant", created.merchant.id, "--env", "test", "--json")
         ).key
@@ -101,7 +100,7 @@ describe(`Three instances`, () => {
             })
           )
 
-        // Three grants a recipient a day, whichever instances are asked.
+        // Three grants a day for each recipient, whichever instances get the requests.
         const buyerDidToken = yield* didToken(6)
         const grants = yield* Effect.forEach(
           [0, 1, 2, 0, 1, 2],
@@ -154,17 +153,17 @@ describe(`Three instances`, () => {
         yield* Effect.sleep(`${seconds} seconds`)
         expect(tally.broken).toEqual([])
 
-        // One dies under load: only what it held may break.
+        // One instance is killed under load: only its own requests may fail.
         const [first, second, third] = instances
         yield* first.kill("SIGKILL")
         yield* first.exited
         balancer.remove(first.port)
         yield* Effect.sleep(`${seconds} seconds`)
         const brokenByKill = tally.broken.length
-        // Each buyer has one request open at most.
+        // Each buyer has at most one request open.
         expect(brokenByKill).toBeLessThanOrEqual(buyers.length)
 
-        // The next release joins while the present one serves, then each is replaced.
+        // The next release joins while the present one serves, then each instance is replaced.
         const next = "test/instances/nextRelease.ts"
         const replacements = [yield* cluster.start(next)]
         for (const old of [second, third]) {
@@ -183,7 +182,7 @@ describe(`Three instances`, () => {
         const outputs = () => [...instances, ...replacements].map((one) => one.output()).join("\n")
         expect(tally.wrong, tally.wrong.length === 0 ? "" : outputs()).toEqual([])
 
-        // Nothing is lost, and each payment has one delivery under one id.
+        // Nothing is lost, and each payment has one delivery with one id.
         const settled = [...tally.settled, { id: opened.body.payment.id, transactionId }]
         const ids = (wanted: string) =>
           new Set(hooks.deliveries.filter((one) => one.transactionId === wanted).map((one) => one.id))

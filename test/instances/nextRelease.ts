@@ -1,5 +1,4 @@
-// The service as its next release: the same code and one more migration, which adds
-// columns to the tables that the hot statements read and write.
+// The service as its next release: the same code and one more migration, which adds columns to the most used tables.
 import "effect/schema/SchemaJITCompiler/enable"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"

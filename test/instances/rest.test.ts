@@ -1,4 +1,4 @@
-// What a service costs that has nothing to do: statements and processor time.
+// The cost of an idle service: statements and processor time.
 import { expect } from "bun:test"
 import { readFileSync } from "node:fs"
 import { Effect, Redacted } from "effect"
@@ -9,15 +9,15 @@ import { liveEffect } from "../support/run.ts"
 import { tcpProxy } from "../support/tcpProxy.ts"
 
 const seconds = 15
-/** With what Postgres ends its answer to each statement, or to several that are sent together: `Z`, length 5. */
+/** The end of Postgres's answer to each statement, or to several that are sent together: `Z`, length 5. */
 const readyForQuery = Buffer.from([0x5a, 0, 0, 0, 5])
-/** Hundredths of a second that a process has had, user and system. */
+/** Processor time of a process in hundredths of a second, user and system. */
 const ticksOf = (pid: number) => {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(" ")
   return Number(fields[13]) + Number(fields[14])
 }
 
-liveEffect("a service at rest sends less than one statement a second", () =>
+liveEffect("an idle service sends less than one statement a second", () =>
   Effect.gen(function* () {
     const chain = yield* LocalChain
     const databaseUrl = yield* ownDatabase()
@@ -48,7 +48,7 @@ liveEffect("a service at rest sends less than one statement a second", () =>
       `at rest: ${(statements / seconds).toFixed(2)} statements a second, ${share.toFixed(1)} % of a core in its second quarter of a minute`
     )
     expect(statements / seconds).toBeLessThan(1)
-    // Compilers are still at work so soon; below 1 % after ten minutes.
+    // JIT compilers still work this early; after ten minutes the share is below 1 %.
     expect(share).toBeLessThan(6)
   }).pipe(Effect.scoped, Effect.provide(LocalChain.layer({ blockTimeSeconds: 2 })))
 )

@@ -1,5 +1,5 @@
-// Intent secrets and encryption keys are rotated while two instances serve: each step
-// replaces one instance at a time, and at each moment both understand each other.
+// Intent secrets and encryption keys are rotated while two instances serve: each step replaces one instance at a time,
+// and both understand each other at all times.
 
 import { describe, expect } from "bun:test"
 import { SQL } from "bun"
@@ -26,7 +26,7 @@ const keysOf = (...kids: ReadonlyArray<Kid>) => ({
 })
 
 describe(`Rotation of secrets`, () => {
-  liveEffect("intent secrets and encryption keys, without downtime", () =>
+  liveEffect("intent secrets and encryption keys rotate without downtime", () =>
     Effect.gen(function* () {
       const databaseUrl = yield* ownDatabase()
       const dataDir = yield* temporaryDirectory
@@ -52,7 +52,7 @@ describe(`Rotation of secrets`, () => {
       const cli = (kids: ReadonlyArray<Kid>, ...args: ReadonlyArray<string>) =>
         Effect.gen(function* () {
           const child = yield* spawnProgram(["src/app/cli/main.ts", ...args], { ...env, ...keysOf(...kids) })
-          return { code: yield* child.exited, output: child.output() }
+          return { code: yield* child.exited, output: child.output(), stdout: child.stdout() }
         })
       type Service = Effect.Success<ReturnType<typeof start>>
       const call = (service: Service, method: string, path: string, key: string, body?: unknown) =>
@@ -76,7 +76,7 @@ describe(`Rotation of secrets`, () => {
       })
       const signingSecret: string = endpoint.body.secret
 
-      /** Tokens of each open on the other, and both sign webhooks with the merchant's one secret. */
+      /** Each opens the other's tokens, and both sign webhooks with the merchant's one secret. */
       const understandEachOther = Effect.gen(function* () {
         for (const [one, other] of [
           [first, second],
@@ -105,14 +105,14 @@ describe(`Rotation of secrets`, () => {
           return next
         })
 
-      // First every instance learns the new ones, last in the list; then they come first.
+      // First every instance learns the new keys, at the end of the list; then they come first.
       first = yield* replace(first, "old", "next")
       yield* understandEachOther
       second = yield* replace(second, "old", "next")
       first = yield* replace(first, "next", "old")
       yield* understandEachOther
 
-      // A new key that not all secrets are under cannot stand alone yet, and says so.
+      // A new key is not enough while some secrets are under the old one, and the command says so.
       const early = yield* cli(["next"], "webhook", "reencrypt")
       expect(early.code).toBe(1)
       expect(early.output).toContain("ENCRYPTION_KEYS lacks the key `old`")
@@ -127,7 +127,7 @@ describe(`Rotation of secrets`, () => {
       second = yield* replace(second, "next")
       yield* understandEachOther
 
-      // What failed permanently goes out again on demand, under its id, once.
+      // A permanently failed delivery is sent again on demand, with its id, once.
       const sql = yield* Effect.acquireRelease(
         Effect.sync(() => new SQL(databaseUrl, { max: 1 })),
         (open) => Effect.promise(() => open.close())
@@ -147,11 +147,12 @@ describe(`Rotation of secrets`, () => {
         "test",
         "--json"
       )
-      expect(JSON.parse(replayed.output)).toEqual({
+      expect(JSON.parse(replayed.stdout)).toEqual({
         count: failed.length,
         failed: failed.length,
         unsent: 0
       })
+      expect(replayed.output).toContain("INTENT_TOKEN_SECRETS lacks `old`")
       yield* until("the replayed have come", () => bodies.length >= before + failed.length)
       const ids = bodies.slice(before).map(({ headers }) => headers.get("webhook-id"))
       expect(ids.sort()).toEqual(failed.map(({ id }) => id).sort())

@@ -1,5 +1,5 @@
-// Buyers who pay through the balancer for as long as they are asked to, and what each
-// request came to. A request that fails on the way is repeated, as a browser would.
+// Buyers who pay through the balancer until they are stopped, and the outcome of each request. A failed request is
+// repeated, as a browser would.
 
 import type { Account, Chain, HttpTransport, WalletClient } from "viem"
 import { erc20Abi } from "viem"
@@ -18,9 +18,9 @@ export interface Shopper {
 
 export interface Tally {
   requests: number
-  /** Requests whose connection broke, with when. */
+  /** Requests whose connection broke, with the time. */
   readonly broken: Array<{ readonly at: number; readonly what: string }>
-  /** Answers that no request of theirs should get. */
+  /** Answers that no request should get. */
   readonly wrong: Array<string>
   readonly settled: Array<{ readonly id: string; readonly transactionId: string }>
 }
@@ -77,6 +77,7 @@ export const shop = async (options: {
     })
     const { intentToken, intent: made } = intent.body
     const opened = await ask("POST", "/api/v1/payments", keys.publishable, { intentToken })
+    if (opened.status !== 201) throw new Error(`opening got ${opened.status}: ${JSON.stringify(opened.body)}`)
     const { id } = opened.body.payment
     const transactionId = await wallet.writeContract({
       address: usdc.address,

@@ -1,5 +1,5 @@
-// An upgrade whose migration takes seconds and whose index takes longer, under a probe that ends a process
-// which does not answer: it lives, is ready once the tables are there, and the index follows.
+// An upgrade whose migration takes seconds and whose index takes longer, under a probe that kills a process that does
+// not answer: it survives, is ready once the tables exist, and the index follows.
 import { expect, setDefaultTimeout } from "bun:test"
 import { SQL } from "bun"
 import { Effect } from "effect"
@@ -11,7 +11,7 @@ import { until } from "./cluster.ts"
 
 setDefaultTimeout(120_000)
 
-liveEffect("an upgrade with a slow index lives under a liveness probe, and serves meanwhile", () =>
+liveEffect("an upgrade with a slow index survives a liveness probe, and serves in the meantime", () =>
   Effect.gen(function* () {
     const DATABASE_URL = yield* ownDatabase({
       template: yield* Effect.promise(() => templateDatabase(postgresUrl))
@@ -68,13 +68,13 @@ liveEffect("an upgrade with a slow index lives under a liveness probe, and serve
         await sql`SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('merchants_slowly')`
       return row?.indisvalid === true
     }
-    // It serves, and the index is still being built.
+    // It serves while the index is still being built.
     expect(yield* Effect.promise(isBuilt)).toBe(false)
     expect((yield* Effect.promise(() => probe("/api/v1/payments"))).status).toBe(401)
     yield* until("the index is built", isBuilt, 60_000)
     probing = false
     yield* Effect.promise(() => probes)
-    // Three probes in a row, a second apart, end a process. The handover of the port may cut a connection.
+    // Three failed probes in a row, a second apart, kill a process. The handover of the port may break a connection.
     expect(longestSilence).toBeLessThan(2_000)
     for (const line of [
       "Running migration 9000_slow",

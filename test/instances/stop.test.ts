@@ -1,4 +1,4 @@
-// SIGTERM: readiness off while the service still answers, what runs is finished, exit 0.
+// SIGTERM: readiness turns off while the service still answers, running work is finished, exit 0.
 
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
@@ -11,7 +11,7 @@ import { until } from "./cluster.ts"
 const receiver = "0xa0Ee7A142d267C1f36714E4a8F75612F20a79720"
 
 describe("A graceful stop", () => {
-  liveEffect("turns readiness off first, answers meanwhile, finishes what runs, and ends with 0", () =>
+  liveEffect("turns readiness off first, still answers, finishes running work, and exits with 0", () =>
     Effect.gen(function* () {
       const dataDir = yield* temporaryDirectory
       const cli = yield* spawnProgram(

@@ -1,5 +1,5 @@
-// A database that an earlier version wrote, brought up to date by the present one. The fixtures are what that version
-// left after a day of payments, and what its API said of it; `upgrade/record.ts` makes them.
+// A database that an earlier version wrote, migrated by the present one. The fixtures are what that version left after
+// a day of payments, and what its API returned about it; `upgrade/record.ts` creates them.
 
 import { describe, expect } from "bun:test"
 import { readFileSync } from "node:fs"
@@ -61,7 +61,7 @@ describe("An upgrade with data", () => {
         )
         const env = {
           ...upgradeEnv(databaseUrl, yield* temporaryDirectory, hook.port ?? 0),
-          // The chain that these payments were paid on is gone: nothing new can be proven or missed.
+          // The chain of these payments is gone: nothing new can be proven or missed.
           BASE_SEPOLIA_RPC_URLS: "http://127.0.0.1:9",
           ARBITRUM_RPC_URLS: "http://127.0.0.1:9"
         }
@@ -74,7 +74,7 @@ describe("An upgrade with data", () => {
         const { body: listed } = yield* call("GET", "/api/v1/payments?limit=100", keys.secret)
         expect<unknown>(listed.payments).toEqual(answers.payments.payments)
 
-        // The delivery that was under way arrives, signed with the endpoint's secret.
+        // The waiting delivery arrives, signed with the endpoint's secret.
         yield* Effect.promise(
           () => sql`UPDATE webhook_deliveries SET due_at = now() WHERE status = 'pending'`
         )
@@ -97,7 +97,7 @@ describe("An upgrade with data", () => {
           events.map((one) => one.event)
         )
 
-        // A payment is refunded in part; a receipt is read, and its signature holds; a link opens.
+        // A payment is partly refunded; a receipt is read, and its signature is valid; a link opens.
         const refund = yield* call("POST", "/api/v1/refunds", keys.secret, {
           paymentId: events[0]?.payment.id,
           amount: "4.00"
@@ -124,7 +124,7 @@ describe("An upgrade with data", () => {
           merchants: [{ id: answers.merchantId, role: "owner" }]
         })
 
-        // The audit log's chain of hashes holds over both versions.
+        // The audit log's hash chain is valid across both versions.
         const audit = yield* spawnProgram(["src/app/cli/main.ts", "audit", "verify"], env)
         expect([yield* audit.exited, audit.output()]).toEqual([0, expect.any(String)])
       })

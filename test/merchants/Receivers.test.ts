@@ -1,5 +1,5 @@
-// Receiving addresses where the wire does not reach: contract wallets as owners, and
-// merchants that shared an address before addresses had owners.
+// Receiving addresses beyond the API: contract wallets as owners, and merchants that shared an address before addresses
+// had owners.
 import { describe, expect } from "bun:test"
 import { Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -18,7 +18,7 @@ import { liveEffect } from "../support/run.ts"
 describe("Receivers on Postgres", () => {
   const database = testDatabase
   describe("contract wallets", () => {
-    liveEffect("the chain judges a signature that no key of the address made", () =>
+    liveEffect("the chain verifies a signature that no key of the address made", () =>
       Effect.gen(function* () {
         const asked: Array<string> = []
         const contracts = Layer.succeed(ContractSignatures, {

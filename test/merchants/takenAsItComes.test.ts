@@ -1,5 +1,5 @@
-// An address that becomes another merchant's in the moment in which it takes over as a merchant's receiver: whichever
-// comes first, nobody is asked to pay the other merchant's address.
+// An address moves to another merchant at the moment when it takes effect as a merchant's receiver: whichever comes
+// first, nobody is asked to pay the other merchant's address.
 import { expect } from "bun:test"
 import { Context, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -22,18 +22,20 @@ const layer = Layer.mergeAll(MerchantRepo.layer, ReceiverChangeRepo.layer, KeyAu
 )
 
 interface World {
-  /** It takes over at once, as one that the merchant has had before. */
+  /** Takes effect at once, because the merchant has had the address before. */
   readonly change: Effect.Effect<string>
-  /** It takes over as its time has come. */
+  /** Takes effect because its time has come. */
   readonly apply: Effect.Effect<string>
-  /** Another merchant, who has proven it, takes it. */
+  /** Another merchant, who has proven ownership, claims it. */
   readonly take: Effect.Effect<string>
-  /** Both at once: the second begins while the first holds what it has locked. */
+  /** Both at once: the second begins while the first has its locks. */
   readonly beside: (
     first: Effect.Effect<string>,
     second: Effect.Effect<string>
   ) => Effect.Effect<readonly [string, string]>
-  /** Whether the merchant is asked for another address before its next intent, and what its receiver is. */
+  /**
+   * `moved`: the merchant must choose another address before its next intent. `present`: the address is its receiver.
+   */
   readonly receiver: Effect.Effect<{ readonly moved: boolean; readonly present: boolean }>
 }
 
@@ -99,14 +101,14 @@ const world = Effect.gen(function* () {
 
 for (const way of ["change", "apply"] as const) {
   const how = way === "change" ? "changed to" : "applied"
-  liveEffect(`one that is taken as it is ${how} does not take over`, () =>
+  liveEffect(`an address that another merchant claims just before it is ${how} does not take effect`, () =>
     Effect.gen(function* () {
       const { beside, receiver, take, ...ways } = yield* world
       expect(yield* beside(take, ways[way])).toEqual(["Changed", way === "change" ? "Taken" : "Lost"])
       expect(yield* receiver).toEqual({ moved: false, present: false })
     })
   )
-  liveEffect(`one that is ${how} as it is taken has moved`, () =>
+  liveEffect(`an address that another merchant claims just after it is ${how} moves away`, () =>
     Effect.gen(function* () {
       const { beside, receiver, take, ...ways } = yield* world
       expect(yield* beside(ways[way], take)).toEqual([way === "change" ? "Changed" : "Applied", "Changed"])
@@ -115,7 +117,7 @@ for (const way of ["change", "apply"] as const) {
   )
 }
 
-liveEffect("two merchants that take each other's address at once both have it", () =>
+liveEffect("two merchants that claim each other's address at once both succeed", () =>
   Effect.gen(function* () {
     const context = yield* Layer.build(layer)
     const [keys, merchants] = [Context.get(context, KeyAuth), Context.get(context, MerchantRepo)]

@@ -1,5 +1,5 @@
-// Who is told of what, by mail against a real SMTP server and by posts: each once, in their language, as they
-// chose, whatever stops in between.
+// Notifications by mail to a real SMTP server and by posts: each once, in the person's language, as they chose,
+// whatever stops in between.
 
 import { describe, expect } from "bun:test"
 import { createHmac } from "node:crypto"
@@ -16,8 +16,8 @@ import { liveEffect } from "../support/run.ts"
 import { withoutMoves } from "../support/withoutMoves.ts"
 import { raise, shop, until, world, worldWithSockets } from "./notificationWorld.ts"
 
-describe("Telling people", () => {
-  liveEffect("an alert reaches each who chose it once, in their language, from two instances", () =>
+describe("Notifications", () => {
+  liveEffect("an alert reaches each person who chose it once, in their language, with two instances", () =>
     Effect.gen(function* () {
       const { port, taken } = yield* smtpServer(() => undefined)
       const { instance, services } = world(port)
@@ -51,7 +51,7 @@ describe("Telling people", () => {
     })
   )
 
-  liveEffect("what stops between the mails and the note of them is told once all the same", () =>
+  liveEffect("an instance that stops between the mails and their record still notifies exactly once", () =>
     Effect.gen(function* () {
       const { port, taken } = yield* smtpServer(() => undefined)
       const { instance, services } = world(port)
@@ -61,7 +61,7 @@ describe("Telling people", () => {
         const merchant = yield* shop("Crashed", [{ email: "crash@example.com" }])
         const id = yield* raise(merchant, "test", "It stopped here.")
         const stopped = yield* Effect.exit(
-          repo.tellAlerts(new Date(Date.now() + 1_000), 100, () =>
+          repo.notifyAlerts(new Date(Date.now() + 1_000), 100, () =>
             Effect.andThen(
               Effect.orDie(sql`
                 INSERT INTO mails (id, recipient, subject, body, created_at, due_at)
@@ -85,144 +85,139 @@ describe("Telling people", () => {
     })
   )
 
-  liveEffect(
-    "hooks get it in their shape, plain ones signed; one that fails is tried again, at most five times",
-    () =>
-      Effect.gen(function* () {
-        const { port } = yield* smtpServer(() => undefined)
-        const { instance, services } = world(port)
-        yield* Effect.gen(function* () {
-          const sql = yield* SqlClient.SqlClient
-          const hooks = yield* AlertHooks
-          const sender = yield* WebhookSenderMemory
-          const merchant = yield* shop("Hooked & <!channel>", [])
-          const tenant = { merchantId: merchant, env: "test" as const }
-          const plain = yield* hooks.add(tenant, "plain", "https://ops.example.com/alerts")
-          yield* hooks.add(tenant, "slack", "https://hooks.slack.com/services/T0/B0/secret")
-          const refused = yield* Effect.flip(hooks.add(tenant, "plain", "http://10.0.0.1/"))
-          expect(refused.code).toBe("INVALID_WEBHOOK_URL")
-          for (const name of ["c", "d", "e"])
-            yield* hooks.add(tenant, "plain", `https://${name}.example.com/`)
-          expect((yield* Effect.flip(hooks.add(tenant, "plain", "https://f.example.com/"))).code).toBe(
-            "ALERT_HOOK_LIMIT"
-          )
-          const rows = JSON.stringify(
-            yield* sql`SELECT host, encode(secret_ciphertext, 'escape') AS sealed FROM alert_hooks`
-          )
-          expect(rows).toContain("hooks.slack.com")
-          expect(rows).not.toContain("services/T0")
-          yield* sender.script("https://ops.example.com/alerts", [answered(500)])
-          const id = yield* raise(
-            merchant,
-            "test",
-            "A delivery to <https://evil.example|your dashboard> failed."
-          )
-          yield* instance
-          yield* instance
+  liveEffect("hooks get their own form, plain ones signed; a failed one is retried, at most five times", () =>
+    Effect.gen(function* () {
+      const { port } = yield* smtpServer(() => undefined)
+      const { instance, services } = world(port)
+      yield* Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const hooks = yield* AlertHooks
+        const sender = yield* WebhookSenderMemory
+        const merchant = yield* shop("Hooked & <!channel>", [])
+        const tenant = { merchantId: merchant, env: "test" as const }
+        const plain = yield* hooks.add(tenant, "plain", "https://ops.example.com/alerts")
+        yield* hooks.add(tenant, "slack", "https://hooks.slack.com/services/T0/B0/secret")
+        const refused = yield* Effect.flip(hooks.add(tenant, "plain", "http://10.0.0.1/"))
+        expect(refused.code).toBe("INVALID_WEBHOOK_URL")
+        for (const name of ["c", "d", "e"]) yield* hooks.add(tenant, "plain", `https://${name}.example.com/`)
+        expect((yield* Effect.flip(hooks.add(tenant, "plain", "https://f.example.com/"))).code).toBe(
+          "ALERT_HOOK_LIMIT"
+        )
+        const rows = JSON.stringify(
+          yield* sql`SELECT host, encode(secret_ciphertext, 'escape') AS sealed FROM alert_hooks`
+        )
+        expect(rows).toContain("hooks.slack.com")
+        expect(rows).not.toContain("services/T0")
+        yield* sender.script("https://ops.example.com/alerts", [answered(500)])
+        const id = yield* raise(
+          merchant,
+          "test",
+          "A delivery to <https://evil.example|your dashboard> failed."
+        )
+        yield* instance
+        yield* instance
+        yield* until(
+          "all were tried",
+          Effect.map(sender.sent, (sent) => sent.filter((one) => one.id === id).length >= 5)
+        )
+        const sent = (yield* sender.sent).filter((one) => one.id === id)
+        const to = (host: string) => sent.find(({ url }) => url.includes(host))
+        expect(JSON.parse(new TextDecoder().decode(to("ops.example")?.body))).toMatchObject({
+          id,
+          type: "alert.webhook_exhausted",
+          env: "test",
+          message: "A delivery to <https://evil.example|your dashboard> failed."
+        })
+        expect(to("ops.example")?.headers["x-service-signature"]).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/u)
+        expect(plain.secret).toStartWith("whsec_")
+        const slack: { readonly text: string } = JSON.parse(new TextDecoder().decode(to("slack")?.body))
+        expect(Object.keys(slack)).toEqual(["text"])
+        // Slack reads them neither as a mention nor as a link.
+        expect(slack.text).toStartWith(
+          "*Hooked &amp; &lt;!channel&gt; (test)*: A delivery to &lt;https://evil.example|your dashboard&gt; failed. <http"
+        )
+        // Failed posts are sent again after each wait; accepted ones are not.
+        for (let attempt = 2; attempt <= 5; attempt++) {
           yield* until(
-            "all were tried",
-            Effect.map(sender.sent, (sent) => sent.filter((one) => one.id === id).length >= 5)
-          )
-          const sent = (yield* sender.sent).filter((one) => one.id === id)
-          const to = (host: string) => sent.find(({ url }) => url.includes(host))
-          expect(JSON.parse(new TextDecoder().decode(to("ops.example")?.body))).toMatchObject({
-            id,
-            type: "alert.webhook_exhausted",
-            env: "test",
-            message: "A delivery to <https://evil.example|your dashboard> failed."
-          })
-          expect(to("ops.example")?.headers["x-service-signature"]).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/u)
-          expect(plain.secret).toStartWith("whsec_")
-          const slack: { readonly text: string } = JSON.parse(new TextDecoder().decode(to("slack")?.body))
-          expect(Object.keys(slack)).toEqual(["text"])
-          // Slack reads neither as a mention nor as a link.
-          expect(slack.text).toStartWith(
-            "*Hooked &amp; &lt;!channel&gt; (test)*: A delivery to &lt;https://evil.example|your dashboard&gt; failed. <http"
-          )
-          // Again after each wait; those that were taken are not.
-          for (let attempt = 2; attempt <= 5; attempt++) {
-            yield* until(
-              `attempt ${attempt - 1} was noted`,
-              Effect.map(
-                sql`SELECT 1 FROM alert_posts WHERE error = 'status 500' AND attempts = ${attempt - 1}
-                AND due_at > now() + interval '30 seconds' AND due_at <= now() + interval '2 hours'`,
-                (found) => found.length === 1
-              )
-            )
-            yield* sql`UPDATE alert_posts SET due_at = now(), error = NULL WHERE error = 'status 500'`
-            yield* until(
-              `attempt ${attempt}`,
-              Effect.map(
-                sender.sent,
-                (all) => all.filter(({ url }) => url.includes("ops.example")).length === attempt
-              )
-            )
-          }
-          yield* until(
-            "it was given up",
+            `attempt ${attempt - 1} was noted`,
             Effect.map(
-              sql`SELECT 1 FROM alert_posts WHERE error IS NOT NULL AND due_at IS NULL`,
+              sql`SELECT 1 FROM alert_posts WHERE error = 'status 500' AND attempts = ${attempt - 1}
+                AND due_at > now() + interval '30 seconds' AND due_at <= now() + interval '2 hours'`,
               (found) => found.length === 1
             )
           )
-          expect((yield* sender.sent).filter(({ url }) => !url.includes("ops.example"))).toHaveLength(4)
-          // An alert that got there earlier hides nothing of that.
-          const [earlier, before] = [crypto.randomUUID(), new Date(Date.now() - 86_400_000)]
-          yield* sql`
+          yield* sql`UPDATE alert_posts SET due_at = now(), error = NULL WHERE error = 'status 500'`
+          yield* until(
+            `attempt ${attempt}`,
+            Effect.map(
+              sender.sent,
+              (all) => all.filter(({ url }) => url.includes("ops.example")).length === attempt
+            )
+          )
+        }
+        yield* until(
+          "it was given up",
+          Effect.map(
+            sql`SELECT 1 FROM alert_posts WHERE error IS NOT NULL AND due_at IS NULL`,
+            (found) => found.length === 1
+          )
+        )
+        expect((yield* sender.sent).filter(({ url }) => !url.includes("ops.example"))).toHaveLength(4)
+        // An earlier alert that was sent does not hide the failure.
+        const [earlier, before] = [crypto.randomUUID(), new Date(Date.now() - 86_400_000)]
+        yield* sql`
             INSERT INTO alerts (id, merchant_id, env, kind, subject, message, created_at, notify_at)
             VALUES (${earlier}, ${merchant}, 'test', 'webhook_exhausted', ${earlier}, 'Earlier.', ${before}, NULL)`
-          yield* sql`
+        yield* sql`
             INSERT INTO alert_posts (hook_id, alert_id, attempts, sent_at)
             VALUES (${plain.id}, ${earlier}, 1, ${before})`
-          const shown = (yield* hooks.list(tenant)).find((one) => one.id === plain.id)
-          expect(shown?.error).toBe("status 500")
-        }).pipe(Effect.scoped, Effect.provide(services))
-      })
+        const shown = (yield* hooks.list(tenant)).find((one) => one.id === plain.id)
+        expect(shown?.error).toBe("status 500")
+      }).pipe(Effect.scoped, Effect.provide(services))
+    })
   )
 
-  liveEffect(
-    "a post whose key is gone is given up like any other that fails, and goes out if it comes back",
-    () =>
-      Effect.gen(function* () {
-        const { port } = yield* smtpServer(() => undefined)
-        const { instance, services } = world(port)
-        yield* Effect.gen(function* () {
-          const sql = yield* SqlClient.SqlClient
-          const hooks = yield* AlertHooks
-          const sender = yield* WebhookSenderMemory
-          const merchant = yield* shop("Keyless", [])
-          const tenant = { merchantId: merchant, env: "test" as const }
-          const { id } = yield* hooks.add(tenant, "plain", "https://ops.example.com/alerts")
-          const [kept] = yield* sql`SELECT secret_kid FROM alert_hooks WHERE id = ${id}`
-          yield* sql`UPDATE alert_hooks SET secret_kid = 'gone' WHERE id = ${id}`
-          yield* raise(merchant, "test", "A delivery failed.")
-          yield* instance
-          const noted = (attempt: number, due: string) =>
-            until(
-              `attempt ${attempt} was noted`,
-              Effect.map(
-                sql`SELECT 1 FROM alert_posts WHERE error LIKE 'the address cannot be decrypted%'
+  liveEffect("a post without its key fails like any other, and is sent if the key comes back", () =>
+    Effect.gen(function* () {
+      const { port } = yield* smtpServer(() => undefined)
+      const { instance, services } = world(port)
+      yield* Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const hooks = yield* AlertHooks
+        const sender = yield* WebhookSenderMemory
+        const merchant = yield* shop("Keyless", [])
+        const tenant = { merchantId: merchant, env: "test" as const }
+        const { id } = yield* hooks.add(tenant, "plain", "https://ops.example.com/alerts")
+        const [kept] = yield* sql`SELECT secret_kid FROM alert_hooks WHERE id = ${id}`
+        yield* sql`UPDATE alert_hooks SET secret_kid = 'gone' WHERE id = ${id}`
+        yield* raise(merchant, "test", "A delivery failed.")
+        yield* instance
+        const noted = (attempt: number, due: string) =>
+          until(
+            `attempt ${attempt} was noted`,
+            Effect.map(
+              sql`SELECT 1 FROM alert_posts WHERE error LIKE 'the address cannot be decrypted%'
                 AND attempts = ${attempt} AND (due_at IS NULL) = ${due === "never"}`,
-                (found) => found.length === 1
-              )
+              (found) => found.length === 1
             )
-          for (let attempt = 1; attempt <= 4; attempt++) {
-            yield* noted(attempt, "later")
-            // Taking it counts an attempt; only its end writes an error.
-            yield* sql`UPDATE alert_posts SET due_at = now(), error = NULL`
-          }
-          yield* noted(5, "never")
-          const [shown] = yield* hooks.list(tenant)
-          expect(shown?.error).toContain("add it again")
-          expect(yield* sender.sent).toHaveLength(0)
-          yield* sql`UPDATE alert_hooks SET secret_kid = ${kept?.["secret_kid"]} WHERE id = ${id}`
-          yield* sql`UPDATE alert_posts SET due_at = now(), attempts = 1`
-          yield* until(
-            "it went out",
-            Effect.map(sender.sent, (sent) => sent.length === 1)
           )
-        }).pipe(Effect.scoped, Effect.provide(services))
-      })
+        for (let attempt = 1; attempt <= 4; attempt++) {
+          yield* noted(attempt, "later")
+          // Taking a post counts an attempt; only its end writes an error.
+          yield* sql`UPDATE alert_posts SET due_at = now(), error = NULL`
+        }
+        yield* noted(5, "never")
+        const [shown] = yield* hooks.list(tenant)
+        expect(shown?.error).toContain("add it again")
+        expect(yield* sender.sent).toHaveLength(0)
+        yield* sql`UPDATE alert_hooks SET secret_kid = ${kept?.["secret_kid"]} WHERE id = ${id}`
+        yield* sql`UPDATE alert_posts SET due_at = now(), attempts = 1`
+        yield* until(
+          "it went out",
+          Effect.map(sender.sent, (sent) => sent.length === 1)
+        )
+      }).pipe(Effect.scoped, Effect.provide(services))
+    })
   )
 
   liveEffect("over real sockets: signed, in both shapes, and never to a private address", () =>
@@ -267,7 +262,7 @@ describe("Telling people", () => {
   )
 
   liveEffect(
-    "a week is told once, on the Monday after it at eight where the merchant is; the first is not",
+    "a week is summarised once, on the next Monday at eight in the merchant's zone; the first is not",
     () =>
       Effect.gen(function* () {
         const { port, taken } = yield* smtpServer(() => undefined)
@@ -298,13 +293,13 @@ describe("Telling people", () => {
               'PAY-' || upper(substr(md5(random()::text), 1, 8)), 'https://shop.example.com/1',
               decode(repeat('11', 20), 'hex'), 'human', now(), now(), ${new Date(start + offset)},
               decode(md5(random()::text) || md5(random()::text), 'hex'), decode(repeat('33', 20), 'hex'), '[]')`)
-          // Of the three of the week, the chain shows one no more.
+          // The chain no longer shows one of the week's three payments.
           yield* withoutMoves(sql`
             INSERT INTO claimed_transfers (chain_id, transaction_id, log_position, payer, receiver, amount, ordinal,
               payment_id, block_number, block_hash, dropped_at)
             SELECT 84532, transaction_id, 0, payer_address, receiver, amount, 0, id, 1, transaction_id, now()
             FROM payments WHERE merchant_id = ${known} AND settled_at = ${new Date(start - 7_200_000)}`)
-          // One that the chain shows, and one that it shows no more.
+          // One that the chain shows, and one that it no longer shows.
           for (const [amount, droppedAt] of [
             [1_250_000, null],
             [70_000, new Date(start)]
@@ -340,7 +335,7 @@ describe("Telling people", () => {
       })
   )
 
-  liveEffect("a week tells of transfers as long as they are to be explained, and no longer", () =>
+  liveEffect("a week's summary mentions transfers only while they are to be explained", () =>
     Effect.gen(function* () {
       const { port, taken } = yield* smtpServer(() => undefined)
       const { instance, services } = world(port)
@@ -350,7 +345,7 @@ describe("Telling people", () => {
         const done = yield* shop("Done", [{ email: "done@example.com", alerts: "none" }])
         yield* sql`UPDATE merchants SET summary_until = now() - interval '14 days' WHERE id IN (${waits}, ${done})`
         for (const merchant of [waits, done]) {
-          // One alert tells of all that came on a day. Nobody is shown it, and nobody acknowledges it.
+          // One alert covers all transfers of a day. Nobody sees it, and nobody acknowledges it.
           yield* sql`
             INSERT INTO alerts (id, merchant_id, env, kind, subject, message, created_at)
             VALUES (gen_random_uuid(), ${merchant}, 'test', 'incoming_transfer', ${merchant}::text, 'Came', now())`
@@ -374,7 +369,7 @@ describe("Telling people", () => {
     })
   )
 
-  liveEffect("a time zone that the database does not have keeps nobody's week", () =>
+  liveEffect("a time zone that the database lacks does not stop anybody's summary", () =>
     Effect.gen(function* () {
       const { port, taken } = yield* smtpServer(() => undefined)
       const { instance, services } = world(port)

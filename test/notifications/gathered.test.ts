@@ -1,4 +1,4 @@
-// An endpoint that is down for a day: 2,000 failed deliveries are a mail an hour to each member, and a post an hour.
+// An endpoint is down for a day: 2,000 failed deliveries become one mail an hour to each member, and one post an hour.
 import { expect } from "bun:test"
 import { Effect, Option } from "effect"
 import { SqlClient } from "effect/sql"
@@ -14,7 +14,7 @@ const hour = 3_600_000
 const orders = 2_000
 const steps = 24 * 12
 
-liveEffect("a day's outage is at most a mail an hour to each of three, and none is left out", () =>
+liveEffect("a day's outage sends at most a mail an hour to each of three, and none is left out", () =>
   Effect.gen(function* () {
     const { services } = world(9)
     yield* Effect.gen(function* () {
@@ -37,16 +37,16 @@ liveEffect("a day's outage is at most a mail an hour to each of three, and none 
         const due = Math.min(orders, Math.ceil((step * orders) / steps))
         if (due > raised) yield* raiseAt(merchant, "webhook_exhausted", at, due - raised)
         raised = due
-        // Other kinds and other merchants wait for none of it.
+        // Other kinds of alerts and other merchants do not wait for it.
         if (step === 7) yield* raiseAt(merchant, "transfer_dropped", at, 1)
         if (step === 8) yield* raiseAt(beside, "webhook_exhausted", at, 1)
-        const tell = repo.tellAlerts(at, 20, ({ messages, readers }) =>
+        const tell = repo.notifyAlerts(at, 20, ({ messages, readers }) =>
           Effect.sync(() => {
             for (const { email } of readers)
               mails.push({ to: email, at: at.getTime(), alerts: messages.length })
           })
         )
-        // Two instances.
+        // Two instances send.
         yield* Effect.all([tell, tell], { concurrency: 2 })
       }
       for (const { email } of members) {
@@ -69,7 +69,7 @@ liveEffect("a day's outage is at most a mail an hour to each of three, and none 
   })
 )
 
-liveEffect("a mail shows the newest five and how many more, a post how many it tells of", () =>
+liveEffect("a mail shows the newest five and the number of the others, a post the number of all", () =>
   Effect.gen(function* () {
     const { port, taken } = yield* smtpServer(() => undefined)
     const { instance, services } = world(port)
@@ -97,7 +97,7 @@ liveEffect("a mail shows the newest five and how many more, a post how many it t
   })
 )
 
-liveEffect("a network's alerts to the operator wait for none of the other network", () =>
+liveEffect("alerts of one network to the operator do not wait for the other network's", () =>
   Effect.gen(function* () {
     const { services } = world(9)
     yield* Effect.gen(function* () {
@@ -122,7 +122,7 @@ liveEffect("a network's alerts to the operator wait for none of the other networ
           },
           at
         )
-        yield* repo.tellAlerts(new Date(start + hour / 2), 20, (group) =>
+        yield* repo.notifyAlerts(new Date(start + hour / 2), 20, (group) =>
           Effect.sync(() => void told.push([group.env, group.messages]))
         )
       }

@@ -1,5 +1,5 @@
-// A post that two instances have taken, because the first had it for longer than its lease: what the first notes
-// late undoes nothing of the second's.
+// A post that two instances have taken, because the first exceeded its lease: the first one's late result does not undo
+// the second's.
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -8,12 +8,12 @@ import { AlertHooks } from "../../src/notifications/AlertHooks.ts"
 import { liveEffect } from "../support/run.ts"
 import { raise, shop, world } from "./notificationWorld.ts"
 
-/** In a day when every post is due. */
+/** This many seconds into a day when every post is due. */
 const after = (seconds: number) => new Date(Date.now() + (86_400 + seconds) * 1_000)
 const failed = (again: Date | null) => ({ sentAt: null, error: "status 500", again })
 const sent = (at: Date) => ({ sentAt: at, error: null, again: null })
 
-/** A post as the first instance and then the second have taken it. */
+/** The post as the first instance and then the second have taken it. */
 const takenTwice = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const repo = yield* AlertHookRepo
@@ -36,7 +36,7 @@ const { services } = world(9)
 const isSent = { sent: true, error: null, ended: true }
 
 describe("a post that two instances have taken", () => {
-  liveEffect("stays sent where the second has sent it and the first fails", () =>
+  liveEffect("stays sent if the second has sent it and the first fails", () =>
     Effect.gen(function* () {
       const { first, repo, second, state } = yield* takenTwice
       yield* repo.endPost(second, sent(after(125)))
@@ -45,7 +45,7 @@ describe("a post that two instances have taken", () => {
     }).pipe(Effect.provide(services))
   )
 
-  liveEffect("stays sent where the first has sent it and the second fails", () =>
+  liveEffect("stays sent if the first has sent it and the second fails", () =>
     Effect.gen(function* () {
       const { first, repo, second, state } = yield* takenTwice
       yield* repo.endPost(first, sent(after(125)))
@@ -54,18 +54,20 @@ describe("a post that two instances have taken", () => {
     }).pipe(Effect.provide(services))
   )
 
-  liveEffect("stays given up by the second where the first fails, and is sent where the first has", () =>
-    Effect.gen(function* () {
-      const { first, repo, second, state } = yield* takenTwice
-      yield* repo.endPost(second, failed(null))
-      yield* repo.endPost(first, failed(after(190)))
-      expect(yield* state).toEqual({ sent: false, error: "status 500", ended: true })
-      yield* repo.endPost(first, sent(after(195)))
-      expect(yield* state).toEqual(isSent)
-    }).pipe(Effect.provide(services))
+  liveEffect(
+    "that the second has given up stays so if the first fails, and is sent if the first has sent it",
+    () =>
+      Effect.gen(function* () {
+        const { first, repo, second, state } = yield* takenTwice
+        yield* repo.endPost(second, failed(null))
+        yield* repo.endPost(first, failed(after(190)))
+        expect(yield* state).toEqual({ sent: false, error: "status 500", ended: true })
+        yield* repo.endPost(first, sent(after(195)))
+        expect(yield* state).toEqual(isSent)
+      }).pipe(Effect.provide(services))
   )
 
-  liveEffect("stays the second's for its lease where the first fails", () =>
+  liveEffect("stays the second's for its lease if the first fails", () =>
     Effect.gen(function* () {
       const { first, repo } = yield* takenTwice
       yield* repo.endPost(first, failed(after(190)))

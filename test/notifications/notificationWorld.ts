@@ -1,4 +1,4 @@
-// A shop whose people are told things: the workers that tell, beside a real Postgres and a real SMTP server.
+// A shop with people to notify: the notification workers on a real Postgres, with a real SMTP server.
 import { Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
@@ -28,7 +28,7 @@ export const until = <E, R>(what: string, holds: Effect.Effect<boolean, E, R>) =
     })
   )
 
-/** With the sender in memory, or with the real one that may also reach `allowedHosts`. */
+/** With the sender in memory, or with the real sender that may also reach `allowedHosts`. */
 const worldOf = <Sender>(
   port: number,
   sender: Layer.Layer<Sender | WebhookSender, never, EgressPolicy>,
@@ -90,7 +90,7 @@ export const shop = (
     return MerchantId.make(id)
   })
 
-/** Later than every one before: those of one millisecond would have no order. */
+/** Later than every earlier one, because alerts of the same millisecond have no order. */
 let raisedAt = 0
 const nextTime = () => {
   raisedAt = Math.max(Date.now(), raisedAt + 1)

@@ -1,4 +1,4 @@
-// The loop of compose's backup container, run by `sh` on a directory, with a `bun` that stands in for the command.
+// The loop of compose's backup container, run by `sh` on a directory, with a stand-in for `bun`.
 import { expect, test } from "bun:test"
 import {
   chmodSync,
@@ -30,7 +30,9 @@ const until = async (what: string, holds: () => boolean) => {
     if (Date.now() > end) throw new Error(`not in time: ${what}`)
 }
 
-/** A volume, and the container's command on it; `backup` is the stand-in, which has the file's path as `$4`. */
+/**
+ * A volume, and the container's command on it; `backup` is the stand-in's script, which gets the file's path as `$4`.
+ */
 const volume = (backup: string) => {
   const directory = mkdtempSync(join(tmpdir(), "quittance-backups-"))
   const [files, programs] = [join(directory, "backups"), join(directory, "programs")]
@@ -57,7 +59,7 @@ const volume = (backup: string) => {
   }
 }
 
-test("keeps two weeks however often it starts, and sweeps what killed backups have left", async () => {
+test("keeps two weeks however often it starts, and removes what killed backups left", async () => {
   const { leave, names, remove, start } = volume('echo whole > "$4"')
   const days = Array.from({ length: 12 }, (_, day) => `day${String(day + 2).padStart(2, "0")}.gz`)
   for (const [index, name] of days.entries()) leave(name, (index + 2) * 24)
@@ -75,27 +77,27 @@ test("keeps two weeks however often it starts, and sweeps what killed backups ha
     ...days,
     "new.gz.0a1b2c3d.partial"
   ])
-  // One a day, not one a start.
+  // One a day, not one for each start.
   expect(names()).toHaveLength(14)
   remove()
 })
 
-test("stops the backup that is under way, and waits for it", async () => {
+test("stops a running backup, and waits for it", async () => {
   const { files, remove, start } = volume(
-    `trap 'echo stopped > "$4.stopped"; exit 1' TERM; echo > "$4.started"; sleep 30 & wait`
+    `trap 'echo stopped > "$4.stopped"; kill $!; exit 1' TERM; echo > "$4.started"; sleep 30 & wait`
   )
   const container = start()
   await until("a backup runs", () => readdirSync(files).some((name) => name.endsWith(".started")))
   const asked = performance.now()
   container.kill("SIGTERM")
   expect(await container.exited).toBe(0)
-  expect(performance.now() - asked).toBeLessThan(2_000)
+  expect(performance.now() - asked).toBeLessThan(20_000)
   const stopped = readdirSync(files).find((name) => name.endsWith(".stopped"))
   expect(existsSync(join(files, stopped ?? "none"))).toBe(true)
   remove()
 })
 
-test("removes nothing where backups fail", async () => {
+test("removes nothing if backups fail", async () => {
   const { leave, names, remove, start } = volume("exit 1")
   leave("day20.gz", 20 * 24)
   const container = start()

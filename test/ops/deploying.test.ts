@@ -1,4 +1,4 @@
-// The files that operators deploy by: their settings exist, their ports and paths are the service's.
+// The files for operators' deployments: their settings exist, and their ports and paths are the service's.
 import { expect, test } from "bun:test"
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -17,7 +17,7 @@ const childOf = (value: unknown, ...path: ReadonlyArray<string | number>): unkno
     value
   )
 
-test("kubernetes.yaml sets what is a setting, and its parts find each other", () => {
+test("kubernetes.yaml sets only known settings, and its parts match each other", () => {
   const documents: unknown = Bun.YAML.parse(readFileSync(join(ops, "kubernetes.yaml"), "utf8"))
   const all: ReadonlyArray<unknown> = Array.isArray(documents) ? documents : []
   const of = (kind: string) => all.find((one) => childOf(one, "kind") === kind)
@@ -45,14 +45,14 @@ test("kubernetes.yaml sets what is a setting, and its parts find each other", ()
 
 const analyze = Bun.which("systemd-analyze")
 test.skipIf(analyze === null)(
-  `systemd takes quittance.service${analyze === null ? ": systemd-analyze is not installed" : ""}`,
+  `systemd accepts quittance.service${analyze === null ? ": systemd-analyze is not installed" : ""}`,
   () => {
     const file = join(ops, "quittance.service")
     const { exitCode, stderr } = Bun.spawnSync([analyze ?? "", "verify", "--man=no", file])
     expect({ exitCode, told: stderr.toString() }).toEqual({ exitCode: 0, told: "" })
   }
 )
-/** How an image or a unit bounds the runtime's memory. */
+/** The options by which an image or a unit limits the runtime's memory. */
 const runtimeOptions = (text: string) =>
   Object.fromEntries(
     [...text.matchAll(/\b((?:BUN_JSC|MIMALLOC)_\w+)=(\S+)/g)].map(([, name = "", value = ""]) => [
@@ -61,7 +61,7 @@ const runtimeOptions = (text: string) =>
     ])
   )
 
-test("quittance.service sets what is a setting, and of the runtime's options what the image sets", () => {
+test("quittance.service sets only known settings, and the same runtime options as the image", () => {
   const text = readFileSync(join(ops, "quittance.service"), "utf8")
   const image = runtimeOptions(readFileSync(join(ops, "../Dockerfile"), "utf8"))
   const names = [...text.matchAll(/^Environment=(.*)$/gm)].flatMap(([, pairs = ""]) =>
@@ -75,7 +75,7 @@ test("quittance.service sets what is a setting, and of the runtime's options wha
 
 const compose: unknown = Bun.YAML.parse(readFileSync(join(ops, "../docker-compose.yml"), "utf8"))
 
-/** What compose gives to one of its services, where `given` is in its own environment. */
+/** The environment of one of compose's services, with `given` in compose's own environment. */
 const composed = (service: string, given: Readonly<Record<string, string>>) =>
   Object.fromEntries(
     Object.entries(Object(childOf(compose, "services", service, "environment"))).map(([name, value]) => [
@@ -88,7 +88,7 @@ const composed = (service: string, given: Readonly<Record<string, string>>) =>
   )
 
 test.each(["quittance", "backup"])(
-  "compose gives what is needed to %s: no setting is refused",
+  "compose passes all that %s needs: no setting is refused",
   async (service) => {
     const secrets = mkdtempSync(join(tmpdir(), "quittance-compose-"))
     const { exitCode } = Bun.spawnSync(["bun", "src/app/cli/main.ts", "init", "--secrets", secrets], {
@@ -107,7 +107,7 @@ test.each(["quittance", "backup"])(
   }
 )
 
-test("a backup of compose that failed is made again within the hour, and not a day later", () => {
+test("a failed backup of compose is retried within the hour, not a day later", () => {
   const bin = mkdtempSync(join(tmpdir(), "quittance-compose-"))
   const program = (name: string, text: string) =>
     writeFileSync(join(bin, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 })

@@ -1,4 +1,4 @@
-// Answers that break off, as the clients in other languages take them: never for a whole one.
+// Truncated answers in the clients for other languages: never accepted as complete.
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { mkdtempSync, rmSync } from "node:fs"
 import { createServer } from "node:net"
@@ -14,7 +14,7 @@ const head = (status: string, framing: string) =>
 
 const answers: Readonly<Record<string, string>> = {
   "/whole": `${head("200 OK", "transfer-encoding: chunked")}6;last=no\r\na,b\r\ne\r\n6\r\nnd,0\r\n\r\n0\r\n\r\n`,
-  // As a proxy that speaks HTTP/1.0 to the service passes it on.
+  // As forwarded by a proxy that speaks HTTP/1.0 to the service.
   "/cut": `${head("200 OK", "transfer-encoding: chunked")}6\r\na,b\r\n1\r\n0\r\n\r\n`,
   "/length": `${head("200 OK", "content-length: 1000")}{"pay`,
   "/refused": `${head("503 Service Unavailable", "content-length: 1000")}{"err`,
@@ -35,7 +35,7 @@ const wanted = {
 
 const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Record(Schema.String, Schema.String)))
 
-describe("An answer that breaks off", () => {
+describe("A truncated answer", () => {
   const directory = mkdtempSync(join(tmpdir(), "quittance-broken-"))
   const asked: Array<string> = []
   const server = createServer((socket) => {
@@ -57,7 +57,7 @@ describe("An answer that breaks off", () => {
     rmSync(directory, { recursive: true, force: true })
   })
 
-  /** What a program makes of each path, and how often it asked. */
+  /** A program's result for each path, and the number of its requests. */
   const seen = async (...command: ReadonlyArray<string>) => {
     asked.length = 0
     const child = Bun.spawn([...command, `http://127.0.0.1:${await listening}`, ...Object.keys(answers)], {
@@ -76,7 +76,7 @@ describe("An answer that breaks off", () => {
 
   const python = Bun.which("python3")
   const noPython = python === null ? ": Python is not installed" : ""
-  test.skipIf(python === null)(`is none to Python, and asked for again${noPython}`, async () => {
+  test.skipIf(python === null)(`is an error in Python, and requested again${noPython}`, async () => {
     const program = `
 import json, sys
 sys.path.insert(0, sys.argv[1])
@@ -93,7 +93,7 @@ print(json.dumps({path: said(path) for path in sys.argv[3:]}))
   })
   const php = Bun.which("php")
   const noPhp = php === null ? ": PHP is not installed" : ""
-  test.skipIf(php === null)(`is none to PHP, and asked for again${noPhp}`, async () => {
+  test.skipIf(php === null)(`is an error in PHP, and requested again${noPhp}`, async () => {
     const program = `
 [, $sources, $origin] = $argv;
 require "$sources/QuittanceException.php";

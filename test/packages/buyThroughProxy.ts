@@ -30,7 +30,7 @@ const paidApi = () => {
   return { url: `http://127.0.0.1:${server.port}`, signatures, stop: () => server.stop(true) }
 }
 
-/** Ends in the middle of a body that it has announced. */
+/** Ends in the middle of a body whose length it has announced. */
 const brokenApi = () => {
   const server = Bun.listen({
     hostname: "127.0.0.1",
@@ -45,7 +45,7 @@ const brokenApi = () => {
   return { url: `http://127.0.0.1:${server.port}`, stop: () => server.stop() }
 }
 
-/** What a program sees that buys through the installed agent's proxy; the service is a stand-in. */
+/** The result of a program that buys through the installed agent proxy; the service is a stand-in. */
 export const buyThroughProxy = async (command: ReadonlyArray<string>, cwd: string) => {
   const api = paidApi()
   const broken = brokenApi()
@@ -60,7 +60,7 @@ export const buyThroughProxy = async (command: ReadonlyArray<string>, cwd: strin
     }
   })
   try {
-    // Nobody reads its lines once it has started: it goes on without them.
+    // After the start nobody reads its log: it works without a reader.
     let proxy: string | undefined
     let said = ""
     for await (const bytes of child.stderr) {

@@ -1,4 +1,4 @@
-// The packages as their users meet them: built, packed, and installed into empty projects.
+// The packages as users get them: built, packed, and installed into empty projects.
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 
@@ -10,7 +10,7 @@ export const run = (command: ReadonlyArray<string>, cwd: string, env: NodeJS.Pro
   return { exitCode, output: `${stdout.toString()}${stderr.toString()}` }
 }
 
-/** Builds all packages, unless the whole suite has; what it prints. */
+/** Builds all packages, unless the whole suite has; returns the output. */
 export const buildPackages = (): string => {
   if (process.env["TEST_PACKAGES"] !== undefined) return ""
   const { exitCode, output } = run([process.execPath, "src/app/packages/build.ts"], root)
@@ -24,7 +24,7 @@ export const tarballOf = (name: string): string => {
   return join(tarballs, file)
 }
 
-/** An empty project with these packages and nothing else, and these files. */
+/** An empty project with only these packages and files. */
 export const project = (
   directory: string,
   names: ReadonlyArray<string>,
@@ -45,7 +45,7 @@ export const project = (
   if (exitCode !== 0) throw new Error(output)
 }
 
-/** Takes a payment of order 1042 from the mock and marks it paid, by whatever `imports` brings in. */
+/** Takes a payment of order 1042 from the mock and marks it paid, with what `imports` provides. */
 export const shopWith = (imports: string) => `${imports}
 async function shop() {
   const mock = mockQuittance()

@@ -1,4 +1,4 @@
-// The clients in Python and PHP, installed from the service and run against it, and against one that misbehaves.
+// The Python and PHP clients, installed from the service and run against it, and against one that misbehaves.
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -15,7 +15,7 @@ import { buildPackages, root } from "./installed.ts"
 setDefaultTimeout(120_000)
 
 const asked: Array<string> = []
-/** Answers each path by its last part, and keeps what it was asked. */
+/** Answers each path by its last part, and records the requests. */
 const misbehaving = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
@@ -92,7 +92,7 @@ describe("The clients in other languages", () => {
     await Effect.runPromise(Scope.close(scope, Exit.void))
   })
 
-  /** While this process serves what the program asks. */
+  /** Asynchronous, because this process serves the program's requests. */
   const run = async (command: ReadonlyArray<string>, more: Readonly<Record<string, string>> = {}) => {
     const child = Bun.spawn([...command], {
       cwd: directory,
@@ -119,7 +119,7 @@ describe("The clients in other languages", () => {
   ]
   const saw = (printed: string) => {
     expect(JSON.parse(printed)).toEqual(expected)
-    // Tried again where that is safe: never what makes something new, but a refund under the same id.
+    // Retried if it is safe: never a creation, except a refund with the same id.
     const [first = "", second, ...rest] = asked.filter((one) => one.startsWith("refunds"))
     expect([first, rest.length]).toEqual([second ?? "", 0])
     expect(first).toMatch(/"id":\s*"[0-9a-f-]{36}"/)
@@ -129,19 +129,19 @@ describe("The clients in other languages", () => {
     ])
   }
 
-  /** The guide as the service shows it, with the address that this test reaches it by. */
+  /** The guide as the service shows it, with the address under which this test reaches it. */
   const guideBlock = async (language: string) => {
     const text = await (await fetch(`${service.baseUrl}/docs/clients.md`)).text()
     const [, block = ""] = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "m").exec(text) ?? []
     return block.replaceAll(/http:\/\/localhost:\d+/g, service.baseUrl)
   }
   const guideEnv = () => ({ QUITTANCE_URL: service.baseUrl })
-  /** What calls the guide's receiver: the first vector and a body that is not the service's. */
+  /** Calls the guide's webhook server with the first vector and with a body that the service did not send. */
   const [vector] = vectors
   const receipts =
     "10.00 test\nhttps://shop.example.com/orders/1042?gr%C3%B6%C3%9Fe=1 is paid: ship it.\n204 204 400\n" +
     "https://shop.example.com/orders/1042 is paid: ship it.\n204 204\n"
-  /** A delivery that names no order, as where its URL is too long for a header. */
+  /** A delivery without an order's headers, as if its URL were too long for a header. */
   const unnamed = async () => {
     await shop.settle()
     const { body } = await shop.call({ method: "GET", path: "/api/v1/events", key })
@@ -200,7 +200,7 @@ print(*(receive(unnamed["body"].encode(), unnamed["headers"]) for _ in range(2))
         join(directory, "composer.json"),
         JSON.stringify({
           ...JSON.parse(await guideBlock("json")),
-          // The test's service has no TLS; nothing is asked of Packagist.
+          // The test's service has no TLS; nothing is downloaded from Packagist.
           config: { "secure-http": false },
           repositories: [...JSON.parse(await guideBlock("json")).repositories, { packagist: false }]
         })

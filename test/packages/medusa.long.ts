@@ -1,4 +1,4 @@
-// The payment provider in Medusa's own payment module, which npm installs, against the service: `bun run test:packages`.
+// The payment provider in Medusa's own payment module, installed by npm, against the service: `bun run test:packages`.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -166,7 +166,7 @@ export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one
     throw new Error("no delivery")
   }
 
-  /** A delivery once more. */
+  /** Sends a delivery again. */
   const paidBefore = async (paymentId: string) => {
     const sent = (await Effect.runPromise(service.sender.sent)).find(
       ({ headers }) => headers["quittance-payment-id"] === paymentId
@@ -175,19 +175,19 @@ export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one
     return { rawData: new TextDecoder().decode(sent.body), headers: sent.headers, data: {} }
   }
 
-  test("fits the types of Medusa", () => {
+  test("matches Medusa's types", () => {
     const flags =
       "--noEmit --strict --skipLibCheck --module nodenext --moduleResolution nodenext --types node"
     const { exitCode, output } = run(["node_modules/.bin/tsc", ...flags.split(" "), "types.ts"], directory)
     expect([exitCode, output]).toEqual([0, ""])
   })
 
-  test("a session is paid on the service's page, captured by the webhook, and refunded once it is proven", async () => {
+  test("a session is paid on the service's page, captured by the webhook, and refunded once proven", async () => {
     const id = await collection(42.5)
     const session = await sessionIn(id, 42.5)
     expect(session).toMatchObject({ status: "pending", data: { amount: "42.50" } })
     expect(session.data.payUrl).toStartWith(`${service.baseUrl}/pay#token=`)
-    // Nothing is authorized before it is paid.
+    // An unpaid session is not authorized.
     expect((await call("authorizePaymentSession", session.id, {})).error).toBeDefined()
 
     const payload = await paid(session.data.intentToken, 42_500_000n)
@@ -214,10 +214,10 @@ export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one
       refunded = await refund()
     }
     expect(refunded.answer).toMatchObject({ id: payment.id })
-    // One transfer is one refund.
+    // One transfer proves one refund.
     expect((await refund()).error).toContain("Send 2.50 USDC")
 
-    // Also behind a page of others: no second one is asked for.
+    // Even if it is on a later page of the list: no second one is created.
     const client = new Quittance({ key: shop.keys.full, baseUrl: service.baseUrl })
     const { paymentId } = session.data
     for (let count = 0; count < 101; count++) await client.refunds.create({ paymentId, amount: "0.01" })
@@ -228,7 +228,7 @@ export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one
     expect(asked).toBe(1)
   })
 
-  test("a refund is the one that was asked for in Medusa, and no other of its amount", async () => {
+  test("a refund in Medusa uses the service's refund for it, and no other of the same amount", async () => {
     const client = new Quittance({ key: shop.keys.full, baseUrl: service.baseUrl })
     const session = await sessionIn(await collection(9), 9)
     const { paymentId } = session.data
@@ -246,19 +246,19 @@ export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one
       expect(await refunds("proven")).toHaveLength(count)
     }
 
-    // Two at once ask for one; what proves it does one of them.
+    // Two requests at once create one; its proof completes one of them.
     for (const { error } of await atOnce(2, "refundPayment", terms)) expect(error).toContain("Send 2.00 USDC")
     expect(await refunds("pending")).toHaveLength(1)
     await proven(1)
     const answers = await atOnce(3, "refundPayment", terms)
     expect(answers.filter(({ error }) => error === undefined).length).toBeLessThan(2)
     for (const { error } of answers)
-      if (error !== undefined) expect(error).toContain("Another refund of this payment is being handled")
+      if (error !== undefined) expect(error).toContain("Another refund of this payment is in progress")
     let done = answers.some(({ error }) => error === undefined)
     if (!done) done = (await call("refundPayment", terms)).error === undefined
     expect(done).toBe(true)
 
-    // One that was made in the dashboard is another, unless its id is named.
+    // A refund that was created in the dashboard is another one, unless its id is named.
     const byHand = await client.refunds.create({ paymentId, amount: "2.00" })
     await proven(2)
     const asked = await call("refundPayment", terms)
@@ -268,14 +268,14 @@ export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one
     await client.refunds.cancel(open?.id ?? "")
     const named = { ...terms, note: `Made in the dashboard: ${byHand.id.toUpperCase()}` }
     expect((await call("refundPayment", named)).error).toBeUndefined()
-    // Named again it is done already, and what was cancelled is asked for anew.
+    // Naming it again does not complete a second one; a new refund is created instead.
     const again = await call("refundPayment", named)
     expect(again.error).toContain("Send 2.00 USDC")
     expect(again.error).not.toContain("If you mean")
     expect(await refunds("pending")).toHaveLength(1)
   })
 
-  test("an intent of before that a page still showed pays the session, where its amount is the same", async () => {
+  test("an earlier intent on an open page pays the session if its amount is the same", async () => {
     const id = await collection(7)
     const session = await sessionIn(id, 7)
     const update = { id: session.id, currency_code: "usd", amount: 7, data: session.data }
@@ -288,7 +288,7 @@ export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one
     expect(payment.captured_at).not.toBeNull()
     const refund = await call("refundPayment", { payment_id: payment.id, amount: 7 })
     expect(refund.error).toContain("Send 7.00 USDC")
-    // One of another amount does not.
+    // An earlier intent of another amount does not.
     const other = await sessionIn(await collection(8), 8)
     const more = { id: other.id, currency_code: "usd", amount: 9, data: other.data }
     await call("updatePaymentSession", more)
@@ -296,7 +296,7 @@ export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one
     expect((await call("authorizePaymentSession", other.id, {})).error).toBeDefined()
   })
 
-  test("an intent of before pays the session also where the return URL has changed since", async () => {
+  test("an earlier intent pays the session even if the return URL has changed since", async () => {
     const session = await sessionIn(await collection(11), 11)
     await restart({ returnUrl: "https://moved.example.com/return" })
     const update = { id: session.id, currency_code: "usd", amount: 11, data: session.data }
@@ -309,7 +309,7 @@ export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one
     const hook = { provider: "quittance_quittance", payload }
     expect((await call("getWebhookActionAndData", hook)).answer).toMatchObject({ action: "captured" })
 
-    // What pays another session pays this one never, whatever a storefront says.
+    // A payment of another session never pays this one, whatever a storefront sends.
     const others = [`https://moved.example.com/return?quittance_session=${session.id}`]
     const foreign = Schema.decodeUnknownSync(Session)(
       (
@@ -325,7 +325,7 @@ export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one
     await restart({})
   })
 
-  test("one of before that the merchant gives back by hand pays nothing any more", async () => {
+  test("an earlier payment that the merchant refunds by hand pays nothing any more", async () => {
     const session = await sessionIn(await collection(6), 6)
     await call("updatePaymentSession", {
       id: session.id,
@@ -344,7 +344,7 @@ export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one
     expect((await call("authorizePaymentSession", session.id, {})).error).toBeDefined()
   })
 
-  test("one that the merchant gives back by hand before the session completes pays nothing, and is asked for anew", async () => {
+  test("a payment refunded by hand before completion pays nothing; a new intent is created", async () => {
     const session = await sessionIn(await collection(5), 5)
     await paid(session.data.intentToken, 5_000_000n)
     const refund = await shop.call({
@@ -365,7 +365,7 @@ export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one
     expect(payment.captured_at).not.toBeNull()
   })
 
-  test("what completes no order is given back, and asked for once", async () => {
+  test("a payment that completes no order is refunded, with one refund", async () => {
     const client = new Quittance({ key: shop.keys.full, baseUrl: service.baseUrl })
     const told = async (payload: unknown) =>
       (await call("getWebhookActionAndData", { provider: "quittance_quittance", payload })).answer
@@ -373,7 +373,7 @@ export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one
     const update = (id: string, amount: number, data: unknown) =>
       call("updatePaymentSession", { id, currency_code: "usd", amount, data })
 
-    // The cart was changed after the buyer had opened the payment.
+    // The cart changed after the buyer had opened the payment.
     const changed = await sessionIn(await collection(8), 8)
     await update(changed.id, 9, changed.data)
     const late = await paid(changed.data.intentToken, 8_000_000n)
@@ -383,7 +383,7 @@ export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one
         {
           status: "pending",
           amount: "8.00",
-          reason: "No order in Medusa: its payment session asks for 9.00 USD by now."
+          reason: "No order in Medusa: its payment session now asks for 9.00 USD."
         }
       ])
     }
@@ -393,7 +393,7 @@ export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one
     expect((await call("deletePaymentSession", deleted.id)).error).toBeUndefined()
     expect(await told(await paid(deleted.data.intentToken, 5_000_000n))).toEqual({ action: "not_supported" })
     expect(await refundsOf(deleted.data.paymentId)).toMatchObject([{ status: "pending", amount: "5.00" }])
-    // What the merchant has decided otherwise stays so.
+    // A refund that the merchant cancels is not created again.
     await client.refunds.cancel(deleted.data.paymentId)
     expect(await told(await paidBefore(deleted.data.paymentId))).toEqual({ action: "not_supported" })
     expect(await refundsOf(deleted.data.paymentId)).toMatchObject([{ status: "cancelled" }])
@@ -415,7 +415,7 @@ export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one
     expect(await told(await paid(second.intentToken, 4_000_000n))).toEqual({ action: "not_supported" })
     expect(await refundsOf(second.paymentId)).toMatchObject([{ status: "pending", amount: "4.00" }])
 
-    // What the service refuses to refund, as to a receiving address, it would refuse each time.
+    // If the service refuses a refund, as to a receiving address, it would refuse every time.
     const { receiver } = await Effect.runPromise(service.newMerchant)
     const odd = await sessionIn(await collection(3), 3)
     await call("deletePaymentSession", odd.id)
@@ -424,7 +424,7 @@ export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one
     })
     expect(await refundsOf(odd.data.paymentId)).toEqual([])
 
-    // The return URL was another one when the buyer opened the page: the session is Medusa's all the same.
+    // The return URL was different when the buyer opened the page: the session is Medusa's all the same.
     const moved = await sessionIn(await collection(2), 2)
     const { intentToken, paymentId } = await client.paymentIntents.create({
       amount: "1.50",
@@ -432,7 +432,7 @@ export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one
     })
     expect(await told(await paid(intentToken, 1_500_000n))).toEqual({ action: "not_supported" })
     expect(await refundsOf(paymentId)).toMatchObject([{ status: "pending", amount: "1.50" }])
-    // Of another shop of the merchant, Medusa knows nothing, and asks for nothing.
+    // A session of the merchant's other shop is unknown to Medusa, and is not refunded.
     const elsewhere = await client.paymentIntents.create({
       amount: "1.60",
       intentUrl: "https://other.example.com/return?quittance_session=payses_other"
@@ -440,14 +440,14 @@ export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one
     await told(await paid(elsewhere.intentToken, 1_600_000n))
     expect(await refundsOf(elsewhere.paymentId)).toEqual([])
 
-    // Taxes leave parts of a cent: what the buyer was asked for counts.
+    // Taxes leave fractions of a cent: the amount of the intent counts.
     const taxed = await sessionIn(await collection(1.005), 1.005)
     expect(taxed.data.amount).toBe("1.01")
     expect(await told(await paid(taxed.data.intentToken, 1_010_000n))).toMatchObject({ action: "captured" })
     expect(await refundsOf(taxed.data.paymentId)).toEqual([])
   })
 
-  test("of two payments of a session that Medusa is told of after both have settled, the other one is given back", async () => {
+  test("if both of a session's payments settle before Medusa is notified, the other one is refunded", async () => {
     const client = new Quittance({ key: shop.keys.full, baseUrl: service.baseUrl })
     const told = async (payload: unknown) =>
       (await call("getWebhookActionAndData", { provider: "quittance_quittance", payload })).answer
@@ -474,7 +474,7 @@ export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one
     expect(session.data.paymentId).toBe(data.paymentId)
   })
 
-  test("a total that changes makes a new intent; another currency is refused", async () => {
+  test("a changed total creates a new intent; another currency is refused", async () => {
     const id = await collection(10)
     const session = await sessionIn(id, 10)
     const changed = Schema.decodeUnknownSync(Session)(
@@ -495,6 +495,6 @@ export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one
       amount: 10,
       data: {}
     })
-    expect(euros.error).toContain("US dollars alone, not EUR")
+    expect(euros.error).toContain("only US dollars, not EUR")
   })
 })

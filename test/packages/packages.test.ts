@@ -1,4 +1,4 @@
-// The packages, installed into empty projects without a registry, on what is on this machine.
+// The packages, installed into empty projects without a registry, with the programs on this machine.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -43,7 +43,7 @@ export const told = (detail: CheckoutEventDetail): string => detail.state\n`
   })
   afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
-  test("depend on nothing, and carry a licence and a README", () => {
+  test("depend on nothing, and include a licence and a README", () => {
     for (const name of readdirSync(installed(""))) {
       const manifest = JSON.parse(readFileSync(installed(`${name}/package.json`), "utf8"))
       expect(manifest.dependencies).toBeUndefined()
@@ -54,12 +54,12 @@ export const told = (detail: CheckoutEventDetail): string => detail.state\n`
     expect(readdirSync(installed("")).toSorted()).toEqual(["agent-proxy", "checkout", "cli", "client"])
   })
 
-  test("the client is smaller than 32 kB as it is downloaded, and its module than 30 kB", () => {
+  test("the client's download is smaller than 32 kB, and its module than 30 kB", () => {
     expect(statSync(tarballOf("client")).size).toBeLessThan(32_000)
     expect(statSync(installed("client/client.js")).size).toBeLessThan(30_000)
   })
 
-  test("no package reaches into the service's sources", () => {
+  test("no package imports the service's sources", () => {
     for (const name of ["client", "checkout", "cli"])
       for (const path of readdirSync(installed(name), { recursive: true, encoding: "utf8" })) {
         if (!/\.(js|ts)$/.test(path)) continue
@@ -85,7 +85,7 @@ export const told = (detail: CheckoutEventDetail): string => detail.state\n`
     })
   }
 
-  test("the checkout's types pass too", () => {
+  test("the checkout's types pass tsc --strict too", () => {
     const flags =
       "--strict --noEmit --ignoreConfig --module nodenext --target es2022 --lib es2023,dom --types"
     expect(
@@ -93,7 +93,7 @@ export const told = (detail: CheckoutEventDetail): string => detail.state\n`
     ).toEqual({ exitCode: 0, output: "" })
   })
 
-  test("the command line prints its help, and says what to do without a login", () => {
+  test("the command line prints its help, and without a login says what to do", () => {
     const command = join(directory, "node_modules/.bin/quittance")
     const env = { PATH: process.env["PATH"], QUITTANCE_CONFIG: join(directory, "none.json") }
     expect(run([command, "help"], directory, env).output).toContain("listen")
@@ -102,11 +102,11 @@ export const told = (detail: CheckoutEventDetail): string => detail.state\n`
     expect(refused.output).toContain("quittance login")
     expect(run([command, "payment"], directory, env)).toEqual({
       exitCode: 2,
-      output: "Which one? `quittance payments`\n"
+      output: "There is no command `payment`.\nDid you mean `quittance payments`?\n"
     })
   })
 
-  test("the agent's proxy is a command for Node", () => {
+  test("the agent proxy is a command for Node", () => {
     const refused = run([join(directory, "node_modules/.bin/quittance-agent-proxy")], directory, {
       PATH: process.env["PATH"]
     })
@@ -115,7 +115,7 @@ export const told = (detail: CheckoutEventDetail): string => detail.state\n`
   })
 
   for (const [runtime, program] of Object.entries({ node: node ?? "node", bun: process.execPath })) {
-    test(`the agent's proxy starts on ${runtime}, and speaks MCP`, () => {
+    test(`the agent proxy starts on ${runtime}, and speaks MCP`, () => {
       const command = [program, installed("agent-proxy/bin.js")]
       const refused = run(command, directory, { PATH: process.env["PATH"] })
       expect(refused.exitCode).toBe(1)
@@ -143,7 +143,7 @@ export const told = (detail: CheckoutEventDetail): string => detail.state\n`
       expect(spoken.stdout.toString()).toContain('"serverInfo"')
     })
 
-    test(`the agent's proxy on ${runtime} pays, and changes nothing that it passes on but where its resource's redirects lead`, async () => {
+    test(`the agent proxy on ${runtime} pays, and changes only where redirects lead`, async () => {
       expect(await buyThroughProxy([program, installed("agent-proxy/bin.js")], directory)).toEqual({
         status: 200,
         paid: "0.25",

@@ -1,4 +1,4 @@
-// The packages on runtimes, compilers and bundlers that a registry has: `bun run test:packages`.
+// The packages on runtimes, compilers and bundlers from a registry: `bun run test:packages`.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { mkdtempSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -75,7 +75,7 @@ export const wrong = createElement(QuittanceCheckout, { baseUrl: "https://pay.ex
       expect(prints(node, "shop.cjs")).toBe(shopPrints)
       expect(prints(node, bin("quittance"), "help")).toContain("listen")
     })
-    test(`the agent's proxy on ${name}`, async () => {
+    test(`the agent proxy on ${name}`, async () => {
       const command = [node, join(directory, "node_modules/@quittance/agent-proxy/bin.js")]
       expect(await buyThroughProxy(command, directory)).toMatchObject({
         goods: "the goods",

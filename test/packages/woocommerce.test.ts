@@ -1,5 +1,5 @@
-// The WooCommerce plugin as it is handed out, against the service. WordPress and WooCommerce themselves are not
-// to be had from the machine's packages: `languages/woocommerce.php` stands in for what the plugin uses of them.
+// The WooCommerce plugin as it is distributed, against the service. The machine's packages have no WordPress or
+// WooCommerce: `languages/woocommerce.php` is a stand-in for the functions that the plugin uses.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { createHmac } from "node:crypto"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
@@ -98,7 +98,7 @@ describe("The WooCommerce plugin", () => {
         body: { intentToken }
       })
     ).body.payment
-  /** Pays what the token commits to; what the service then delivers. */
+  /** Pays what the token commits to; returns the service's delivery. */
   const paid = async (intentToken: string, atomic: bigint) => {
     const payment = await open(intentToken)
     const transactionId = await shop.transfer(atomic)
@@ -117,10 +117,10 @@ describe("The WooCommerce plugin", () => {
   const testPhp = (name: string, body: () => Promise<void>) => test.skipIf(lacking)(`${name}${without}`, body)
 
   testPhp(
-    "an order is paid once, by the signed webhook alone, and by one payment however often it is tried",
+    "an order is paid once, only by the signed webhook, and has one payment however often it is tried",
     async () => {
       const first = tokenOf((await gateway("one", "pay")).said)
-      // Again at once, and again when the payment is open: the same payment.
+      // Trying again, at once and with the payment open, gives the same payment.
       expect(tokenOf((await gateway("one", "pay")).said)).toBe(first)
       await open(first)
       expect(tokenOf((await gateway("one", "pay")).said)).toBe(first)
@@ -133,14 +133,14 @@ describe("The WooCommerce plugin", () => {
         expect(answer.said).toEqual([200, said])
         expect(answer.order).toMatchObject({ transaction: transactionId, completed: 1 })
       }
-      // Who comes back to pay is sent to the order.
+      // A buyer who comes back to pay is sent to the order.
       expect((await gateway("one", "pay")).said).toMatchObject({
         redirect: "https://shop.example.com/checkout/order-received/1042/?key=wc_order_abc"
       })
     }
   )
 
-  testPhp("of deliveries of one event at the same moment, one completes the order", async () => {
+  testPhp("of several deliveries of one event at once, one completes the order", async () => {
     const token = tokenOf((await gateway("seven", "pay")).said)
     const { body, headers, transactionId } = await paid(token, 42_500_000n)
     const answers = await Promise.all(
@@ -151,7 +151,7 @@ describe("The WooCommerce plugin", () => {
     expect(await Bun.file(join(directory, "seven.json.completed")).text()).toBe(`${transactionId}\n`)
     expect(await Bun.file(join(directory, "seven.json.options")).text()).toBe("[]")
 
-    // What a process that died has left is waited for, and then taken over.
+    // The lock of a process that died is waited for, then taken over.
     const later = await paid(tokenOf((await gateway("eight", "pay")).said), 42_500_000n)
     const held = (secondsAgo: number) =>
       Bun.write(
@@ -161,13 +161,13 @@ describe("The WooCommerce plugin", () => {
     await held(0)
     expect((await gateway("eight", "webhook", later)).said).toEqual([
       503,
-      "another delivery for this order is being handled"
+      "another delivery for this order is in progress"
     ])
     await held(600)
     expect((await gateway("eight", "webhook", later)).said).toEqual([200, "paid"])
   })
 
-  testPhp("a refund is done once the chain has proven it", async () => {
+  testPhp("a refund is complete once the chain has proven it", async () => {
     const asked = (await gateway("one", "refund", { amount: "2.50" })).said
     expect(asked).toMatchObject({
       message: expect.stringContaining(`Send 2.50 USDC from your receiving address to ${buyer}`)
@@ -180,11 +180,11 @@ describe("The WooCommerce plugin", () => {
       await Bun.sleep(100)
     }
     expect(said).toBe(true)
-    // One transfer is one refund: the next one is asked for.
+    // One transfer proves one refund: the next one is created.
     expect((await gateway("one", "refund", { amount: "2.50" })).said).toMatchObject(toSend("2.50"))
   })
 
-  /** A service that has refunds alone, which the test moves on. */
+  /** A service with only refunds, whose states the test changes. */
   const refundDesk = (before: ReadonlyArray<object> = [], delay = 0) => {
     const asked: Array<{ id: string; amount: string; status: string; droppedAt?: string }> = []
     const server = Bun.serve({
@@ -212,9 +212,9 @@ describe("The WooCommerce plugin", () => {
     return { asked, refund, [Symbol.asyncDispose]: () => server.stop(true) }
   }
   const toSend = (amount: string) => ({ message: expect.stringContaining(`Send ${amount} USDC`) })
-  const notAskedFor = { message: expect.stringContaining("was not asked for here") }
+  const notAskedFor = { message: expect.stringContaining("was not requested here") }
 
-  testPhp("a refund whose transfer has left the chain is not done", async () => {
+  testPhp("a refund whose transfer has left the chain is not complete", async () => {
     await using desk = refundDesk()
     expect(await desk.refund("one", "3.00")).toMatchObject(toSend("3.00"))
     Object.assign(desk.asked[0] ?? {}, { status: "proven", droppedAt: new Date().toISOString() })
@@ -224,14 +224,14 @@ describe("The WooCommerce plugin", () => {
     expect(desk.asked).toHaveLength(1)
   })
 
-  testPhp("a refund that the shop has not asked for passes for none of its own", async () => {
+  testPhp("a refund that the shop did not request does not count as one of its own", async () => {
     const before = ["proven", "pending", "failed"].map((status) => ({
       id: crypto.randomUUID(),
       amount: "3.50",
       status
     }))
     await using desk = refundDesk(before)
-    // Whoever has made it in the dashboard records it by hand.
+    // A refund created in the dashboard is recorded by hand.
     expect(await desk.refund("one", "3.50")).toMatchObject(notAskedFor)
     expect(desk.asked).toEqual([])
     await gateway("one", "refund by hand", { amount: "3.50" })
@@ -242,7 +242,7 @@ describe("The WooCommerce plugin", () => {
     expect(await desk.refund("one", "3.50")).toBe(true)
   })
 
-  testPhp("one that was asked for and recorded by hand does not pass for the next one", async () => {
+  testPhp("a requested refund that was recorded by hand does not count as the next one", async () => {
     await using desk = refundDesk()
     for (const status of ["proven", "pending"]) {
       expect(await desk.refund("one", "6.00")).toMatchObject(toSend("6.00"))
@@ -255,7 +255,7 @@ describe("The WooCommerce plugin", () => {
     expect(desk.asked).toHaveLength(3)
   })
 
-  testPhp("one that was cancelled, or failed, is asked for anew", async () => {
+  testPhp("after a cancelled or failed refund a new one is created", async () => {
     await using desk = refundDesk()
     for (const status of ["cancelled", "failed"]) {
       expect(await desk.refund("one", "7.00")).toMatchObject(toSend("7.00"))
@@ -265,7 +265,7 @@ describe("The WooCommerce plugin", () => {
     expect(new Set(desk.asked.map(({ id }) => id)).size).toBe(3)
   })
 
-  testPhp("one whose answer is lost is asked for again by the same id", async () => {
+  testPhp("a refund whose answer is lost is requested again with the same id", async () => {
     const ids: Array<string> = []
     await using away = Bun.serve({
       port: 0,
@@ -286,7 +286,7 @@ describe("The WooCommerce plugin", () => {
     expect(new Set(ids).size).toBe(1)
   })
 
-  testPhp("of two refunds of one amount at the same moment, one transfer does one", async () => {
+  testPhp("of two refunds of one amount at once, one transfer completes one", async () => {
     const event = await paid(tokenOf((await gateway("eleven", "pay")).said), 42_500_000n)
     expect((await gateway("eleven", "webhook", event)).said).toEqual([200, "paid"])
     await using desk = refundDesk([], 300)
@@ -300,7 +300,7 @@ describe("The WooCommerce plugin", () => {
   })
 
   testPhp(
-    "a service that is away keeps no order: the delivery is answered at once, and comes again",
+    "a service that is down delays no order: the delivery is answered at once, and sent again",
     async () => {
       const { body, headers } = await paid(tokenOf((await gateway("ten", "pay")).said), 42_500_000n)
       let asked = 0
@@ -319,7 +319,7 @@ describe("The WooCommerce plugin", () => {
     }
   )
 
-  testPhp("an event that comes again ships no order that was cancelled since", async () => {
+  testPhp("a repeated event does not ship an order that was cancelled since", async () => {
     const { body, headers, transactionId } = await paid(
       tokenOf((await gateway("four", "pay")).said),
       42_500_000n
@@ -332,7 +332,7 @@ describe("The WooCommerce plugin", () => {
   })
 
   testPhp(
-    "a shop whose signing secret is not entered yet believes nobody, whoever signs with none",
+    "a shop without a signing secret believes no webhook, not even one signed with an empty secret",
     async () => {
       const t = Math.floor(Date.now() / 1000)
       const changes = [{ amountAtomic: "42500000" }]
@@ -359,7 +359,7 @@ describe("The WooCommerce plugin", () => {
     }
   )
 
-  testPhp("an order whose total has changed since is held, not shipped", async () => {
+  testPhp("an order whose total has changed is put on hold, not shipped", async () => {
     const token = tokenOf((await gateway("two", "pay")).said)
     await gateway("two", "total", { total: "50.00" })
     const { body, headers } = await paid(token, 42_500_000n)
@@ -367,15 +367,15 @@ describe("The WooCommerce plugin", () => {
     expect(answer.said).toEqual([200, "on hold"])
     expect(answer.order.status).toBe("on-hold")
     expect(answer.order.completed).toBeUndefined()
-    // Come to terms about, and told of again.
+    // Resolved by the shop, and delivered again.
     await gateway("two", "status", { status: "processing" })
     const again = await gateway("two", "webhook", { body, headers })
     expect(again.said).toEqual([200, "paid already"])
     expect(again.order.notes).toHaveLength(1)
   })
 
-  testPhp("an order in another currency than the shop's present one is not taken for dollars", async () => {
-    // As one that was made before the shop changed to dollars, or by hand.
+  testPhp("an order in another currency than the shop's is not paid in dollars", async () => {
+    // Like an order from before the shop changed to dollars, or one created by hand.
     await gateway("eighteen", "currency", { currency: "EUR" })
     expect((await gateway("eighteen", "pay")).said).toEqual({ result: "failure" })
     const token = tokenOf((await gateway("nineteen", "pay")).said)
@@ -384,7 +384,7 @@ describe("The WooCommerce plugin", () => {
     expect([said, order.status, order.completed]).toEqual([[200, "on hold"], "on-hold", undefined])
   })
 
-  testPhp("who comes back without having paid is told so, and where to pay", async () => {
+  testPhp("a buyer who returns without paying is told so, and where to pay", async () => {
     const token = tokenOf((await gateway("twenty-one", "pay")).said)
     const thanks = "Thank you. Your order has been received."
     expect((await gateway("twenty-one", "received")).said).toBe(
@@ -395,7 +395,7 @@ describe("The WooCommerce plugin", () => {
     expect((await gateway("twenty-one", "received")).said).toBe(thanks)
   })
 
-  testPhp("an order whose total has more decimals is paid by what was asked for it", async () => {
+  testPhp("an order whose total has more decimals is paid by the amount of its intent", async () => {
     // From PHP 8.4 on, a hundred times 1.005 rounds to 100, and 1.005 to 1.01.
     await gateway("twenty", "total", { total: "1.005" })
     const token = tokenOf((await gateway("twenty", "pay")).said)
@@ -404,22 +404,25 @@ describe("The WooCommerce plugin", () => {
     expect((await gateway("twenty", "webhook", await paid(token, 1_010_000n))).said).toEqual([200, "paid"])
   })
 
-  testPhp("who has paid before the total changed is not asked again before the webhook came", async () => {
-    const event = await paid(tokenOf((await gateway("twenty-two", "pay")).said), 42_500_000n)
-    await gateway("twenty-two", "total", { total: "50.00" })
-    expect((await gateway("twenty-two", "pay")).said).toMatchObject({
-      redirect: "https://shop.example.com/checkout/order-received/1042/?key=wc_order_abc"
-    })
-    expect((await gateway("twenty-two", "webhook", event)).said).toEqual([200, "on hold"])
-    // Once the shop has looked at it, and asks for the present total.
-    await gateway("twenty-two", "status", { status: "pending" })
-    expect((await open(tokenOf((await gateway("twenty-two", "pay")).said))).amount).toBe("50.00")
-  })
+  testPhp(
+    "a buyer who paid before the total changed is not asked again before the webhook arrives",
+    async () => {
+      const event = await paid(tokenOf((await gateway("twenty-two", "pay")).said), 42_500_000n)
+      await gateway("twenty-two", "total", { total: "50.00" })
+      expect((await gateway("twenty-two", "pay")).said).toMatchObject({
+        redirect: "https://shop.example.com/checkout/order-received/1042/?key=wc_order_abc"
+      })
+      expect((await gateway("twenty-two", "webhook", event)).said).toEqual([200, "on hold"])
+      // Once the shop has reviewed the order, and requests the present total.
+      await gateway("twenty-two", "status", { status: "pending" })
+      expect((await open(tokenOf((await gateway("twenty-two", "pay")).said))).amount).toBe("50.00")
+    }
+  )
 
-  testPhp("a copy of an order, as a renewal, is paid on its own", async () => {
+  testPhp("a copy of an order, such as a renewal, has its own payment", async () => {
     const token = tokenOf((await gateway("twenty-three", "pay")).said)
     await paid(token, 42_500_000n)
-    // What is kept of the order is copied with it.
+    // The plugin's data about the order are copied with it.
     await Bun.write(join(directory, "twenty-four.json"), Bun.file(join(directory, "twenty-three.json")))
     const copy = { ORDER: "1043" }
     const ofCopy = tokenOf((await gateway("twenty-four", "pay", {}, copy)).said)
@@ -427,18 +430,21 @@ describe("The WooCommerce plugin", () => {
     expect(tokenOf((await gateway("twenty-four", "pay", {}, copy)).said)).toBe(ofCopy)
   })
 
-  testPhp("an order that WooCommerce has not completed is told of again, until it has", async () => {
-    const event = await paid(tokenOf((await gateway("fifteen", "pay")).said), 42_500_000n)
-    for (const COMPLETES of ["failed", "unsaved"]) {
-      const { order, said } = await gateway("fifteen", "webhook", event, { COMPLETES })
-      expect(said).toEqual([503, "WooCommerce has not completed the payment"])
-      expect(order.transaction).toBeUndefined()
+  testPhp(
+    "an order that WooCommerce failed to complete is delivered again, until it is complete",
+    async () => {
+      const event = await paid(tokenOf((await gateway("fifteen", "pay")).said), 42_500_000n)
+      for (const COMPLETES of ["failed", "unsaved"]) {
+        const { order, said } = await gateway("fifteen", "webhook", event, { COMPLETES })
+        expect(said).toEqual([503, "WooCommerce has not completed the payment"])
+        expect(order.transaction).toBeUndefined()
+      }
+      const { order, said } = await gateway("fifteen", "webhook", event)
+      expect([said, order.status, order.completed]).toEqual([[200, "paid"], "processing", 1])
     }
-    const { order, said } = await gateway("fifteen", "webhook", event)
-    expect([said, order.status, order.completed]).toEqual([[200, "paid"], "processing", 1])
-  })
+  )
 
-  testPhp("a payment of an order whose status takes none is for a person to look at", async () => {
+  testPhp("a payment of an order that cannot be paid any more is put on hold for a person", async () => {
     const first = await paid(tokenOf((await gateway("sixteen", "pay")).said), 42_500_000n)
     await gateway("sixteen", "status", { status: "trash" })
     for (const said of ["on hold", "paid already"]) {
@@ -448,7 +454,7 @@ describe("The WooCommerce plugin", () => {
       expect(answer.order.notes).toEqual([expect.stringContaining(`${first.transactionId} paid the order`)])
     }
 
-    // One of the shop's own, of an order that was paid before: it stays where it is.
+    // A status of the shop's own, for an order that is paid already: it does not change.
     const paidFirst = await paid(tokenOf((await gateway("seventeen", "pay")).said), 42_500_000n)
     expect((await gateway("seventeen", "webhook", paidFirst)).said).toEqual([200, "paid"])
     await gateway("seventeen", "status", { status: "shipped" })
@@ -466,32 +472,32 @@ describe("The WooCommerce plugin", () => {
     )
     const { order, said } = await gateway("seventeen", "webhook", second)
     expect([said, order.status]).toEqual([[200, "paid already"], "shipped"])
-    expect(order.notes).toEqual([expect.stringContaining("Paid once more, by transaction 0x2")])
+    expect(order.notes).toEqual([expect.stringContaining("Paid a second time, by transaction 0x2")])
   })
 
-  testPhp("an event that comes after its payment was given back ships nothing", async () => {
+  testPhp("an event that arrives after a refund of its payment ships nothing", async () => {
     const { body, headers } = await paid(tokenOf((await gateway("nine", "pay")).said), 42_500_000n)
     const paymentId = headers["quittance-payment-id"]
     const refund = { method: "POST" as const, path: "/api/v1/refunds", key: shop.keys.full }
     expect((await shop.call({ ...refund, body: { paymentId } })).status).toBe(201)
-    // As long as the service does not say, the event is sent again.
+    // While the service cannot confirm it, the event is sent again.
     const away = { WC_SECRET_KEY: "sk_test_wrong" }
     expect((await gateway("nine", "webhook", { body, headers }, away)).said).toEqual([503, "INVALID_API_KEY"])
-    for (const said of ["given back", "paid already"]) {
+    for (const said of ["refunded", "paid already"]) {
       const answer = await gateway("nine", "webhook", { body, headers })
       expect(answer.said).toEqual([200, said])
       expect(answer.order.status).toBe("on-hold")
       expect(answer.order.completed).toBeUndefined()
       expect(answer.order.notes).toHaveLength(1)
     }
-    // Once the shop asks for it again, the order is paid anew.
+    // Once the shop requests payment again, the order is paid again.
     await gateway("nine", "status", { status: "pending" })
     const anew = await paid(tokenOf((await gateway("nine", "pay")).said), 42_500_000n)
     const { order, said } = await gateway("nine", "webhook", anew)
     expect([said, order.transaction]).toEqual([[200, "paid"], anew.transactionId])
   })
 
-  testPhp("a second payment of an order is noted once, also where the order was refunded", async () => {
+  testPhp("a second payment of an order is noted once, also if the order was refunded", async () => {
     const settled = async (intentUrl: string) => {
       const transactionId = `0x${crypto.randomUUID()}`
       const change = { amountAtomic: "42500000", chainId: 84_532, receiver: "0x", tokenAddress: "0x" }
@@ -513,15 +519,15 @@ describe("The WooCommerce plugin", () => {
         expect(said).toEqual([200, "paid already"])
         expect(order).toMatchObject({ status, completed: 1 })
         expect(order.notes).toHaveLength(count)
-        expect(order.notes?.at(-1)).toContain("Refund that one at your Quittance service")
+        expect(order.notes?.at(-1)).toContain("Refund that payment in your Quittance dashboard")
       }
     }
-    // What names no order pays none.
+    // A payment without an order's URL pays none.
     for (const other of ["https://pay.example.com/link/abc", "https://shop.example.com/?key[]=wc_order_abc"])
       expect((await gateway("seven", "webhook", await settled(other))).said).toEqual([404, "no such order"])
   })
 
-  testPhp("the checkout block offers it as the classic checkout does", async () => {
+  testPhp("the checkout block offers the payment method as the classic checkout does", async () => {
     const methodsIn = Schema.decodeUnknownSync(
       Schema.Array(
         Schema.Struct({
@@ -558,8 +564,8 @@ describe("The WooCommerce plugin", () => {
     ])
   })
 
-  testPhp("an order that is tried twice at the same moment has one payment", async () => {
-    // Each has looked before the first has its intent.
+  testPhp("two attempts to pay an order at the same moment create one payment", async () => {
+    // Both have checked before the first has its intent.
     await using slow = Bun.serve({
       port: 0,
       hostname: "127.0.0.1",
@@ -579,7 +585,7 @@ describe("The WooCommerce plugin", () => {
   })
 
   testPhp(
-    "it is offered for US dollars and with every setting alone; a service that is away breaks no checkout",
+    "offered only for US dollars and with every setting; a service that is down breaks no checkout",
     async () => {
       expect((await gateway("three", "available")).said).toBe(true)
       expect((await gateway("three", "available", {}, { CURRENCY: "EUR" })).said).toBe(false)

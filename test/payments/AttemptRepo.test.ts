@@ -1,11 +1,13 @@
-// What every PaymentRepo knows of wallets that pay.
+// The contract of every PaymentRepo for paying wallets.
 
 import { describe, expect } from "bun:test"
 import { Effect, Option } from "effect"
 import type { Address } from "../../src/domain/Chain.ts"
+import type { Tenant } from "../../src/domain/Merchant.ts"
 import type { Payment } from "../../src/domain/Payment.ts"
 import { AttemptRepo } from "../../src/payments/AttemptRepo.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
+import { TransferRepo } from "../../src/payments/TransferRepo.ts"
 import {
   address,
   after,
@@ -18,11 +20,12 @@ import {
   onPostgres,
   opened,
   payer,
+  settlementOf,
   start
 } from "./repoFixtures.ts"
 
 describe("AttemptRepo on Postgres", () => {
-  onPostgres("an attempt takes no nonce that is mined already, and an authorization none at all", () =>
+  onPostgres("an attempt gets no nonce that is already mined, and an authorization none at all", () =>
     Effect.gen(function* () {
       const attemptRepo = yield* AttemptRepo
       const tenant = yield* newTenant()
@@ -44,7 +47,7 @@ describe("AttemptRepo on Postgres", () => {
   )
 
   onPostgres(
-    "a transfer above the block of the wallet's open attempt is unclaimed, whatever our clock says",
+    "a transfer above the block of the wallet's open attempt is unclaimed, whatever the service's clock says",
     () =>
       Effect.gen(function* () {
         const attemptRepo = yield* AttemptRepo
@@ -63,12 +66,12 @@ describe("AttemptRepo on Postgres", () => {
   )
 
   onPostgres(
-    "a transfer above the height at which a payment opened came since then, whatever our clock says",
+    "a transfer above a payment's opening height came after it, whatever the service's clock says",
     () =>
       Effect.gen(function* () {
         const attemptRepo = yield* AttemptRepo
         const tenant = yield* newTenant()
-        // `arrived` puts it into block 1,001.
+        // `arrived` puts the transfer into block 1,001.
         const lower = yield* opened(tenant, after(120), 1_000_000n, 1_000n)
         const equal = yield* opened(tenant, after(120), 1_000_000n, 1_001n)
         yield* arrived(tenant, hash(1))
@@ -89,7 +92,7 @@ describe("AttemptRepo on Postgres", () => {
   )
 
   onPostgres(
-    "what a wallet has sent may be for another payment that it reports, by that transaction or within half an hour",
+    "a wallet's transfer may be meant for another payment that it reports, by its hash or within half an hour",
     () =>
       Effect.gen(function* () {
         const repo = yield* PaymentRepo
@@ -125,7 +128,7 @@ describe("AttemptRepo on Postgres", () => {
   )
 
   onPostgres(
-    "a wallet that has reported is not asked again for half an hour; the newest attempt is told first",
+    "a wallet that has reported is not asked to pay again for half an hour; the newest attempt comes first",
     () =>
       Effect.gen(function* () {
         const repo = yield* PaymentRepo
@@ -160,7 +163,85 @@ describe("AttemptRepo on Postgres", () => {
       })
   )
 
-  onPostgres("an address is shown of a pending payment alone", () =>
+  const confirmingOf = (tenant: Tenant, payment: Payment) =>
+    Effect.flatMap(AttemptRepo, (repo) =>
+      Effect.map(repo.attempts(tenant, payment.id), (known) => Option.getOrThrow(known).confirming)
+    )
+
+  onPostgres(
+    "a report confirms only once the chain shows that it pays; a refusal ends that, a node's failure does not",
+    () =>
+      Effect.gen(function* () {
+        const repo = yield* PaymentRepo
+        const tenant = yield* newTenant()
+        const payment = yield* opened(tenant)
+        const evidence = evidenceOf(hash(1))
+        const report = { ...tenant, paymentId: payment.id, payerType: "human" as const }
+        yield* repo.report({ ...report, evidence, at: start, nextCheckAt: after(60) })
+        yield* repo.report({ ...report, evidence: evidenceOf(hash(2)), at: start, nextCheckAt: after(60) })
+        expect(yield* confirmingOf(tenant, payment)).toBeNull()
+        const verdicts = [
+          ["not_found", null],
+          ["rpc_unavailable", null],
+          ["confirmations", hash(1)],
+          ["finalized", hash(1)],
+          ["disagreement", hash(1)],
+          ["spreading", hash(1)],
+          ["amount", null],
+          ["rpc_unavailable", null],
+          ["safe", hash(1)],
+          ["denied", null],
+          ["finalized", hash(1)]
+        ] as const
+        for (const [index, [reason, confirming]] of verdicts.entries()) {
+          yield* repo.noteVerdict(payment.id, evidence, { reason, at: after(index + 1) })
+          expect([reason, yield* confirmingOf(tenant, payment)]).toEqual([reason, confirming])
+        }
+        yield* repo.settle(yield* settlementOf(payment, hash(1)))
+        expect(yield* confirmingOf(tenant, payment)).toBeNull()
+      })
+  )
+
+  onPostgres(
+    "a transfer read from the chain counts as confirming for the payment that its wallet announced",
+    () =>
+      Effect.gen(function* () {
+        const repo = yield* PaymentRepo
+        const attemptRepo = yield* AttemptRepo
+        const transferRepo = yield* TransferRepo
+        const tenant = yield* newTenant()
+        const [announced, later, never] = [
+          yield* opened(tenant),
+          yield* opened(tenant),
+          yield* opened(tenant)
+        ]
+        const announce = (payment: Payment, blockNumber: bigint) =>
+          Effect.flatMap(attemptOf({ blockNumber }), (attempt) =>
+            attemptRepo.announce({ ...tenant, paymentId: payment.id, attempt, minedNonce: null })
+          )
+        yield* announce(announced, 1_000n)
+        // `arrived` puts the transfer into block 1,001.
+        yield* announce(later, 1_001n)
+        const id = yield* arrived(tenant, hash(1))
+        expect(yield* confirmingOf(tenant, announced)).toBe(hash(1))
+        for (const other of [later, never]) expect(yield* confirmingOf(tenant, other)).toBeNull()
+        // Its wallet reports which payment it is for.
+        const report = { ...tenant, paymentId: later.id, evidence: evidenceOf(hash(1)) }
+        yield* repo.report({ ...report, payerType: "human", at: after(6), nextCheckAt: after(60) })
+        expect(yield* confirmingOf(tenant, announced)).toBeNull()
+        yield* repo.noteCheck(
+          later.id,
+          report.evidence,
+          { reason: "too_old", at: after(7) },
+          { heldUntil: after(60), nextCheckAt: null }
+        )
+        expect(yield* confirmingOf(tenant, announced)).toBe(hash(1))
+        yield* transferRepo.noteMatch(id, { kind: "unknown" })
+        expect(yield* confirmingOf(tenant, announced)).toBeNull()
+      })
+  )
+
+  onPostgres("an address is shown only of a pending payment", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const attemptRepo = yield* AttemptRepo

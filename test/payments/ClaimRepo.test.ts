@@ -1,4 +1,4 @@
-// How the claim of a settled payment follows its money, where the chain no longer shows its transfer.
+// How the claim of a settled payment moves if the chain no longer shows its transfer.
 
 import { describe, expect } from "bun:test"
 import { Effect, Option, Result } from "effect"
@@ -32,29 +32,31 @@ describe("ClaimRepo on Postgres", () => {
       const tenant = yield* newTenant()
       const payment = yield* opened(tenant)
       yield* repo.settle(yield* settlementOf(payment, hash(1)))
-      yield* repo.takeWatched(after(60), after(90), 10)
+      yield* repo.takeWatched("test", after(60), after(90), 10)
       const lost = { droppedAt: after(61), watchAt: null }
       expect(yield* repo.noteWatched({ paymentId: payment.id, heldUntil: after(90) }, lost)).toBeTrue()
       yield* arrived(tenant, hash(2))
-      expect(yield* repo.takeWatched(after(99999), after(999999), 10)).toHaveLength(0)
+      expect(yield* repo.takeWatched("test", after(99999), after(999999), 10)).toHaveLength(0)
       yield* arrived(tenant, hash(1), after(80))
-      // A node that lags would have it given up once more.
-      expect(yield* repo.takeWatched(after(139), after(170), 10)).toHaveLength(0)
-      expect(yield* repo.takeWatched(after(140), after(170), 10)).toMatchObject([
+      // A lagging node would give it up once more.
+      expect(yield* repo.takeWatched("test", after(139), after(170), 10)).toHaveLength(0)
+      expect(yield* repo.takeWatched("test", after(140), after(170), 10)).toMatchObject([
         { paymentId: payment.id, droppedAt: after(61) }
       ])
       yield* repo.noteWatched(
         { paymentId: payment.id, heldUntil: after(170) },
         { droppedAt: null, watchAt: null }
       )
-      // What is final is not.
+      // A final block is not watched.
       yield* arrived(tenant, hash(1), after(85))
-      expect(yield* repo.takeWatched(after(99999), after(999999), 10)).toHaveLength(0)
+      expect(yield* repo.takeWatched("test", after(99999), after(999999), 10)).toHaveLength(0)
     })
   )
 
   describe("a claim whose transfer the chain no longer shows", () => {
-    /** A payment that the first transfer has settled, and a second one like it, in a block that has taken that one's place. */
+    /**
+     * A payment that the first transfer has settled, and an equal second one in a block that has replaced the first's.
+     */
     const settled = Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const claimRepo = yield* ClaimRepo
@@ -71,7 +73,7 @@ describe("ClaimRepo on Postgres", () => {
         transfer: { ...transfer, blockHash: hash(8), blockNumber: 110n }
       })
       const lose = Effect.gen(function* () {
-        yield* repo.takeWatched(after(60), after(90), 10)
+        yield* repo.takeWatched("test", after(60), after(90), 10)
         const lost = { droppedAt: after(61), watchAt: null }
         expect(yield* repo.noteWatched({ paymentId: payment.id, heldUntil: after(90) }, lost)).toBeTrue()
       })
@@ -80,7 +82,7 @@ describe("ClaimRepo on Postgres", () => {
     })
 
     onPostgres(
-      "follows to the transfer that stands for it: one pays it, the other nothing, and nobody is told again",
+      "moves to the equal transfer: it pays the payment, the first pays nothing, and no webhook is sent again",
       () =>
         Effect.gen(function* () {
           const { first, lose, payment, replace, repo, claimRepo, second, tenant, transferOf } =
@@ -108,14 +110,14 @@ describe("ClaimRepo on Postgres", () => {
             value: { settledAt: after(6), reported: { evidence: { transactionId: hash(1) } } }
           })
           expect(yield* webhooks.listDeliveries(tenant, 10)).toHaveLength(1)
-          // Looked at at once, as one that stands for another.
-          expect(yield* repo.takeWatched(after(120), after(150), 10)).toMatchObject([
+          // Due at once, as a replacement.
+          expect(yield* repo.takeWatched("test", after(120), after(150), 10)).toMatchObject([
             { paymentId: payment.id, transactionId: hash(2), droppedAt: null, isReplacement: true }
           ])
         })
     )
 
-    onPostgres("leaves a transfer that pays another payment where it returns, by a delivery of its own", () =>
+    onPostgres("leaves alone a transfer that returns and pays another payment, with its own delivery", () =>
       Effect.gen(function* () {
         const { first, lose, payment, replace, repo, tenant, transferOf } = yield* settled
         const webhooks = yield* WebhookRepo
@@ -126,7 +128,7 @@ describe("ClaimRepo on Postgres", () => {
         const other = yield* opened(tenant)
         const settlement = yield* settlementOf(other, hash(1))
         const { body } = settlement.delivery
-        // Its id follows from the transfer.
+        // Its id is derived from the transfer.
         const delivery = { id: told?.id ?? "", body }
         expect(Option.isSome(yield* repo.settle({ ...settlement, delivery, at: after(131) }))).toBeTrue()
         expect(yield* transferOf(first)).toMatchObject({ paymentId: other.id })
@@ -138,7 +140,7 @@ describe("ClaimRepo on Postgres", () => {
     )
 
     onPostgres(
-      "is found before its loss is noted by the nonce with which its wallet announced the payment",
+      "is found before its loss is noted, by the nonce with which its wallet announced the payment",
       () =>
         Effect.gen(function* () {
           const repo = yield* PaymentRepo
@@ -172,7 +174,7 @@ describe("ClaimRepo on Postgres", () => {
         })
     )
 
-    onPostgres("stays where its transfer is back, before that is noted of it", () =>
+    onPostgres("stays if its transfer is back, even before that is noted", () =>
       Effect.gen(function* () {
         const { first, lose, payment, replace, repo, second, tenant, transferOf } = yield* settled
         yield* lose
@@ -186,7 +188,7 @@ describe("ClaimRepo on Postgres", () => {
     )
 
     onPostgres(
-      "of it and the reader of the chain that sees its transfer again, the transfer is nobody's or its own",
+      "and the return of its transfer at once: afterwards the transfer is free, or still the payment's",
       () =>
         Effect.gen(function* () {
           const { first, lose, payment, replace, transferRepo, tenant, transferOf } = yield* settled
@@ -203,7 +205,7 @@ describe("ClaimRepo on Postgres", () => {
         })
     )
 
-    onPostgres("follows to nothing that a person has explained", () =>
+    onPostgres("does not move to a transfer that a person has handled", () =>
       Effect.gen(function* () {
         const { lose, replace, transferRepo, second, tenant } = yield* settled
         yield* lose
@@ -212,7 +214,7 @@ describe("ClaimRepo on Postgres", () => {
       })
     )
 
-    onPostgres("follows to nothing that another payment has claimed", () =>
+    onPostgres("does not move to a transfer that another payment has claimed", () =>
       Effect.gen(function* () {
         const { lose, replace, repo, tenant } = yield* settled
         yield* lose
@@ -224,7 +226,7 @@ describe("ClaimRepo on Postgres", () => {
       })
     )
 
-    onPostgres("open transfers like it are matched again at each look", () =>
+    onPostgres("has equal open transfers matched again at each check", () =>
       Effect.gen(function* () {
         const { lose, transferRepo, second } = yield* settled
         yield* transferRepo.takeUnmatched("test", after(20), after(50), 10)
@@ -237,7 +239,7 @@ describe("ClaimRepo on Postgres", () => {
       })
     )
 
-    onPostgres("of it and another payment that would claim the transfer at once one does", () =>
+    onPostgres("and another payment that claims the same transfer at once: one gets it", () =>
       Effect.gen(function* () {
         const { lose, replace, repo, tenant } = yield* settled
         yield* lose
@@ -257,7 +259,7 @@ describe("ClaimRepo on Postgres", () => {
       })
     )
 
-    onPostgres("of it and a person who explains the transfer at once one does", () =>
+    onPostgres("and a person who handles the same transfer at once: one gets it", () =>
       Effect.gen(function* () {
         const { lose, replace, transferRepo, second, tenant } = yield* settled
         yield* lose
@@ -269,7 +271,7 @@ describe("ClaimRepo on Postgres", () => {
       })
     )
 
-    onPostgres("of two that would follow at once one does", () =>
+    onPostgres("and another that would move to the same transfer at once: one does", () =>
       Effect.gen(function* () {
         const { lose, replace, repo } = yield* settled
         yield* lose

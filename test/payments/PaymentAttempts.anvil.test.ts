@@ -1,5 +1,5 @@
-// Announced attempts over HTTP, on anvil with the real USDC: one wallet pays once, whatever its
-// browsers do, and what it sends settles without a report.
+// Announced attempts over HTTP, on anvil with the real USDC: one wallet pays once, whatever its browsers do, and its
+// transfer settles without a report.
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { createWalletClient, http } from "viem"
@@ -21,7 +21,7 @@ const code = (answer: { readonly body: { readonly error?: { readonly code: strin
   answer.body.error?.code
 
 describe("announced attempts", () => {
-  test("a transfer of an announced payer settles without a report: payment and webhook", async () => {
+  test("a transfer from an announced wallet settles without a report: payment and webhook", async () => {
     const buyer = await world.buyer()
     const payment = await world.open("3")
     const announced = await world.announce(buyer, payment.id)
@@ -44,11 +44,11 @@ describe("announced attempts", () => {
       (count) => count > 0
     )
     expect(world.delivered.filter(({ transactionId }) => transactionId === hash)).toHaveLength(1)
-    // The report that comes afterwards replays.
+    // The report that arrives afterwards replays.
     expect((await world.report(buyer, payment.id, hash, price)).status).toBe(200)
   })
 
-  test("the same wallet elsewhere is told that it is being paid; another wallet only sees it", async () => {
+  test("another browser with the same wallet is refused; another wallet only sees the attempt", async () => {
     const [buyer, other] = [await world.buyer(), await world.buyer()]
     const payment = await world.open("3")
     expect((await world.announce(buyer, payment.id)).status).toBe(201)
@@ -65,7 +65,7 @@ describe("announced attempts", () => {
     expect((await world.attempts(payment.id, buyer.address)).body.attempts).toHaveLength(1)
   })
 
-  test("two browsers at once: one is told to go on", async () => {
+  test("of many browsers that announce one wallet at once, one may pay", async () => {
     const buyer = await world.buyer()
     const payment = await world.open("3")
     const answers = await Promise.all(Array.from({ length: 12 }, () => world.announce(buyer, payment.id)))
@@ -83,7 +83,7 @@ describe("announced attempts", () => {
     expect(first.body.attempt).toMatchObject({ id: attemptId, nonce: 7 })
   })
 
-  test("a declined attempt lets the wallet try again, and still settles should the transfer come", async () => {
+  test("a declined attempt lets the wallet try again, and still settles if its transfer arrives", async () => {
     const buyer = await world.buyer()
     const payment = await world.open("3")
     const { body } = await world.announce(buyer, payment.id)
@@ -98,7 +98,7 @@ describe("announced attempts", () => {
     expect((await world.settled(payment.id)).status).toBe("settled")
   })
 
-  /** An announced attempt whose wallet has sent something else with its nonce, in a block with three on top. */
+  /** An announced attempt whose wallet has used its nonce for something else, in a block with three on top. */
   const usesNonceElsewhere = async () => {
     const buyer = await world.buyer()
     const payment = await world.open("3")
@@ -115,7 +115,7 @@ describe("announced attempts", () => {
     await world.until(cursor, (height) => BigInt(height) >= head - 1n)
   }
 
-  test("a nonce used for something else ends the attempt for the browser whose wallet has answered", async () => {
+  test("a nonce used for something else ends the attempt for the browser whose wallet returned it", async () => {
     const { attemptId, buyer, payment } = await usesNonceElsewhere()
     const own = (nonce: number) => world.attempts(payment.id, buyer.address, { attemptId, nonce })
     // A reorganisation of these blocks would free the nonce again.
@@ -123,7 +123,7 @@ describe("announced attempts", () => {
     await mineAndRead(replaceable)
     for (const other of [undefined, { attemptId: crypto.randomUUID(), nonce: 0 }])
       expect((await world.attempts(payment.id, buyer.address, other)).body.attempts).toHaveLength(1)
-    // The wallet has used another nonce than it was asked to, and what it sent may still come.
+    // If the wallet used another nonce than requested, its transfer may still arrive.
     expect((await own(1)).body.attempts).toHaveLength(1)
     const ended = await world.until(
       () => own(0),
@@ -134,7 +134,7 @@ describe("announced attempts", () => {
     expect([answer.status, answer.body.attempt.nonce]).toEqual([201, 1])
   })
 
-  test("for any other browser ten minutes after it: the wallet may have its prompt open, and send it with a nonce of its own", async () => {
+  test("a nonce used for something else ends the attempt for other browsers only after ten minutes", async () => {
     const { buyer, payment } = await usesNonceElsewhere()
     await mineAndRead(replaceable)
     const announcedBefore = async (minutes: number) => {
@@ -147,7 +147,7 @@ describe("announced attempts", () => {
     expect([answer.status, answer.body.attempt?.nonce]).toEqual([201, 1])
   })
 
-  test("an account with delegated code (EIP-7702) pays once, though its nonce is used for something else", async () => {
+  test("an account with delegated code (EIP-7702) pays once, even if its nonce is used for something else", async () => {
     const delegate = "0x7777777777777777777777777777777777777777"
     await Effect.runPromise(world.chain.rpc("anvil_setCode", [delegate, batchContract]))
     const buyer = await world.buyer()
@@ -162,7 +162,7 @@ describe("announced attempts", () => {
     const payment = await world.open("3")
     const announced = await world.announce(buyer, payment.id)
     expect([announced.status, announced.body.attempt.nonce]).toEqual([201, undefined])
-    // Its transfer waits with a bundler, which sends it under a nonce of its own.
+    // Its transfer waits with a bundler, which sends it with another nonce.
     await wallet.sendTransaction({ to: delegate, value: 0n, gas: 100_000n })
     await world.mine(12)
     const head = await world.chain.publicClient.getBlockNumber({ cacheTime: 0 })
@@ -189,7 +189,7 @@ describe("announced attempts", () => {
     }
   }
   for (const [name, { behaviour, body }] of Object.entries(stale))
-    test(`${name}: the attempt stays open, for the wallet signs with another one`, async () => {
+    test(`${name}: the attempt stays open, because the wallet signs with another nonce`, async () => {
       const buyer = await world.buyer()
       await world.transfer(buyer, 1n, (await world.newMerchant()).receiver)
       await world.mine(2)
@@ -209,7 +209,7 @@ describe("announced attempts", () => {
       expect((await world.settled(payment.id)).status).toBe("settled")
     })
 
-  test("a payment that has settled is not paid again: 409 with the payment", async () => {
+  test("a settled payment cannot be paid again: 409 with the payment", async () => {
     const buyer = await world.buyer()
     const payment = await world.open("3")
     await world.announce(buyer, payment.id)
@@ -220,7 +220,7 @@ describe("announced attempts", () => {
     expect(answer.body.payment.status).toBe("settled")
   })
 
-  test("only a token bound to this payment announces", async () => {
+  test("only a token bound to this payment can announce", async () => {
     const buyer = await world.buyer()
     const [payment, other] = await Promise.all([world.open("3"), world.open("3")])
     for (const id of [undefined, other.id]) {
@@ -236,7 +236,7 @@ describe("announced attempts", () => {
     }
   })
 
-  test("of two payments of one amount, the one announced last is settled, and each once", async () => {
+  test("of two payments of one amount, the one announced last is settled, and each only once", async () => {
     const buyer = await world.buyer()
     const [abandoned, paid] = [await world.open("3"), await world.open("3")]
     await world.announce(buyer, abandoned.id)
@@ -263,7 +263,7 @@ describe("announced attempts", () => {
     expect(code(await world.announce(buyer, paid.id))).toBe("PAYMENT_SETTLED")
   })
 
-  test("what a wallet has sent since the payment opened settles it when the wallet announces", async () => {
+  test("a transfer sent since the payment opened settles it when its wallet announces", async () => {
     const buyer = await world.buyer()
     const payment = await world.open("3")
     const hash = await world.transfer(buyer, price)
@@ -277,7 +277,7 @@ describe("announced attempts", () => {
     expect(answer.body.payment).toMatchObject({ status: "settled", reportedTransactionId: hash })
   })
 
-  test("what an authorization with the same terms may have moved pays no equal payment at its announcement", async () => {
+  test("a transfer that an equal authorization may have made does not settle a payment at its announcement", async () => {
     const buyer = await world.buyer()
     const payment = await world.open("3")
     const bytes = (hex: string) => Buffer.from(hex.slice(2), "hex")
@@ -297,14 +297,14 @@ describe("announced attempts", () => {
     const first = await world.announce(buyer, payment.id)
     expect([first.status, code(first)]).toEqual([409, "PAYMENT_ATTEMPT_OPEN"])
     expect((await world.payment(payment.id)).status).toBe("pending")
-    // It has ended without moving anything: the transfer is the wallet's own.
+    // The authorization has ended without moving anything: the transfer is the wallet's own.
     await world.sql`
       UPDATE x402_settlements SET status = 'failed', error_reason = 'expired' WHERE payer = ${bytes(buyer.address)}`
     const second = await world.announce(buyer, payment.id)
     expect([second.status, code(second)]).toEqual([409, "PAYMENT_SETTLED"])
   })
 
-  test("an older transfer of the wallet settles nothing that is announced after it", async () => {
+  test("an older transfer of the wallet settles no payment that is announced after it", async () => {
     const buyer = await world.buyer()
     const payment = await world.open("3")
     await world.transfer(buyer, price)
@@ -314,7 +314,7 @@ describe("announced attempts", () => {
     expect((await world.payment(payment.id)).status).toBe("pending")
   })
 
-  test("a key of the other environment announces nothing; an unknown payment is 404", async () => {
+  test("a key of the other environment cannot announce; an unknown payment is 404", async () => {
     const buyer = await world.buyer(0n)
     const payment = await world.open("3")
     const path = `/payments/${payment.id}/attempts`
@@ -327,7 +327,7 @@ describe("announced attempts", () => {
     expect([unknown.status, code(unknown)]).toEqual([404, "PAYMENT_NOT_FOUND"])
   })
 
-  test("silent nodes keep no buyer from announcing", async () => {
+  test("silent nodes do not stop a buyer from announcing", async () => {
     const buyer = await world.buyer()
     const payment = await world.open("3")
     world.node.behave(() => ({ raw: new Response("", { status: 503 }) }))

@@ -1,4 +1,4 @@
-// What every PaymentRepo does with openings, and how it finds and lists payments.
+// The contract of every PaymentRepo for openings, look-ups and lists.
 
 import { expect } from "bun:test"
 import { Effect, Option } from "effect"
@@ -10,7 +10,7 @@ import { after, newId, newTenant, onLayer, opened, type RepoLayer, receiver, sta
 export const paymentOpeningsContract = (layer: RepoLayer): void => {
   const it = onLayer(layer)
 
-  it("opens a payment once: the same id again answers the same payment", () =>
+  it("opens a payment once: the same id again returns the same payment", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const tenant = yield* newTenant()
@@ -38,7 +38,7 @@ export const paymentOpeningsContract = (layer: RepoLayer): void => {
       expect(Option.getOrThrow(page).payments).toHaveLength(1)
     }))
 
-  it("an expired token replays only a payment that exists", () =>
+  it("an expired token replays only an existing payment", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const tenant = yield* newTenant()
@@ -48,7 +48,7 @@ export const paymentOpeningsContract = (layer: RepoLayer): void => {
       expect(error.code).toBe("INTENT_TOKEN_EXPIRED")
     }))
 
-  it("finds a payment for its own merchant and environment alone", () =>
+  it("finds a payment only for its own merchant and environment", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const tenant = yield* newTenant()
@@ -62,7 +62,7 @@ export const paymentOpeningsContract = (layer: RepoLayer): void => {
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const tenant = yield* newTenant()
-      // Two share a millisecond, so that the order must not rest on time alone.
+      // Two have the same millisecond, so that the order cannot depend on the time only.
       for (const seconds of [1, 2, 2, 3, 4]) yield* opened(tenant, after(seconds))
       yield* opened(yield* newTenant(), after(9))
       const pages: Array<PaymentSummary> = []
@@ -80,7 +80,7 @@ export const paymentOpeningsContract = (layer: RepoLayer): void => {
       expect(Option.isNone(yield* repo.list(tenant, { limit: 2, startingAfter: yield* newId }))).toBe(true)
     }))
 
-  it("what tenants ask for at once, each gets its own of", () =>
+  it("concurrent reads of several merchants return each merchant's own payments", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const tenants = [yield* newTenant(), yield* newTenant(), yield* newTenant()]
@@ -114,7 +114,7 @@ export const paymentOpeningsContract = (layer: RepoLayer): void => {
       }
     }))
 
-  it("lists the payments of one order, in pages, and reads several by their ids", () =>
+  it("lists the payments of one order, in pages, and reads several by id", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const tenant = yield* newTenant()

@@ -1,4 +1,4 @@
-// What every PaymentRepo keeps of reports, when they are checked, and when a payment fails.
+// The contract of every PaymentRepo for stored reports, their checks, and failed payments.
 
 import { expect } from "bun:test"
 import { Effect, Option } from "effect"
@@ -22,7 +22,7 @@ import {
 export const paymentReportsContract = (layer: RepoLayer): void => {
   const it = onLayer(layer)
 
-  it("keeps an unverified report without touching the payment, and hands it out when due", () =>
+  it("stores an unverified report without changing the payment, and returns it when due", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const tenant = yield* newTenant()
@@ -37,12 +37,12 @@ export const paymentReportsContract = (layer: RepoLayer): void => {
       }
       const kept = Option.getOrThrow(yield* repo.report(report))
       expect(kept).toMatchObject({ payment: { status: "pending", reported: null }, attemptBlock: null })
-      expect(yield* repo.takeDueReports(after(4), after(60), 10)).toHaveLength(0)
-      const [due] = yield* repo.takeDueReports(after(5), after(60), 10)
+      expect(yield* repo.takeDueReports("test", after(4), after(60), 10)).toHaveLength(0)
+      const [due] = yield* repo.takeDueReports("test", after(5), after(60), 10)
       expect(due).toMatchObject({ checks: 0, evidence: { transactionId: hash(1), payer } })
       expect(due?.payment.id).toBe(payment.id)
-      // Taken: out of others' sight until the lease ends.
-      expect(yield* repo.takeDueReports(after(6), after(60), 10)).toHaveLength(0)
+      // Taken: hidden from others until the lease ends.
+      expect(yield* repo.takeDueReports("test", after(6), after(60), 10)).toHaveLength(0)
       yield* repo.noteCheck(
         payment.id,
         evidenceOf(hash(1)),
@@ -52,7 +52,7 @@ export const paymentReportsContract = (layer: RepoLayer): void => {
           nextCheckAt: after(10)
         }
       )
-      expect((yield* repo.takeDueReports(after(10), after(60), 10))[0]?.checks).toBe(1)
+      expect((yield* repo.takeDueReports("test", after(10), after(60), 10))[0]?.checks).toBe(1)
       yield* repo.noteCheck(
         payment.id,
         evidenceOf(hash(1)),
@@ -62,10 +62,10 @@ export const paymentReportsContract = (layer: RepoLayer): void => {
           nextCheckAt: null
         }
       )
-      expect(yield* repo.takeDueReports(after(9999), after(99999), 10)).toHaveLength(0)
+      expect(yield* repo.takeDueReports("test", after(9999), after(99999), 10)).toHaveLength(0)
     }))
 
-  it("a check ends nothing of a report that was made again, or that another has taken since", () =>
+  it("a check does not end a report that was made again, or that another check has taken since", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const tenant = yield* newTenant()
@@ -81,20 +81,20 @@ export const paymentReportsContract = (layer: RepoLayer): void => {
           { heldUntil, nextCheckAt: null }
         )
       yield* report(after(1), after(2))
-      const [taken] = yield* repo.takeDueReports(after(2), after(60), 10)
+      const [taken] = yield* repo.takeDueReports("test", after(2), after(60), 10)
       expect(taken?.heldUntil).toEqual(after(60))
       yield* report(after(4), after(5))
       yield* end(after(60))
-      const [again] = yield* repo.takeDueReports(after(5), after(65), 10)
+      const [again] = yield* repo.takeDueReports("test", after(5), after(65), 10)
       expect(again).toMatchObject({ reportedAt: after(4), checks: 0, heldUntil: after(65) })
-      expect(yield* repo.takeDueReports(after(65), after(125), 10)).toHaveLength(1)
+      expect(yield* repo.takeDueReports("test", after(65), after(125), 10)).toHaveLength(1)
       yield* end(after(65))
-      expect(yield* repo.takeDueReports(after(125), after(185), 10)).toMatchObject([{ checks: 0 }])
+      expect(yield* repo.takeDueReports("test", after(125), after(185), 10)).toMatchObject([{ checks: 0 }])
       yield* end(after(185))
-      expect(yield* repo.takeDueReports(after(9999), after(99999), 10)).toHaveLength(0)
+      expect(yield* repo.takeDueReports("test", after(9999), after(99999), 10)).toHaveLength(0)
     }))
 
-  it("every report is kept by its own evidence: none displaces another, the same again is one", () =>
+  it("each report is stored by its evidence: none replaces another, and a repeated one is stored once", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const tenant = yield* newTenant()
@@ -115,18 +115,18 @@ export const paymentReportsContract = (layer: RepoLayer): void => {
         evidenceOf(hash(3), 1_000_000n, address("d"))
       ]
       for (const evidence of [...all, evidenceOf(hash(1))]) yield* report(evidence)
-      // A final mismatch of one ends the looking at that one alone.
+      // A final mismatch ends the checks of that report only.
       yield* repo.noteCheck(
         payment.id,
         evidenceOf(hash(1), 2_000_000n),
         { at: after(3), reason: "declared_changes" },
         { heldUntil: after(2), nextCheckAt: null }
       )
-      const due = yield* repo.takeDueReports(after(3), after(60), 10)
+      const due = yield* repo.takeDueReports("test", after(3), after(60), 10)
       expect(due.map((one) => one.evidence.transactionId).sort()).toEqual([hash(1), hash(2), hash(3)].sort())
     }))
 
-  it("keeps a payer's last reports: the ended go first, other payers' stay", () =>
+  it("stores a payer's latest reports: ended ones go first, other payers' stay", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const tenant = yield* newTenant()
@@ -153,11 +153,11 @@ export const paymentReportsContract = (layer: RepoLayer): void => {
           { heldUntil: after(100), nextCheckAt: null }
         )
       }
-      const due = yield* repo.takeDueReports(after(200), after(300), 100)
+      const due = yield* repo.takeDueReports("test", after(200), after(300), 100)
       expect(due.map((one) => one.evidence.transactionId).sort()).toEqual([hash(1), hash(99)].sort())
     }))
 
-  it("merchants take turns, however many reports one of them has; the least checked come first", () =>
+  it("merchants take turns, however many reports one has; the least checked come first", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const [loud, quiet] = [yield* newTenant(), yield* newTenant()]
@@ -173,7 +173,7 @@ export const paymentReportsContract = (layer: RepoLayer): void => {
       const [noise, honest] = [yield* opened(loud), yield* opened(quiet)]
       for (let seed = 1; seed <= 40; seed++) yield* report(loud, noise, seed)
       yield* report(quiet, honest, 99)
-      const first = yield* repo.takeDueReports(after(3), after(60), 4)
+      const first = yield* repo.takeDueReports("test", after(3), after(60), 4)
       expect(first.map(({ payment }) => payment.id)).toContain(honest.id)
       for (const { payment, evidence, heldUntil } of first)
         yield* repo.noteCheck(
@@ -182,13 +182,13 @@ export const paymentReportsContract = (layer: RepoLayer): void => {
           { at: after(3), reason: "not_found" },
           { heldUntil, nextCheckAt: after(2) }
         )
-      const second = yield* repo.takeDueReports(after(3), after(60), 4)
+      const second = yield* repo.takeDueReports("test", after(3), after(60), 4)
       expect(
         second.filter(({ payment }) => payment.id === noise.id).every(({ checks }) => checks === 0)
       ).toBe(true)
     }))
 
-  it("forgets ended reports of ended payments, and nothing of what is still open", () =>
+  it("deletes ended reports of ended payments, and nothing that is still open", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const tenant = yield* newTenant()
@@ -215,7 +215,7 @@ export const paymentReportsContract = (layer: RepoLayer): void => {
       expect(yield* repo.pruneReports(after(9999), 10)).toBe(0)
     }))
 
-  it("a live payment keeps every report and freezes none: it stays as it is", () =>
+  it("a live payment stores every report, and stays as it is", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const tenant = yield* newTenant("live")
@@ -233,10 +233,10 @@ export const paymentReportsContract = (layer: RepoLayer): void => {
         const { payment: now } = Option.getOrThrow(yield* report(evidenceOf(hash(seed)), after(seed)))
         expect(now).toMatchObject({ status: "pending", reported: null })
       }
-      expect(yield* repo.takeDueReports(after(9999), after(99999), 10)).toHaveLength(0)
+      expect(yield* repo.takeDueReports("test", after(9999), after(99999), 10)).toHaveLength(0)
     }))
 
-  it("fails what was never reported as expired, and what never verified as unverified", () =>
+  it("fails unreported payments as expired, and unverified ones as unverified", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const tenant = yield* newTenant()
@@ -256,7 +256,7 @@ export const paymentReportsContract = (layer: RepoLayer): void => {
       yield* report(reported, after(10))
       yield* report(recent, after(95))
       const cutoff = { openedBefore: before(50), reportedBefore: after(50), at: after(200) }
-      // A report that is still to be checked keeps its payment: the chain has the last word.
+      // A report that is still to be checked keeps the payment pending: the chain has the last word.
       expect((yield* repo.expire(cutoff)).map((one) => one.id)).toEqual([never.id])
       yield* repo.noteCheck(
         reported.id,

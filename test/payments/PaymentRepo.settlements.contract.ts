@@ -1,4 +1,5 @@
-// How every PaymentRepo settles: one transfer for one payment, with its webhook, watched until it is final.
+// The contract of every PaymentRepo for settlements: one transfer for one payment, with its webhook, watched until it
+// is final.
 
 import { expect } from "bun:test"
 import { Effect, Option, Result } from "effect"
@@ -24,7 +25,7 @@ import {
 export const paymentSettlementsContract = (layer: RepoLayer): void => {
   const it = onLayer(layer)
 
-  it("settles with its claim and its webhook, and drops the kept report", () =>
+  it("settles with its claim and its webhook, and deletes the stored report", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const webhooks = yield* WebhookRepo
@@ -48,14 +49,14 @@ export const paymentSettlementsContract = (layer: RepoLayer): void => {
         reported: { at: after(5), evidence: { transactionId: hash(1), payer } }
       })
       expect(yield* claimed(repo, hash(1))).toEqual([3])
-      expect(yield* repo.takeDueReports(after(9999), after(99999), 10)).toHaveLength(0)
+      expect(yield* repo.takeDueReports("test", after(9999), after(99999), 10)).toHaveLength(0)
       expect(yield* webhooks.listDeliveries(tenant, 10)).toMatchObject([
         { id: settlement.delivery.id, type: "payment.settled", paymentId: payment.id, status: "pending" }
       ])
       expect(Option.isNone(yield* repo.settle(settlement))).toBe(true)
     }))
 
-  it("a settlement without an endpoint keeps its delivery, cancelled, for a resend", () =>
+  it("a settlement without an endpoint stores its delivery as cancelled, for a resend", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const webhooks = yield* WebhookRepo
@@ -107,7 +108,7 @@ export const paymentSettlementsContract = (layer: RepoLayer): void => {
       expect(yield* webhooks.listDeliveries(tenant, 100)).toHaveLength(1)
     }))
 
-  it("a payment that an agent's report settles has an agent for payer, whoever reported beside it", () =>
+  it("a payment that an agent's report settles has an agent as its payer, whoever else reported it", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const tenant = yield* newTenant()
@@ -140,7 +141,7 @@ export const paymentSettlementsContract = (layer: RepoLayer): void => {
       expect(Option.getOrThrow(byHuman).payerType).toBe("human")
     }))
 
-  it("equal transfers of a transaction are claimed by their ordinals, each once", () =>
+  it("equal transfers of a transaction are claimed by ordinal, each once", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const tenant = yield* newTenant()
@@ -152,7 +153,7 @@ export const paymentSettlementsContract = (layer: RepoLayer): void => {
       expect(Result.isFailure(again)).toBe(true)
     }))
 
-  it("while a claim names another block, nothing more of its transaction is claimed", () =>
+  it("while a claim is in another block, nothing else of its transaction is claimed", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const tenant = yield* newTenant()
@@ -172,17 +173,17 @@ export const paymentSettlementsContract = (layer: RepoLayer): void => {
       expect(Option.isSome(yield* repo.settle(elsewhere))).toBe(true)
     }))
 
-  it("hands out settled transfers to watch until they are final, and remembers a drop", () =>
+  it("returns settled transfers to watch until they are final, and remembers a drop", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const tenant = yield* newTenant()
       const payment = yield* opened(tenant)
       yield* repo.settle(yield* settlementOf(payment, hash(1), 2))
-      expect(yield* repo.takeWatched(after(59), after(90), 10)).toHaveLength(0)
-      expect(yield* repo.takeWatched(after(60), after(90), 10)).toMatchObject([
+      expect(yield* repo.takeWatched("test", after(59), after(90), 10)).toHaveLength(0)
+      expect(yield* repo.takeWatched("test", after(60), after(90), 10)).toMatchObject([
         { paymentId: payment.id, ordinal: 2, blockNumber: 100n, blockHash: hash(7), droppedAt: null }
       ])
-      expect(yield* repo.takeWatched(after(61), after(90), 10)).toHaveLength(0)
+      expect(yield* repo.takeWatched("test", after(61), after(90), 10)).toHaveLength(0)
       const note = (heldUntil: Date, noted: WatchNote) =>
         repo.noteWatched({ paymentId: payment.id, heldUntil }, noted)
       const moved = yield* note(after(90), {
@@ -191,23 +192,23 @@ export const paymentSettlementsContract = (layer: RepoLayer): void => {
         watchAt: after(100)
       })
       expect(moved).toBeTrue()
-      expect(yield* repo.takeWatched(after(100), after(130), 10)).toMatchObject([
+      expect(yield* repo.takeWatched("test", after(100), after(130), 10)).toMatchObject([
         { blockNumber: 101n, blockHash: hash(8) }
       ])
       expect(yield* note(after(130), { droppedAt: after(101), watchAt: after(140) })).toBeTrue()
-      expect(yield* repo.takeWatched(after(140), after(170), 10)).toMatchObject([
+      expect(yield* repo.takeWatched("test", after(140), after(170), 10)).toMatchObject([
         {
           blockNumber: 101n,
           droppedAt: after(101),
           transfer: { payer, receiver, amount: 1_000_000n }
         }
       ])
-      // Whoever took it before has no say any more.
+      // A worker that took it earlier can no longer note anything.
       expect(yield* note(after(130), { droppedAt: null, watchAt: null })).toBeFalse()
-      expect(yield* repo.takeWatched(after(170), after(200), 10)).toMatchObject([
+      expect(yield* repo.takeWatched("test", after(170), after(200), 10)).toMatchObject([
         { droppedAt: after(101), heldUntil: after(200) }
       ])
       expect(yield* note(after(200), { droppedAt: null, watchAt: null })).toBeTrue()
-      expect(yield* repo.takeWatched(after(99999), after(999999), 10)).toHaveLength(0)
+      expect(yield* repo.takeWatched("test", after(99999), after(999999), 10)).toHaveLength(0)
     }))
 }

@@ -1,5 +1,5 @@
-// What goes on without a browser: kept reports settle or end, and unpaid payments
-// fail. In memory, under a clock that the test moves.
+// Work without a browser: stored reports settle or end, and unpaid payments fail. In memory, under a clock that the
+// test moves.
 import { describe, expect } from "bun:test"
 import { Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
@@ -16,7 +16,7 @@ import {
   statusOf
 } from "../support/reconcilerBench.ts"
 
-describe("kept reports", () => {
+describe("stored reports", () => {
   it("a buyer who closes the tab after one report settles, and the webhook is queued", () =>
     Effect.gen(function* () {
       const { chain, deliveries, open, report, send } = yield* shop
@@ -32,7 +32,7 @@ describe("kept reports", () => {
       expect(state.settledAt?.getTime()).toBeGreaterThanOrEqual(5000)
     }))
 
-  it("a later report that is refused does not displace the good one that is kept", () =>
+  it("a later report that is refused does not replace the good one that is stored", () =>
     Effect.gen(function* () {
       const { chain, deliveries, open, report, send } = yield* shop
       const payment = yield* open
@@ -71,7 +71,7 @@ describe("kept reports", () => {
   const distancesOf = (looks: ReadonlyArray<number>) =>
     looks.map((at, index) => Math.round((at - (looks[index - 1] ?? 0)) / 1000)).slice(1)
 
-  it("a transaction that no node shows is looked for six times in ten minutes, and again on a new report", (_raised, looks) =>
+  it("a transaction that no node shows is checked six times in ten minutes, and again on a new report", (_raised, looks) =>
     Effect.gen(function* () {
       const { open, report } = yield* shop
       const payment = yield* open
@@ -84,7 +84,7 @@ describe("kept reports", () => {
       expect(distancesOf(looks)).toEqual([5, 10, 25, 60, 150, 350])
     }))
 
-  it("while nodes are down looks come at doubling distances, at most 5 minutes apart, and never end", (_raised, looks) =>
+  it("while nodes are down checks come at doubling intervals, at most 5 minutes apart, and never end", (_raised, looks) =>
     Effect.gen(function* () {
       const { chain, open, report } = yield* shop
       yield* chain.fault("fail")
@@ -96,7 +96,7 @@ describe("kept reports", () => {
       expect(distances.length).toBeGreaterThan(9)
     }))
 
-  it("a mismatch permanently ends the looking; the transfer that pays is taken later all the same", () =>
+  it("a mismatch ends the checks for good; the transfer that pays is accepted later all the same", () =>
     Effect.gen(function* () {
       const { chain, open, report, send } = yield* shop
       const payment = yield* open
@@ -105,18 +105,18 @@ describe("kept reports", () => {
       yield* TestClock.adjust("20 minutes")
       expect(yield* statusOf(payment)).toBe("pending")
       const repo = yield* PaymentRepo
-      expect(yield* repo.takeDueReports(new Date(8.64e15), new Date(8.64e15), 10)).toHaveLength(0)
+      expect(yield* repo.takeDueReports("test", new Date(8.64e15), new Date(8.64e15), 10)).toHaveLength(0)
       yield* report(payment, yield* send(payment))
       yield* chain.mine(2)
       yield* TestClock.adjust("10 seconds")
       expect(yield* statusOf(payment)).toBe("settled")
     }))
 
-  it(`${row.reorganised}: a mismatch that is not confirmed yet is looked at again`, () =>
+  it(`${row.reorganised}: a mismatch that is not confirmed yet is checked again`, () =>
     Effect.gen(function* () {
       const { chain, open, report } = yield* shop
       const payment = yield* open
-      // Reverts in its first block for want of money, and succeeds when it is included again.
+      // Reverts in its first block for lack of money, and succeeds when it is included again.
       const transfer = yield* chain.transfer({ from: payer, to: receiver, amount: 1_000_000n })
       yield* chain.mine(1)
       const answer = yield* report(payment, transfer)
@@ -129,7 +129,7 @@ describe("kept reports", () => {
       expect(yield* statusOf(payment)).toBe("settled")
     }))
 
-  it(`${row.thief}: a thief's kept report keeps the buyer's from nothing`, () =>
+  it(`${row.thief}: a thief's stored report does not block the buyer's`, () =>
     Effect.gen(function* () {
       const { chain, open, report, send } = yield* shop
       const payment = yield* open
@@ -162,11 +162,11 @@ describe("kept reports", () => {
 })
 
 describe("expiry", () => {
-  /** Days pass here: workers that look each second take most of the test's time. */
+  /** Days pass in these tests: workers that poll each second would take most of the time. */
   const it = <E>(name: string, effect: Parameters<typeof reconcilerTest<E>>[1]) =>
     reconcilerTest(name, effect, 1, "1 minute")
 
-  it("a payment that nobody reports fails after PAYMENT_EXPIRY as expired, and not before", () =>
+  it("an unreported payment fails after PAYMENT_EXPIRY as expired, and not before", () =>
     Effect.gen(function* () {
       const { open } = yield* shop
       const payment = yield* open
@@ -174,14 +174,14 @@ describe("expiry", () => {
       yield* TestClock.adjust("59 minutes")
       expect(yield* statusOf(payment)).toBe("pending")
       yield* TestClock.adjust("2 minutes")
-      // The deadline alone decides nothing: the chain has not been read up to it.
+      // The deadline alone does not fail it: the chain has not been read up to it.
       expect(yield* statusOf(payment)).toBe("pending")
       yield* readChain
       yield* TestClock.adjust("1 minute")
       expect(yield* statusOf(payment)).toBe("failed: expired")
     }))
 
-  it("a service that has just started fails nothing for fifteen minutes", () =>
+  it("a service that has just started fails no payment for fifteen minutes", () =>
     Effect.gen(function* () {
       const { open } = yield* shop
       const repo = yield* PaymentRepo
@@ -207,7 +207,7 @@ describe("expiry", () => {
       expect(yield* statusOf(overdue)).toBe("failed: expired")
     }))
 
-  it("a report with a transfer of another amount to a failed payment is refused as failed", () =>
+  it("a report with a transfer of another amount for a failed payment is refused as failed", () =>
     Effect.gen(function* () {
       const { chain, open, report, send } = yield* shop
       const payment = yield* open
@@ -221,7 +221,7 @@ describe("expiry", () => {
       expect(yield* statusOf(payment)).toBe("failed: expired")
     }))
 
-  it("what the chain has not decided past the deadline fails nothing: an outage of two days", () =>
+  it("a report that the chain has not decided fails nothing past the deadline: an outage of two days", () =>
     Effect.gen(function* () {
       const { chain, open, report, send } = yield* shop
       const payment = yield* open
@@ -238,7 +238,7 @@ describe("expiry", () => {
       expect(yield* statusOf(payment)).toBe("settled")
     }))
 
-  it("evidence that never verifies fails 24 h after the last report as unverified", () =>
+  it("evidence that never verifies fails the payment 24 h after the last report, as unverified", () =>
     Effect.gen(function* () {
       const { chain, deliveries, open, report, send } = yield* shop
       const payment = yield* open
@@ -252,7 +252,7 @@ describe("expiry", () => {
       yield* TestClock.adjust("1 minute")
       expect(yield* statusOf(payment)).toBe("failed: unverified")
       expect(yield* deliveries).toBe(0)
-      // The exact transfer, proven late, settles it all the same.
+      // The exact transfer, proven late, still settles it.
       const late = yield* report(payment, yield* send(payment))
       expect(Result.isSuccess(late) && late.success._tag).toBe("Pending")
       yield* chain.mine(2)
@@ -261,7 +261,7 @@ describe("expiry", () => {
       expect(yield* deliveries).toBe(1)
     }))
 
-  it("a thousand unpaid payments go in one sweep; a settled one stays", () =>
+  it("a thousand unpaid payments fail in one sweep; a settled one stays", () =>
     Effect.gen(function* () {
       const { chain, open, report, send } = yield* shop
       const settled = yield* open

@@ -1,4 +1,4 @@
-// What every PaymentRepo does with transfers that the chain has shown, and people with them.
+// The contract of every PaymentRepo for transfers that the chain has shown, and for people's decisions about them.
 
 import { describe, expect } from "bun:test"
 import { Effect, Option } from "effect"
@@ -30,7 +30,7 @@ import {
 
 describe("TransferRepo on Postgres", () => {
   onPostgres(
-    "a chain is read by one under a lease, which is over at its end and where the clock was ahead",
+    "one reader at a time has the chain's lease, which ends when it is over or its clock was far ahead",
     () =>
       Effect.gen(function* () {
         const transferRepo = yield* TransferRepo
@@ -46,7 +46,7 @@ describe("TransferRepo on Postgres", () => {
         expect(yield* takes(one, 100)).toBeTrue()
         expect(yield* takes(other, 114)).toBeFalse()
         expect(yield* takes(other, 115)).toBeTrue()
-        // Of a clock that was set back by a lease it holds, and of one that was further ahead it does not.
+        // The lease holds for a clock that was set back by up to its length, and not for one that was further ahead.
         expect(yield* takes(one, 101)).toBeFalse()
         expect(yield* takes(one, 99)).toBeTrue()
         expect(yield* takes(one, 40_000)).toBeTrue()
@@ -56,7 +56,7 @@ describe("TransferRepo on Postgres", () => {
   )
 
   onPostgres(
-    "a transfer that pays nothing is told what it may be meant for: its merchant's alone, the likeliest first",
+    "a transfer that pays nothing gets its likely payments: only its merchant's, the likeliest first",
     () =>
       Effect.gen(function* () {
         const repo = yield* PaymentRepo
@@ -72,7 +72,7 @@ describe("TransferRepo on Postgres", () => {
           })
         yield* settled(elsewhere, start, 31_000)
         yield* opened(elsewhere)
-        // What names the payer comes before what names the price alone, however old it is.
+        // A payment that the payer is known for comes before one of the same price, however old it is.
         const reported = yield* opened(tenant, start)
         yield* repo.report({
           ...{ ...tenant, paymentId: reported.id, evidence: evidenceOf(hash(31_002)), payerType: "human" },
@@ -94,14 +94,14 @@ describe("TransferRepo on Postgres", () => {
           [paid, ["paid_before"]],
           [waiting.id, ["amount"]]
         ])
-        // The ten of them that matter, of however many the wallet has paid.
+        // At most the ten likeliest, however many the wallet has paid.
         for (let seed = 0; seed < 12; seed++) yield* settled(tenant, after(4), 31_010 + seed)
         expect(yield* transferRepo.likelyPayments(transfer)).toHaveLength(10)
       })
   )
 
   onPostgres(
-    "what a person attaches is in somebody's hands: seen by its wallet, for a minute nobody else's",
+    "a transfer that a person is attaching is visible to its wallet, and for a minute nobody else can take it",
     () =>
       Effect.gen(function* () {
         const repo = yield* PaymentRepo
@@ -124,7 +124,7 @@ describe("TransferRepo on Postgres", () => {
         const settlement = yield* settlementOf(own, hash(1))
         expect(Option.isNone(yield* repo.settle({ ...settlement, at: after(69) }))).toBeTrue()
 
-        // Whoever took it was killed: the reader of the chain matches it again.
+        // The process that took it was killed: the reader of the chain matches it again.
         expect(yield* transferRepo.takeUnmatched("test", after(70), after(99), 10)).toMatchObject([
           { id, handledAt: null }
         ])
@@ -136,7 +136,7 @@ describe("TransferRepo on Postgres", () => {
   )
 
   onPostgres(
-    "a report settles its payment by what a person took for another one more than a minute ago",
+    "a report settles its payment by a transfer that a person took for another one more than a minute ago",
     () =>
       Effect.gen(function* () {
         const repo = yield* PaymentRepo
@@ -155,7 +155,7 @@ describe("TransferRepo on Postgres", () => {
   )
 
   onPostgres(
-    "what is attached settles its payment in the person's name; given back, it is matched again",
+    "an attached transfer settles its payment in the person's name; a released one is matched again",
     () =>
       Effect.gen(function* () {
         const repo = yield* PaymentRepo
@@ -164,7 +164,7 @@ describe("TransferRepo on Postgres", () => {
         const [wrong, right] = [yield* opened(tenant), yield* opened(tenant)]
         const id = yield* arrived(tenant, hash(1))
         yield* transferRepo.takeForPayment(tenant, id, wrong.id, person(after(10)))
-        // The reader of the chain ends a matching that it began before.
+        // The reader of the chain ends a match that it began before.
         yield* transferRepo.noteMatch(id, { kind: "unknown" })
         yield* transferRepo.giveBack(id, wrong.id, after(10))
         expect(yield* transferRepo.takeUnmatched("test", after(11), after(40), 10)).toMatchObject([
@@ -181,7 +181,7 @@ describe("TransferRepo on Postgres", () => {
   )
 
   onPostgres(
-    "whose minute is over gives back nothing that another person has taken since, for the same payment",
+    "after its minute, an attachment cannot release what another person has taken for the same payment",
     () =>
       Effect.gen(function* () {
         const transferRepo = yield* TransferRepo
@@ -200,7 +200,7 @@ describe("TransferRepo on Postgres", () => {
       })
   )
 
-  onPostgres("what a person has handled pays nothing, and what a payment has claimed nobody handles", () =>
+  onPostgres("a transfer that a person has handled pays nothing, and nobody handles a claimed one", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const transferRepo = yield* TransferRepo
@@ -225,7 +225,7 @@ describe("TransferRepo on Postgres", () => {
     })
   )
 
-  onPostgres("a transfer finds the attempt that it pays among any number of others of its wallet", () =>
+  onPostgres("a transfer finds the attempt that it pays among any number of its wallet's attempts", () =>
     Effect.gen(function* () {
       const attemptRepo = yield* AttemptRepo
       const transferRepo = yield* TransferRepo
@@ -245,7 +245,7 @@ describe("TransferRepo on Postgres", () => {
     })
   )
 
-  onPostgres("what a payment claims is its merchant's, whoever receives there when it is read", () =>
+  onPostgres("a claimed transfer belongs to its payment's merchant, even if the address has moved", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const transferRepo = yield* TransferRepo
@@ -268,7 +268,7 @@ describe("TransferRepo on Postgres", () => {
     })
   )
 
-  onPostgres("does not expire while it is undecided what money of its exact amount pays", () =>
+  onPostgres("a payment does not expire while it is undecided what a transfer of its exact amount pays", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const transferRepo = yield* TransferRepo
@@ -304,7 +304,7 @@ describe("TransferRepo on Postgres", () => {
     })
   )
 
-  onPostgres("nobody is alerted of less than a cent", () =>
+  onPostgres("less than a cent raises no alert", () =>
     Effect.gen(function* () {
       const transferRepo = yield* TransferRepo
       const tenant = yield* newTenant()

@@ -1,5 +1,5 @@
-// The reader of the chain, under a clock that the test moves: how people are told, what each
-// transfer is called, and that two readers share one cursor.
+// The reader of the chain, under a clock that the test moves: its alerts to people, the kind of each transfer, and that
+// several readers share one cursor.
 
 import { describe, expect } from "bun:test"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
@@ -38,7 +38,7 @@ const watched = (
   name: string,
   test: (raised: Array<Alert>) => Effect.Effect<unknown, unknown, Layer.Success<typeof stack>>,
   readers = 1,
-  /** What the readers are given. */
+  /** Wraps the services of the readers. */
   around: (payments: Payments["Service"]) => Payments["Service"] = (payments) => payments,
   { aroundChain = (chain: Verifier): Verifier => chain, blocks = 0 } = {}
 ) =>
@@ -49,7 +49,7 @@ const watched = (
       yield* TestClock.adjust("23 hours")
       yield* TestClock.adjust("45 minutes")
       const alerts = Layer.succeed(Alerts, {
-        // As the database holds them: one of a kind and subject.
+        // Like the database: one open alert for a kind and subject.
         raise: (alert) =>
           Effect.sync(() => {
             if (!raised.some(({ kind, subject }) => kind === alert.kind && subject === alert.subject))
@@ -95,7 +95,7 @@ const shop = Effect.gen(function* () {
     chain,
     send,
     open: openPayment(merchant.principal, receiver, price),
-    /** Those that no payment claims, dust as well. */
+    /** Transfers that no payment claims, including dust. */
     transfers: transferRepo
       .listTransfers(merchant.tenant, { status: "all", limit: 100, startingAfter: undefined })
       .pipe(
@@ -109,9 +109,9 @@ const shop = Effect.gen(function* () {
   }
 })
 
-describe("nodes that keep no past", () => {
+describe("nodes without old blocks", () => {
   watched(
-    "a first start begins with the oldest block that they have",
+    "a first start begins with the oldest block that the nodes have",
     (raised) =>
       Effect.gen(function* () {
         const { send, transfers } = yield* shop
@@ -128,7 +128,7 @@ describe("nodes that keep no past", () => {
 
   let oldest = 0n
   watched(
-    "an outage longer than what they keep is told with both heights, and what came after it is read",
+    "an outage longer than their history raises an alert with both heights, and later blocks are read",
     (raised) =>
       Effect.gen(function* () {
         const { chain, send, transfers } = yield* shop
@@ -137,7 +137,7 @@ describe("nodes that keep no past", () => {
         const last = Option.getOrThrow(before).blockNumber
         oldest = last + 1_000n
         yield* chain.mine(3_000)
-        // It may be one machine of several that lacks them.
+        // Perhaps only one machine of several lacks the blocks.
         yield* passes("20 seconds")
         expect(raised).toEqual([])
         yield* passes("40 seconds")
@@ -155,7 +155,7 @@ describe("nodes that keep no past", () => {
   let until = 0
   let asked = 0
   watched(
-    "a machine that lacks them for a moment, beside others, is no gap",
+    "one machine of several that lacks the blocks for a moment is no gap",
     (raised) =>
       Effect.gen(function* () {
         const { chain, send, transfers } = yield* shop
@@ -182,7 +182,7 @@ describe("nodes that keep no past", () => {
 })
 
 describe("the reader of the chain", () => {
-  watched("one alert a merchant and day, however many transfers", (raised) =>
+  watched("one alert for each merchant and day, however many transfers", (raised) =>
     Effect.gen(function* () {
       const { open, send, transfers } = yield* shop
       yield* open
@@ -190,7 +190,7 @@ describe("the reader of the chain", () => {
       for (let cent = 0; cent < 30; cent++) yield* send(thief, 10_000n + BigInt(cent))
       yield* passes("1 minute")
       expect(yield* transfers).toHaveLength(30)
-      // People are not told before a report had time to come.
+      // People are not alerted before a report has had time to arrive.
       expect(raised).toHaveLength(0)
       yield* passes("3 minutes")
       expect(raised.map(({ kind }) => kind)).toEqual(["incoming_transfer"])
@@ -205,7 +205,7 @@ describe("the reader of the chain", () => {
     })
   )
 
-  watched("an announced payer's transfer settles without a report, and the alert never comes", (raised) =>
+  watched("an announced wallet's transfer settles without a report, and raises no alert", (raised) =>
     Effect.gen(function* () {
       const { open, principal, send, transfers } = yield* shop
       const payment = yield* open
@@ -273,42 +273,40 @@ describe("the reader of the chain", () => {
   )
 
   for (const isBefore of [true, false])
-    watched(
-      `a nonce used just ${isBefore ? "before" : "after"} the announcement, by nodes that lag then`,
-      () =>
-        Effect.gen(function* () {
-          const { chain, open, principal } = yield* shop
-          const payment = yield* open
-          const attempts = yield* PaymentAttempts
-          const announce = attempts.announce(principal, payment.id, {
-            buyerDidToken: `buyer:${payer}:${payment.id}`,
-            method: "transfer",
-            client: ""
-          })
-          const useNonce = chain
-            .transfer({ from: payer, to: thief, amount: 1n })
-            .pipe(Effect.andThen(chain.mine(1)), Effect.andThen(passes("2 seconds")))
-          yield* chain.fund(payer, { usdcAtomic: 1n })
-          yield* chain.mine(4)
-          yield* passes("6 seconds")
-          yield* chain.lag(2)
-          if (isBefore) yield* useNonce
-          expect(yield* announce).toMatchObject({ _tag: "AttemptAnnounced", attempt: { nonce: 0n } })
-          if (!isBefore) yield* useNonce
-          yield* chain.lag(0)
-          yield* chain.mine(12)
-          // Until then its wallet's prompt may be open.
-          yield* passes("10 minutes")
-          // Used before, it says nothing of what the wallet has been asked to send.
-          expect(yield* announce).toMatchObject(
-            isBefore
-              ? { _tag: "AttemptRefused", error: { code: "PAYMENT_ATTEMPT_OPEN" } }
-              : { _tag: "AttemptAnnounced", attempt: { nonce: 1n } }
-          )
+    watched(`a nonce used just ${isBefore ? "before" : "after"} the announcement, with nodes that lag`, () =>
+      Effect.gen(function* () {
+        const { chain, open, principal } = yield* shop
+        const payment = yield* open
+        const attempts = yield* PaymentAttempts
+        const announce = attempts.announce(principal, payment.id, {
+          buyerDidToken: `buyer:${payer}:${payment.id}`,
+          method: "transfer",
+          client: ""
         })
+        const useNonce = chain
+          .transfer({ from: payer, to: thief, amount: 1n })
+          .pipe(Effect.andThen(chain.mine(1)), Effect.andThen(passes("2 seconds")))
+        yield* chain.fund(payer, { usdcAtomic: 1n })
+        yield* chain.mine(4)
+        yield* passes("6 seconds")
+        yield* chain.lag(2)
+        if (isBefore) yield* useNonce
+        expect(yield* announce).toMatchObject({ _tag: "AttemptAnnounced", attempt: { nonce: 0n } })
+        if (!isBefore) yield* useNonce
+        yield* chain.lag(0)
+        yield* chain.mine(12)
+        // Until then its wallet's prompt may be open.
+        yield* passes("10 minutes")
+        // A nonce used before the announcement proves nothing about the wallet's request.
+        expect(yield* announce).toMatchObject(
+          isBefore
+            ? { _tag: "AttemptRefused", error: { code: "PAYMENT_ATTEMPT_OPEN" } }
+            : { _tag: "AttemptAnnounced", attempt: { nonce: 1n } }
+        )
+      })
     )
 
-  watched("what a person was attaching when the process was killed settles its announced payment", () =>
+  watched("a transfer whose attachment was interrupted by a kill settles its announced payment", () =>
     Effect.gen(function* () {
       const { chain, open, principal, send, tenant, transfers } = yield* shop
       const [attached, announced] = [yield* open, yield* open]
@@ -326,7 +324,7 @@ describe("the reader of the chain", () => {
         method: "transfer",
         client: ""
       })
-      // Its wallet is not asked to pay again meanwhile, in any browser.
+      // Until then its wallet is not asked to pay again, in any browser.
       expect(yield* announce).toMatchObject({
         _tag: "AttemptRefused",
         error: { code: "PAYMENT_ATTEMPT_OPEN" },
@@ -343,41 +341,39 @@ describe("the reader of the chain", () => {
     })
   )
 
-  watched(
-    "an attempt that was announced while nodes were silent ends by the nonce that its wallet has used",
-    () =>
-      Effect.gen(function* () {
-        const { chain, open, principal } = yield* shop
-        const payment = yield* open
-        const attempts = yield* PaymentAttempts
-        yield* chain.mine(3)
-        yield* passes("6 seconds")
-        yield* chain.fault("fail")
-        const announced = yield* attempts.announce(principal, payment.id, {
-          buyerDidToken: `buyer:${payer}:${payment.id}`,
-          method: "transfer",
-          client: ""
-        })
-        yield* chain.fault("none")
-        if (announced._tag !== "AttemptAnnounced") throw new Error(announced._tag)
-        expect(announced.attempt.nonce).toBeNull()
-        yield* chain.revert({ from: payer, to: receiver, amount: price })
-        yield* chain.mine(12)
-        yield* passes("10 seconds")
-        const attemptId = announced.attempt.id
-        const openWith = (own: { readonly attemptId: string; readonly nonce: bigint }) =>
-          Effect.map(
-            attempts.read(principal, payment.id, { payer, own, client: "" }),
-            (read) => read.attempts.length
-          )
-        expect(yield* openWith({ attemptId, nonce: 1n })).toBe(1)
-        expect(yield* openWith({ attemptId, nonce: 0n })).toBe(0)
+  watched("an attempt announced while nodes were silent ends by the nonce that its wallet has used", () =>
+    Effect.gen(function* () {
+      const { chain, open, principal } = yield* shop
+      const payment = yield* open
+      const attempts = yield* PaymentAttempts
+      yield* chain.mine(3)
+      yield* passes("6 seconds")
+      yield* chain.fault("fail")
+      const announced = yield* attempts.announce(principal, payment.id, {
+        buyerDidToken: `buyer:${payer}:${payment.id}`,
+        method: "transfer",
+        client: ""
       })
+      yield* chain.fault("none")
+      if (announced._tag !== "AttemptAnnounced") throw new Error(announced._tag)
+      expect(announced.attempt.nonce).toBeNull()
+      yield* chain.revert({ from: payer, to: receiver, amount: price })
+      yield* chain.mine(12)
+      yield* passes("10 seconds")
+      const attemptId = announced.attempt.id
+      const openWith = (own: { readonly attemptId: string; readonly nonce: bigint }) =>
+        Effect.map(
+          attempts.read(principal, payment.id, { payer, own, client: "" }),
+          (read) => read.attempts.length
+        )
+      expect(yield* openWith({ attemptId, nonce: 1n })).toBe(1)
+      expect(yield* openWith({ attemptId, nonce: 0n })).toBe(0)
+    })
   )
 
   for (const ends of ["by its own nonce", "by its time"] as const)
     watched(
-      `an attempt does not end ${ends} while its transfer lies in blocks that have taken the place of those read`,
+      `an attempt does not end ${ends} while its transfer is in blocks that replaced the ones read`,
       () =>
         Effect.gen(function* () {
           const { chain, open, principal } = yield* shop
@@ -396,7 +392,7 @@ describe("the reader of the chain", () => {
           yield* passes("6 seconds")
           yield* chain.fund(payer, { usdcAtomic: price })
           yield* chain.transfer({ from: payer, to: receiver, amount: price })
-          // Deeper than the blocks that a nonce waits for; nothing has read them again yet.
+          // Deeper than the blocks that a nonce waits for; no reader has read them again yet.
           yield* chain.reorganise(12, "keep")
           const own = { attemptId: announced.attempt.id, nonce: 0n }
           const read = yield* attempts.read(principal, payment.id, {
@@ -411,27 +407,29 @@ describe("the reader of the chain", () => {
         })
     )
 
-  watched("silent nodes do not ask a wallet twice for money that has been read", () =>
-    Effect.gen(function* () {
-      const { chain, open, principal, send } = yield* shop
-      const payment = yield* open
-      const attempts = yield* PaymentAttempts
-      yield* passes("2 seconds")
-      yield* send(payer, price)
-      yield* passes("3 seconds")
-      const announce = attempts.announce(principal, payment.id, {
-        buyerDidToken: `buyer:${payer}:${payment.id}`,
-        method: "transfer",
-        client: ""
+  watched(
+    "while nodes are silent, a wallet is not asked to pay again for a transfer that has been read",
+    () =>
+      Effect.gen(function* () {
+        const { chain, open, principal, send } = yield* shop
+        const payment = yield* open
+        const attempts = yield* PaymentAttempts
+        yield* passes("2 seconds")
+        yield* send(payer, price)
+        yield* passes("3 seconds")
+        const announce = attempts.announce(principal, payment.id, {
+          buyerDidToken: `buyer:${payer}:${payment.id}`,
+          method: "transfer",
+          client: ""
+        })
+        yield* chain.fault("fail")
+        expect(yield* announce).toMatchObject({ error: { code: "PAYMENT_ATTEMPT_OPEN" } })
+        yield* chain.fault("none")
+        expect(yield* announce).toMatchObject({ error: { code: "PAYMENT_SETTLED" } })
       })
-      yield* chain.fault("fail")
-      expect(yield* announce).toMatchObject({ error: { code: "PAYMENT_ATTEMPT_OPEN" } })
-      yield* chain.fault("none")
-      expect(yield* announce).toMatchObject({ error: { code: "PAYMENT_SETTLED" } })
-    })
   )
 
-  watched("silent and contradicting nodes stop the reading; nothing is lost when they are well", () =>
+  watched("silent and contradicting nodes stop the reading; nothing is lost when they recover", () =>
     Effect.gen(function* () {
       const { chain, open, send, transfers } = yield* shop
       yield* open
@@ -455,7 +453,7 @@ describe("the reader of the chain", () => {
 
   const failing = { left: 0 }
   watched(
-    "of two payments of one wallet the likelier one waits for nodes that fail, and the other takes nothing",
+    "of a wallet's two payments the likelier one waits for failing nodes, and the other takes nothing",
     () =>
       Effect.gen(function* () {
         const { open, principal, send } = yield* shop
@@ -491,7 +489,7 @@ describe("the reader of the chain", () => {
     })
   )
 
-  watched("a payment opens at the height of the nodes, however far the reader is behind", () =>
+  watched("a payment opens at the nodes' height, however far the reader is behind", () =>
     Effect.gen(function* () {
       const { chain } = yield* shop
       const transferRepo = yield* TransferRepo
@@ -501,7 +499,7 @@ describe("the reader of the chain", () => {
         blockHash: TransactionHash.make(`0x${"00".repeat(32)}`),
         blockTime: at
       })
-      // Another instance reads, and has stopped.
+      // Another instance has the lease, and has stopped.
       yield* transferRepo.leaseCursor("test", {
         id: crypto.randomUUID(),
         at,

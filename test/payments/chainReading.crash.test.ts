@@ -1,6 +1,6 @@
-// The reader of the chain under load: 1,000 merchants, 100 transfers a block for 50 blocks, three
-// `kill -9` of the reading process, and a node that falls 20 blocks behind. Nothing is missed, and a
-// block costs the same calls however many merchants there are.
+// The reader of the chain under load: 1,000 merchants, 100 transfers a block for 50 blocks, three `kill -9` of the
+// reading process, and a node that falls 20 blocks behind. No transfer is missed, and a block costs the same calls
+// however many merchants there are.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { SQL } from "bun"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
@@ -63,7 +63,7 @@ describe("reading the chain", () => {
     return row
   }
 
-  test("5,000 transfers to 1,000 merchants through three kills and a lag: all stored, at three calls a block", async () => {
+  test("5,000 transfers to 1,000 merchants through three kills and a lag: all stored, with three calls a block", async () => {
     let running = await start()
     await sql.unsafe(`
       INSERT INTO merchants (id, name, receiver_test, receiver_live, created_at)
@@ -134,7 +134,7 @@ describe("reading the chain", () => {
     )
     expect(balances.reduce((sum, one) => sum + one, 0n)).toBe(total)
 
-    // Alone at the head: a block is read by its header and its logs; the head is asked once a second.
+    // At the head: a block costs its header and its logs; the head is polled once a second.
     await Bun.sleep(2_000)
     node.calls.length = 0
     const began = Date.now()

@@ -1,4 +1,5 @@
-// A chain whose clock is ahead of ours: what a wallet had sent before a payment opened does not keep it from paying.
+// The chain's clock is ahead of the service's: a wallet's transfer from before the payment opened does not stop it from
+// paying.
 
 import { expect } from "bun:test"
 import { DateTime, Effect, Layer, Option } from "effect"
@@ -83,7 +84,7 @@ for (const aheadSeconds of [0, 300])
       const announce = attempts.announce(principal, payment.id, {
         ...{ buyerDidToken: `buyer:${payer}:${payment.id}`, method: "transfer", client: "" }
       })
-      // The wallet's prompt is left alone, and its browser closed.
+      // The wallet's prompt stays open, and its browser is closed.
       expect((yield* announce)._tag).toBe("AttemptAnnounced")
       yield* TestClock.adjust("40 minutes")
       const later = new Date((yield* DateTime.nowAsDate).getTime() + aheadSeconds * 1000)

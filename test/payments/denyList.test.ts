@@ -1,5 +1,5 @@
-// A transfer of a payer on the operator's deny list settles nothing by itself, on whichever path it comes: reported,
-// announced, signed or checked again. The merchant may attach it.
+// A transfer from a payer on the operator's deny list settles nothing on its own, on whichever path it arrives:
+// reported, announced, signed or checked again. The merchant may attach it.
 import { describe, expect } from "bun:test"
 import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -46,7 +46,7 @@ const shop = Effect.gen(function* () {
 
 const by = { person: "ann@example.com", note: null }
 
-/** With the workers of the service, and a list that starts with the payer. */
+/** With the service's workers, and a deny list that contains the payer at first. */
 const denied = (
   name: string,
   test: (list: Set<Address>) => Effect.Effect<unknown, unknown, Layer.Success<typeof stack>>
@@ -90,7 +90,7 @@ describe("a transfer of a denied payer", () => {
       expect(yield* stateOf(payment)).toMatchObject({ status: "pending" })
       const [transfer] = yield* transfers
       expect(transfer).toMatchObject({ transactionId, paymentId: null, kind: expect.any(String) })
-      // The buyer is not asked for money again.
+      // The buyer is not asked to pay again.
       expect(yield* announce(payment)).toMatchObject({
         _tag: "AttemptRefused",
         error: { code: "PAYMENT_ATTEMPT_OPEN" }
@@ -103,7 +103,7 @@ describe("a transfer of a denied payer", () => {
     })
   )
 
-  denied("settles no announced payment, and no second transfer is asked for", () =>
+  denied("settles no announced payment, and no second transfer is requested", () =>
     Effect.gen(function* () {
       const { announce, incoming, open, tenant, transfers } = yield* shop
       const payment = yield* open
@@ -120,7 +120,7 @@ describe("a transfer of a denied payer", () => {
     })
   )
 
-  denied("ends its report once the merchant has handled it", () =>
+  denied("loses its report once the merchant has handled it", () =>
     Effect.gen(function* () {
       const { incoming, open, report, tenant, transfers } = yield* shop
       const payment = yield* open
@@ -134,7 +134,7 @@ describe("a transfer of a denied payer", () => {
     })
   )
 
-  denied("settles the reported payment by itself once its payer is taken off the list", (list) =>
+  denied("settles the reported payment once its payer is taken off the list", (list) =>
     Effect.gen(function* () {
       const { open, report } = yield* shop
       const payment = yield* open
@@ -147,7 +147,7 @@ describe("a transfer of a denied payer", () => {
     })
   )
 
-  denied("that had settled before its payer was put on the list changes nothing", (list) =>
+  denied("that settled before its payer was put on the list changes nothing", (list) =>
     Effect.gen(function* () {
       const { open, report, transfers } = yield* shop
       list.clear()

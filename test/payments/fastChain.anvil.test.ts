@@ -1,5 +1,5 @@
-// Blocks of a quarter of a second, read in ranges: what a node is asked in a day, while a payment is expected and while
-// none is, and a transfer that nobody reports.
+// Blocks of a quarter of a second, read in ranges: the requests to a node in a day, while a payment is expected and
+// while none is, and an unreported transfer.
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { networks } from "../../src/domain/networks.ts"
 import { moneyWorld } from "./moneyWorld.ts"

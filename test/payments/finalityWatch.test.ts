@@ -1,5 +1,5 @@
-// A settled block is watched until it is final: a drop is told and changes nothing,
-// a return is recognised. In memory, under a clock that the test moves.
+// A settled block is watched until it is final: a drop raises an alert and changes nothing, a return is recognised. In
+// memory, under a clock that the test moves.
 import { describe, expect } from "bun:test"
 import { Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
@@ -16,7 +16,7 @@ describe(`the watch until a block is final; ${row.reorganised}`, () => {
     yield* chain.mine(2)
     expect(Result.isSuccess(yield* report(payment, transfer))).toBe(true)
     const repo = yield* PaymentRepo
-    const watched = Effect.map(repo.takeWatched(new Date(8.64e15), new Date(0), 10), (all) => all[0])
+    const watched = Effect.map(repo.takeWatched("test", new Date(8.64e15), new Date(0), 10), (all) => all[0])
     return {
       chain,
       deliveries,
@@ -30,7 +30,7 @@ describe(`the watch until a block is final; ${row.reorganised}`, () => {
     }
   })
 
-  it("a block that stays is watched until it is `finalityDepth` deep, and no longer", () =>
+  it("a block that remains is watched until it is `finalityDepth` deep, and no longer", () =>
     Effect.gen(function* () {
       const { chain, watched } = yield* settledPayment
       yield* TestClock.adjust("61 seconds")
@@ -50,7 +50,7 @@ describe(`the watch until a block is final; ${row.reorganised}`, () => {
       expect(yield* stateOf(payment)).toEqual(before)
       expect((yield* watched)?.droppedAt).not.toBeNull()
       expect(yield* deliveries).toBe(1)
-      // Once: an alert that a person has acknowledged stays so.
+      // Raised once: an alert that a person has acknowledged stays acknowledged.
       yield* TestClock.adjust("10 minutes")
       expect(raised).toHaveLength(1)
     }))
@@ -71,7 +71,7 @@ describe(`the watch until a block is final; ${row.reorganised}`, () => {
       expect(yield* stateOf(payment)).toEqual(before)
     }))
 
-  it("another payment's report of a re-included transaction waits until its claim names the new block", () =>
+  it("another payment's report of a re-included transaction waits until the first claim has the new block", () =>
     Effect.gen(function* () {
       const { chain, open, report, transfer, watched } = yield* settledPayment
       const other = yield* open

@@ -1,5 +1,6 @@
-// Real money, on a chain with Arbitrum One's id and USDC: closed, opened, and closed again by one setting. What a block
-// must be before it settles a payment follows from the amount; this chain calls a block safe after 32 others, final after 64.
+// Real money, on a chain with Arbitrum One's id and USDC: closed, opened, and closed again by one setting. The amount
+// decides how certain a block must be before it settles a payment; this chain calls a block safe after 32 others, final
+// after 64.
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { concat, createWalletClient, type Hex, http, pad, toHex } from "viem"
@@ -23,13 +24,13 @@ const paid = async (dollars: bigint) => {
   return { buyer, payment, hash, report: () => world.report(buyer, payment.id, hash, dollars * usd) }
 }
 
-test("while it is closed a wallet announces nothing", async () => {
+test("while it is closed no wallet can announce", async () => {
   const payment = await world.open("3")
   const answer = await world.announce(await world.buyer(), payment.id)
   expect([answer.status, answer.body.error.code]).toEqual([403, "LIVE_MODE_GATED"])
 })
 
-test("reported while it is closed: recorded, then checked by itself once it opens", async () => {
+test("a payment reported while it is closed is recorded, then checked once it opens", async () => {
   const { payment, report } = await paid(3n)
   const answer = await report()
   expect([answer.status, answer.body.error.code]).toEqual([202, "LIVE_SETTLEMENT_GATED"])
@@ -43,11 +44,11 @@ test("reported while it is closed: recorded, then checked by itself once it open
 const readyz = async () => (await fetch(`${world.baseUrl}/readyz`)).json()
 
 describe("open", () => {
-  test("the probe says so", async () => {
+  test("/readyz says that Mainnet is open", async () => {
     expect(await readyz()).toEqual({ status: "ready", mainnet: "open" })
   })
 
-  test("a report settles as on Testnet, with the live codes and a webhook of real money", async () => {
+  test("a report settles as on Testnet, with the live codes and a live webhook", async () => {
     const buyer = await world.buyer()
     const payment = await world.open("5")
     const unknown = await world.report(buyer, payment.id, `0x${"12".repeat(32)}`, 5n * usd)
@@ -73,7 +74,7 @@ describe("open", () => {
     expect(told.map(({ type }) => type)).toEqual(["payment.settled"])
   })
 
-  test("nobody reports: the reader finds the transfer of a wallet that was announced", async () => {
+  test("without a report the reader finds the transfer of an announced wallet", async () => {
     const buyer = await world.buyer()
     const payment = await world.open("7")
     expect((await world.announce(buyer, payment.id)).status).toBe(201)
@@ -82,21 +83,28 @@ describe("open", () => {
     expect((await world.settled(payment.id)).status).toBe("settled")
   })
 
-  test("$150 waits for a safe block, $20,000 for a final one; both settle by themselves", async () => {
+  test("$150 waits for a safe block, $20,000 for a final one; both settle without a request", async () => {
     const [middle, large] = [await paid(150n), await paid(20_000n)]
     await world.mine(5)
     for (const { report } of [middle, large]) {
       const answer = await report()
       expect([answer.status, answer.body.error.code]).toEqual([202, "SETTLEMENT_PENDING"])
     }
+    // Every page of the payment learns that its money is there; a false report changes nothing.
+    const confirming = async (id: string) => (await world.attempts(id)).body.confirmingTransactionId
+    for (const { hash, payment } of [middle, large]) expect(await confirming(payment.id)).toBe(hash)
+    const unpaid = await world.open("150")
+    await world.report(await world.buyer(), unpaid.id, `0x${"34".repeat(32)}`, 150n * usd)
+    expect(await confirming(unpaid.id)).toBeUndefined()
     await world.mine(32)
     expect((await world.settled(middle.payment.id)).status).toBe("settled")
+    expect(await confirming(middle.payment.id)).toBeUndefined()
     expect((await world.payment(large.payment.id)).status).toBe("pending")
     await world.mine(32)
     expect((await world.settled(large.payment.id, 30_000)).status).toBe("settled")
   })
 
-  test("a merchant's own limits: its $15 wait for a safe block, another's do not", async () => {
+  test("a merchant's own limits: its $15 wait for a safe block, another merchant's do not", async () => {
     const change = (body: object, key = world.merchant.keys.live.secret) =>
       world.call("PATCH", "/settlement-levels", key, body)
     const tooMuch = await change({ included: "100.000001" })
@@ -138,7 +146,7 @@ describe("open", () => {
     expect((await change({ included: null })).body.levels[0]?.upTo).toBe("100.00")
   })
 
-  test("USDC.e is another token: it settles nothing, and its merchant is told how much came", async () => {
+  test("USDC.e is another token: it settles nothing, and its merchant is told the amount", async () => {
     const [bridged] = networks.live.otherTokens
     if (bridged === undefined) throw new Error("no other token")
     await Effect.runPromise(world.chain.rpc("anvil_setCode", [bridged.address, emitter]))
@@ -161,7 +169,7 @@ describe("open", () => {
     )
     expect(alerts).toEqual([
       {
-        message: `3.00 USDC.e reached ${shop.receiver} from ${buyer.address}, in transaction ${hash}. USDC.e is another token than USDC and settles no payment. Return it from your wallet, and ask for USDC.`
+        message: `3.00 USDC.e reached ${shop.receiver} from ${buyer.address}, in transaction ${hash}. USDC.e is not USDC and settles no payment. Return it from your wallet, and ask for USDC.`
       }
     ])
     const reported = await world.report(buyer, payment.id, hash, 3n * usd, shop)
@@ -172,7 +180,7 @@ describe("open", () => {
     expect((await world.report(buyer, payment.id, own, 3n * usd, shop)).status).toBe(200)
   })
 
-  test("a member attaches a stranger's $150 once its block is safe, and is told to wait until then", async () => {
+  test("a member attaches a stranger's $150 once its block is safe; until then the page says to wait", async () => {
     const person = await signUp(world.baseUrl)
     const shop = { ...world.merchant, id: person.merchantId, keys: person.keys, receiver: person.receiver }
     const payment = await world.open("150", shop)
@@ -196,11 +204,11 @@ describe("open", () => {
     expect(late.body.payment.status).toBe("settled")
   })
 
-  test("a node is silent: $3 wait for the other one's safe block", async () => {
+  test("one of two nodes is silent: $3 wait for the other one's safe block", async () => {
     world.secondNode?.behave(() => ({ raw: new Response(null, { status: 502 }) }))
     const { payment, report } = await paid(3n)
     await world.mine(40)
-    // Of two nodes one is no majority, whatever it says.
+    // One of two nodes is no majority, whatever it answers.
     expect((await report()).status).toBe(503)
     expect((await world.payment(payment.id)).status).toBe("pending")
     world.secondNode?.behave(() => undefined)
@@ -208,7 +216,7 @@ describe("open", () => {
   })
 })
 
-test("closed again: what is under way settles, nothing new begins, and then it is closed as before", async () => {
+test("closed again: open payments settle, nothing new begins, and then it is closed as before", async () => {
   const made = await world.call("POST", "/payment-links", world.merchant.keys.live.secret, {
     amount: "2.00",
     description: "Lesson"
@@ -225,6 +233,13 @@ test("closed again: what is under way settles, nothing new begins, and then it i
     intentUrl: "https://shop.example.com/1"
   })
   expect([refused.status, refused.body.error.code]).toEqual([403, "LIVE_MODE_GATED"])
+  const newLink = await world.call("POST", "/payment-links", world.merchant.keys.live.secret, {
+    amount: "2.00",
+    description: "Lesson"
+  })
+  expect([newLink.status, newLink.body.error.code]).toEqual([403, "LIVE_MODE_GATED"])
+  const supported = await world.call("GET", "/x402/supported", world.merchant.keys.live.secret)
+  expect(supported.body.kinds).toEqual([])
   const link = await world.call("POST", `/links/${openedLink}`, undefined, {})
   expect([link.status, link.body.error.reason, link.body.error.message]).toEqual([
     409,
@@ -246,4 +261,10 @@ test("closed again: what is under way settles, nothing new begins, and then it i
   const closed = await paid(2n)
   const answer = await closed.report()
   expect([answer.status, answer.body.error.code]).toEqual([202, "LIVE_SETTLEMENT_GATED"])
+  // A payment opened and reported while it was closed does not count as open at a later start.
+  await world.restart({ MAINNET: "closed" })
+  expect(await readyz()).toEqual({ status: "ready" })
+  expect((await world.payment(closed.payment.id)).status).toBe("pending")
+  await world.restart({ MAINNET: "open" })
+  expect((await world.settled(closed.payment.id, 60_000)).status).toBe("settled")
 })

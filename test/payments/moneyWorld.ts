@@ -1,5 +1,5 @@
-// The service as it runs, on a real socket, a real database, anvil and the real USDC, with one
-// merchant, its webhook receiver and buyers with wallets of their own.
+// The service as it runs, on a real socket, a real database, anvil and the real USDC, with one merchant, its webhook
+// server and buyers with wallets of their own.
 
 import { SQL } from "bun"
 import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
@@ -44,7 +44,7 @@ export interface Merchant {
 export interface MoneyWorld {
   readonly baseUrl: string
   readonly chain: LocalChain["Service"]
-  /** Stands before the service's node, and before its second one where the network needs two. */
+  /** Proxies in front of the service's node, and of its second one if the network needs two. */
   readonly node: RpcProxy
   readonly secondNode: RpcProxy | undefined
   readonly merchant: Merchant
@@ -61,7 +61,7 @@ export interface MoneyWorld {
   readonly sql: SQL
   readonly open: (amount: string, merchant?: Merchant) => Promise<Answer["body"]["payment"]>
   readonly payment: (id: string, merchant?: Merchant) => Promise<Answer["body"]["payment"]>
-  /** An account with so much atomic USDC, and gas. */
+  /** An account with this much atomic USDC, and gas. */
   readonly buyer: (usdc?: bigint) => Promise<PrivateKeyAccount>
   readonly token: (
     account: PrivateKeyAccount,
@@ -91,7 +91,10 @@ export interface MoneyWorld {
   ) => Promise<Answer>
   readonly balanceOf: (address: string) => Promise<bigint>
   readonly mine: (blocks?: number) => Promise<void>
-  /** Asks until it holds, at most for so long, by default what a reader that idles may take; the last value. */
+  /**
+   * Repeats until the condition holds, at most this long, by default as long as an idle reader may take; returns the
+   * last value.
+   */
   readonly until: <A>(
     ask: () => Promise<A>,
     holds: (value: A) => boolean,
@@ -117,7 +120,7 @@ const make = (environment: Readonly<Record<string, string>>, network: Network) =
     )
     const node = yield* rpcProxy(chain.rpcUrl)
     const secondNode = network.execution === "open" ? undefined : yield* rpcProxy(chain.rpcUrl)
-    /** Nobody listens there: a world has one network. */
+    /** Nothing listens at this address: a world has one network. */
     const silent = Object.fromEntries(
       Object.values(networks).map(({ nodes }) => [nodes.setting, "http://127.0.0.1:9"])
     )
@@ -305,7 +308,7 @@ const make = (environment: Readonly<Record<string, string>>, network: Network) =
     return world
   })
 
-/** The file's world, with an open network. `environment` adds to the service's. */
+/** The file's world, with an open network. `environment` extends the service's. */
 export const moneyWorld = (
   environment: Readonly<Record<string, string>> = {},
   network: Network = moneyNetwork

@@ -1,6 +1,5 @@
-// What a buyer has paid is found whatever came between: an outage past every deadline, twelve thousand
-// reports of nothing, a reorganisation that moves a log, a clock that was ahead. Over real HTTP,
-// on Postgres and anvil with the real USDC.
+// A buyer's payment is found whatever happens in between: an outage past every deadline, twelve thousand false reports,
+// a reorganisation that moves a log, a clock that was ahead. Over real HTTP, on Postgres and anvil with the real USDC.
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { encodeFunctionData, type Hex } from "viem"
@@ -42,7 +41,7 @@ describe("proven late", () => {
     return { raw, hash: String(await rpc("eth_sendRawTransaction", [raw])) }
   }
 
-  test("reported before a day's outage, announced before it: both settle once the service is back", async () => {
+  test("reported before a day's outage, or announced before it: both settle once the service is back", async () => {
     const [buyer, other] = [await world.buyer(), await world.buyer()]
     const [reported, announced, unpaid] = [
       await world.open("3"),
@@ -63,7 +62,7 @@ describe("proven late", () => {
     await world.start()
     expect(await world.settled(reported.id)).toMatchObject({ reportedTransactionId: first.hash })
     expect(await world.settled(announced.id)).toMatchObject({ reportedTransactionId: second.hash })
-    // What nobody paid waits for its time as well: the service has only just started.
+    // An unpaid payment also stays pending for a while, because the service has only just started.
     expect((await world.payment(unpaid.id)).status).toBe("pending")
   })
 
@@ -81,7 +80,7 @@ describe("proven late", () => {
     expect(answer.body.payment).toMatchObject({ status: "settled", failureReason: null })
   })
 
-  test("12,000 kept reports of nothing, a slow node: an honest closed tab settles within 5 s", async () => {
+  test("12,000 stored false reports and a slow node: an honest buyer's closed tab settles within 5 s", async () => {
     const buyer = await world.buyer()
     await database().unsafe(`
       WITH opened AS (
@@ -113,13 +112,13 @@ describe("proven late", () => {
     await database()`UPDATE payment_reports SET next_check_at = NULL WHERE token_changes = '[]'`
     expect(settled.status).toBe("settled")
     console.log(`settled ${seconds.toFixed(1)} s after it was mined`)
-    // On Mainnet two nodes are asked for two tags more.
+    // On Mainnet two nodes are queried for two more tags.
     expect(seconds).toBeLessThan(moneyNetwork.isTest ? 5 : 10)
   })
 
   test("a transaction whose log moves within it after a reorganisation settles one payment", async () => {
     const buyer = await world.buyer()
-    // Emits a log of its own before the transfer where the block's number is odd.
+    // Emits a log of its own before the transfer if the block's number is odd.
     const forwarder = Address.make(`0x${"7".repeat(40)}`)
     await rpc("anvil_setCode", [
       forwarder,
@@ -153,10 +152,10 @@ describe("proven late", () => {
     await rpc("anvil_reorg", [3, [[raw, 0]]])
     await world.mine(3)
     expect(await position()).not.toBe(before)
-    // What the nodes said is shared for 300 ms.
+    // The nodes' answers are cached for 300 ms.
     await Bun.sleep(400)
     const second = await world.report(buyer, two.id, hash, price)
-    // The claim still names the replaced block: whether an equal transfer is free cannot be told yet.
+    // The claim still has the replaced block, so it is unknown whether an equal transfer is free.
     expect(second.status).toBe(202)
     await Bun.sleep(2_000)
     expect((await world.payment(two.id)).status).toBe("pending")
@@ -165,16 +164,16 @@ describe("proven late", () => {
     expect([...claims].map(({ ordinal }) => ordinal)).toEqual([0])
   })
 
-  test("a clock that was ahead when the payment opened refuses no transfer that came after it", async () => {
+  test("a clock that was ahead when the payment opened causes no refusal of a later transfer", async () => {
     const buyer = await world.buyer()
     const payment = await world.open("3")
-    // As a service would have written it whose clock is ten minutes ahead.
+    // As a service whose clock is ten minutes ahead would have written it.
     await database()`UPDATE payments SET created_at = created_at + interval '10 minutes' WHERE id = ${payment.id}`
     const hash = await world.transfer(buyer, price)
     expect((await world.report(buyer, payment.id, hash, price)).status).toBe(200)
   })
 
-  test("a settlement told again after a restore carries the id that the merchant has handled", async () => {
+  test("a settlement that is sent again after a restore has the id that the merchant has handled", async () => {
     const buyer = await world.buyer()
     const payment = await world.open("3")
     const hash = await world.transfer(buyer, price)
@@ -185,7 +184,7 @@ describe("proven late", () => {
         (all) => all.length > 0
       )
     const [first] = await told()
-    // The restore knows the payment as pending: its settlement has not happened there.
+    // In the restored database the payment is pending, and its settlement has not happened.
     await database().begin(async (sql) => {
       await sql`SET LOCAL session_replication_role = replica`
       await sql`DELETE FROM webhook_deliveries WHERE payment_id = ${payment.id}`

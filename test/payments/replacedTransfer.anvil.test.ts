@@ -1,5 +1,5 @@
 // A settled transfer that a reorganisation drops while its money arrives in another transaction: by the same
-// authorization, by the same nonce of its wallet, or by a person's word. The payment stays paid, once.
+// authorization, by the same nonce of its wallet, or by a person's decision. The payment stays paid, once.
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Layer, Schema } from "effect"
 import { encodeFunctionData, erc20Abi, type Hex } from "viem"
@@ -49,7 +49,7 @@ describe("a settled transfer whose money arrives in another transaction", () => 
          dropped_at IS NOT NULL AS dropped, kind, match_at IS NOT NULL AS undecided
        FROM incoming_transfers WHERE payer = '\\x${account.address.slice(2)}' ORDER BY block_number, created_at`
     )
-  /** The block of the transaction and those above it are replaced by empty ones. */
+  /** Replaces the block of the transaction and those above it with empty ones. */
   const drop = async (hash: Hex) => {
     const { blockNumber } = await world.chain.publicClient.getTransactionReceipt({ hash })
     const head = await world.chain.publicClient.getBlockNumber({ cacheTime: 0 })
@@ -61,7 +61,7 @@ describe("a settled transfer whose money arrives in another transaction", () => 
   }
   const openAlerts = (id: string) =>
     rowsOf(world, `SELECT kind FROM alerts WHERE subject = '${id}' AND acknowledged_at IS NULL`)
-  /** Another account brings the authorization onto the chain. */
+  /** Another account submits the authorization to the chain. */
   const relayBy = (account: number, payload: Parameters<typeof relayElsewhere>[1]) =>
     relayElsewhere(
       { ...world, chain: { ...world.chain, walletClient: () => world.chain.walletClient(account) } },
@@ -76,7 +76,7 @@ describe("a settled transfer whose money arrives in another transaction", () => 
     })
   }
   const send = async (raw: Hex) => TransactionHash.make(String(await rpc("eth_sendRawTransaction", raw)))
-  /** The payment stays as it was told, one transfer pays it, and nobody is told again. */
+  /** The payment's report is unchanged, one transfer pays it, and no webhook is sent again. */
   const isPaidOnceBy = async (id: string, account: PrivateKeyAccount, first: Hex, second: Hex) => {
     expect((await paymentOf(id)).reportedTransactionId).toBe(first)
     expect(await transfers(account)).toMatchObject([
@@ -108,7 +108,7 @@ describe("a settled transfer whose money arrives in another transaction", () => 
   }
 
   for (const isNotedFirst of [true, false])
-    test(`an authorization that others bring again, ${isNotedFirst ? "after" : "before"} its loss is noted`, async () => {
+    test(`an authorization that others submit again, ${isNotedFirst ? "after" : "before"} its loss is noted`, async () => {
       const id = await openPayment(world, "10.00")
       const buyer = await world.payer(price)
       const { payload } = await signTerms(world, id, buyer)
@@ -145,7 +145,7 @@ describe("a settled transfer whose money arrives in another transaction", () => 
     )
     expect(announced.status).toBe(status)
   }
-  /** `meanwhile` is what happens between the settlement and the loss. */
+  /** `meanwhile` runs between the settlement and the loss. */
   const paid = async (meanwhile: (buyer: PrivateKeyAccount) => Promise<void> = async () => {}) => {
     const id = await openPayment(world, "10.00")
     const buyer = await world.payer(2n * price)
@@ -184,7 +184,7 @@ describe("a settled transfer whose money arrives in another transaction", () => 
     ["before the loss is noted", false, true],
     ["before the loss is noted, while no node says who sent it", false, false]
   ] as const)
-    test(`a wallet's speed-up beside another payment that it has announced, mined ${when}`, async () => {
+    test(`a wallet's speed-up next to another payment that it has announced, mined ${when}`, async () => {
       const other = await openPayment(world, "10.00")
       const { buyer, first, id } = await paid((by) => announce(other, by))
       if (isNotedFirst) await untilDropped(id)
@@ -205,7 +205,7 @@ describe("a settled transfer whose money arrives in another transaction", () => 
     })
 
   for (const isSenderTold of [true, false])
-    test(`a wallet's speed-up pays no other payment that is announced once it was read${isSenderTold ? "" : ", while no node says who sent it"}`, async () => {
+    test(`a speed-up pays no other payment that is announced after it was read${isSenderTold ? "" : ", while no node says who sent it"}`, async () => {
       let other = ""
       const { buyer, first, id } = await paid(async () => {
         other = await openPayment(world, "10.00")
@@ -214,7 +214,7 @@ describe("a settled transfer whose money arrives in another transaction", () => 
       await mine()
       await until(async () => (await transfers(buyer)).some((one) => one["kind"] !== null))
       if (!isSenderTold) untold()
-      // Money that may be for it is looked at before the wallet is asked for more.
+      // A transfer that may be for it is checked before the wallet is asked for more.
       await announce(other, buyer, isSenderTold ? 201 : 409)
       world.node.behave(() => undefined)
       expect((await paymentOf(other)).status).toBe("pending")
@@ -240,7 +240,7 @@ describe("a settled transfer whose money arrives in another transaction", () => 
     )
   }
 
-  test("a wallet that pays again by hand: a person attaches it", async () => {
+  test("a wallet that pays again by hand: a person can attach it", async () => {
     const { buyer, first, id } = await paid()
     const attach = (transaction: Hex) => attachTo(id, buyer, transaction)
     const second = await send(await signedTransfer(buyer, 1, 10n ** 10n))
@@ -252,7 +252,7 @@ describe("a settled transfer whose money arrives in another transaction", () => 
     )
     await mine()
     await until(async () => (await transfers(buyer)).some((one) => one["kind"] === "second"))
-    // Its loss is not noted yet: the payment has its transfer.
+    // The loss is not noted yet, so the payment still has its transfer.
     expect(await attach(second)).toMatchObject({ failure: { reason: "settled" } })
     await untilDropped(id)
     await until(async () => (await transfers(buyer)).some((one) => one["kind"] === "unknown"))
@@ -261,8 +261,8 @@ describe("a settled transfer whose money arrives in another transaction", () => 
     await isPaidOnceBy(id, buyer, first, second)
   })
 
-  describe("where it comes back on the chain", () => {
-    /** A payment that an authorization has settled, whose loss is noted; `returns` mines that same transaction. */
+  describe("if it returns to the chain", () => {
+    /** A payment that an authorization has settled, whose loss is noted; `returns` mines the same transaction again. */
     const lost = async () => {
       const id = await openPayment(world, "10.00")
       const buyer = await world.payer(2n * price)
@@ -289,7 +289,7 @@ describe("a settled transfer whose money arrives in another transaction", () => 
       return { buyer, first, id, isOpen, returns, second }
     }
 
-    test("after its payment's claim has followed, it pays another payment, of which the shop is told", async () => {
+    test("after its payment's claim has moved, it pays another payment, with a webhook", async () => {
       const { buyer, first, id, isOpen, returns, second } = await lost()
       expect(await attachTo(id, buyer, second)).toMatchObject({ success: { id } })
       const one = await returns()
@@ -303,7 +303,7 @@ describe("a settled transfer whose money arrives in another transaction", () => 
       expect(new Set(told().map((event) => event["id"])).size).toBe(2)
     })
 
-    test("before anybody has attached another, its payment keeps it", async () => {
+    test("its payment keeps it if nobody has attached another", async () => {
       const { buyer, first, id, returns, second } = await lost()
       await returns()
       expect(await claimOf(id)).toMatchObject({ transaction: first, dropped: true })

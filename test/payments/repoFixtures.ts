@@ -1,4 +1,4 @@
-// Payments, settlements, attempts and transfers for the tests of what is stored about them.
+// Payments, settlements, attempts and transfers for the tests of repositories.
 
 import { expect } from "bun:test"
 import { Effect, Layer, Option } from "effect"
@@ -34,7 +34,7 @@ export const after = (seconds: number) => new Date(start.getTime() + seconds * 1
 
 export const before = (seconds: number) => ({ test: after(seconds), live: after(seconds) })
 
-/** Ordinals that payments have claimed of the transaction's equal transfers. */
+/** Ordinals of the transaction's equal transfers that payments have claimed. */
 export const claimed = (repo: PaymentRepo["Service"], transactionId: TransactionHash) =>
   Effect.map(
     repo.takenTransfers({
@@ -145,7 +145,10 @@ export const attemptOf = Effect.fnUntraced(function* (changes: Partial<PaymentAt
   return attempt
 })
 
-/** Reads a transfer of the payer's from the chain, of the payment's amount; its id. `replaced` blocks are read again. */
+/**
+ * Reads a transfer by the payer, of the payment's amount, from the chain; returns its id. `replaced` blocks are read
+ * again.
+ */
 export const arrived = Effect.fnUntraced(function* (
   tenant: Tenant,
   transactionId: TransactionHash,
@@ -180,13 +183,13 @@ export const arrived = Effect.fnUntraced(function* (
 
 export const person = (at: Date) => ({ person: "ann@example.com", note: "by hand", at })
 
-/** Declares tests on a layer that is built again for each. */
+/** Declares tests on a layer that is built for each of them. */
 export const onLayer =
   <Services>(layer: Layer.Layer<Services>) =>
   <E>(name: string, effect: () => Effect.Effect<unknown, E, Services>): void =>
     liveEffect(name, () => Effect.provide(effect(), layer))
 
-/** Declares tests on Postgres, with all that is stored about payments. */
+/** Declares tests on Postgres, with all repositories of payments. */
 export const onPostgres = onLayer(
   Layer.mergeAll(layerPaymentRepos, KeyAuth.layer, WebhookRepo.layer).pipe(
     Layer.provide(testDatabase.layer),

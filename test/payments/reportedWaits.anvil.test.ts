@@ -1,4 +1,4 @@
-// A wallet whose reported transaction waits in the pools of the nodes is not asked to pay once more.
+// A wallet whose reported transaction is still in the nodes' pools is not asked to pay again.
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import type { Hex } from "viem"
@@ -48,13 +48,13 @@ describe("a reported transaction that waits in the pool", () => {
         const announced = await world.announce(buyer, payment.id)
         expect([announced.status, announced.body.attempt.nonce]).toEqual([201, 0])
       }
-      // The wallet chooses a nonce of its own, as another transaction of its owner has the first.
+      // The wallet chooses its own nonce, because another transaction of its owner has the first.
       await world.transfer(buyer, 1n, (await world.newMerchant()).receiver)
       await mineAndRead(8)
       await waits(false)
       const sent = await sendPayment(buyer, 1, 3_000_000n)
       expect((await world.report(buyer, payment.id, sent, 3_000_000n)).status).toBe(202)
-      // Eleven minutes later the transaction still waits: its fee is low. The page reports it, as it polls.
+      // Eleven minutes later the transaction still waits, because its fee is low. The page reports it as it polls.
       await passed(payment.id, 11)
       expect((await world.report(buyer, payment.id, sent, 3_000_000n)).status).toBe(202)
       // The buyer opens the payment on another device.
@@ -67,10 +67,10 @@ describe("a reported transaction that waits in the pool", () => {
       expect(charged).toBe(3_000_000n)
     })
 
-  test("keeps its wallet from being asked again after half an hour, as it does one that was never announced", async () => {
+  test("keeps its wallet from being asked again after half an hour, and one that was never announced too", async () => {
     const buyer = await world.buyer()
     const payment = await world.open("3")
-    // Announced while the nodes were silent: its nonce is not known.
+    // Announced while the nodes were silent: its nonce is unknown.
     world.node.behave((method) =>
       method === "eth_getTransactionCount" ? { error: { code: -32000, message: "silent" } } : undefined
     )

@@ -1,4 +1,4 @@
-// A code that stands for a payment's token: for as long as the payment is pending, and for nobody else's payment.
+// A code in place of a payment's token: valid while the payment is pending, and for no other payment.
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { encode } from "uqr"
 import { makeShop } from "../platform/http/shop.ts"
@@ -12,7 +12,7 @@ const resume = (resumeCode: string, key = shop.keys.publishable) =>
   shop.call({ method: "POST", path: "/api/v1/payments/resume", key, body: { resumeCode } })
 
 describe("A resume code", () => {
-  test("gives a token of the same payment and terms, again and again", async () => {
+  test("returns a token of the same payment and terms, again and again", async () => {
     const opened = await shop.open("12.50")
     const { payment, resumeCode } = opened.body
     expect(resumeCode).toMatch(/^[\w-]{35}$/)
@@ -35,7 +35,7 @@ describe("A resume code", () => {
     expect(encode(url, { ecc: "L", border: 0 }).size).toBeLessThanOrEqual(45)
   })
 
-  test("ends with its payment", async () => {
+  test("expires with its payment", async () => {
     const opened = (await shop.open("10.00")).body
     const hash = await shop.transfer(10_000_000n)
     expect((await shop.report(opened.payment.id, hash, 10_000_000n)).status).toBe(200)
@@ -44,7 +44,7 @@ describe("A resume code", () => {
     expect(JSON.stringify(body)).not.toContain("intentToken")
   })
 
-  test("is of no use to another merchant, in the other environment, or changed in any character", async () => {
+  test("is invalid for another merchant, in the other environment, or with any character changed", async () => {
     const { resumeCode } = (await shop.open()).body
     const rival = await makeShop(service)
     for (const key of [rival.keys.publishable, shop.keys.livePublishable]) {

@@ -1,5 +1,5 @@
-// Settling under fire: whatever comes at once, a payment settles once, a transfer
-// pays once, and nothing that fails verification stands in anybody's way.
+// Settling under load: whatever arrives at once, a payment settles once, a transfer pays once, and a report that fails
+// verification blocks nobody.
 import { describe, expect } from "bun:test"
 import { Effect, Layer, Result } from "effect"
 import type { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
@@ -75,7 +75,7 @@ const suite = (name: string, layer: Layer.Layer<Everything>, rounds: number) => 
         }
       }))
 
-    it(`${row.oneForTwo}: ${rounds} rounds of two payments racing, twenty-five reports each: one settles, the other is told already_used`, () =>
+    it(`${row.oneForTwo}: ${rounds} rounds of two payments racing, twenty-five reports each: one settles, the other gets already_used`, () =>
       Effect.gen(function* () {
         const { deliveries, open, report } = yield* shop
         for (let round = 1; round <= rounds; round++) {
@@ -129,7 +129,7 @@ const suite = (name: string, layer: Layer.Layer<Everything>, rounds: number) => 
         expect(yield* deliveries).toBe(2)
       }))
 
-    it(`${row.thief}: another's transfer, reported at once by fifty thieves and its owner, settles the owner's payment`, () =>
+    it(`${row.thief}: reported at once by fifty thieves and its owner, a transfer settles the owner's payment`, () =>
       Effect.gen(function* () {
         const { open, report } = yield* shop
         const [owners, thiefs] = yield* Effect.all([open(), open()])
@@ -142,7 +142,7 @@ const suite = (name: string, layer: Layer.Layer<Everything>, rounds: number) => 
         expect(new Set(thieves.map(tell))).toEqual(new Set(["TEST_SETTLEMENT_MISMATCH payer"]))
       }))
 
-    it(`${row.replaced}: new evidence is taken while pending, and none after`, () =>
+    it(`${row.replaced}: new evidence is accepted while pending, and none after`, () =>
       Effect.gen(function* () {
         const { open, report } = yield* shop
         const payment = yield* open()
@@ -152,7 +152,7 @@ const suite = (name: string, layer: Layer.Layer<Everything>, rounds: number) => 
         expect(tell(yield* report(payment, thief, hash("88")))).toBe("PAYMENT_REPORT_CONFLICT")
       }))
 
-    it(`${row.rpcLags}: an outage is 503 with the report kept; lies stay pending; both settle afterwards`, () =>
+    it(`${row.rpcLags}: an outage is 503 with the report stored; lies stay pending; both settle afterwards`, () =>
       Effect.gen(function* () {
         const { open, report } = yield* shop
         const chain = yield* MemoryChain
@@ -168,7 +168,7 @@ const suite = (name: string, layer: Layer.Layer<Everything>, rounds: number) => 
         expect(tell(yield* report(payment, payer, transfer))).toBe("Settled")
       }))
 
-    it(`${row.hammering}: a burst passes, then 429 with a retry-after that holds, for this payment and key alone`, () =>
+    it(`${row.hammering}: a burst passes, then 429 with an exact retry-after, only for this payment and key`, () =>
       Effect.gen(function* () {
         const { open, report } = yield* shop
         const [payment, other] = yield* Effect.all([open(), open()])

@@ -20,7 +20,7 @@ const rpc = (method: string, params: ReadonlyArray<unknown>) =>
   Effect.runPromise(world.chain.rpc(method, [...params]))
 const head = () => world.chain.publicClient.getBlockNumber({ cacheTime: 0 })
 
-test("two claims and one transfer: the second is dropped and its merchant told", async () => {
+test("two claims and one transfer: the second is dropped, and its merchant gets an alert", async () => {
   const buyer = await world.buyer()
   const send = async (nonce: number, to: Address, data: Hex) => {
     const raw = await buyer.signTransaction({
@@ -29,7 +29,7 @@ test("two claims and one transfer: the second is dropped and its merchant told",
     })
     return { raw, hash: decodeHex(await rpc("eth_sendRawTransaction", [raw])) }
   }
-  // Passes what it is called with to USDC: twice in every other block, once in the others.
+  // Passes its call data to USDC: twice in every other block, once in the others.
   const wallet = Address.make(`0x${"7".repeat(40)}`)
   const call = `CALLDATASIZE 0x00 0x00 CALLDATACOPY 0x00 0x00 CALLDATASIZE 0x00 0x00 0x${usdc.address.slice(2).toLowerCase()} GAS CALL`
   await send(
@@ -75,7 +75,7 @@ test("two claims and one transfer: the second is dropped and its merchant told",
   ])
 })
 
-test("a transfer that is gone is noted before it is told: nothing of it is given back, and it is told at a later look", async () => {
+test("a lost transfer is recorded before its alert: it cannot be refunded, and the alert follows at a later check", async () => {
   const buyer = await world.buyer()
   const payment = await world.open("3")
   const hash = await world.transfer(buyer, price)
@@ -85,7 +85,7 @@ test("a transfer that is gone is noted before it is told: nothing of it is given
   await rpc("anvil_reorg", [Number((await head()) - blockNumber) + 1, []])
   await world.mine(3)
 
-  // Nothing can be told, as where the instance ends before it does.
+  // No alert can be raised, as if the instance died before it.
   await world.sql`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no''; END'`
   await world.sql`CREATE TRIGGER untold BEFORE INSERT ON alerts EXECUTE FUNCTION refuse()`
   const look = () => world.sql`UPDATE claimed_transfers SET watch_at = now() WHERE payment_id = ${payment.id}`
@@ -110,7 +110,7 @@ test("a transfer that is gone is noted before it is told: nothing of it is given
   const [alert] = await world.until(told, (all) => all.length > 0)
   expect(alert.kind).toBe("transfer_dropped")
 
-  // Acknowledged, it is not told again.
+  // Once acknowledged, it is not raised again.
   await world.sql`UPDATE alerts SET acknowledged_at = now() WHERE subject = ${payment.id}`
   await look()
   expect(await world.until(isGone, (gone) => gone)).toBe(true)

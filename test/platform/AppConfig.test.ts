@@ -1,5 +1,4 @@
-// The environment: decoded once, refused in one line that names the variable and
-// never prints a secret.
+// The environment: decoded once; a refusal names the variable in one line and never prints a secret.
 
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
@@ -59,12 +58,12 @@ describe("AppConfig", () => {
     expect(config.faucet.usdcAtomic).toBe(10_000_000n)
   })
 
-  test("FINALITY_DEPTH is Testnet's alone", async () => {
+  test("FINALITY_DEPTH applies to Testnet only", async () => {
     const { finalityDepth } = await loaded({ DATA_DIR: freshDir(), FINALITY_DEPTH: "7" })
     expect(finalityDepth).toEqual({ test: 7 })
   })
 
-  test("a node that is named twice has one vote, and decides no majority by itself", async () => {
+  test("a node that is listed twice has one vote, and is no majority by itself", async () => {
     const { rpcUrls } = await loaded({
       DATA_DIR: freshDir(),
       BASE_SEPOLIA_RPC_URLS: "https://one.example.com,https://two.example.com/v2, https://One.example.com/"
@@ -72,7 +71,7 @@ describe("AppConfig", () => {
     expect(rpcUrls.test).toEqual(["https://one.example.com", "https://two.example.com/v2"])
   })
 
-  test("development secrets are generated once, readable by their owner alone", async () => {
+  test("development secrets are generated once, readable only by their owner", async () => {
     const dataDir = freshDir()
     const all = await Promise.all(Array.from({ length: 8 }, () => loaded({ DATA_DIR: dataDir })))
     const secrets = all.map(({ intentTokenSecrets }) =>
@@ -84,7 +83,7 @@ describe("AppConfig", () => {
     expect(readFileSync(join(dataDir, "secrets.json"), "utf8")).toContain(secrets[0] ?? "-")
   })
 
-  test("the agents' mnemonic is generated once beside secrets that are there already, and kept like them", async () => {
+  test("the agents' mnemonic is generated once next to existing secrets, and stored like them", async () => {
     const dataDir = freshDir()
     const words = async (env: Environment) => {
       const { walletMnemonics } = await loaded(env)
@@ -106,7 +105,7 @@ describe("AppConfig", () => {
     expect(message).not.toContain("zebra")
   })
 
-  test("the live wallets have a mnemonic of their own, which is never generated", async () => {
+  test("the live wallets have their own mnemonic, which is never generated", async () => {
     const [own, other] = [
       "legal winner thank year wave sausage worth useful legal winner thank yellow",
       "test test test test test test test test test test test junk"
@@ -119,7 +118,7 @@ describe("AppConfig", () => {
     expect(Option.map(live, Redacted.value)).toEqual(Option.some(other))
     const refused =
       "LIVE_WALLET_MNEMONIC must be another mnemonic than AGENT_WALLET_MNEMONIC: put a new one there, because no wallet may be used on two networks"
-    // A space that BIP-39 derives the same wallets from.
+    // A space from which BIP-39 derives the same wallets.
     for (const same of [own, `  ${own}\n`, own.replaceAll(" ", "\u00a0")])
       expect(await refusal({ ...set, LIVE_WALLET_MNEMONIC: same })).toBe(refused)
     const generated = Option.map(walletMnemonics.test, Redacted.value)
@@ -150,7 +149,7 @@ describe("AppConfig", () => {
     expect(await refusal({ SIGNUP: "maybe" })).toStartWith("SIGNUP must be ")
   })
 
-  test("a stop waits for balancers in production, and nobody in development", async () => {
+  test("a stop waits for balancers in production, and for nothing in development", async () => {
     expect(Duration.toSeconds((await loaded({})).shutdownDelay)).toBe(0)
     expect(Duration.toSeconds((await loaded(production)).shutdownDelay)).toBe(3)
     expect(Duration.toSeconds((await loaded({ SHUTDOWN_DELAY: "1s" })).shutdownDelay)).toBe(1)
@@ -215,7 +214,7 @@ describe("AppConfig", () => {
     })
   }
 
-  test("everything that is wrong is told at once, a line each", async () => {
+  test("everything that is wrong is reported at once, in a line each", async () => {
     const message = await refusal({
       DATA_DIR: freshDir(),
       PORT: "0",
@@ -234,7 +233,7 @@ describe("AppConfig", () => {
     ])
   })
 
-  test("a parameter of an address that asks for protection and is not obeyed stops the start", async () => {
+  test("an address parameter that asks for protection but is not supported stops the start", async () => {
     const message = await refusal({
       DATA_DIR: freshDir(),
       DATABASE_URL: "postgres://u:hunter2@db/shop?ssl=true&sslmode=disable",
@@ -252,7 +251,7 @@ describe("AppConfig", () => {
   })
 
   for (const [variable, example] of Object.entries(examples)) {
-    test(`what a refusal of ${variable} says can be pasted`, async () => {
+    test(`the example in a refusal of ${variable} can be pasted`, async () => {
       const pasted = await Bun.$`sh -c ${`printf %s ${example}`}`.text()
       const beside = variable === "DATABASE_REPLICA_URL" ? { DATABASE_URL: examples["DATABASE_URL"] } : {}
       const isProduction = variable === "ENVIRONMENT"
@@ -261,7 +260,7 @@ describe("AppConfig", () => {
     })
   }
 
-  test("a refusal says what to paste, and is told for each variable but the mnemonics", async () => {
+  test("a refusal includes an example to paste, for each variable except the mnemonics", async () => {
     expect(await refusal({ DATA_DIR: freshDir(), PORT: "x" })).toBe(
       "PORT must be a port from 1 to 65535; for example PORT=8787"
     )
@@ -272,7 +271,7 @@ describe("AppConfig", () => {
     )
   })
 
-  test("explorers are those of the networks, and none for a chain of one's own", async () => {
+  test("explorers are those of the networks, and a chain of one's own has none", async () => {
     const explorerOf = async (nodes: string) =>
       (await loaded({ DATA_DIR: freshDir(), BASE_SEPOLIA_RPC_URLS: nodes })).explorerUrls.test
     expect((await loaded({ DATA_DIR: freshDir() })).explorerUrls).toEqual({

@@ -1,5 +1,5 @@
-// Instances of the service over one database: started, stopped, abandoned between any two steps, and started
-// again. Each has its own layers, clock and nodes' client.
+// Instances of the service over one database: started, stopped, abandoned between any two steps, and restarted. Each
+// has its own layers, clock and nodes' client.
 import { Context, Deferred, Effect, Exit, Layer, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as App from "../../src/app/App.ts"
@@ -13,7 +13,7 @@ import { BuyerIdentity } from "../../src/payments/buyers/BuyerIdentity.ts"
 import { AppConfig } from "../../src/platform/AppConfig.ts"
 import { EgressPolicy } from "../../src/platform/egress/EgressPolicy.ts"
 import { RateLimiter } from "../../src/platform/limits/RateLimiter.ts"
-import { layerOpened } from "../../src/platform/Networks.ts"
+import { layerOpenNetworks } from "../../src/platform/Networks.ts"
 import { DueWork } from "../../src/platform/workers/DueWork.ts"
 import { DeliveryWake } from "../../src/webhooks/DeliveryWake.ts"
 import { WebhookSender } from "../../src/webhooks/WebhookSender.ts"
@@ -32,26 +32,26 @@ interface Instance {
   readonly scope: Scope.Closeable
   readonly context: Context.Context<never>
   door: Door | undefined
-  /** What it had not answered when it was told to stop gets no answer. */
+  /** Once it stops, requests that it has not answered get no answer. */
   stopping: boolean
   readonly gone: Deferred.Deferred<void>
 }
 
-/** What its instances are built of. */
+/** The parts that its instances are built from. */
 interface Materials {
   readonly layers: Pick<Database, "layer" | "signing">
   readonly random: SecureRandom.SecureRandom["Service"]
   readonly config: typeof AppConfig.Service
-  /** Called for an instance that takes no further step. */
+  /** Called when an instance takes no further step. */
   readonly abandoned: (owner: Owner) => void
-  /** A node has answered with the balance of the relaying wallet. */
+  /** A node has returned the relayer wallet's balance. */
   readonly balanceTold: () => void
 }
 
-/** People hang up after so long. */
+/** People hang up after this long. */
 const patience = "20 seconds"
 
-/** How often each worker looks for work. */
+/** How often each worker polls. */
 const paceMillis = 5_000
 
 export class Cluster {
@@ -60,9 +60,9 @@ export class Cluster {
   readonly #materials: Materials
   readonly #draw: Draw
   #started = 0
-  /** Milliseconds by which an instance's clock was ever wrong. */
+  /** The largest error that an instance's clock ever had, in milliseconds. */
   worstSkew = 0
-  /** For a day no instance runs, and few blocks are mined. */
+  /** No instance runs for a day, and few blocks are mined. */
   down = false
 
   constructor(nature: Nature, materials: Materials) {
@@ -103,7 +103,7 @@ export class Cluster {
     this.#nature.world.tell(owner.name, `its clock is ${owner.skewMillis} ms ahead`)
   }
 
-  /** After so long, unless all of them are down. */
+  /** After this long, unless all instances are down. */
   startIn(millis: number): void {
     const { world } = this.#nature
     world.after(millis, world.outside, () => {
@@ -111,7 +111,7 @@ export class Cluster {
     })
   }
 
-  /** As a machine that is suspended: what it has begun goes on later, whatever has happened meanwhile. */
+  /** Like a suspended machine: its running work continues later, whatever has happened in between. */
   freeze(owner: Owner, millis: number): void {
     const { world } = this.#nature
     owner.frozenUntil = world.now + millis
@@ -125,7 +125,7 @@ export class Cluster {
     })
   }
 
-  /** It takes no further step, and nothing that it slept for happens. */
+  /** It takes no further step, and none of its timers fires. */
   abandon(owner: Owner): void {
     const instance = this.instances.find((one) => one.owner === owner)
     if (instance === undefined || !owner.alive) return
@@ -155,7 +155,7 @@ export class Cluster {
     )
   }
 
-  /** Asks an instance, as a browser or a server does; undefined where no answer came. */
+  /** Sends a request to an instance, as a browser or a server does; returns undefined if no answer arrived. */
   ask(who: string, ask: Ask): Effect.Effect<Answer | undefined> {
     return Effect.suspend(() => {
       const { board, world } = this.#nature
@@ -208,7 +208,7 @@ export class Cluster {
       forgets: () => board.comes("a node does not say who sent a transaction"),
       balanceTold
     }
-    // While nothing is written, workers look less often: a real database tells them when something is due.
+    // While nothing is written, workers poll less often: a real database wakes them when something is due.
     const seen = new Map<string, number>()
     const pace = (queue: string) => {
       const isStill = seen.get(queue) === board.writes
@@ -244,7 +244,7 @@ export class Cluster {
         )
       ),
       Layer.provideMerge(
-        Layer.mergeAll(layers.layer, Layer.succeed(AppConfig, config), layerOpened(config.opened))
+        Layer.mergeAll(layers.layer, Layer.succeed(AppConfig, config), layerOpenNetworks(config.opened))
       ),
       Layer.provideMerge(Layer.succeed(SecureRandom.SecureRandom, random))
     )

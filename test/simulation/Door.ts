@@ -1,4 +1,4 @@
-// What people ask of an instance, and what it answers: straight through its services, as its handlers call them.
+// The requests of people to an instance, and its answers: straight through its services, as its handlers call them.
 
 import { Context, Effect, Result, Schema } from "effect"
 import type { Address, TransactionHash } from "../../src/domain/Chain.ts"
@@ -37,7 +37,7 @@ export type Ask = { readonly key: string } & (
       readonly tokenChanges: ReadonlyArray<TokenChange>
     }
   | { readonly do: "decline"; readonly paymentId: string; readonly attemptId: string }
-  /** Of a settled payment, in atomic units. */
+  /** For a settled payment, in atomic units. */
   | {
       readonly do: "create refund"
       readonly id: string
@@ -46,12 +46,12 @@ export type Ask = { readonly key: string } & (
     }
   | { readonly do: "name refund"; readonly id: string; readonly transactionId: TransactionHash }
   | { readonly do: "cancel refund"; readonly id: string }
-  /** Somebody looks at the unexplained transfers of this payer, and explains the first. */
+  /** A person looks at the unexplained transfers of this payer, and explains the first. */
   | { readonly do: "explain a transfer"; readonly payer: Address }
   | SigningAsk
 )
 
-/** About signatures. */
+/** Requests about signatures. */
 export type SigningAsk =
   | { readonly do: "read terms"; readonly paymentId: string; readonly payer: Address }
   | {
@@ -60,7 +60,7 @@ export type SigningAsk =
       readonly authorization: SignedAuthorization
     }
 
-/** A status, and of the body what people read. */
+/** A status, and the part of the body that people read. */
 export interface Answer {
   readonly status: number
   readonly error?: Pick<CodedError, "code" | "reason" | "details">

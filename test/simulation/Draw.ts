@@ -1,5 +1,5 @@
-// Numbers drawn from a seed: sfc32, one stream for each name, so that what one part of the world draws
-// changes nothing for the others.
+// Numbers drawn from a seed: sfc32, one stream for each name, so that draws in one part of the world change nothing in
+// the others.
 
 /** 128 bits of a text (cyrb128). */
 const hashed = (text: string): readonly [number, number, number, number] => {
@@ -54,7 +54,7 @@ export class Draw {
     return Math.floor(this.fraction() * end)
   }
 
-  /** Both included. */
+  /** From `low` to `high`, both included. */
   between(low: number, high: number): number {
     return low + this.below(high - low + 1)
   }

@@ -6,7 +6,7 @@ import type { Plan } from "./Plan.ts"
 import type { Receivers } from "./Receivers.ts"
 import type { World } from "./World.ts"
 
-/** What a world has before the service and its people come. */
+/** The parts of a world before the service and its people. */
 export interface Nature {
   readonly plan: Plan
   readonly draw: Draw

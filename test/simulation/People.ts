@@ -1,5 +1,5 @@
-// Buyers in one browser or two, who keep to the protocol: they announce, send what they were told to, and report.
-// Careless payers do not.
+// Buyers in one browser or two, who follow the protocol: they announce, send as instructed, and report. Careless payers
+// do not.
 import { Deferred, Effect } from "effect"
 import { checksumAddress } from "viem"
 import { Address, type TransactionHash } from "../../src/domain/Chain.ts"
@@ -29,15 +29,15 @@ export interface Purchase {
   readonly buyer: Address
   readonly amount: bigint
   readonly paymentId: string
-  /** Transactions that the service has let the buyer send. */
+  /** Transactions that the service has allowed the buyer to send. */
   readonly sent: Array<TransactionHash>
-  /** Transactions that were not announced before. */
+  /** Transactions that were not announced first. */
   readonly unannounced: Set<TransactionHash>
-  /** Transactions for which no node said a nonce, with the chain's height when they were sent. */
+  /** Transactions whose nonce no node returned, with the chain's height when they were sent. */
   readonly withoutNonce: Map<TransactionHash, number>
   /** Nonces of the authorizations that the buyer has signed for it. */
   readonly nonces: Array<string>
-  /** Nonces of authorizations that were handed in and answered. */
+  /** Nonces of authorizations that were handed in and got an answer. */
   readonly handedIn: Set<string>
 }
 
@@ -65,24 +65,24 @@ export class People {
   readonly shop: Shop
   readonly draw: Draw
   readonly purchases: Array<Purchase> = []
-  /** Requests that were answered as an internal error. */
+  /** Requests that were answered with an internal error. */
   readonly failures: Array<string> = []
-  /** Answers that were not true. */
+  /** Answers that were false. */
   readonly untrue: Array<string> = []
   /** Payments that somebody has tried to report. */
   readonly reported = new Set<string>()
-  /** As the oracle last saw them. */
+  /** The rows as the oracle last read them. */
   rows: Rows | undefined
-  /** Called for each settled payment whose transfer the service says to be gone. */
+  /** Called for each settled payment whose transfer the service reports as lost. */
   onLost: (payment: PaymentOf) => void = () => {}
-  /** Since the oracle last looked. */
+  /** Answers since the oracle last checked. */
   #unjudged: Array<Omit<ReportAnswered, "now">> = []
   readonly #world: World
   readonly #cluster: Cluster
   readonly #ledger: Ledger
   readonly #plan: Plan
   readonly #lost = new Set<string>()
-  /** Who waits for a transfer to be stored, by its transaction. */
+  /** Waiters for a transfer to be stored, by its transaction. */
   readonly #waiting = new Map<string, Deferred.Deferred<void>>()
 
   constructor({ draw, ledger, plan, world }: Nature, cluster: Cluster, shop: Shop) {
@@ -116,7 +116,7 @@ export class People {
     return this.rows?.payments.find((payment) => payment.id === id)
   }
 
-  /** The oracle has seen these rows. */
+  /** The oracle has read these rows. */
   stored(rows: Rows): void {
     this.rows = rows
     for (const answered of this.#unjudged) {
@@ -136,14 +136,14 @@ export class People {
     }
   }
 
-  /** Until the service has read the transfer from the chain, or for a minute. */
+  /** Waits until the service has read the transfer from the chain, at most a minute. */
   untilStored(hash: TransactionHash): Effect.Effect<void> {
     const waiting = Deferred.makeUnsafe<void>()
     this.#waiting.set(hash, waiting)
     return Effect.race(Deferred.await(waiting), Effect.sleep("1 minute"))
   }
 
-  /** Asks again while there is no answer, or the answer is to come again. */
+  /** Repeats while there is no answer, or the answer says to try again. */
   insist(who: string, ask: Ask): Effect.Effect<Answer | undefined> {
     return Effect.gen({ self: this }, function* () {
       for (let tries = 0; tries < 12; tries++) {
@@ -167,7 +167,7 @@ export class People {
     })
   }
 
-  /** Signs and broadcasts; undefined if no node would take it. */
+  /** Signs and broadcasts; undefined if no node accepts it. */
   #send(purchase: Purchase, nonce: number | undefined): TransactionHash | undefined {
     const { buyer, sent, withoutNonce } = purchase
     const mined = this.#ledger.fork.nonceAt(buyer, this.#ledger.fork.height)
@@ -181,7 +181,7 @@ export class People {
     return hash
   }
 
-  /** To the shop. */
+  /** A transfer to the shop. */
   #transfer(
     from: Address,
     amount: bigint,
@@ -197,7 +197,7 @@ export class People {
     { amount, buyer, paymentId }: Purchase,
     transactionId: TransactionHash
   ): Extract<Ask, { do: "report" }> {
-    // The page of one wallet writes addresses in lower case.
+    // One wallet's page writes addresses in lower case.
     const written = (address: Address) =>
       buyer === wallets[1] ? Address.make(address.toLowerCase()) : address
     return {
@@ -217,7 +217,7 @@ export class People {
     }
   }
 
-  /** One browser of the buyer, from the announcement to the end of the buyer's patience. */
+  /** One browser of the buyer, from the announcement until the buyer gives up. */
   pay(who: string, purchase: Purchase): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
       const { buyer, paymentId } = purchase
@@ -250,7 +250,7 @@ export class People {
     })
   }
 
-  /** Until the service has decided, or the tab is closed. */
+  /** Reports until the service has decided, or the tab is closed. */
   #report(who: string, purchase: Purchase, hash: TransactionHash): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
       for (let looks = 0; looks < 15; looks++) {
@@ -265,7 +265,7 @@ export class People {
     })
   }
 
-  /** From the wallet's own page: the service hears nothing of it. */
+  /** From the wallet's own page, so that the service gets no request. */
   sendPlainly({ amount, buyer, unannounced }: Purchase): TransactionHash {
     const hash = this.#transfer(buyer, amount)
     unannounced.add(hash)
@@ -290,7 +290,7 @@ export class People {
       const purchase = purchaseOf({ buyer, amount, paymentId })
       this.purchases.push(purchase)
       this.#world.tell(who, `has opened ${paymentId} of ${formatUsd(amount)}`)
-      // Some look and go away.
+      // Some look, and leave.
       if (this.draw.chance(0.1)) return
       if (this.draw.chance(this.#plan.plain)) {
         yield* Effect.sleep(this.draw.between(10, 6_000))
@@ -306,7 +306,7 @@ export class People {
     })
   }
 
-  /** After the faults have ceased each request is answered, and a transfer settles its payment. */
+  /** After the faults have ended, each request is answered, and a transfer settles its payment. */
   readonly comeLate: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
     const amount = 2_000_000n
     const paymentId = yield* this.open("late buyer", amount)
@@ -327,7 +327,7 @@ export class People {
     this.untrue.push(`once the faults have ceased, ${hash} does not settle ${paymentId}`)
   })
 
-  /** A transfer that nobody announced. */
+  /** A transfer without an announcement. */
   readonly stray: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
     yield* Effect.sleep(this.draw.between(0, 15_000))
     // The chain is read from the shop's first payment on.
@@ -335,7 +335,7 @@ export class People {
     this.#transfer(careless, this.draw.pick([1_000_000n, 123n]))
   })
 
-  /** Somebody at the shop explains transfers that pay nothing. */
+  /** A person at the shop explains transfers that pay nothing. */
   readonly explainTransfers: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
     for (let looks = 0; looks < 4; looks++) {
       yield* Effect.sleep(this.draw.between(2_000, 20_000))

@@ -1,9 +1,9 @@
-// What a seed draws before its world begins.
+// The choices that a seed makes before its world begins.
 import { moneyNetwork } from "../support/moneyNetwork.ts"
 import { Draw } from "./Draw.ts"
 import { drawFaults, type FaultPlan } from "./faults.ts"
 
-/** A network that has to be opened wants two. */
+/** A network that must be opened needs two. */
 const leastNodes = moneyNetwork.execution === "open" ? 1 : 2
 
 export interface Plan {
@@ -12,26 +12,26 @@ export interface Plan {
   readonly instances: number
   readonly nodes: number
   readonly confirmations: number
-  /** Blocks after which the chain calls a block safe, where that decides. */
+  /** Blocks after which the chain calls a block safe, if that matters. */
   readonly safety: number
   /** Blocks after which a settled transfer is no longer watched. */
   readonly finality: number
   /** Payments that buyers open, one after the other. */
   readonly payments: number
-  /** Whether all of them have the same wallet and amount, so that only nonces tell them apart. */
+  /** True if all of them have the same wallet and amount, so that only nonces distinguish them. */
   readonly oneWallet: boolean
-  /** The share of buyers who send from their wallet and announce nothing. */
+  /** The share of buyers who send from their wallet without an announcement. */
   readonly plain: number
   /** Buyers without gas. */
   readonly signers: number
-  /** Payments a day that the relaying wallet pays for one merchant. */
+  /** Payments a day that the relayer wallet pays for one merchant. */
   readonly relayed: number
   readonly blockSeconds: number
   readonly expirySeconds: number
   readonly preemptAfter: number
-  /** Whether the run goes on until unpaid payments must have expired. */
+  /** True if the run continues until unpaid payments must have expired. */
   readonly patient: boolean
-  /** Whether a last buyer comes after the faults have ceased. */
+  /** True if a last buyer comes after the faults have ended. */
   readonly lateBuyer: boolean
   /** Milliseconds within which buyers come. */
   readonly arrivalMillis: number
@@ -58,7 +58,7 @@ export const planOf = (seed: string): Plan => {
     signers,
     relayed: draw.pick([1, 4, 10]),
     blockSeconds: draw.pick([2, 2, 3, 5]),
-    // With signers often shorter than a signature takes on its way.
+    // With signers, often shorter than a signature takes to be mined.
     expirySeconds: draw.pick(signers === 0 ? [45, 300, 86_400] : [45, 45, 300, 86_400]),
     preemptAfter: draw.pick([20, 100, 500, 3_000]),
     patient: draw.chance(0.1),

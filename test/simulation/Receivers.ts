@@ -1,5 +1,5 @@
-// The network to the shop's webhook receiver, and the receiver: it verifies posts as a careful merchant does, and
-// misbehaves as the seed has it.
+// The network to the shop's webhook server, and the server: it verifies posts like a careful merchant, and misbehaves
+// as the seed says.
 import { createHmac } from "node:crypto"
 import { Effect } from "effect"
 import { signatureHeaders } from "../../src/webhooks/Signature.ts"
@@ -14,7 +14,7 @@ import type { Draw } from "./Draw.ts"
 import type { FaultBoard } from "./faults.ts"
 import { CurrentOwner, type World } from "./World.ts"
 
-/** What has reached the receiver. */
+/** The requests that have reached the server. */
 export interface Post {
   readonly at: number
   readonly by: string
@@ -22,7 +22,7 @@ export interface Post {
   /** `webhook-id`. */
   readonly id: string
   readonly body: string
-  /** Whether the signature holds. */
+  /** True if the signature is valid. */
   readonly verified: boolean
   readonly accepted: boolean
 }
@@ -39,7 +39,7 @@ const count = (counts: Map<string, number>, id: string) => counts.set(id, (count
 
 export class Receivers {
   readonly posts: Array<Post> = []
-  /** How often each delivery was sent, and how often its sender heard that it was accepted. */
+  /** How often each delivery was sent, and how often its sender learned that it was accepted. */
   readonly sends = new Map<string, number>()
   readonly heard = new Map<string, number>()
   readonly #world: World
@@ -52,12 +52,12 @@ export class Receivers {
     this.#world = world
     this.#board = board
     this.#draw = draw.of("receivers")
-    // It may stay down after the service's own faults have ceased.
+    // It may stay down after the service's own faults have ended.
     if (board.comes("a receiver is down for minutes"))
       this.#downUntil = world.now + this.#draw.between(30, 500) * 1_000
   }
 
-  /** The secret of its endpoint. */
+  /** Sets the secret of its endpoint. */
   trust(secret: string): void {
     this.#secret = secret
   }

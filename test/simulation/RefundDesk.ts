@@ -1,5 +1,5 @@
-// The shop's people who give money back: they announce a refund, send it from the shop's wallet, and name the
-// transaction or leave it to the service to find; some send nothing, and some cancel.
+// The shop's people who refund: they announce a refund, send it from the shop's wallet, and name the transaction or
+// leave the service to find it; some send nothing, and some cancel.
 import { Effect } from "effect"
 import type { TransactionHash } from "../../src/domain/Chain.ts"
 import { formatUsd } from "../../src/domain/Money.ts"
@@ -10,12 +10,12 @@ import type { People } from "./People.ts"
 import type { World } from "./World.ts"
 
 export class RefundDesk {
-  /** What was sent for each refund. */
+  /** The transaction sent for each refund. */
   readonly sent = new Map<string, TransactionHash>()
   readonly #world: World
   readonly #people: People
   readonly #ledger: Ledger
-  /** Whether blocks of refunds may be replaced, which takes its time. */
+  /** True if blocks with refunds may be replaced, which takes time. */
   readonly #isDeep: boolean
 
   constructor({ ledger, plan, world }: Nature, people: People) {
@@ -25,13 +25,13 @@ export class RefundDesk {
     this.#ledger = ledger
   }
 
-  /** Two of the shop's people, who may both give the same payment back. */
+  /** Two of the shop's people, who may both refund the same payment. */
   readonly refund: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
     yield* Effect.sleep(this.#people.draw.between(5_000, 60_000))
     yield* Effect.all([this.#refund("desk"), this.#refund("second desk")], { concurrency: 2, discard: true })
   })
 
-  /** Somebody who has heard that the chain has lost a settled payment, and gives it back. */
+  /** A person who learns that the chain has lost a settled payment, and refunds it. */
   giveBackLost(payment: PaymentOf): Effect.Effect<void> {
     return Effect.andThen(
       Effect.sleep(this.#people.draw.between(0, 10_000)),

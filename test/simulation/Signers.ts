@@ -1,4 +1,4 @@
-// Buyers without gas, who sign; strangers who use their signatures; and somebody who signs for a wallet of others.
+// Buyers without gas, who sign; strangers who use their signatures; and a forger who signs for others' wallets.
 import { Effect } from "effect"
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import { Address } from "../../src/domain/Chain.ts"
@@ -19,7 +19,7 @@ const accounts: ReadonlyArray<PrivateKeyAccount> = [1, 2, 3].map((number) =>
 
 const stranger = addressOf(0x57)
 
-/** Perhaps brings an authorization onto the chain, as whoever sees it may; whether somebody has. */
+/** May submit an authorization to the chain, as anybody who sees it can; returns whether somebody has. */
 type Stranger = (authorization: SignedAuthorization) => Effect.Effect<boolean>
 
 const strangerOf =
@@ -41,7 +41,7 @@ const strangerOf =
     })
 
 export class Signers {
-  /** Nonces that somebody else has signed in a wallet's name. */
+  /** Nonces that a forger has signed in a wallet's name. */
   readonly forged = new Set<string>()
   readonly #world: World
   readonly #people: People
@@ -58,7 +58,7 @@ export class Signers {
     for (const { address } of accounts) ledger.fund(Address.make(address), 1_000_000_000n)
   }
 
-  /** One of those who have come to pay. */
+  /** One of the signers comes to pay. */
   come(number: number): Effect.Effect<void> {
     const who = `signer ${number}`
     const forges = this.#draw.chance(0.2) ? this.#forge(who) : Effect.void
@@ -69,7 +69,7 @@ export class Signers {
     return this.#plan.faults.has("the relaying wallet is empty")
   }
 
-  /** Signs for a wallet of which it has no key. */
+  /** Signs for a wallet without its key. */
   #forge(who: string): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
       const [owner, forger] = accounts
@@ -102,23 +102,23 @@ export class Signers {
       const together = (one: Effect.Effect<unknown>, another: Effect.Effect<unknown>) =>
         Effect.all([one, another], { concurrency: 2, discard: true })
       const sendPlainly = Effect.suspend(() => this.#people.untilStored(this.#people.sendPlainly(purchase)))
-      /** Signs, and does the rest if the service has not taken it. */
+      /** Signs, and runs `rest` if the service has not accepted the signature. */
       const orElse = (tries: number, rest: (refused: SignedAuthorization) => Effect.Effect<unknown>) =>
         Effect.flatMap(sign(who, false, tries), (refused) =>
           refused === undefined ? Effect.void : Effect.asVoid(rest(refused))
         )
-      // Pays from the wallet's own page, and comes back when that has arrived.
+      // Pays from the wallet's own page, and returns when the transfer has arrived.
       const impatient = () =>
         orElse(3, (refused) => Effect.andThen(sendPlainly, this.#handIn(who, purchase, refused, 8)))
       const leaves = () => Effect.asVoid(sign(who, false, 1))
       if (this.#isShort && this.#draw.chance(0.7)) return yield* this.#draw.pick([impatient, leaves])()
-      // A transfer beside a signature that strangers have is the buyer's own loss: nobody can hold it back.
+      // A transfer besides a signature that strangers have is the buyer's own loss: nobody can prevent it.
       yield* this.#draw.pick<() => Effect.Effect<unknown>>([
         () => sign(who, true),
         () => sign(who, true),
         () => together(sign(who, true), sign(other, true)),
         () => together(sign(who, false), this.#people.pay(other, purchase)),
-        // By a transfer, while the first browser goes on asking.
+        // By a transfer, while the first browser keeps asking.
         () =>
           orElse(2, (refused) =>
             together(this.#handIn(who, purchase, refused, 8), this.#people.pay(who, purchase))
@@ -129,7 +129,7 @@ export class Signers {
     })
   }
 
-  /** Looks again for a while where nothing would be relayed. */
+  /** Polls for a while if nothing would be relayed. */
   #readTerms(who: string, { buyer: payer, paymentId }: Purchase): Effect.Effect<Authorization | undefined> {
     const ask = { do: "read terms", key: this.#people.shop.publishable, paymentId, payer } as const
     return Effect.gen({ self: this }, function* () {
@@ -143,8 +143,8 @@ export class Signers {
   }
 
   /**
-   * One browser: asks for the terms, signs them, and hands the signature in until it hears that the payment is paid.
-   * The signature, where it does not hear that.
+   * One browser: reads the terms, signs them, and hands the signature in until the payment is paid. Returns the
+   * signature if that does not happen.
    */
   #sign(
     who: string,
@@ -163,7 +163,7 @@ export class Signers {
       if (!purchase.nonces.includes(terms.nonce)) purchase.nonces.push(terms.nonce)
       this.#world.tell(who, `signs ${terms.nonce.slice(0, 10)} for ${paymentId}`)
       if (mayLeak && (yield* this.#stranger(authorization)) && this.#draw.chance(0.5))
-        // The buyer's browser is slow: what others have used is read before it comes to the service.
+        // The buyer's browser is slow: the service reads what others have used before the signature arrives.
         yield* Effect.sleep(this.#draw.between(15_000, 60_000))
       const isPaid = yield* this.#handIn(who, purchase, authorization, tries)
       return isPaid ? undefined : authorization

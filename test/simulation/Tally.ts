@@ -1,4 +1,4 @@
-// What many runs came to: how many, how fast, what they reached, and which of them failed.
+// The result of many runs: how many, how fast, their coverage, and the failures.
 import { faultNames } from "./faults.ts"
 import type { Outcome } from "./simulate.ts"
 
@@ -8,7 +8,7 @@ export class Tally {
   #worldMillis = 0
   readonly #began = performance.now()
   readonly #hits = new Map<string, number>()
-  /** In how many seeds each fault point was passed, and each state was reached. */
+  /** The number of seeds that passed each fault point, and reached each state. */
   readonly #points = new Map<string, number>()
   readonly #states = new Map<string, number>()
   readonly #builtPoints = new Set<string>()
@@ -25,7 +25,7 @@ export class Tally {
     if (broken !== undefined) this.failed.push(plan.seed)
   }
 
-  /** What was reached, and which faults and fault points never were. */
+  /** The coverage, and the faults and fault points that never occurred. */
   get coverage(): string {
     const table = (title: string, met: ReadonlyMap<string, number>, all: Iterable<string>) => [
       `\n${title}`,

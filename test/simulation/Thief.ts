@@ -1,4 +1,4 @@
-// Someone who wants goods for nothing: by others' transfers, one transfer twice, and transfers that nearly pay.
+// A thief who tries to get goods for nothing: by others' transfers, one transfer twice, and transfers that nearly pay.
 import { Effect, Fiber } from "effect"
 import type { Address, TransactionHash } from "../../src/domain/Chain.ts"
 import { blockTolerance } from "../../src/payments/AttemptRepo/AttemptStore.ts"
@@ -8,7 +8,7 @@ import { addressOf, careless, type People, type Purchase, purchaseOf, thief } fr
 import type { Plan } from "./Plan.ts"
 import type { World } from "./World.ts"
 
-/** For half a minute the service relies on a height that it has read; the reading takes its time. */
+/** The service relies for half a minute on a height that it has read, and the reading takes time too. */
 const readSecondsAgo = 60
 
 const [elsewhere, otherToken] = [addressOf(0x73), addressOf(0x75)]
@@ -30,7 +30,7 @@ const tricks = [
   "false declaration"
 ] as const
 
-/** Transfers that differ in one thing from the one that pays. */
+/** Transfers that differ in one property from the one that pays. */
 const nearly = (shop: Address, amount: bigint): ReadonlyArray<Move> => [
   { from: thief, to: shop, amount: amount - 1n },
   { from: careless, to: shop, amount },
@@ -38,7 +38,7 @@ const nearly = (shop: Address, amount: bigint): ReadonlyArray<Move> => [
   { from: thief, to: shop, amount, token: otherToken }
 ]
 
-/** Pays in blocks of the height's parity, and in others only nearly so. */
+/** Pays in blocks of the height's parity, and in other blocks differs slightly. */
 const changeable = (
   shop: Address,
   amount: bigint,
@@ -50,9 +50,9 @@ const changeable = (
 }
 
 export class Thief {
-  /** Transfers from before a payment, by the payment that was reported with one. */
+  /** The older transfer with which a payment was reported, by payment. */
   readonly older = new Map<string, TransactionHash>()
-  /** What should have been refused, and was not. */
+  /** Reports that should have been refused, and were not. */
   readonly gotAway: Array<string> = []
   readonly #world: World
   readonly #people: People
@@ -102,13 +102,13 @@ export class Thief {
     })
   }
 
-  /** With payments of its own. */
+  /** Uses payments of its own. */
   readonly steal: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
     const { draw } = this.#people
     const { receiver } = this.#people.shop
     const [first, second] = [yield* this.#purchase(), yield* this.#purchase()]
     if (first === undefined || second === undefined) return
-    // What becomes of these shows when blocks of settled transfers are replaced.
+    // The effect of these shows when blocks with settled transfers are replaced.
     const isDeep = this.#plan.faults.has("a reorganisation is deep") && draw.chance(0.5)
     const trick = draw.pick(isDeep ? (["changeable", "at times reverted"] as const) : tricks)
     this.#world.tell("thief", `tries: ${trick}`)
@@ -146,7 +146,7 @@ export class Thief {
         const moves = nearly(receiver, amount)
         return yield* this.#insistOn(first, this.#submit({ moves: moves.slice(draw.below(moves.length)) }))
       }
-      // A later block may show it as it was, when its payment has settled.
+      // A later block may restore it after its payment has settled.
       case "changeable":
       case "at times reverted": {
         const next = this.#ledger.fork.height + 1
@@ -158,7 +158,7 @@ export class Thief {
         if (isDeep) yield* Effect.sleep(draw.between(0, 150_000))
         return
       }
-      // The shop's own wallet, once it holds something.
+      // The shop's own wallet, once it has a balance.
       case "to itself": {
         yield* Effect.sleep(draw.between(10_000, 40_000))
         const moves = [{ from: receiver, to: receiver, amount }]
@@ -189,7 +189,7 @@ export class Thief {
     }
   })
 
-  /** From longer ago, and further down, than the service allows for clocks, readings and reorganisations. */
+  /** From earlier, and further down, than the service allows for clocks, readings and reorganisations. */
   #reportOlder(): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
       const hash = this.#submit({})
@@ -209,7 +209,7 @@ export class Thief {
     })
   }
 
-  /** In a block as far down as a transfer may lie that pays a payment which opens now. */
+  /** In the lowest block in which a transfer may still pay a payment that opens now. */
   #reportAtEdge(): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
       const hash = this.#submit({})

@@ -1,5 +1,5 @@
-// What happened, in order, and a hash of all of it and of the rows and posts that came of it: two runs of a seed are
-// the same run where their hashes are equal.
+// The events, in order, and a hash of them and of the rows and posts that they caused: two runs of a seed are the same
+// run if their hashes are equal.
 
 export interface Happening {
   /** Milliseconds since the world began. */
@@ -13,7 +13,7 @@ export class Trace {
   #one = 0x811c9dc5
   #other = 0x9747b28c
 
-  /** A number that the run depends on. */
+  /** Adds a number that the run depends on. */
   note(value: number): void {
     this.#one = Math.imul(this.#one ^ value, 0x01000193)
     this.#other = Math.imul(((this.#other << 13) | (this.#other >>> 19)) ^ value, 0x85ebca6b)
@@ -26,12 +26,12 @@ export class Trace {
     this.noteText(what)
   }
 
-  /** What the run depends on, or has made. */
+  /** Adds a text that the run depends on, or has produced. */
   noteText(text: string): void {
     for (let index = 0; index < text.length; index++) this.note(text.charCodeAt(index))
   }
 
-  /** For the reader alone: no part of the hash. */
+  /** Only for the reader: not part of the hash. */
   whisper(at: number, who: string, what: string): void {
     this.happenings.push({ at, who, what })
   }

@@ -1,23 +1,23 @@
-// The scheduler and the clock of a simulated world. All fibers of all instances and people wait in one
-// list, from which the seed draws who goes next and where they are preempted. Nothing ready means that
-// the clock jumps to the next timer: nobody waits for time.
+// The scheduler and the clock of a simulated world. All fibers of all instances and people wait in one list, from which
+// the seed draws which one runs next and where it is preempted. If nothing is ready, the clock jumps to the next timer:
+// nobody waits for time.
 import { drainMicrotasks } from "bun:jsc"
 import { Clock, Context, Duration, Effect, Scheduler } from "effect"
 import type { Draw } from "./Draw.ts"
 import { Trace } from "./Trace.ts"
 
-/** Whose tasks and timers: an instance of the service, or the world around them. */
+/** The owner of tasks and timers: an instance of the service, or the world around them. */
 export interface Owner {
   readonly name: string
-  /** What an abandoned instance had ready, or slept for, never happens. */
+  /** Tasks and timers of an abandoned instance never run. */
   alive: boolean
   /** How far its clock is ahead. */
   skewMillis: number
-  /** Nothing of it happens before this time of the world. */
+  /** None of its tasks runs before this time of the world. */
   frozenUntil?: number
 }
 
-/** Whose fiber this is. */
+/** The owner of the running fiber. */
 export const CurrentOwner = Context.Reference<Owner>("quittance/simulation/CurrentOwner", {
   defaultValue: () => ({ name: "outside", alive: true, skewMillis: 0 })
 })
@@ -34,15 +34,15 @@ export interface Timer extends Task {
 }
 
 export interface WorldOptions {
-  /** About how many operations a fiber goes on for before another may come between. */
+  /** The approximate number of operations after which another fiber may run. */
   readonly preemptAfter: number
-  /** Steps after which a run that does not end is given up. */
+  /** Steps after which an endless run is stopped. */
   readonly longest: number
 }
 
 /** The world begins at this time. */
 export const beginning = Date.UTC(2026, 0, 5, 12)
-/** Steps at one time of the world, after which the run is called stuck. */
+/** Steps at one time of the world, after which the run counts as stuck. */
 const patience = 10_000
 
 export class WorldStuck extends Error {}
@@ -50,13 +50,13 @@ export class WorldStuck extends Error {}
 export class World {
   readonly trace = new Trace()
   readonly outside: Owner = { name: "outside", alive: true, skewMillis: 0 }
-  /** Whose task runs. */
+  /** The owner of the running task. */
   running: Owner = this.outside
   now = beginning
   steps = 0
-  /** Whoever sleeps for a second or longer wakes at a multiple of so many milliseconds, with the others. */
+  /** Sleeps of a second or longer end at a multiple of this many milliseconds, together. */
   tick = 1
-  /** After each step. */
+  /** Called after each step. */
   onStep: () => void = () => {}
   readonly #draw: Draw
   readonly #preempt: Draw
@@ -73,7 +73,7 @@ export class World {
     this.#budget = this.#nextBudget()
   }
 
-  /** Since the beginning. */
+  /** Milliseconds since the beginning. */
   get elapsed(): number {
     return this.now - beginning
   }
@@ -98,7 +98,7 @@ export class World {
     return timer
   }
 
-  /** What a fiber of the owner runs with. */
+  /** The context of the owner's fibers. */
   context(owner: Owner): Context.Context<never> {
     return Context.empty().pipe(
       Context.add(Scheduler.Scheduler, this.#scheduler(owner)),
@@ -107,7 +107,7 @@ export class World {
     )
   }
 
-  /** Runs until `isDone`, or until nothing is left to happen. */
+  /** Runs until `isDone`, or until no task or timer is left. */
   run(isDone: () => boolean): void {
     let still = 0
     while (!isDone()) {
@@ -145,7 +145,7 @@ export class World {
     this.onStep()
   }
 
-  /** To the next timer, and all that are due with it; false where there is none. */
+  /** Moves to the next timer, and runs all that are due with it; returns false if there is none. */
   #jump(): boolean {
     let first = pop(this.#timers)
     while (first !== undefined && (first.cancelled || !first.owner.alive)) first = pop(this.#timers)

@@ -1,13 +1,12 @@
-// The chain goes on: blocks come at their time, late, or not at all, and replace others; each node follows when
-// it does.
+// The chain continues: blocks come in time, late, or not at all, and replace others; each node follows in its own time.
 import { Effect } from "effect"
 import type { Cluster } from "./Cluster.ts"
 import type { Nature } from "./Nature.ts"
 
-/** Of the blocks after those, one in so many comes. */
+/** One in this many of the later blocks is mined. */
 const sparse = 8
 
-/** Blocks of the chain, as long as the world goes on. */
+/** Mines blocks of the chain as long as the world runs. */
 export const blocks = (nature: Nature, cluster: Cluster): Effect.Effect<never> => {
   const { board, ledger, nodes, plan, world } = nature
   const draw = nature.draw.of("mining")
@@ -18,7 +17,7 @@ export const blocks = (nature: Nature, cluster: Cluster): Effect.Effect<never> =
       const late = board.comes("blocks come late") ? draw.between(5, 60) : 0
       for (let minutes = 0; minutes < 30 && cluster.down; minutes++) yield* Effect.sleep("1 minute")
       yield* Effect.sleep((plan.blockSeconds + late) * 1_000)
-      // With somebody's money on its way: more often, and for longer, where the service's wallet bids for its place.
+      // With money on its way: more often, and for longer if the service's wallet bids for its place.
       const bids = ledger.pool.some(({ gas }) => gas !== undefined)
       const stands = () => board.comes("the chain stands still")
       if (ledger.pool.length > 0 && (bids ? Array.from({ length: 6 }).some(stands) : stands())) {
@@ -26,7 +25,7 @@ export const blocks = (nature: Nature, cluster: Cluster): Effect.Effect<never> =
         world.tell("chain", `stands still for ${seconds} s`)
         yield* Effect.sleep(seconds * 1_000)
       }
-      // Blocks in which nothing happens cost as much as others: where nobody waits for one, few come.
+      // Empty blocks cost as much time as others: if nobody waits for one, few are mined.
       const isAwaited =
         ledger.pool.length > 0 || ledger.sinceBusy < deep || ledger.fork.height < ledger.awaitedHeight
       empty = isAwaited ? 0 : empty + 1
@@ -40,7 +39,7 @@ export const blocks = (nature: Nature, cluster: Cluster): Effect.Effect<never> =
         }
       }
       if (board.comes("the chain is reorganised")) {
-        // Under what has settled, and is not final yet.
+        // Below settled transfers that are not final yet.
         const isDeep = board.comes("a reorganisation is deep")
         const depth = draw.between(1, isDeep ? plan.finality - 1 : plan.confirmations + 2)
         const lost = board.comes("a reorganisation loses transactions") ? 0.5 : 0

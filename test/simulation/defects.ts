@@ -1,5 +1,5 @@
-// Defects that the simulation must find, each by one small change: guards without which a race, a reorganisation or a
-// crash costs money.
+// Defects that the simulation must find, each by one small change: guards whose absence turns a race, a reorganisation
+// or a crash into a loss of money.
 
 export interface Defect {
   readonly name: string
@@ -63,8 +63,8 @@ export const defects: ReadonlyArray<Defect> = [
     name: "a settlement queues no webhook",
     seed: 2,
     file: "src/payments/PaymentRepo/PaymentRepoSql.ts",
-    from: "ON e.merchant_id = s.merchant_id AND e.env = s.env AND e.deleted_at IS NULL\n      ), dropped",
-    to: "ON e.merchant_id = s.merchant_id AND e.env = s.env AND e.deleted_at IS NULL WHERE false\n      ), dropped"
+    from: "ON e.merchant_id = s.merchant_id AND e.env = s.env AND e.deleted_at IS NULL\n      ), deleted_reports",
+    to: "ON e.merchant_id = s.merchant_id AND e.env = s.env AND e.deleted_at IS NULL WHERE false\n      ), deleted_reports"
   },
   {
     name: "transfers of replaced blocks are not dropped",

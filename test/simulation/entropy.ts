@@ -1,4 +1,4 @@
-// Closes what would make two runs of a seed differ: time, timers, random numbers and WebCrypto's threads of
+// Closes every source of difference between two runs of a seed: time, timers, random numbers and WebCrypto's threads of
 // the process itself, for as long as a world runs.
 import { createHmac, timingSafeEqual } from "node:crypto"
 import { Schema } from "effect"
@@ -7,10 +7,10 @@ import type { Timer, World } from "./World.ts"
 
 type Restore = () => void
 
-/** Puts `value` in the place of an object's property. */
+/** Replaces an object's property with `value`. */
 const replace = (target: object, name: string, value: unknown): Restore => {
   const own = Object.getOwnPropertyDescriptor(target, name)
-  // What is fixed in its place may still be given another value.
+  // A property that cannot be redefined may still be writable.
   const kind = own?.configurable === false ? {} : { configurable: true, writable: true, enumerable: true }
   Object.defineProperty(target, name, { value, ...kind })
   return () => {
@@ -21,7 +21,7 @@ const replace = (target: object, name: string, value: unknown): Restore => {
 
 const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex")
 
-/** HMAC in this thread: the pool's answers come in no order. */
+/** HMAC in this thread, because the pool's answers come in no fixed order. */
 const hmacKeys = new WeakMap<object, Uint8Array>()
 const bytesOf = (source: BufferSource): Uint8Array =>
   source instanceof ArrayBuffer
@@ -61,7 +61,7 @@ const hmac = (key: object, data: BufferSource) => {
   return createHmac("sha256", bytes).update(bytesOf(data)).digest()
 }
 
-/** Dates of now are the world's. */
+/** The current date is the world's. */
 const dateIn = (now: () => number) =>
   new Proxy(Date, {
     construct: (real, given: ReadonlyArray<unknown>, made) =>
@@ -69,7 +69,7 @@ const dateIn = (now: () => number) =>
     apply: (real) => new real(now()).toString()
   })
 
-/** Those whose answers come from threads; HMAC's come from here. */
+/** Methods whose answers come from threads; HMAC is computed here. */
 const subtleMethods = Object.keys(Object.getOwnPropertyDescriptors(SubtleCrypto.prototype)).filter(
   (name) => !["constructor", "importKey", "sign", "verify"].includes(name)
 )
@@ -78,7 +78,7 @@ const closed = (name: string) => () => {
   throw new Error(`a simulated world has no ${name}`)
 }
 
-/** Until the returned function is called. */
+/** Closed until the returned function is called. */
 export const closeEntropy = (world: World, draw: Draw): Restore => {
   const now = () => world.now + world.running.skewMillis
   const timers = new Map<number, Timer>()

@@ -1,11 +1,11 @@
-// Fault points: around every method of a repository, also of one that is inside of what is built.
+// Fault points: around every method of a repository, also of a repository nested inside a layer.
 import { expect, test } from "bun:test"
 import { Context, Effect, Layer } from "effect"
 import { buildWithFaultPoints, type FaultPoint, withFaultPoints } from "../support/faultPoints.ts"
 
 const service = { find: (id: number) => Effect.succeed(id), all: Effect.succeed([1, 2]), name: "plain" }
 
-test("a simulation hears of the points of a service when it is built", () => {
+test("a simulation learns of a service's fault points when the service is built", () => {
   const points: Array<string> = []
   const at: FaultPoint = Object.assign(
     <A, E, R>(_: string, call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => call,
@@ -15,7 +15,7 @@ test("a simulation hears of the points of a service when it is built", () => {
   expect(points).toEqual(["Repo.find", "Repo.all", "Repo.name"])
 })
 
-test("each effect of it is a point named after its method", () => {
+test("each effect of a service is a fault point named after its method", () => {
   const passed: Array<string> = []
   const at: FaultPoint = (name, call) => {
     passed.push(name)
@@ -40,7 +40,7 @@ const outer = Layer.effect(
   Effect.map(InnerRepo, ({ find }) => ({ double: Effect.map(find, (found) => found * 2) }))
 ).pipe(Layer.provide(inner))
 
-test("a repository has its points once, inside of a layer and beside it, and what is no repository none", () => {
+test("a repository has its fault points once, inside a layer or on its own; other services have none", () => {
   const passed: Array<string> = []
   const at: FaultPoint = (name, call) =>
     Effect.andThen(

@@ -1,11 +1,11 @@
-// What goes wrong in a simulated world. Each seed draws which faults it has and how often each of them
-// comes (swarm testing): a world with all of them at once is a world in which little gets done.
+// The faults of a simulated world. Each seed draws its faults and their frequency (swarm testing), because a world with
+// all of them at once gets little done.
 import { Context, Effect, References, Scheduler } from "effect"
 import type { FaultPoint } from "../support/faultPoints.ts"
 import type { Draw } from "./Draw.ts"
 import { CurrentOwner, type Owner, type World } from "./World.ts"
 
-/** Every fault, and how likely it is at each of its occasions where it comes often. */
+/** Every fault, with its probability at each occasion when it is frequent. */
 export const faults = {
   "a statement fails before its commit": 0.05,
   "the answer of a commit is lost": 0.05,
@@ -50,7 +50,7 @@ export const faultNames: ReadonlyArray<FaultName> = Object.keys(faults).filter(
   (name): name is FaultName => name in faults
 )
 
-/** How often each fault of a seed comes, as a part of its highest probability. */
+/** The frequency of each fault of a seed, as a fraction of its highest probability. */
 export type FaultPlan = ReadonlyMap<FaultName, number>
 
 export const drawFaults = (draw: Draw): FaultPlan => {
@@ -61,13 +61,13 @@ export const drawFaults = (draw: Draw): FaultPlan => {
       return one.chance(share) ? [[name, one.pick([0.1, 0.4, 1])]] : []
     })
   )
-  // A fault of another one never comes alone.
+  // This fault depends on another.
   if (drawn.has("a reorganisation is deep") && !drawn.has("the chain is reorganised"))
     drawn.set("the chain is reorganised", 0.4)
   return drawn
 }
 
-/** Whether the fiber is inside a statement: what it calls there is part of it. */
+/** True if the fiber is inside a statement: nested calls belong to it. */
 const InStatement = Context.Reference<boolean>("quittance/simulation/InStatement", {
   defaultValue: () => false
 })
@@ -78,7 +78,7 @@ const inStatement = <A, E, R>(call: Effect.Effect<A, E, R>) =>
     Effect.provideService(InStatement, true)
   )
 
-/** Fault points whose calls are of the database: they happen at once, or not at all. */
+/** Fault points of database calls, which happen at once or not at all. */
 const statements = /Repo\./
 const atPoint = "an instance is abandoned at a fault point"
 
@@ -86,19 +86,19 @@ const shortly = (answer: unknown) =>
   Bun.inspect(answer, { depth: 3, compact: true }).replaceAll(/\s+/g, " ").slice(0, 600)
 
 export class FaultBoard {
-  /** How often each fault came. */
+  /** How often each fault occurred. */
   readonly hits = new Map<FaultName, number>()
   /** How often each fault point of the product was passed. */
   readonly points = new Map<string, number>()
-  /** Those that the product has. */
+  /** The fault points of the product. */
   readonly builtPoints = new Set<string>()
-  /** Ends an instance where it stands, and starts another one later. */
+  /** Ends an instance at its present step, and starts another one later. */
   abandon: (owner: Owner) => void = () => {}
-  /** Set once the faults cease. */
+  /** Set once the faults end. */
   calm = false
-  /** Whether every statement is told. */
+  /** True if every statement is in the trace. */
   verbose = false
-  /** Whether a row has changed, or a post has arrived, since the oracle looked. */
+  /** True if a row has changed, or a post has arrived, since the oracle last checked. */
   changed = false
   /** Transactions that have changed rows. */
   writes = 0
@@ -118,7 +118,7 @@ export class FaultBoard {
     return this.#plan.has(name)
   }
 
-  /** Whether the fault comes now. */
+  /** True if the fault occurs now. */
   comes(name: FaultName): boolean {
     const part = this.#plan.get(name)
     if (this.calm || part === undefined) return false
@@ -129,7 +129,7 @@ export class FaultBoard {
     return true
   }
 
-  /** Statements of instances are atomic, and anything may happen before and after one. */
+  /** An instance's statements are atomic, and anything may happen before and after one. */
   readonly at: FaultPoint = Object.assign(this.#at.bind(this), {
     built: (names: ReadonlyArray<string>) => {
       for (const name of names) this.builtPoints.add(name)
@@ -149,7 +149,7 @@ export class FaultBoard {
     })
   }
 
-  /** Before the call, or after it and before its answer. */
+  /** Abandons before the call, or between the call and its answer. */
   #abandonedAt<A, E, R>(name: string, owner: Owner, call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
     const here = Effect.suspend(() => {
       if (!this.comes(atPoint)) return Effect.void
@@ -186,7 +186,7 @@ export class FaultBoard {
   }
 }
 
-/** No log and no spans: the trace tells what happened. */
+/** No logs and no spans: the trace records what happens. */
 export const quiet = Context.make(References.MinimumLogLevel, "None").pipe(
   Context.add(References.TracerEnabled, false)
 )

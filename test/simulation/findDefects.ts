@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { type Defect, defects } from "./defects.ts"
 
 const root = join(import.meta.dir, "../..")
-/** Seeds that are tried when the recorded one finds nothing. */
+/** The number of seeds to try if the recorded one finds nothing. */
 const mostSeeds = 12
 
 /** The changed source. Fails if the place of the defect is not in its file exactly once. */
@@ -33,7 +33,7 @@ const firstFailure = async (tree: string, from: number, seeds: number) => {
   return undefined
 }
 
-/** Whether all defects were found whose name contains the text. */
+/** True if all defects were found whose name contains the text. */
 export const findDefects = async (part: string): Promise<boolean> => {
   const tree = await mkdtemp(join(tmpdir(), "quittance-defects-"))
   let [found, planted] = [0, 0]

@@ -62,7 +62,7 @@ const many = async (): Promise<void> => {
     if (performance.now() < shownAt + progressMillis) continue
     shownAt = performance.now()
     console.log(tally.line)
-    // Signals are heard between turns of the event loop.
+    // Signals are handled between turns of the event loop.
     await Bun.sleep(0)
   }
   console.log(`${tally.coverage}\n\n${tally.line}\nThe next seed: bun run simulate --from ${seed}`)
@@ -82,5 +82,5 @@ if (values.help) console.log(usage)
 else if (values.defects) process.exitCode = (await findDefects(values.only)) ? 0 : 1
 else if (values.seed !== undefined) await one(values.seed)
 else await many()
-// PGlite keeps a process alive.
+// PGlite keeps the process alive.
 process.exit()

@@ -1,4 +1,4 @@
-// What a world is made of: instances of the service over one database, and everybody who deals with them.
+// The parts of a world: instances of the service over one database, and everybody who deals with them.
 import { Context, DateTime, Duration, Effect, Layer, Redacted, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SettlementLevels } from "../../src/domain/Finality.ts"
@@ -33,12 +33,12 @@ export interface Parts {
 
 const { env, execution, postingGas, watchedFor } = moneyNetwork
 
-/** What the relaying wallet holds, what is paid of it for one payer in a day, and the gas of one payment. */
+/** The relayer wallet's balance, its daily budget for one payer, and the gas of one payment. */
 const relayerWei = 10n ** 18n
 const weiPerPayment = (160_000n + postingGas) * 2_000_001n
 const weiPerPayer = (260_000n + 2n * postingGas) * 2_000_001n
 
-/** Of the amounts that people pay, each level has its own. */
+/** Each level covers some of the amounts that people pay. */
 const upTo = [1_000_000n, 2_000_000n]
 export const levels: SettlementLevels = settlementLevelsOf(moneyNetwork).map((level, index) =>
   level.upTo === null ? level : { ...level, upTo: upTo[index] ?? null }

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { Parts } from "./makeParts.ts"
 import type { Nature } from "./Nature.ts"
 
-/** `start` begins what somebody has come for, beside what others do. */
+/** `start` begins a person's work, concurrently with the others'. */
 export const shopping = (
   { draw: world, plan }: Nature,
   { people, refundDesk, signers, thief }: Parts,
@@ -15,7 +15,7 @@ export const shopping = (
     yield* Effect.sleep(draw.between(0, 5_000))
     for (let number = 1; number <= plan.payments; number++) {
       start(people.buy(number))
-      // A settled transfer that is lost again is the thief's.
+      // A settled transfer that is lost again is a thief's trick.
       const isDeep = plan.faults.has("a reorganisation is deep")
       if (draw.chance(isDeep ? 0.5 : 0.25)) start(thief.steal)
       if (draw.chance(0.15)) start(people.stray)

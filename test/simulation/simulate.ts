@@ -1,5 +1,4 @@
-// One run of one seed: builds the world, lets people and faults loose on it, ends the faults, and checks the
-// invariants.
+// One run of one seed: builds the world, adds people and faults, ends the faults, and checks the invariants.
 import { Context, Effect } from "effect"
 import { recoverAddress } from "../../src/chain/recoverAddress.ts"
 import { blocks } from "./blocks.ts"
@@ -32,20 +31,20 @@ export interface Outcome {
   readonly happenings: ReadonlyArray<Happening>
   readonly hits: ReadonlyMap<FaultName, number>
   readonly points: ReadonlyMap<string, number>
-  /** Fault points that the product has. */
+  /** The fault points of the product. */
   readonly builtPoints: ReadonlySet<string>
-  /** How many payments, deliveries, transfers, refunds and authorizations ended in each state. */
+  /** The number of payments, deliveries, transfers, refunds and authorizations that ended in each state. */
   readonly states: ReadonlyMap<string, number>
 }
 
-/** Everything that is due is done so long after the faults have ceased: three attempts, and the leases before them. */
+/** All due work is done within this time after the faults have ended: three attempts, and the leases before them. */
 const boundMillis = 15 * 60_000
 /** An instance lets payments expire once it has run for as long as they wait. */
 const patientMillis = 7 * 60_000
 /** Seconds. The run does not wait for payments that wait longer. */
 const shortExpiry = 300
 const longestSteps = 400_000
-/** Milliseconds between wake-ups after the faults have ceased: nothing races then, and minutes have to pass. */
+/** Milliseconds between wake-ups after the faults have ended: nothing races then, and minutes must pass. */
 const slowTick = 15_000
 
 /** In one line, with the top of the stack. */
@@ -56,10 +55,10 @@ const describeError = (error: unknown) =>
     .map((line) => line.trim())
     .join(" ")
 
-/** Loads the library that recovers signers: a world waits for no file. */
+/** Loads the library that recovers signers, because a world does not wait for files. */
 const warmUp = Effect.runPromise(recoverAddress(`0x${"1".repeat(64)}`, `0x${"1".repeat(128)}1b`))
 
-/** A verbose run also tells every fault and every statement; its hash is the same. */
+/** A verbose run also records every fault and every statement; its hash is the same. */
 export const simulate = async (plan: Plan, verbose = false): Promise<Outcome> => {
   await warmUp
   await openDatabase()
@@ -118,7 +117,7 @@ class Run {
   /** People who have not finished. */
   #busy = 0
   #steps = 0
-  /** Whether the buyer who came after the faults had ceased has gone. */
+  /** True if the buyer who comes after the faults has left. */
   #served = true
 
   constructor(nature: Nature) {
@@ -193,7 +192,7 @@ class Run {
     this.states = this.#oracle.states()
   }
 
-  /** Somebody does what they have come for. */
+  /** A person does their work. */
   #come(effect: Effect.Effect<void>): void {
     this.#busy++
     this.#go(
@@ -212,7 +211,7 @@ class Run {
     cluster.startIn(100 + (this.#steps % 20) * 700)
   }
 
-  /** The faults cease: one good instance at least, nodes that tell the truth. */
+  /** The faults end: at least one good instance, and nodes that tell the truth. */
   #calm(): void {
     const { board, nodes, plan, world } = this.#nature
     board.calm = true
@@ -252,18 +251,18 @@ class Run {
     this.#oracle.check(always)
   }
 
-  /** What has come of it, for the hash. */
+  /** Adds the resulting rows to the hash. */
   noteRows(): void {
     this.#built?.oracle.noteRows()
   }
 
-  /** What is stored, for the reader; nothing of a world that was never built. */
+  /** The stored rows, for the reader; nothing if the world was never built. */
   tellRows(): void {
     this.#built?.oracle.tellRows()
   }
 }
 
-/** The run in a few lines, after its story if that was wanted. */
+/** A summary of the run in a few lines, after its story if requested. */
 export const describeOutcome = (outcome: Outcome, withStory: boolean): string => {
   const { broken, elapsed, happenings, hash, hits, plan, states, steps } = outcome
   const counts = (all: ReadonlyMap<string, number>) =>

@@ -1,4 +1,4 @@
-// The seeds of every run of the suite, replay, and that planted defects are still found.
+// The seeds of every run of the suite, replay, and that planted defects are found.
 import { describe, expect, test } from "bun:test"
 import { join } from "node:path"
 import { defects } from "./defects.ts"
@@ -7,7 +7,7 @@ import { planOf } from "./Plan.ts"
 import { describeOutcome, simulate } from "./simulate.ts"
 
 const seeds = Number(process.env["SIMULATION_SEEDS"] ?? 10)
-/** The first run makes a database, which it keeps beside the system's temporary files. */
+/** The first run creates a database, which it keeps with the system's temporary files. */
 const timeout = 180_000
 
 describe("every invariant holds", () => {
@@ -46,7 +46,7 @@ test(
   timeout
 )
 
-test("each planted defect has its place in the sources", async () => {
+test("each planted defect's text is in the sources exactly once", async () => {
   for (const defect of defects) await sourceWith(defect)
 })
 

@@ -1,4 +1,4 @@
-// Faults that come by time: of nodes, of gas, and of the machines that instances run on.
+// Faults that come with time: of nodes, of gas, and of the machines that instances run on.
 import { Effect } from "effect"
 import type { Cluster } from "./Cluster.ts"
 import type { SimulatedNode } from "./chain/SimulatedNode.ts"
@@ -16,7 +16,7 @@ const gasTroubles = ({ board, ledger, world }: Nature, draw: Draw): void => {
   })
 }
 
-/** Something else has spent what the wallet had just been told to hold. */
+/** Something else has spent the balance that the wallet had just read. */
 export const emptyRelayer = ({ board, ledger, world }: Nature, draw: Draw): void => {
   const { relayer, wei } = ledger
   const held = relayer === undefined ? 0n : ledger.weiOf(relayer)
@@ -28,7 +28,7 @@ export const emptyRelayer = ({ board, ledger, world }: Nature, draw: Draw): void
   })
 }
 
-/** Until the faults cease. */
+/** Until the faults end. */
 export const troubles = (nature: Nature, cluster: Cluster): Effect.Effect<void> => {
   const { board, nodes, world } = nature
   const draw = nature.draw.of("troubles")

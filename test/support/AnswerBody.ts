@@ -1,4 +1,4 @@
-// What answers of the service hold, by the contract: each field as any of its endpoints may answer it.
+// The fields of the service's answers, by the contract: each field as any of its endpoints may return it.
 import type { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import type { Api } from "../../src/app/Api.ts"
 import type { DashboardApi } from "../../src/dashboard/api/Api.ts"
@@ -6,7 +6,7 @@ import type { Envelope } from "../../src/platform/http/Envelope.ts"
 
 type EndpointsOf<A> =
   A extends HttpApi.HttpApi<infer _Id, infer Groups> ? HttpApiGroup.Endpoints<Groups> : never
-/** Of one schema, or of several for several statuses. */
+/** For one schema, or for several with several statuses. */
 type EncodedOf<S> =
   S extends ReadonlyArray<infer One>
     ? EncodedOf<One>
@@ -21,7 +21,7 @@ type FieldOf<U, K extends PropertyKey> = U extends { readonly [P in K]: infer V 
     : never
 type Plain = ReadonlyArray<unknown> | string | number | boolean
 type Fields<U> = { readonly [K in KeysOf<U>]: FieldOf<U, K> }
-/** What several endpoints answer under one name has the fields of each. */
+/** A name that several endpoints return has the fields of each. */
 type Merged<U> = [U] extends [Plain]
   ? U
   : string extends keyof U

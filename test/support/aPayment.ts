@@ -4,7 +4,7 @@ import { AtomicUsdc } from "../../src/domain/Money.ts"
 import { type Payment, PaymentId } from "../../src/domain/Payment.ts"
 import { receiver } from "./rawReceipts.ts"
 
-/** A pending test payment of 1.50 USD, or one that differs from it by `changes`. */
+/** A pending test payment of 1.50 USD, with `changes`. */
 export const aPayment = (changes: Partial<Payment> = {}): Payment => ({
   id: PaymentId.make("00000000-0000-4000-8000-000000000001"),
   merchantId: MerchantId.make("00000000-0000-4000-8000-000000000002"),

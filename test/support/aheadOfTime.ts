@@ -1,4 +1,4 @@
-// For `bun --preload`: a machine whose clock is AHEAD_SECONDS ahead.
+// For `bun --preload`: this machine's clock is AHEAD_SECONDS ahead.
 const ahead = Number(process.env["AHEAD_SECONDS"] ?? 0) * 1000
 const RealDate = Date
 const now = () => RealDate.now() + ahead

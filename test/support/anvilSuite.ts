@@ -1,5 +1,5 @@
-// Tests that share one local chain: real anvil, real USDC, and the verifier as
-// it runs in production. Blocks come only when a test asks for them.
+// Tests that share one local chain: real anvil, real USDC, and the verifier as it runs in production. Blocks come only
+// when a test mines them.
 import { afterAll, test } from "bun:test"
 import { Effect, Layer, ManagedRuntime, type Scope } from "effect"
 import { encodeFunctionData, type Hex } from "viem"
@@ -27,7 +27,7 @@ const collectAlerts = Layer.succeed(ChainAlerts, (alert: ChainAlert) =>
 
 export const localChain = LocalChain.layer({ blockTimeSeconds: 0 })
 
-/** Verifier over these nodes; observations are not shared between calls, so that each sees the chain as it is. */
+/** A verifier over these nodes; calls share no observations, so that each sees the chain as it is. */
 export const verifierOver = (
   urls: ReadonlyArray<string>,
   options: {
@@ -76,11 +76,11 @@ export const send = Effect.fnUntraced(function* (from: Hex, to: Hex, data: Hex) 
   return TransactionHash.make(`0x${String(sent).slice(2)}`)
 })
 
-/** A USDC transfer, as `send`. */
+/** A USDC transfer, sent like `send`. */
 export const pay = (from: Hex, to: Hex, value: bigint) => send(from, usdc, transferData(to, value))
 
 export const amount = AtomicUsdc.make(2_500_000n)
-/** Index of the development mnemonic: each test file has its own people. */
+/** The index in the development mnemonic: each test file has its own accounts. */
 export const person = (index: number) =>
   Effect.map(LocalChain, (chain) => address(chain.account(index).address))
 
@@ -107,7 +107,7 @@ export const expectationOf = (
   ...changes
 })
 
-/** Verdict in one line: `verified at 0`, `mismatch: amount`. */
+/** The verdict in one line: `verified at 0`, `mismatch: amount`. */
 export const verdictFor = Effect.fnUntraced(function* (expectation: Expectation) {
   const verifier = yield* ChainVerifier
   const result = yield* verifier.verify(expectation)

@@ -1,6 +1,5 @@
-// A small EVM assembler, so that the contracts of these tests have a readable
-// source instead of an opaque blob. `@name` marks a jump target, `=name` pushes
-// its position, `0x…` pushes bytes, everything else is an opcode.
+// A small EVM assembler, so that the contracts of these tests have a readable source instead of an opaque blob. `@name`
+// marks a jump target, `=name` pushes its position, `0x…` pushes bytes, everything else is an opcode.
 const opcodes: { readonly [name: string]: number } = {
   STOP: 0x00,
   ADD: 0x01,
@@ -41,7 +40,7 @@ const opcodes: { readonly [name: string]: number } = {
 
 const hexByte = (value: number) => value.toString(16).padStart(2, "0")
 
-/** Code of at most 255 bytes where it has jumps. */
+/** Code of at most 255 bytes if it has jumps. */
 export const assemble = (source: string): `0x${string}` => {
   const words = source
     .split("\n")

@@ -1,4 +1,4 @@
-// The attacks on proof of payment, row by row; each test names the row it shows.
+// The attacks on proof of payment, row by row; each test names its row.
 export const row = {
   oneForTwo: "one transaction for two payments",
   spelling: "hash spelled otherwise",

@@ -1,4 +1,4 @@
-// The browser support itself: widths, schemes, clicks, and an accessibility check that finds faults.
+// The browser support itself: widths, schemes, clicks, and an accessibility check that finds violations.
 import { expect } from "bun:test"
 import { axeViolations, browserSuite, expectNoAxeViolations, newPage, screenshot } from "./browser.ts"
 
@@ -7,7 +7,7 @@ const browserTest = browserSuite()
 const html = (body: string) =>
   `<!doctype html><html lang="en"><title>t</title><main><h1>Title</h1>${body}</main></html>`
 
-browserTest("a page has the width and colour scheme that were asked for", async () => {
+browserTest("a page has the requested width and colour scheme", async () => {
   const page = await newPage({ width: 360, colorScheme: "dark" })
   expect(await page.evaluate("innerWidth")).toBe(360)
   expect(await page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")).toBe(true)
@@ -15,7 +15,7 @@ browserTest("a page has the width and colour scheme that were asked for", async 
   await page.context().close()
 })
 
-browserTest("clicks and accessibility, inside a shadow root too", async () => {
+browserTest("clicks and the accessibility check also work inside a shadow root", async () => {
   const page = await newPage()
   await page.setContent(html("<div id=host></div>"))
   await page.evaluate(`{

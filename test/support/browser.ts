@@ -1,5 +1,5 @@
-// A real headless Chromium for tests: pages of a given width and colour scheme, an
-// accessibility check, screenshots into the directory that SCREENSHOTS names.
+// A real headless Chromium for tests: pages of a given width and colour scheme, an accessibility check, and screenshots
+// in the directory named by SCREENSHOTS.
 import { afterAll, afterEach, expect, test } from "bun:test"
 import { existsSync, mkdirSync, readFileSync } from "node:fs"
 import { createRequire } from "node:module"
@@ -13,7 +13,7 @@ export const chromiumPath =
 export const hasChromium = existsSync(chromiumPath)
 
 export interface PageOptions {
-  /** CSS pixels; 1280 where absent. */
+  /** CSS pixels; 1280 if absent. */
   readonly width?: number
   readonly height?: number
   readonly colorScheme?: "light" | "dark"
@@ -44,14 +44,14 @@ const browser = (): Promise<Browser> => {
 
 const contexts = new Set<BrowserContext>()
 
-/** Ends what the test has opened. */
+/** Closes everything that the test has opened. */
 export const closeContexts = async (): Promise<void> => {
   const open = [...contexts]
   contexts.clear()
   await Promise.all(open.map((context) => context.close()))
 }
 
-/** Cookies and storage of its own, until the test ends. Pages within share them, as tabs do. */
+/** Its own cookies and storage, until the test ends. Its pages share them, as tabs do. */
 export const newContext = async (options: PageOptions = {}): Promise<BrowserContext> => {
   const context = await (await browser()).newContext({
     viewport: { width: options.width ?? 1280, height: options.height ?? 800 },
@@ -70,8 +70,8 @@ export const newPage = async (options: PageOptions = {}): Promise<Page> =>
   (await newContext(options)).newPage()
 
 /**
- * `test` in Chromium, skipped with the reason where there is none. Call it once in a file. Contexts last for a test,
- * or for the file.
+ * `test` in Chromium, skipped with the reason if there is none. Call it once in a file. Contexts last for a test, or
+ * for the file.
  */
 export const browserSuite = (last: "test" | "file" = "test") => {
   if (last === "test") afterEach(closeContexts)
@@ -86,7 +86,7 @@ export const browserSuite = (last: "test" | "file" = "test") => {
       : test.skip(`${name}: no Chromium at ${chromiumPath}`, run, timeoutMillis)
 }
 
-/** Asks until it holds on the page. `waitForFunction` asks a second time by `eval`, which a page's policy forbids. */
+/** Polls until the expression is true on the page. `waitForFunction` polls by `eval`, which a page's policy forbids. */
 export const untilOn = async (page: Page, expression: string): Promise<void> => {
   const end = Date.now() + 30_000
   while ((await page.evaluate(expression)) !== true) {
@@ -105,7 +105,7 @@ interface AxeResult {
   }>
 }
 
-/** What axe-core finds against WCAG 2.2 A and AA and its best practices, one line each; shadow roots included. */
+/** axe-core's violations of WCAG 2.2 A and AA and its best practices, one line each; shadow roots included. */
 export const axeViolations = async (page: Page): Promise<ReadonlyArray<string>> => {
   await page.evaluate(axeSource)
   const result = await page.evaluate<AxeResult>(
@@ -118,14 +118,14 @@ export const axeViolations = async (page: Page): Promise<ReadonlyArray<string>> 
   )
 }
 
-/** Fails with every finding of axe-core on the page as it stands. */
+/** Fails with every violation that axe-core finds on the present page. */
 export const expectNoAxeViolations = async (page: Page): Promise<void> => {
   expect(await axeViolations(page)).toEqual([])
 }
 
 const screenshotDirectory = process.env["SCREENSHOTS"]
 
-/** Writes `<name>.png`, the whole page, where SCREENSHOTS names a directory. */
+/** Writes `<name>.png`, the whole page, if SCREENSHOTS names a directory. */
 export const screenshot = async (page: Page, name: string): Promise<void> => {
   if (screenshotDirectory === undefined) return
   mkdirSync(screenshotDirectory, { recursive: true })

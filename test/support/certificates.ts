@@ -1,5 +1,5 @@
-// Certificates made by openssl for one test run: a test CA, and receivers that are right or wrong in one way.
-// `undefined` where the machine has no openssl; tests then say that they are skipped.
+// Certificates made by openssl for one test run: a test CA, and servers that are right or wrong in one way. `undefined`
+// if the machine has no openssl; tests then say that they are skipped.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -10,18 +10,18 @@ export interface KeyPair {
 }
 
 export interface Certificates {
-  /** PEM of the test CA. */
+  /** The test CA's PEM. */
   readonly authority: string
   /** A certificate of the test CA for these names; `days` may be negative. */
   readonly issue: (names: ReadonlyArray<string>, days?: number) => KeyPair
-  /** Signed by nobody but itself. */
+  /** Self-signed. */
   readonly selfSigned: (name: string) => KeyPair
   readonly remove: () => void
 }
 
 const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
 
-/** Makes a CA in a temporary directory. */
+/** Creates a CA in a temporary directory. */
 export const makeCertificates = (): Certificates | undefined => {
   if (Bun.which("openssl") === null) return undefined
   const directory = mkdtempSync(join(tmpdir(), "test-certificates-"))

@@ -1,4 +1,4 @@
-// A stand-in for an OpenTelemetry collector: takes OTLP over HTTP in JSON and keeps it.
+// A stand-in for an OpenTelemetry collector: accepts OTLP over HTTP in JSON and stores it.
 import { Effect, type Scope } from "effect"
 
 interface KeyValue {

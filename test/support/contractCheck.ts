@@ -1,5 +1,5 @@
-// Holds every response of the suite against the published OpenAPI document: status
-// declared, body valid, common headers present.
+// Checks every response of the suite against the published OpenAPI document: status declared, body valid, common
+// headers present.
 
 import Ajv2020 from "ajv/dist/2020"
 import addFormats from "ajv-formats"
@@ -61,19 +61,19 @@ const brokenInvariant = (
   return undefined
 }
 
-/** What is wrong with a response, or undefined. */
+/** The rule that a response breaks, or undefined. */
 export const contractBreak = (method: string, path: string, answer: Answer): string | undefined => {
   const { status, headers, text, body } = answer
-  // The checkout's script alone is kept by browsers, and asked for anew by its tag.
+  // Browsers cache only the checkout's script, and revalidate it by its tag.
   const caching = /^\/checkout\.js(\?|$)/.test(path) ? "no-cache" : "no-store"
   if (headers.get("cache-control") !== caching) return `cache-control is not ${caching}`
   if (!/^[A-Za-z0-9._-]{1,128}$/.test(headers.get("x-request-id") ?? "")) return "no x-request-id"
   if (status >= 500 && status !== 503) return `status ${status}`
-  // What the client sends: dot segments are resolved before the request leaves.
+  // As the client sends it: dot segments are resolved before the request leaves.
   const pathname = URL.parse(path, "http://localhost")?.pathname ?? "/"
   const withoutBody = method === "HEAD" || status === 204
   if (withoutBody) return text === "" ? undefined : "a body where none may be"
-  // x402 has a body of its own for 402.
+  // x402 has its own body for 402.
   const isX402 = status === 402 && body?.x402Version === 1
   if (!isX402 && (status >= 400 || body?.error !== undefined)) {
     if (!headers.get("content-type")?.startsWith("application/json")) return "an error that is not JSON"
@@ -98,7 +98,7 @@ export const contractBreak = (method: string, path: string, answer: Answer): str
   const inPlace = ["paths", route.template, method.toLowerCase(), "responses", String(status)]
   const place = "$ref" in declared ? declared.$ref.slice(1) : `/${inPlace.map(escape).join("/")}`
   const { content } = "$ref" in declared ? document.components.responses[place.split("/").at(-1)] : declared
-  // What streams is no value to hold against a schema.
+  // A stream has no value to check against a schema.
   if (content === undefined || "text/csv" in content) return undefined
   const validate = validatorAt(`${place}/content/${escape("application/json")}/schema`)
   return validate(body)
@@ -115,7 +115,7 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Sends a request and holds the answer against the contract. */
+/** Sends a request and checks the answer against the contract. */
 export const send = async (baseUrl: string, call: Call): Promise<Answer> => {
   const { method, path, key, body, headers } = call
   const raw = typeof body === "string" || body instanceof Uint8Array

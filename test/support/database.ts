@@ -35,7 +35,7 @@ const copyOf = (
 /** A fresh, migrated database; dropped with the scope. */
 export const testDatabase: TestDatabase = copyOf(templateDatabase)
 
-/** One that tells of each round trip of its client. */
+/** A database that reports each round trip of its client. */
 export const countingDatabase = (onRoundTrip: () => void): TestDatabase =>
   copyOf(templateDatabase, {
     maxConnections: 1,

@@ -17,14 +17,14 @@ const counted: FaultPoint = (_, call) =>
 export const buildOnDatabaseTime = <A, E, R>(layer: Layer.Layer<A, E, R>) =>
   buildWithFaultPoints(layer, counted)
 
-/** What a statement's answer leads to begins its next statement within so many turns of the event loop. */
+/** The answer to a statement starts its next statement within this many turns of the event loop. */
 const restingTurns = 5
 const atRest = Effect.promise(async () => {
   for (let turns = 0; turns < restingTurns; turns = running === 0 ? turns + 1 : 0)
     await new Promise((resolve) => setImmediate(resolve))
 })
 
-/** So much time passes. Who sleeps for less than a step wakes once in it. */
+/** Lets this much time pass. A sleep shorter than a step ends once in it. */
 export const passes = (time: Duration.Input, step: Duration.Input = "1 second") =>
   Effect.gen(function* () {
     yield* atRest

@@ -20,12 +20,12 @@ export interface Answered {
   readonly retryAfter: string | null
 }
 
-/** Where the service runs, and where it meets the proxy. */
+/** The addresses of the service and of the proxy. */
 export interface Place {
-  /** The proxy's address, and the service's. */
+  /** The addresses of the proxy and of the service. */
   readonly proxyHost: string
   readonly serviceHost: string
-  /** What starts a program there. */
+  /** The command that starts a program there. */
   readonly enter: ReadonlyArray<string>
 }
 const here: Place = { proxyHost: "127.0.0.1", serviceHost: "127.0.0.1", enter: [] }
@@ -97,28 +97,28 @@ export const databaseWorld = Effect.fnUntraced(function* ({ enter, proxyHost, se
     Effect.sync(() => new SQL(databaseUrl, { max: 1 })),
     (sql) => Effect.promise(() => sql.close())
   )
-  // However long the first takes.
+  // However long the first one takes.
   yield* Effect.sleep("100 millis").pipe(Effect.repeat({ until: () => answers.length > 2, times: 600 }))
   expect(answers.at(-1)?.status).toBe(201)
   return { service, proxy, answers, stop, admin }
 })
 
-/** Opened, or found opened by a statement whose answer was lost. */
+/** Opened, or found by a statement whose predecessor's answer was lost. */
 export const isServed = (status: number) => status === 201 || status === 200
 
-/** Since a moment: milliseconds until requests were served again and stayed so. */
+/** Milliseconds since a moment until requests were served again for good. */
 export const servedAfter = (answers: ReadonlyArray<Answered>, since: number) => {
   const last = answers.findLast(({ at, status }) => at > since && !isServed(status))
   return last === undefined ? 0 : last.at - since
 }
 
-/** What everybody was told who could not be served. */
+/** The answers to all requests that could not be served. */
 export const expectOutage = (answers: ReadonlyArray<Answered>) => {
   const refused = answers.filter(({ status }) => !isServed(status))
   expect(new Set(refused.map(({ code, status }) => `${status} ${code}`))).toEqual(
     new Set(refused.length === 0 ? [] : ["503 SERVICE_UNAVAILABLE"])
   )
   for (const { retryAfter } of refused) expect(Number(retryAfter)).toBeGreaterThan(0)
-  // Two statements of a request, and the machine's other work.
+  // Two statements of a request, and other work on the machine.
   expect(Math.max(...answers.map(({ tookMillis }) => tookMillis))).toBeLessThan(5_000)
 }

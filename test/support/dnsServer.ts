@@ -1,26 +1,26 @@
-// A scripted DNS server on 127.0.0.1 over UDP: says exactly what a test wants a name to resolve to, can
-// change its mind between questions, and can keep silent.
+// A scripted DNS server on 127.0.0.1 over UDP: returns exactly the addresses that a test wants for a name, can change
+// them between queries, and can be silent.
 import { createSocket, type RemoteInfo } from "node:dgram"
 import { Effect, type Scope } from "effect"
 import ipaddr from "ipaddr.js"
 
-/** What the server says about one name. Left-out kinds are empty answers. */
+/** The server's answers for one name. Omitted kinds are empty answers. */
 export interface Zone {
   readonly a?: ReadonlyArray<string>
   readonly aaaa?: ReadonlyArray<string>
-  /** The alias; `a` and `aaaa` are then given for it in the same answer, as a recursive server does. */
+  /** The alias; `a` and `aaaa` are then returned for it in the same answer, as a recursive server does. */
   readonly cname?: string
   readonly behaviour?: "silent" | "nxdomain" | "servfail" | "garbage"
 }
 
-/** A fixed zone, or one that depends on how often the name has been asked for this record type before. */
+/** A fixed zone, or one that depends on how often the name has been queried for this record type. */
 export type Script = Zone | ((timesAsked: number) => Zone)
 
 export interface DnsServer {
   /** `address:port`, for a resolver's list of servers. */
   readonly address: string
   readonly set: (name: string, script: Script) => void
-  /** Questions so far, as `name/type`. */
+  /** Queries so far, as `name/type`. */
   readonly questions: ReadonlyArray<string>
 }
 
@@ -36,7 +36,7 @@ const record = (name: string, type: number, data: Buffer): Buffer => {
   const fixed = Buffer.alloc(10)
   fixed.writeUInt16BE(type, 0)
   fixed.writeUInt16BE(1, 2)
-  // An hour: whoever caches on our behalf would show.
+  // An hour, so that a cache anywhere would be noticed.
   fixed.writeUInt32BE(3600, 4)
   fixed.writeUInt16BE(data.length, 8)
   return Buffer.concat([encodeName(name), fixed, data])
@@ -65,7 +65,7 @@ const answersFor = (name: string, type: number, zone: Zone): ReadonlyArray<Buffe
   ]
 }
 
-/** Starts the server for the scope. Names that were not set do not exist. */
+/** Starts the server for the scope. Names without a script do not exist. */
 export const scriptedDns: Effect.Effect<DnsServer, never, Scope.Scope> = Effect.acquireRelease(
   Effect.callback<DnsServer & { readonly close: () => void }>((resume) => {
     const scripts = new Map<string, Script>()

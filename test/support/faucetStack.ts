@@ -1,5 +1,5 @@
-// Instances of the real faucet on one database and one local chain: each with nodes
-// of its own that a test can silence, all on a clock that it moves.
+// Instances of the real faucet on one database and one local chain: each with its own nodes, which a test can silence,
+// all on a clock that it moves.
 
 import { Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -27,7 +27,7 @@ import { makeShiftedClock } from "./shiftedClock.ts"
 
 const gasWei = 200_000_000_000_000n
 
-/** One database, one wallet with plenty in it. */
+/** One database, and one wallet with a large balance. */
 export const faucetWorld = Effect.fnUntraced(function* (database: TestDatabase) {
   const chain = yield* LocalChain
   const clock = makeShiftedClock()
@@ -45,7 +45,7 @@ export const faucetWorld = Effect.fnUntraced(function* (database: TestDatabase) 
   const stored = Layer.succeedContext(store)
 
   /**
-   * Another instance of the service's faucet. Its workers end with the scope. Its nodes are given up after
+   * Another instance of the service's faucet. Its workers end with the scope. Calls to its nodes time out after
    * `nodesMillis`.
    */
   const instance = Effect.fnUntraced(function* (
@@ -134,7 +134,7 @@ export const faucetWorld = Effect.fnUntraced(function* (database: TestDatabase) 
       )
       return merchant.id
     }).pipe(Effect.provideContext(store)),
-    /** Leaves the wallet with this much USDC. */
+    /** Reduces the wallet to this much USDC. */
     leave: Effect.fnUntraced(function* (usdcAtomic: bigint) {
       const { usdcAtomic: now } = yield* balance(wallet)
       if (usdcAtomic > now) yield* within(chain.mint(wallet, usdcAtomic - now))
@@ -146,7 +146,7 @@ export const faucetWorld = Effect.fnUntraced(function* (database: TestDatabase) 
       })
       yield* within(send(wallet, usdc, away))
     }),
-    /** Nonces of the wallet's transactions, as the chain has them, from its blocks. */
+    /** Nonces of the wallet's transactions in the chain's blocks. */
     minedNonce: Effect.promise(() => chain.publicClient.getTransactionCount({ address: wallet }))
   }
 })

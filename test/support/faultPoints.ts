@@ -1,15 +1,15 @@
-// Puts a point around each effect of a service, where a simulation makes calls fail, wait, or never answer, and a test
-// counts them. The services know nothing of it.
+// Wraps each effect of a service in a fault point, at which a simulation makes calls fail, wait or hang, and which a
+// test counts. The services do not depend on it.
 import { Context, Effect, Layer, type Scope } from "effect"
 
-/** Runs a call at the point of this name. */
+/** Runs a call at the fault point with this name. */
 export interface FaultPoint {
   <A, E, R>(name: string, call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R>
-  /** Hears of the points of a service when it is built. */
+  /** Called with a service's fault points when it is built. */
   readonly built?: (names: ReadonlyArray<string>) => void
 }
 
-/** The service with the point `name.method` around the effect of each method. */
+/** The service with the fault point `name.method` around the effect of each method. */
 export const withFaultPoints = <S extends object>(name: string, service: S, at: FaultPoint): S => {
   at.built?.(Object.keys(service).map((method) => `${name}.${method}`))
   const around = (method: PropertyKey, result: unknown) =>
@@ -26,7 +26,7 @@ export const withFaultPoints = <S extends object>(name: string, service: S, at: 
 
 const nameOf = (key: string) => key.slice(key.lastIndexOf("/") + 1)
 
-/** Builds a layer whose repositories, those inside of it as well, have fault points. */
+/** Builds a layer whose repositories, also nested ones, have fault points. */
 export const buildWithFaultPoints = <A, E, R>(
   layer: Layer.Layer<A, E, R>,
   at: FaultPoint
@@ -45,7 +45,7 @@ export const buildWithFaultPoints = <A, E, R>(
     }
     const memoMap = Layer.makeMemoMapUnsafe()
     const memoize = memoMap.getOrElseMemoize.bind(memoMap)
-    // Each layer is built through here, with what it is built on.
+    // Each layer is built here, with the layers below it.
     const pointing: Pick<Layer.MemoMap, "getOrElseMemoize"> = {
       getOrElseMemoize: (one, scope, build) =>
         memoize(one, scope, (...on) => Effect.map(build(...on), withPoints))

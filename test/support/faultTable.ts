@@ -1,4 +1,4 @@
-// What each fault cost, for the table that `bun run test` and `bun run test:faults` end with.
+// The cost of each fault, for the table at the end of `bun run test` and `bun run test:faults`.
 import { appendFileSync, existsSync, readFileSync } from "node:fs"
 import { type Answered, isServed, servedAfter } from "./databaseWorld.ts"
 
@@ -6,18 +6,18 @@ const file = process.env["TEST_FAULTS"]
 
 interface Cost {
   readonly fault: string
-  /** What became of it, such as `served again after 0.4 s`. */
+  /** The outcome, such as `served again after 0.4 s`. */
   readonly outcome: string
 }
 
-/** Adds a line to the table of this run, where there is one. */
+/** Adds a line to the table of this run, if there is one. */
 export const noteFault = (fault: string, outcome: string): void => {
   if (file !== undefined) appendFileSync(file, `${JSON.stringify({ fault, outcome } satisfies Cost)}\n`)
 }
 
 const seconds = (millis: number) => `${(millis / 1000).toFixed(1)} s`
 
-/** The line of a fault that ended at `since`, of what clients were answered. */
+/** The line of a fault that ended at `since`, from the answers to clients. */
 export const noteOutage = (fault: string, answers: ReadonlyArray<Answered>, since: number): void => {
   const refused = answers.filter(({ status }) => !isServed(status)).length
   const longest = Math.max(...answers.map(({ tookMillis }) => tookMillis))
@@ -27,7 +27,7 @@ export const noteOutage = (fault: string, answers: ReadonlyArray<Answered>, sinc
   )
 }
 
-/** The table as text; empty where no fault was noted. */
+/** The table as text; empty if no fault was noted. */
 export const faultTable = (path: string): string => {
   if (!existsSync(path)) return ""
   const rows = readFileSync(path, "utf8")

@@ -1,4 +1,4 @@
-// Verdicts over nodes that misbehave before a real one.
+// Verdicts over nodes that misbehave in front of a real one.
 import { Effect, Layer } from "effect"
 import { LocalChain } from "../../src/app/dev/LocalChain.ts"
 import type { Expectation } from "../../src/chain/Verification.ts"
@@ -24,7 +24,7 @@ export const verdictOver = Effect.fnUntraced(function* (
   const { rpcUrl } = yield* LocalChain
   const nodes = yield* Effect.forEach(behaviours, (behaviour) => rpcProxy(rpcUrl, behaviour))
   const urls = nodes.map(({ url }) => url)
-  // The pool outlives the verdict: a slow dissenter is heard after it.
+  // The pool outlives the verdict, so that a slow dissenting answer is processed too.
   const verifier = yield* Layer.build(verifierOver(urls, { timeout }))
   const verdict = yield* verdictFor(expected).pipe(Effect.provide(verifier))
   return { verdict, nodes }

@@ -1,11 +1,11 @@
-// Addresses that no other merchant of a test has: a receiver belongs to one.
+// Addresses that no other merchant of a test has, because a receiver belongs to one merchant.
 import { getAddress } from "viem"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
 import { Address } from "../../src/domain/Chain.ts"
 
 export const freshAddress = (): Address => Address.make(getAddress(privateKeyToAddress(generatePrivateKey())))
 
-/** Answers `first` once, and then fresh addresses. */
+/** Returns `first` once, and then fresh addresses. */
 export const addressesFrom = (first: Address): (() => Address) => {
   let given = false
   return () => {

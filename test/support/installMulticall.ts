@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { LocalChain } from "../../src/app/dev/LocalChain.ts"
 import { multicall } from "../../src/x402/AuthorizationChain.ts"
 
-/** Multicall3 where every public chain has it. viem carries its code without exporting it. */
+/** Multicall3 at its address on every public chain. viem contains its code without exporting it. */
 export const installMulticall = Effect.fnUntraced(function* (chain: LocalChain["Service"]) {
   const { multicall3Bytecode } = yield* Effect.promise(
     () => import("../../node_modules/viem/constants/contracts.ts")

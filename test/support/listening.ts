@@ -1,4 +1,4 @@
-// An HTTP server of a test's own, on a free port of this machine; it ends with the scope.
+// An HTTP server of a test, on a free port of this machine; it ends with the scope.
 import { Effect } from "effect"
 
 export const listening = (fetch: (request: Request) => Response | Promise<Response>) =>

@@ -1,4 +1,4 @@
-// A process that holds a local chain until it is killed: shows that nothing is orphaned.
+// A process that runs a local chain until it is killed: shows that nothing is orphaned.
 import { Effect } from "effect"
 import { LocalChain } from "../../src/app/dev/LocalChain.ts"
 

@@ -1,6 +1,7 @@
-// What a run of the suite prints: progress, each failure with what its test printed, what was skipped and why, a count.
+// The output of a run of the suite: progress, each failure with its test's output, skipped tests with the reason, and a
+// count.
 
-/** Lines that a test printed are kept up to its verdict, so many at most. */
+/** A test's output is stored until its verdict, up to this many lines. */
 const mostKept = 400
 
 export const makeReport = (files: number) => {
@@ -23,13 +24,13 @@ export const makeReport = (files: number) => {
     )
   }
 
-  /** Reads one stream of a `bun test` that is under way. */
+  /** Reads one stream of a running `bun test`. */
   const read = async (stream: ReadableStream<Uint8Array>) => {
     let kept: Array<string> = []
     let isSummary = false
     const line = (text: string) => {
       const [, verdict] = /^\((pass|fail|skip|todo)\)/.exec(text) ?? []
-      // Bun repeats what failed and was skipped below such a line.
+      // Bun repeats failed and skipped tests below such a line.
       if (/^\d+ tests? (failed|skipped|todo)/.test(text)) isSummary = true
       else if (/^test\/\S+\.test\.ts:$/.test(text)) {
         isSummary = false
@@ -57,7 +58,7 @@ export const makeReport = (files: number) => {
       rest = lines.pop() ?? ""
       for (const one of lines) line(one)
     }
-    // Where Bun itself failed, as on a file that throws before its tests.
+    // Failures of Bun itself, such as a file that throws before its tests.
     if (kept.some((text) => /^error|unhandled/i.test(text))) failures.push(kept.join("\n"))
   }
 
@@ -68,7 +69,7 @@ export const makeReport = (files: number) => {
     ended: (code: number) => {
       if (code !== 0) status = code
     },
-    /** Prints the count; the exit code of the run. */
+    /** Prints the count; returns the exit code of the run. */
     end: (where: string): number => {
       if (skips.size > 0) say(`\nSkipped:\n${[...skips].join("\n")}`)
       if (failures.length > 0) say(`\nWhat failed:\n${failures.join("\n\n")}`)

@@ -5,7 +5,7 @@ import { AppConfig, loadAppConfig } from "../../src/platform/AppConfig.ts"
 
 const secret = Buffer.alloc(32, 7).toString("base64")
 
-/** A configuration with fixed secrets; overridden where a test cares. */
+/** A configuration with fixed secrets, which a test may override. */
 export const testConfig = (overrides: Partial<typeof AppConfig.Service> = {}): Layer.Layer<AppConfig> =>
   Layer.effect(
     AppConfig,

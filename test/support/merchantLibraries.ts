@@ -3,8 +3,8 @@ import { Webhook as StandardWebhook } from "standardwebhooks"
 import type StripeNode from "stripe"
 import { Webhook as SvixWebhook } from "svix"
 
-// On Bun the stripe package chooses a build without `constructEvent`'s synchronous form; merchants on Node
-// call that one, so its Node build is asked for by name.
+// On Bun the stripe package loads a build without `constructEvent`'s synchronous form; merchants on Node call that
+// form, so its Node build is imported by name.
 const nodeBuild = new URL("./stripe.esm.node.js", import.meta.resolve("stripe")).href
 const { default: Stripe }: { readonly default: typeof StripeNode } = await import(nodeBuild)
 

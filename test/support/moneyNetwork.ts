@@ -1,4 +1,4 @@
 import { type Network, networks } from "../../src/domain/networks.ts"
 
-/** The network that money moves on: Testnet, or with MONEY_NETWORK=live Mainnet. */
+/** The network on which money moves: Testnet, or with MONEY_NETWORK=live Mainnet. */
 export const moneyNetwork: Network = networks[process.env["MONEY_NETWORK"] === "live" ? "live" : "test"]

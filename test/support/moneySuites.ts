@@ -1,4 +1,4 @@
-/** Where money moves: run on each network of the table. */
+/** The suites that move money: they run on each network of the table. */
 export const moneySuites: ReadonlyArray<string> = [
   "test/checkout/attempts.browser.test.ts",
   "test/checkout/gasless.browser.test.ts",
@@ -8,11 +8,14 @@ export const moneySuites: ReadonlyArray<string> = [
   "test/payments/TransferWatch.anvil.test.ts",
   "test/payments/links/links.browser.test.ts",
   "test/payments/provenLate.alone.test.ts",
+  "test/payments/randomLives.anvil.test.ts",
   "test/payments/refunds/refunds.anvil.test.ts",
   "test/payments/reportedWaits.anvil.test.ts",
   "test/payments/twoClaims.anvil.test.ts",
+  "test/simulation/simulation.test.ts",
   "test/x402/agents/agents.anvil.test.ts",
   "test/x402/agents/ownPayments.anvil.test.ts",
+  "test/x402/agents/referenceClients.anvil.test.ts",
   "test/x402/agents/reorganisedRelease.anvil.test.ts",
   "test/x402/facilitator.anvil.test.ts",
   "test/x402/relaying/relaying.anvil.test.ts",

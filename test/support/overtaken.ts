@@ -1,10 +1,10 @@
-// Two changes whose order a lock decides: one is held up where it waits for a row, and the other overtakes it.
+// Two changes whose order a lock decides: one waits for a row, and the other overtakes it.
 import { Deferred, Effect, Fiber, type Result } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 
 /**
- * What becomes of `attempt` where it waits for what `lock` locks, and `change` is made meanwhile, in the lock's
- * transaction. An attempt that waits for nothing ends before the change.
+ * The result of `attempt` if it waits for rows that `lock` locks, while `change` is made in the lock's transaction. An
+ * attempt that does not wait ends before the change.
  */
 export const overtaken = <A, E, R, E2, R2>(
   lock: Statement.Statement<unknown>,

@@ -27,7 +27,7 @@ export const ownDatabase = ({
     const name = `quittance_${process.pid}_${Bun.randomUUIDv7().slice(-8)}_${count++}`
     const admin = new SQL(server, { max: 1 })
     yield* Effect.acquireRelease(
-      // Without fsync, files are copied in a third of the time that their pages take through the log.
+      // Without fsync, copying files takes a third of the time of writing their pages to the log.
       Effect.promise(() => admin.unsafe(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`)),
       () =>
         Effect.promise(async () => {

@@ -1,5 +1,5 @@
-// The payment side of the service without HTTP: Payments on a repository of the
-// caller's choice, over the in-memory chain, with a merchant and people.
+// The payment side of the service without HTTP: Payments on a repository of the caller's choice, over the in-memory
+// chain, with a merchant and people.
 import { DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
@@ -31,7 +31,7 @@ import { DeliveryWake } from "../../src/webhooks/DeliveryWake.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { testConfig } from "./memory.ts"
 
-/** Whatever a payment stack answers, on any repository. */
+/** The services of a payment stack, on any repository. */
 export type PaymentStack =
   | Payments
   | PaymentAttempts
@@ -45,7 +45,7 @@ export type PaymentStack =
 type Repos = Layer.Success<typeof layerPaymentRepos> | WebhookRepo | KeyAuth | Alerts
 
 const sqlRepos = Layer.mergeAll(layerPaymentRepos, WebhookRepo.layer, KeyAuth.layer, Alerts.layer)
-/** Payments and their reports; attempts, claims, transfers and refunds are left out. */
+/** Payments and their reports, without attempts, claims, transfers and refunds. */
 const memoryRepos = Layer.mergeAll(
   PaymentRepo.layerMemory,
   AttemptRepo.layerNone,
@@ -56,7 +56,7 @@ const memoryRepos = Layer.mergeAll(
   Alerts.layerLog
 )
 
-/** Payments and what works on them, on everything else of the stack: what a restart replaces. */
+/** Payments and the services on top of them: the part that a restart replaces. */
 const paymentsOver = Layer.mergeAll(IncomingTransfers.layer, PaymentAttempts.layer).pipe(
   Layer.provideMerge(Payments.layer),
   Layer.provideMerge(ChainReach.layer),
@@ -78,16 +78,16 @@ const over = <R>(
     Layer.provideMerge(Layer.merge(testConfig(), SecureRandom.layerWebCrypto))
   )
 
-/** On memory; the verifier and the buyers' tokens are the caller's. */
+/** In memory; the caller provides the verifier and the buyer tokens. */
 export const memoryStackWith = (buyers: Layer.Layer<BuyerIdentity>) => over(memoryRepos, buyers)
-/** On memory; the verifier is the caller's. */
+/** In memory; the caller provides the verifier. */
 export const memoryStack = over(memoryRepos)
-/** On a database; the verifier is the caller's. */
+/** On a database; the caller provides the verifier. */
 export const sqlStack: Layer.Layer<PaymentStack, never, SqlClient.SqlClient | ChainVerifier> = over(sqlRepos)
 
 export const memoryChain = ChainVerifier.layerMemory
 
-/** A merchant with a webhook endpoint, as its test publishable key presents it. */
+/** A merchant with a webhook endpoint, as the principal of its test publishable key. */
 export const newMerchant = (receiver: Address) =>
   Effect.gen(function* () {
     const keys = yield* KeyAuth
@@ -127,7 +127,7 @@ export const openPayment = (principal: Principal, receiver: Address, atomic: big
     return payment
   })
 
-/** What the checkout sends for a transfer that pays the payment. */
+/** The checkout's report of a transfer that pays the payment. */
 export const reportOf = (payment: Payment, buyer: Address, transactionId: TransactionHash) => ({
   buyerDidToken: `buyer:${buyer}`,
   transactionId,
@@ -141,7 +141,7 @@ export const reportOf = (payment: Payment, buyer: Address, transactionId: Transa
   ]
 })
 
-/** A payment as the database now has it. */
+/** The payment in the database. */
 export const stateOf = (payment: Payment) =>
   Effect.gen(function* () {
     const repo = yield* PaymentRepo

@@ -8,7 +8,7 @@ import { postgresPrograms } from "../crash/cluster.ts"
 import { temporaryDirectory } from "./process.ts"
 
 const programs = postgresPrograms() ?? ""
-/** Why tests of it are skipped; empty where they are not. */
+/** The reason that its tests are skipped; empty if they run. */
 export const whyNoPair = programs === "" ? ": no Postgres is installed on this machine" : ""
 
 /** Two servers, the second a synchronous standby of the first. */
@@ -48,7 +48,7 @@ export const postgresPair = Effect.gen(function* () {
       try {
         control(name, port, "stop", "-m", "immediate")
       } catch {
-        // Killed already.
+        // It was killed already.
       }
     })
   const copy = (from: number, name: string) =>
@@ -64,7 +64,7 @@ export const postgresPair = Effect.gen(function* () {
       appendFileSync(join(directory, "one", "pg_hba.conf"), "host replication all 127.0.0.1/32 trust\n")
       control("one", first, "start")
       copy(first, "two")
-      // Promoted, it has no standby to wait for.
+      // Once promoted, it has no standby to wait for.
       appendFileSync(join(directory, "two", "postgresql.conf"), "synchronous_standby_names = ''\n")
       control("two", second, "start")
     }),
@@ -74,7 +74,7 @@ export const postgresPair = Effect.gen(function* () {
     Number.parseInt(readFileSync(join(directory, name, "postmaster.pid"), "utf8"), 10)
   const urlOf = (port: number) => `postgres://postgres@127.0.0.1:${port}/postgres`
   return {
-    /** The address of one more, which follows the first or the second. */
+    /** The address of another server, which follows the first or the second. */
     follower: Effect.fnUntraced(function* (name: string, of: "one" | "two") {
       const port = yield* freePort(0)
       yield* Effect.acquireRelease(

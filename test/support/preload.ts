@@ -1,11 +1,12 @@
-// Before each test file: where files are kept, and the Postgres of the tests, unless TEST_DATABASE_URL names another.
+// Before each test file: the directory for files, and the Postgres of the tests, unless TEST_DATABASE_URL names
+// another.
 import { afterAll } from "bun:test"
 import { scratchDirectory } from "./scratchDirectory.ts"
 import { joinTestPostgres } from "./testPostgres.ts"
 
 process.env["TMPDIR"] = scratchDirectory()
 
-// Hundreds of tests sign in, at the least cost that argon2 has. Passwords.test.ts looks at the cost of the service.
+// Hundreds of tests sign in, at argon2's lowest cost. Passwords.test.ts checks the service's own cost.
 const { hash } = Bun.password
 Bun.password.hash = (password) => hash(password, { algorithm: "argon2id", memoryCost: 8, timeCost: 1 })
 

@@ -7,7 +7,7 @@ import { freePort } from "../../src/app/dev/freePort.ts"
 
 const root = join(import.meta.dir, "../..")
 
-/** A directory that is gone with the scope. */
+/** A directory that is removed with the scope. */
 export const temporaryDirectory: Effect.Effect<string, never, Scope.Scope> = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "quittance-test-"))),
   (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
@@ -17,16 +17,18 @@ export interface RunningProcess {
   readonly pid: number
   /** Exit code, or 128 and the signal's number. */
   readonly exited: Effect.Effect<number>
-  /** Ends with it; fails with what it printed where it did not exit with 0. */
+  /** Ends with the program; fails with its output if it did not exit with 0. */
   readonly succeeded: Effect.Effect<void>
   readonly output: () => string
+  /** Only standard output. */
+  readonly stdout: () => string
   readonly kill: (signal: NodeJS.Signals) => Effect.Effect<void>
 }
 
 const programs = ["src/app/main.ts", "src/app/cli/main.ts"]
 const built = process.env["TEST_BUILT"]
 
-/** A program of the project from its sources, or as the whole suite has built it. */
+/** A program of the project from its sources, or the one that the whole suite has built. */
 export const programOf = (source: string): string =>
   built === undefined || !programs.includes(source)
     ? source
@@ -36,11 +38,12 @@ export const programOf = (source: string): string =>
 export const spawnProgram = (
   args: ReadonlyArray<string>,
   env: Readonly<Record<string, string>>,
-  /** A program that becomes this one, as `ip netns exec` does. */
+  /** A program that executes this one, like `ip netns exec`. */
   enter: ReadonlyArray<string> = []
 ): Effect.Effect<RunningProcess, never, Scope.Scope> =>
   Effect.gen(function* () {
     let output = ""
+    let stdout = ""
     const child = yield* Effect.acquireRelease(
       Effect.sync(() =>
         Bun.spawn([...enter, process.execPath, ...args.map(programOf)], {
@@ -58,7 +61,11 @@ export const spawnProgram = (
     )
     const collect = async (stream: ReadableStream<Uint8Array>) => {
       const decoder = new TextDecoder()
-      for await (const chunk of stream) output += decoder.decode(chunk, { stream: true })
+      for await (const chunk of stream) {
+        const text = decoder.decode(chunk, { stream: true })
+        output += text
+        if (stream === child.stdout) stdout += text
+      }
     }
     const collected = Promise.all([collect(child.stdout), collect(child.stderr)]).catch(() => {})
     const exited = async () => {
@@ -74,9 +81,17 @@ export const spawnProgram = (
         if (code !== 0) throw new Error(`${args.join(" ")} exited with ${code}: ${output}`)
       }),
       output: () => output,
+      stdout: () => stdout,
       kill: (signal) => Effect.sync(() => child.kill(signal))
     }
   })
+
+/** Starts the demo, and stops it with the scope as Ctrl-C does: its Postgres would outlive a kill. */
+export const spawnDemo = Effect.tap(spawnProgram(["src/app/dev/demo.ts"], {}), (demo) =>
+  Effect.addFinalizer(() =>
+    Effect.andThen(demo.kill("SIGINT"), Effect.ignore(Effect.timeout(demo.exited, "10 seconds")))
+  )
+)
 
 /** Starts the service, from its sources or as built, on a free port. */
 export const spawnService = (

@@ -1,4 +1,4 @@
-// A strict reader of Prometheus' text exposition format 0.0.4: whatever breaks the format throws.
+// A strict reader of Prometheus' text exposition format 0.0.4: any deviation throws.
 export interface Sample {
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
@@ -52,7 +52,7 @@ const checkHistogram = ({ name, samples }: Family) => {
   }
 }
 
-/** Families by name. Throws on a malformed line, a sample outside its family, or a series that comes twice. */
+/** Families by name. Throws on a malformed line, a sample outside its family, or a repeated series. */
 export const parsePrometheusText = (text: string): ReadonlyMap<string, Family> => {
   if (!text.endsWith("\n")) throw new Error("the last line does not end")
   const families = new Map<

@@ -1,5 +1,4 @@
-// Raw receipts and expectations for unit tests: one honest payment, and what an
-// attacker changes in it.
+// Raw receipts and expectations for unit tests: one honest payment, and an attacker's changes to it.
 import { pad, toHex } from "viem"
 import { parseAddress } from "../../src/chain/Address.ts"
 import type { TransactionFacts } from "../../src/chain/ChainVerifier/judgeTransfer.ts"
@@ -29,7 +28,7 @@ export const paidAt = 1_790_000_000
 
 const addressWord = (address: Address) => pad(address, { size: 32 }).toLowerCase()
 
-/** The log of one transfer, by USDC unless said otherwise. */
+/** The log of one transfer, by USDC unless another token is given. */
 export const log = (
   options: { from?: Address; to?: Address; value?: bigint; token?: Address } = {}
 ): RawLog => ({

@@ -1,5 +1,5 @@
-// A TCP or TLS receiver that answers exactly the bytes a test scripts, and counts who came.
-// Listens on 127.0.0.1 unless told otherwise.
+// A TCP or TLS server that answers exactly the bytes that a test scripts, and counts its connections. Listens on
+// 127.0.0.1 by default.
 import { createServer as createTcpServer, type Server, type Socket } from "node:net"
 import { createServer as createTlsServer, type TlsOptions } from "node:tls"
 import { Effect, type Scope } from "effect"
@@ -12,7 +12,7 @@ export interface RawReceiver {
   readonly closed: () => number
   /** Whole requests so far, as text. */
   readonly requests: ReadonlyArray<string>
-  /** Local address of each connection: which of this machine's addresses was dialled. */
+  /** The local address of each connection: which of this machine's addresses was dialled. */
   readonly dialled: ReadonlyArray<string>
   readonly bytesWritten: () => number
 }
@@ -21,7 +21,7 @@ export interface RawReceiverOptions {
   /** Called with each whole request; writes the answer as it likes. */
   readonly answer?: (socket: Socket, request: string, index: number) => void
   readonly tls?: TlsOptions
-  /** Accept and never say a word, not even a handshake. */
+  /** Accepts, and never sends a byte, not even a handshake. */
   readonly mute?: boolean
   readonly host?: string
   readonly port?: number
@@ -37,7 +37,7 @@ const isWhole = (text: string): boolean => {
   return text.length >= head + 4 + length
 }
 
-/** Starts a receiver for the scope. */
+/** Starts a server for the scope. */
 export const rawReceiver = (
   options: RawReceiverOptions = {}
 ): Effect.Effect<RawReceiver, never, Scope.Scope> =>

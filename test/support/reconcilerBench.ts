@@ -1,4 +1,4 @@
-// Reconcilers on memory under a clock that the test moves, and a shop that reports.
+// Reconcilers in memory under a clock that the test moves, and a shop that reports.
 
 import { Clock, DateTime, Duration, Effect, Layer, Option, type Scope } from "effect"
 import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
@@ -26,7 +26,7 @@ import { testEffect } from "./run.ts"
 
 export type Everything = PaymentStack | ChainVerifier | MemoryChain
 
-/** The verifier, and when it was asked. */
+/** The verifier, which records the time of each call. */
 const noting = (looks: Array<number>) =>
   Layer.effect(
     ChainVerifier,
@@ -40,7 +40,7 @@ const noting = (looks: Array<number>) =>
     }))
   )
 
-/** Knows how far the chain has been read, and no transfer. */
+/** Knows how far the chain has been read, but no transfer. */
 const layerCursor = Layer.effect(
   TransferRepo,
   Effect.map(TransferRepo, (none) => {
@@ -56,12 +56,12 @@ const layerCursor = Layer.effect(
   })
 ).pipe(Layer.provide(TransferRepo.layerNone))
 
-/** The whole on memory, with `instances` reconcilers; the chain seals blocks only when told to. */
+/** Everything in memory, with `instances` reconcilers; the chain seals blocks only on request. */
 export const reconcilerTest = <E>(
   name: string,
   effect: (raised: Array<Alert>, looks: Array<number>) => Effect.Effect<unknown, E, Everything | Scope.Scope>,
   instances = 1,
-  /** How seldom its workers look at the least; days pass more quickly where they do. */
+  /** The shortest interval between polls of its workers; a longer one lets days pass more quickly. */
   pace: Duration.Input = 0
 ) =>
   testEffect(name, () =>
@@ -115,7 +115,7 @@ export const shop = Effect.gen(function* () {
   return { ...merchant, chain, open, send, report, deliveries }
 })
 
-/** The chain has been read up to now, without the blocks that a test need not seal. */
+/** Marks the chain as read up to now, without the blocks that a test need not seal. */
 export const readChain = Effect.gen(function* () {
   const transferRepo = yield* TransferRepo
   const at = yield* DateTime.nowAsDate

@@ -1,5 +1,5 @@
-// Every statement of the suite: each process adds those that it has not sent before to a file of its
-// own, in a directory that `bun run test` makes.
+// Every statement of the suite: each process adds its new statements to a file of its own, in a directory that `bun run
+// test` creates.
 import { appendFileSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { onStatement } from "../../src/platform/database/statementLog.ts"
@@ -8,7 +8,7 @@ const directory = process.env["TEST_STATEMENTS"]
 
 let isRecording = false
 
-/** Records from now on what this process sends. */
+/** From now on, records the statements that this process sends. */
 export const recordStatements = (): void => {
   if (directory === undefined || isRecording) return
   isRecording = true
@@ -20,7 +20,7 @@ export const recordStatements = (): void => {
   })
 }
 
-/** What the suite has sent; none where it was not recorded. */
+/** The statements of the suite; none if they were not recorded. */
 export const recordedStatements = (): ReadonlySet<string> =>
   new Set(
     directory === undefined

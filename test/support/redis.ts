@@ -5,10 +5,10 @@ import { freePort } from "../../src/app/dev/freePort.ts"
 
 const binary = "/usr/bin/redis-server"
 
-/** Why tests on Redis cannot run here, or undefined. */
+/** The reason that tests on Redis cannot run here, or undefined. */
 export const redisMissing = existsSync(binary) ? undefined : "redis-server is not installed"
 
-/** Starts Redis on a port and answers its URL; it ends with the scope. */
+/** Starts Redis on a port and returns its URL; it ends with the scope. */
 export const startRedisAt = Effect.fnUntraced(function* (port: number) {
   const child = yield* Effect.acquireRelease(
     Effect.sync(() =>

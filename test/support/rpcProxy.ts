@@ -1,5 +1,5 @@
-// An RPC node that misbehaves: it stands before a real one and lags, lies,
-// garbles or goes silent as the test says, and counts what it is asked.
+// An RPC node that misbehaves: it is a proxy of a real one and lags, lies, garbles or goes silent as the test says, and
+// counts its calls. After it has refused a transaction for lack of funds, the next balance that it returns is 0.
 import { Effect, Schema } from "effect"
 
 const Request = Schema.fromJsonString(
@@ -7,7 +7,7 @@ const Request = Schema.fromJsonString(
 )
 const Answer = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unknown))
 
-/** Gives the answer to a method, or undefined to pass it on. */
+/** Returns the answer to a method, or undefined to pass the call on. */
 export type Behaviour = (
   method: string,
   params: ReadonlyArray<unknown>
@@ -24,20 +24,24 @@ export type Reply =
 export interface RpcProxy {
   readonly url: string
   readonly host: string
-  /** Methods that were asked, in order. */
+  /** The methods called, in order. */
   readonly calls: Array<string>
   readonly behave: (behaviour: Behaviour) => void
 }
 
+const isForFunds = (reply: Reply | undefined) =>
+  reply !== undefined && "error" in reply && reply.error.message.startsWith("insufficient funds")
+
 const anyOrigin = { "access-control-allow-origin": "*", "access-control-allow-headers": "content-type" }
 
-/** Without a `target` every method that the behaviour leaves out is an error. */
+/** Without a `target` every method that the behaviour does not answer is an error. */
 export const rpcProxy = Effect.fnUntraced(function* (
   target: string | undefined,
   first: Behaviour = () => undefined
 ) {
   let behaviour = first
   const calls: Array<string> = []
+  let refusedForFunds = 0
   const forward = async (body: string) => {
     if (target === undefined) throw new Error("no target")
     const response = await fetch(target, {
@@ -52,15 +56,20 @@ export const rpcProxy = Effect.fnUntraced(function* (
       Bun.serve({
         port: 0,
         idleTimeout: 30,
-        // A chain that has stopped already, as at the end of a test.
+        // The chain has stopped already, as at the end of a test.
         error: () => new Response(null, { status: 502 }),
         fetch: async (request) => {
-          // Browsers' wallets ask it too.
+          // Browsers' wallets call it too.
           if (request.method === "OPTIONS") return new Response(null, { status: 204, headers: anyOrigin })
           const body = await request.text()
           const { id, method, params } = Schema.decodeUnknownSync(Request)(body)
           calls.push(method)
           const reply = await behaviour(method, params)
+          if (isForFunds(reply)) refusedForFunds += 1
+          if (reply === undefined && method === "eth_getBalance" && refusedForFunds > 0) {
+            refusedForFunds -= 1
+            return Response.json({ jsonrpc: "2.0", id, result: "0x0" })
+          }
           if (reply === undefined) return new Response(await forward(body), { headers: anyOrigin })
           if ("raw" in reply) return reply.raw
           if ("change" in reply) {
@@ -85,7 +94,7 @@ export const rpcProxy = Effect.fnUntraced(function* (
   return proxy
 })
 
-/** Replaces properties of an answer that is an object, at any depth by a function of it. */
+/** Replaces properties of an object in the answer, at any depth by a function of the old value. */
 export const patch =
   (changes: Record<string, unknown>) =>
   (result: unknown): unknown =>

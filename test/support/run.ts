@@ -15,7 +15,7 @@ export const testEffect = <E>(
     timeoutMillis
   )
 
-/** As `liveEffect`, with FAULTS=all alone: what it waits for takes too long for every run. */
+/** Like `liveEffect`, only with FAULTS=all: its waits are too long for every run. */
 export const longFault = <E>(
   name: string,
   effect: () => Effect.Effect<unknown, E, Scope.Scope>,

@@ -1,9 +1,10 @@
-// Where tests keep their files. They make and delete databases by the thousand, which a disk's file system is slow at.
+// The directory for tests' files. They create and drop databases by the thousand, which is slow on a disk's file
+// system.
 import { readFileSync, statfsSync } from "node:fs"
 import { tmpdir, totalmem } from "node:os"
 
 const memory = "/dev/shm"
-/** Bytes of it, three times what the whole suite takes at once. */
+/** Its size in bytes, three times what the whole suite needs at once. */
 const wanted = 2 * 2 ** 30
 
 const mountsOf = (path: string) => {
@@ -14,7 +15,9 @@ const mountsOf = (path: string) => {
   }
 }
 
-/** Programs are copied there and run; by all its processes alike, so what is free now does not count. */
+/**
+ * Programs are copied there and run; all processes of the suite share it, so the space that is free now does not count.
+ */
 const hasRoom = () => {
   const options = new RegExp(`^\\S+ ${memory} tmpfs (\\S+)`, "m").exec(mountsOf("/proc/mounts"))?.[1]
   if (options === undefined || options.split(",").includes("noexec")) return false
@@ -22,6 +25,6 @@ const hasRoom = () => {
   return Math.min(blocks * bsize, totalmem() / 4) >= wanted
 }
 
-/** TMPDIR where it is given; else in memory where there is room, or the system's. */
+/** TMPDIR if it is set; otherwise memory if there is enough, or the system's directory. */
 export const scratchDirectory = (): string =>
   process.env["TMPDIR"] === undefined && hasRoom() ? memory : tmpdir()

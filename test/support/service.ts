@@ -1,5 +1,5 @@
-// The whole service for wire tests: real HTTP on a free port, a real database, the
-// in-memory chain and sender. Every response is checked against the OpenAPI document.
+// The whole service for tests over HTTP: a free port, a real database, the in-memory chain and sender. Every response
+// is checked against the OpenAPI document.
 import { Context, Effect, Layer, Option, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpServer } from "effect/http"
@@ -38,7 +38,7 @@ import type { TestDatabase } from "./database.ts"
 import { addressesFrom } from "./freshAddress.ts"
 import { testConfig } from "./memory.ts"
 
-/** Of the first merchant. */
+/** The first merchant's receiver. */
 export const receiver = Address.make("0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
 
 const services = (database: TestDatabase, config: Partial<typeof AppConfig.Service>) =>

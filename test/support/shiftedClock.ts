@@ -1,5 +1,5 @@
-// The real clock, moved ahead by whatever a test says: time passes, sleeps are
-// real, and a window of a day can be crossed at once.
+// The real clock, moved ahead as a test says: time passes, sleeps are real, and a window of a day can be crossed at
+// once.
 import { Clock, Effect, Layer } from "effect"
 
 export const makeShiftedClock = () => {

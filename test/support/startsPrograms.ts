@@ -1,8 +1,13 @@
-// Which test files start programs, a chain or a browser: read off what they import, over any number of steps.
+// The test files that start programs, a chain or a browser, found from their imports in any number of steps.
 import { existsSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 
-const starters = new Set(["test/support/process.ts", "test/support/browser.ts", "src/app/dev/Anvil.ts"])
+const starters = new Set([
+  "test/support/process.ts",
+  "test/support/browser.ts",
+  "test/support/nginx.ts",
+  "src/app/dev/Anvil.ts"
+])
 const imported = /^(?:import|export)(?! type )[^"']*?from\s+"(\.[^"]+)"|import\("(\.[^"]+)"\)/gm
 const known = new Map<string, ReadonlyArray<string>>()
 
@@ -16,7 +21,7 @@ const importsOf = (file: string): ReadonlyArray<string> => {
   return read
 }
 
-/** `file`: from the project's root. */
+/** `file`: relative to the project's root. */
 export const startsPrograms = (file: string): boolean => {
   const seen = new Set<string>()
   const reaches = (at: string): boolean => {

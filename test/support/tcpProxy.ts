@@ -1,5 +1,5 @@
-// A TCP proxy whose path can fail: connections that stay open and carry nothing, which is what a
-// half-open connection looks like, for those that are open or for all; and connections that are cut.
+// A TCP proxy whose path can fail: connections, the open ones or all, that stay open and transfer nothing, like a
+// half-open connection; and connections that are cut.
 import { connect, createServer, type Socket } from "node:net"
 import { Effect, type Scope } from "effect"
 
@@ -7,14 +7,14 @@ export interface TcpProxy {
   readonly port: number
   /** Freezes the connections that are open now; later ones work. */
   readonly freeze: () => void
-  /** All connections, later ones too, carry nothing until `resume`; what came meanwhile goes on then. */
+  /** All connections, later ones too, transfer nothing until `resume`; bytes that arrived until then are passed on. */
   readonly stall: () => void
   readonly resume: () => void
   /** Ends all connections. */
   readonly cut: () => void
 }
 
-/** Starts a proxy to the port on this machine, for the scope; `answered` sees what comes back from there. */
+/** Starts a proxy to the port on this machine, for the scope; `answered` sees the bytes that come back. */
 export const tcpProxy = (
   target: number,
   {

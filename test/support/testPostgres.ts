@@ -11,12 +11,12 @@ import { joinEmbeddedPostgres } from "../../src/platform/database/EmbeddedPostgr
 import { migrate } from "../../src/platform/database/migrate.ts"
 import { migrations } from "../../src/platform/database/migrations.ts"
 
-/** Another checkout has a server, a directory and a port of its own. */
+/** Another checkout has its own server, directory and port. */
 const checkout = createHash("sha256")
   .update(join(import.meta.dir, "../.."))
   .digest()
 const port = String(21_000 + (checkout.readUInt16BE(0) % 8_000))
-/** Nothing of a test outlives a power cut. Some tests put a proxy of TCP before it. */
+/** No test's data need to survive a power cut. Some tests put a TCP proxy in front of it. */
 const settings = {
   listen_addresses: "127.0.0.1",
   port,
@@ -35,7 +35,7 @@ const isAlive = (pid: number) => {
   }
 }
 
-/** Drops what tests that were killed have left; their process's number is in each name. */
+/** Drops databases of killed tests; the process's number is in each name. */
 const sweep = async (admin: SQL) => {
   const rows = await admin`SELECT datname FROM pg_database WHERE datname ~ '^quittance_[0-9]+_'`
   for (const { datname } of rows) {
@@ -44,7 +44,7 @@ const sweep = async (admin: SQL) => {
   }
 }
 
-/** Starts or joins it; `leave` stops it where nobody else needs it. */
+/** Starts or joins it; `leave` stops it if nobody else uses it. */
 export const joinTestPostgres = async (): Promise<{
   readonly url: string
   readonly leave: () => Promise<void>
@@ -79,7 +79,7 @@ const templateName = () => {
   return `quittance_template_${hash.digest("hex").slice(0, 16)}`
 }
 
-/** A database to copy, filled by whoever first asks for that name; its writers wait for each other. */
+/** A database to copy, filled by the first caller for that name; its writers wait for each other. */
 const makeTemplate = async (
   server: string,
   name: string,
@@ -102,7 +102,7 @@ const makeTemplate = async (
 
 let template: Promise<string> | undefined
 
-/** A migrated database to copy, made once for these migrations. */
+/** A migrated database to copy, created once for these migrations. */
 export const templateDatabase = (server: string): Promise<string> => {
   template ??= makeTemplate(server, templateName(), {
     fill: (url) =>

@@ -1,7 +1,10 @@
-// Translates a page as Chrome does: each text node gives way to another one in two <font> elements.
+// Translates a page as Chrome does: each text node is replaced by another one in two <font> elements.
 import type { Page } from "playwright-core"
 
-/** All that is shown now, and from then on whatever comes. With `all` also what asks not to be translated. */
+/**
+ * Translates everything shown now, and later everything that appears. With `all` also elements that ask not to be
+ * translated.
+ */
 export const translatePage = (page: Page, { all = false } = {}): Promise<unknown> =>
   page.evaluate(`(() => {
     const wraps = (node) => node.data.trim() !== "" && node.parentElement !== null &&
@@ -25,7 +28,7 @@ export const translatePage = (page: Page, { all = false } = {}): Promise<unknown
     }
   })()`)
 
-/** Texts of the page that translation may change. */
+/** The page's texts that translation may change. */
 export const translatable = (page: Page): Promise<string> =>
   page.evaluate(`(() => {
     const texts = []

@@ -1,5 +1,4 @@
-// Races on a real Postgres: several workers, lost claims, endpoints deleted while
-// settlements arrive.
+// Races on a real Postgres: several workers, lost claims, endpoints deleted while settlements arrive.
 import { describe, expect } from "bun:test"
 import { Effect, Layer, Option, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -41,7 +40,7 @@ const onPostgres = Layer.merge(
 )
 const instance = Layer.fresh(DeliveryWorker.layer.pipe(Layer.provide(Layer.fresh(Attempts.layer))))
 
-/** What a process has claimed that was last seen 2.2 s ago, of leases of 30 s. */
+/** The claims of a process that was last seen 2.2 s ago, with leases of 30 s. */
 const claims = (now: number) => ({
   at: new Date(now),
   leasedBefore: new Date(now + 27_800),
@@ -49,39 +48,41 @@ const claims = (now: number) => ({
 })
 
 describe("races on Postgres", () => {
-  liveEffect("a process that is taken for dead keeps what it has claimed since, and loses the rest", () =>
-    Effect.gen(function* () {
-      const repo = yield* WebhookRepo
-      const { tenant } = yield* newShop(new Date())
-      const worker = "01a20000-0000-7000-8000-00000000000a"
-      const watcher = "01a20000-0000-7000-8000-00000000000b"
-      yield* repo.heartbeat(worker)
-      const [seen] = yield* repo.heartbeat(watcher)
-      if (seen === undefined) throw new Error("the other was not seen")
-      const claim = (agoMillis: number) =>
-        Effect.gen(function* () {
-          yield* settle(tenant, new Date(Date.now() - 10_000))
-          return yield* claimDue(new Date(Date.now() - agoMillis), { claimedBy: worker, limit: 1 })
-        })
-      const [early] = yield* claim(5_000)
-      const [late] = yield* claim(0)
-      expect(yield* repo.takeOverDead(seen, claims(Date.now()))).toBe(1)
-      // It is gone: whoever buries it again frees nothing.
-      expect(
-        yield* repo.takeOverDead(seen, {
-          at: new Date(),
-          leasedBefore: new Date(Date.now() + 60_000),
-          leasedAfter: new Date()
-        })
-      ).toBe(0)
-      const sql = yield* SqlClient.SqlClient
-      const rows = yield* sql`SELECT id FROM webhook_deliveries WHERE due_at <= now() + interval '1 second'`
-      expect(rows.map((row) => row["id"])).toEqual([early?.id])
-      expect(late).toBeDefined()
-    }).pipe(Effect.provide(onPostgres))
+  liveEffect(
+    "a process presumed dead keeps its claims from after it was last seen, and loses the earlier ones",
+    () =>
+      Effect.gen(function* () {
+        const repo = yield* WebhookRepo
+        const { tenant } = yield* newShop(new Date())
+        const worker = "01a20000-0000-7000-8000-00000000000a"
+        const watcher = "01a20000-0000-7000-8000-00000000000b"
+        yield* repo.heartbeat(worker)
+        const [seen] = yield* repo.heartbeat(watcher)
+        if (seen === undefined) throw new Error("the other was not seen")
+        const claim = (agoMillis: number) =>
+          Effect.gen(function* () {
+            yield* settle(tenant, new Date(Date.now() - 10_000))
+            return yield* claimDue(new Date(Date.now() - agoMillis), { claimedBy: worker, limit: 1 })
+          })
+        const [early] = yield* claim(5_000)
+        const [late] = yield* claim(0)
+        expect(yield* repo.takeOverDead(seen, claims(Date.now()))).toBe(1)
+        // It is gone: taking it over again frees nothing.
+        expect(
+          yield* repo.takeOverDead(seen, {
+            at: new Date(),
+            leasedBefore: new Date(Date.now() + 60_000),
+            leasedAfter: new Date()
+          })
+        ).toBe(0)
+        const sql = yield* SqlClient.SqlClient
+        const rows = yield* sql`SELECT id FROM webhook_deliveries WHERE due_at <= now() + interval '1 second'`
+        expect(rows.map((row) => row["id"])).toEqual([early?.id])
+        expect(late).toBeDefined()
+      }).pipe(Effect.provide(onPostgres))
   )
 
-  liveEffect("what a dead process claimed while the clock was hours ahead is free again", () =>
+  liveEffect("a dead process's claims from when the clock was hours ahead are freed", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const { tenant } = yield* newShop(new Date())
@@ -99,7 +100,7 @@ describe("races on Postgres", () => {
     }).pipe(Effect.provide(onPostgres))
   )
 
-  liveEffect("a resend stays claimed when whoever delivered it before is taken for dead", () =>
+  liveEffect("a resend stays claimed when the process that delivered it before is presumed dead", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const { tenant } = yield* newShop(new Date())
@@ -126,7 +127,7 @@ describe("races on Postgres", () => {
     }).pipe(Effect.provide(onPostgres))
   )
 
-  liveEffect("claims at once never share a delivery, and only its holder finishes it", () =>
+  liveEffect("concurrent claims never share a delivery, and only the claim's holder finishes it", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const { tenant } = yield* newShop(new Date())
@@ -155,7 +156,7 @@ describe("races on Postgres", () => {
     }).pipe(Effect.provide(onPostgres))
   )
 
-  liveEffect("a claim passes over what another is claiming, without waiting for it", () =>
+  liveEffect("a claim skips rows that another is claiming, without waiting", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { tenant } = yield* newShop(new Date())
@@ -176,7 +177,7 @@ describe("races on Postgres", () => {
     }).pipe(Effect.provide(onPostgres))
   )
 
-  liveEffect("finishes of many endpoints from many instances do not deadlock", () =>
+  liveEffect("concurrent finishes for many endpoints from many instances do not deadlock", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const shops = yield* Effect.forEach([...Array(8).keys()], (index) =>
@@ -191,7 +192,7 @@ describe("races on Postgres", () => {
           }
         )
         const claimed = yield* claimDue(new Date())
-        // Every batch touches every endpoint, in another order, and turns its health over.
+        // Every batch touches every endpoint, in another order, and changes its health.
         const halves = [0, 1].map((half) => claimed.filter((_, index) => index % 2 === half))
         const failure = { failure: "status", responseStatus: 500, status: "failed" } as const
         const finished = yield* Effect.forEach(
@@ -209,35 +210,37 @@ describe("races on Postgres", () => {
     }).pipe(Effect.provide(onPostgres))
   )
 
-  liveEffect("endpoints deleted and made again while settlements arrive leave nothing stuck", () =>
-    Effect.gen(function* () {
-      const endpoints = yield* WebhookEndpoints
-      const sender = yield* WebhookSenderMemory
-      yield* sender.script(hookUrl, [answered(500)])
-      const { tenant } = yield* newShop(new Date())
-      yield* Layer.buildWithScope(instance, yield* Scope.Scope)
-      yield* Effect.all(
-        [
-          Effect.forEach(Array.from({ length: 200 }), () => settle(tenant, new Date()), { concurrency: 8 }),
-          Effect.forEach(Array.from({ length: 30 }), () =>
-            Effect.andThen(
-              Effect.ignore(endpoints.remove(tenant)),
-              Effect.ignore(endpoints.create(tenant, hookUrl))
+  liveEffect(
+    "endpoints that are deleted and created again while settlements arrive leave nothing stuck",
+    () =>
+      Effect.gen(function* () {
+        const endpoints = yield* WebhookEndpoints
+        const sender = yield* WebhookSenderMemory
+        yield* sender.script(hookUrl, [answered(500)])
+        const { tenant } = yield* newShop(new Date())
+        yield* Layer.buildWithScope(instance, yield* Scope.Scope)
+        yield* Effect.all(
+          [
+            Effect.forEach(Array.from({ length: 200 }), () => settle(tenant, new Date()), { concurrency: 8 }),
+            Effect.forEach(Array.from({ length: 30 }), () =>
+              Effect.andThen(
+                Effect.ignore(endpoints.remove(tenant)),
+                Effect.ignore(endpoints.create(tenant, hookUrl))
+              )
             )
-          )
-        ],
-        { concurrency: 2 }
-      )
-      yield* endpoints.remove(tenant)
-      // A finish that did not see the deletion leaves its delivery to the claim that comes due.
-      const sql = yield* SqlClient.SqlClient
-      yield* Effect.sleep("500 millis")
-      yield* sql`UPDATE webhook_deliveries SET due_at = ${new Date()} WHERE status = 'pending' AND claim_id IS NULL`
-      yield* atRest
-      const rows =
-        yield* sql`SELECT count(*)::int AS count FROM webhook_deliveries WHERE status = 'cancelled'`
-      expect(rows).toEqual([{ count: 200 }])
-    }).pipe(Effect.provide(onPostgres))
+          ],
+          { concurrency: 2 }
+        )
+        yield* endpoints.remove(tenant)
+        // If a finish did not see the deletion, the next claim of its delivery cancels it.
+        const sql = yield* SqlClient.SqlClient
+        yield* Effect.sleep("500 millis")
+        yield* sql`UPDATE webhook_deliveries SET due_at = ${new Date()} WHERE status = 'pending' AND claim_id IS NULL`
+        yield* atRest
+        const rows =
+          yield* sql`SELECT count(*)::int AS count FROM webhook_deliveries WHERE status = 'cancelled'`
+        expect(rows).toEqual([{ count: 200 }])
+      }).pipe(Effect.provide(onPostgres))
   )
 
   liveEffect("an exhausted delivery raises one alert row, in the statement that records it", () =>

@@ -1,5 +1,5 @@
-// When attempts are made, to the millisecond: exactly three, at once, a minute after the
-// first ended and four minutes after the second ended.
+// The times of attempts, to the millisecond: exactly three, at once, a minute after the first ended and four minutes
+// after the second ended.
 import { describe, expect } from "bun:test"
 import { Clock, DateTime, Effect, Option } from "effect"
 import { TestClock } from "effect/testing"
@@ -12,7 +12,7 @@ import { settleDown, working } from "./deliverySide.ts"
 
 const now = DateTime.nowAsDate
 
-/** Answers the given outcomes, each after its duration, and notes when each request came. */
+/** Returns the given outcomes, each after its duration, and records when each request arrived. */
 const receiver = (outcomes: ReadonlyArray<{ readonly after: number; readonly outcome: SendOutcome }>) =>
   Effect.gen(function* () {
     const sender = yield* WebhookSenderMemory
@@ -29,7 +29,7 @@ const receiver = (outcomes: ReadonlyArray<{ readonly after: number; readonly out
     return requests
   })
 
-/** Moves the clock to `at` and lets a poll, at most a second away, happen there. */
+/** Moves the clock to `at`, and lets a poll, at most a second away, happen there. */
 const until = (at: number) =>
   Effect.flatMap(Clock.currentTimeMillis, (time) => Effect.andThen(TestClock.adjust(at - time), settleDown))
 

@@ -1,5 +1,4 @@
-// The rules of delivery: what is sent, what becomes of it, and what a crash, a change
-// of the endpoint or a stop does to it.
+// The rules of delivery: the bytes sent, the outcomes, and the effects of a crash, a change of the endpoint or a stop.
 import { describe, expect } from "bun:test"
 import { DateTime, Deferred, Effect, Exit, Layer, Logger, Metric, Option, Redacted, Scope } from "effect"
 import { TestClock } from "effect/testing"
@@ -27,7 +26,7 @@ const deliveryOf = Effect.fnUntraced(function* (tenant: Parameters<typeof settle
   return Option.getOrThrow(yield* repo.findDelivery(tenant, id))
 })
 
-/** A receiver that answers once it is let go. */
+/** A webhook server that answers once it is released. */
 const holding = Effect.fnUntraced(function* (url = hookUrl, before: ReadonlyArray<typeof ok> = []) {
   const sender = yield* WebhookSenderMemory
   const go = yield* Deferred.make<void>()
@@ -39,7 +38,7 @@ const holding = Effect.fnUntraced(function* (url = hookUrl, before: ReadonlyArra
 })
 
 describe("another retry policy", () => {
-  testEffect("is one layer: here a delivery that is refused has failed at once", () =>
+  testEffect("can be swapped in as one layer: here a refused delivery fails at once", () =>
     Effect.gen(function* () {
       const sender = yield* WebhookSenderMemory
       yield* sender.script(hookUrl, [refusal])
@@ -53,56 +52,54 @@ describe("another retry policy", () => {
   )
 })
 
-describe("what is sent", () => {
-  testEffect(
-    "each attempt has the same id and bytes, and a signature of its own by the secret of its hour",
-    () =>
-      Effect.gen(function* () {
-        const sender = yield* WebhookSenderMemory
-        const endpoints = yield* WebhookEndpoints
-        yield* sender.script(hookUrl, [refusal])
-        yield* sender.script("https://new.example.com/", [refusal])
-        const { tenant, secret } = yield* newShop(yield* now)
-        const { id, body } = yield* settle(tenant, yield* now)
-        yield* settleDown
-        const fresh = yield* endpoints.regenerateSecret(tenant)
-        yield* TestClock.adjust("62 seconds")
-        yield* endpoints.changeUrl(tenant, "https://new.example.com/")
-        yield* TestClock.adjust("10 minutes")
-        const sent = yield* sender.sent
-        expect(sent.map((one) => [one.url, one.id, Buffer.from(one.body).toString()])).toEqual([
-          [hookUrl, id, Buffer.from(body).toString()],
-          [hookUrl, id, Buffer.from(body).toString()],
-          ["https://new.example.com/", id, Buffer.from(body).toString()]
-        ])
-        const verifies = (index: number, by: typeof secret) =>
-          Effect.promise(async () => {
-            const one = sent[index]
-            if (one === undefined) throw new Error("not sent")
-            const at = Number(/t=(\d+)/.exec(one.headers["x-service-signature"])?.[1])
-            return verifyWebhook(one.body, { ...one.headers }, Redacted.value(by), { now: at }).then(
-              () => at,
-              () => undefined
-            )
-          })
-        expect(yield* verifies(0, secret)).toBe(0)
-        expect(yield* verifies(0, fresh.secret)).toBeUndefined()
-        expect(yield* verifies(1, secret)).toBeUndefined()
-        expect(yield* verifies(1, fresh.secret)).toBeWithin(60, 63)
-        expect(yield* verifies(2, fresh.secret)).toBeWithin(300, 304)
-      }).pipe(Effect.provide(working))
+describe("the request of a delivery", () => {
+  testEffect("has the same id and bytes in every attempt, and a new signature by the present secret", () =>
+    Effect.gen(function* () {
+      const sender = yield* WebhookSenderMemory
+      const endpoints = yield* WebhookEndpoints
+      yield* sender.script(hookUrl, [refusal])
+      yield* sender.script("https://new.example.com/", [refusal])
+      const { tenant, secret } = yield* newShop(yield* now)
+      const { id, body } = yield* settle(tenant, yield* now)
+      yield* settleDown
+      const fresh = yield* endpoints.regenerateSecret(tenant)
+      yield* TestClock.adjust("62 seconds")
+      yield* endpoints.changeUrl(tenant, "https://new.example.com/")
+      yield* TestClock.adjust("10 minutes")
+      const sent = yield* sender.sent
+      expect(sent.map((one) => [one.url, one.id, Buffer.from(one.body).toString()])).toEqual([
+        [hookUrl, id, Buffer.from(body).toString()],
+        [hookUrl, id, Buffer.from(body).toString()],
+        ["https://new.example.com/", id, Buffer.from(body).toString()]
+      ])
+      const verifies = (index: number, by: typeof secret) =>
+        Effect.promise(async () => {
+          const one = sent[index]
+          if (one === undefined) throw new Error("not sent")
+          const at = Number(/t=(\d+)/.exec(one.headers["x-service-signature"])?.[1])
+          return verifyWebhook(one.body, { ...one.headers }, Redacted.value(by), { now: at }).then(
+            () => at,
+            () => undefined
+          )
+        })
+      expect(yield* verifies(0, secret)).toBe(0)
+      expect(yield* verifies(0, fresh.secret)).toBeUndefined()
+      expect(yield* verifies(1, secret)).toBeUndefined()
+      expect(yield* verifies(1, fresh.secret)).toBeWithin(60, 63)
+      expect(yield* verifies(2, fresh.secret)).toBeWithin(300, 304)
+    }).pipe(Effect.provide(working))
   )
 })
 
-describe("what is claimed ahead", () => {
+describe("a delivery that is claimed ahead", () => {
   /**
-   * Of a fast endpoint, with a window of them ahead. `answer` lets those go; whatever is sent after them
-   * waits for `accept`. Where some are answered promptly, it is the first and those after the window.
+   * Deliveries of a fast endpoint, a window of them claimed ahead. `answer` releases the ones in flight; later ones
+   * wait for `accept`. With `promptly`, the first and those after the window are answered by it.
    */
   const ahead = Effect.fnUntraced(function* (outcome: typeof ok, promptly?: Effect.Effect<typeof ok>) {
     const sender = yield* WebhookSenderMemory
     const { tenant } = yield* newShop(yield* now)
-    // Until it counts as fast.
+    // Enough for the endpoint to count as fast.
     for (let sent = 0; sent < 2 * maxWindow; sent++) yield* settle(tenant, yield* now)
     yield* settleDown
     yield* TestClock.adjust("2 seconds")
@@ -119,7 +116,7 @@ describe("what is claimed ahead", () => {
     return {
       answer: Deferred.succeed(answer, undefined),
       accept: Deferred.succeed(accept, undefined),
-      /** Of all that came after it was fast. */
+      /** The number sent since it became fast. */
       sent: Effect.map(sentTo(hookUrl), (all) => all.length - 2 * maxWindow),
       deliveries: Effect.suspend(() => Effect.forEach(ids, (id) => deliveryOf(tenant, id)))
     }
@@ -138,7 +135,7 @@ describe("what is claimed ahead", () => {
     }).pipe(Effect.provide(working))
   )
 
-  testEffect("is given back, and counts as no attempt, where its endpoint fails meanwhile", () =>
+  testEffect("is released without counting an attempt if its endpoint fails in the meantime", () =>
     Effect.gen(function* () {
       const { accept, answer, deliveries, sent } = yield* ahead(refusal)
       yield* answer
@@ -153,7 +150,7 @@ describe("what is claimed ahead", () => {
     }).pipe(Effect.provide(working))
   )
 
-  testEffect("is given back where it has waited for longer than two seconds", () =>
+  testEffect("is released if it has waited longer than two seconds", () =>
     Effect.gen(function* () {
       const real = yield* WebhookRepo
       let released = 0
@@ -168,7 +165,7 @@ describe("what is claimed ahead", () => {
       yield* Effect.gen(function* () {
         const sender = yield* WebhookSenderMemory
         const { answer } = yield* ahead(ok, Effect.as(Effect.sleep("450 millis"), ok))
-        // One place of all goes on promptly: the first four get it in time.
+        // One slot stays prompt: the first four get it in time.
         yield* TestClock.adjust("1850 millis")
         expect([released, (yield* sender.sent).length]).toEqual([0, 3 * maxWindow + 4])
         yield* TestClock.adjust("900 millis")
@@ -179,7 +176,7 @@ describe("what is claimed ahead", () => {
     }).pipe(Effect.provide(idle))
   )
 
-  testEffect("is given back unsent when the process stops: due at once, without an interruption", () =>
+  testEffect("is released unsent when the process stops: due at once, without an interruption", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
       yield* Scope.provide(Layer.build(DeliveryWorker.layer), scope)
@@ -198,13 +195,13 @@ describe("what is claimed ahead", () => {
 })
 
 describe("crash rules", () => {
-  testEffect("an interrupted attempt is sent again under its number and uses up none of the three", () =>
+  testEffect("an interrupted attempt is sent again with the same number, and uses up none of the three", () =>
     Effect.gen(function* () {
       const sender = yield* WebhookSenderMemory
       yield* sender.script(hookUrl, [refusal])
       const { tenant } = yield* newShop(yield* now)
       const { id } = yield* settle(tenant, yield* now)
-      // Three holders that die before they record anything.
+      // Three processes that die before they record anything.
       for (let crash = 0; crash < 3; crash++) {
         expect(yield* claimDue(yield* now)).toHaveLength(1)
         yield* TestClock.adjust("30 seconds")
@@ -219,7 +216,7 @@ describe("crash rules", () => {
     }).pipe(Effect.provide(idle))
   )
 
-  testEffect("after five interruptions it fails, unsent, with an alert in log and metric", () =>
+  testEffect("after five interruptions a delivery fails, unsent, with an alert in log and metric", () =>
     Effect.gen(function* () {
       const before = (yield* Metric.value(exhausted)).count
       const { tenant } = yield* newShop(yield* now)
@@ -238,56 +235,65 @@ describe("crash rules", () => {
     }).pipe(Effect.provide(idle))
   )
 
-  testEffect("waits, unsent and not given up, while ENCRYPTION_KEYS lacks the key of its secret", () =>
-    Effect.gen(function* () {
-      const sender = yield* WebhookSenderMemory
-      const { tenant } = yield* newShop(yield* now)
-      const { id } = yield* settle(tenant, yield* now)
-      const box = yield* SecretBox
-      let isLacking = true
-      const lacking = SecretBox.of({
-        ...box,
-        open: (sealed, context) =>
-          isLacking ? Effect.die(new Error("ENCRYPTION_KEYS lacks the key `old`")) : box.open(sealed, context)
-      })
-      const worker = DeliveryWorker.layer.pipe(
-        Layer.provide(Layer.fresh(Attempts.layer)),
-        Layer.provide(Layer.succeed(SecretBox, lacking))
-      )
-      // Another of the same endpoint.
-      yield* settle(tenant, yield* now)
-      const said: Array<unknown> = []
-      const logged = Logger.layer([Logger.make(({ message }) => void said.push(message))])
-      yield* Effect.gen(function* () {
-        yield* TestClock.adjust("119 minutes")
-        expect(yield* deliveryOf(tenant, id)).toMatchObject({ status: "pending", attempts: [{ number: 1 }] })
-        // Once an hour, however often they come.
-        expect(JSON.stringify(said).match(/signing secret/g)).toHaveLength(2)
-        isLacking = false
-        yield* TestClock.adjust("1 minute")
-        expect(yield* sender.sent).toHaveLength(2)
-        expect(yield* deliveryOf(tenant, id)).toMatchObject({
-          status: "delivered",
-          attempts: [{ number: 1 }]
+  testEffect(
+    "a delivery waits, unsent and not failed, while ENCRYPTION_KEYS lacks the key of its secret",
+    () =>
+      Effect.gen(function* () {
+        const sender = yield* WebhookSenderMemory
+        const { tenant } = yield* newShop(yield* now)
+        const { id } = yield* settle(tenant, yield* now)
+        const box = yield* SecretBox
+        let isLacking = true
+        const lacking = SecretBox.of({
+          ...box,
+          open: (sealed, context) =>
+            isLacking
+              ? Effect.die(new Error("ENCRYPTION_KEYS lacks the key `old`"))
+              : box.open(sealed, context)
         })
-      }).pipe(Effect.provide(Layer.provide(worker, logged)))
-    }).pipe(Effect.provide(idle))
+        const worker = DeliveryWorker.layer.pipe(
+          Layer.provide(Layer.fresh(Attempts.layer)),
+          Layer.provide(Layer.succeed(SecretBox, lacking))
+        )
+        // Another delivery to the same endpoint.
+        yield* settle(tenant, yield* now)
+        const said: Array<unknown> = []
+        const logged = Logger.layer([Logger.make(({ message }) => void said.push(message))])
+        yield* Effect.gen(function* () {
+          yield* TestClock.adjust("119 minutes")
+          expect(yield* deliveryOf(tenant, id)).toMatchObject({
+            status: "pending",
+            attempts: [{ number: 1 }]
+          })
+          // Logged once an hour, however many deliveries there are.
+          expect(JSON.stringify(said).match(/signing secret/g)).toHaveLength(2)
+          isLacking = false
+          yield* TestClock.adjust("1 minute")
+          expect(yield* sender.sent).toHaveLength(2)
+          expect(yield* deliveryOf(tenant, id)).toMatchObject({
+            status: "delivered",
+            attempts: [{ number: 1 }]
+          })
+        }).pipe(Effect.provide(Layer.provide(worker, logged)))
+      }).pipe(Effect.provide(idle))
   )
 
-  testEffect("a process that froze after its claim sends nothing once its lease cannot hold an attempt", () =>
-    Effect.gen(function* () {
-      const attempts = yield* Attempts
-      const { tenant } = yield* newShop(yield* now)
-      yield* settle(tenant, yield* now)
-      const [claimed] = yield* claimDue(yield* now)
-      if (claimed === undefined) throw new Error("nothing was due")
-      yield* TestClock.adjust("15001 millis")
-      expect(yield* attempts.make(claimed)).toBe(false)
-      expect(yield* sentTo(hookUrl)).toHaveLength(0)
-    }).pipe(Effect.provide(idle))
+  testEffect(
+    "a process that froze after its claim sends nothing once its lease is too short for an attempt",
+    () =>
+      Effect.gen(function* () {
+        const attempts = yield* Attempts
+        const { tenant } = yield* newShop(yield* now)
+        yield* settle(tenant, yield* now)
+        const [claimed] = yield* claimDue(yield* now)
+        if (claimed === undefined) throw new Error("nothing was due")
+        yield* TestClock.adjust("15001 millis")
+        expect(yield* attempts.make(claimed)).toBe(false)
+        expect(yield* sentTo(hookUrl)).toHaveLength(0)
+      }).pipe(Effect.provide(idle))
   )
 
-  testEffect("an outcome survives a database that is away for a while: the receiver is asked once", () =>
+  testEffect("an outcome survives a database outage: the webhook server gets one request", () =>
     Effect.gen(function* () {
       const real = yield* WebhookRepo
       let failures = 0
@@ -319,7 +325,7 @@ describe("crash rules", () => {
 
 describe("capacity", () => {
   testEffect(
-    "an endpoint has capacity again once it has answered, though its outcomes wait to be recorded",
+    "an endpoint has capacity again once it has answered, even if its outcomes are not recorded yet",
     () =>
       Effect.gen(function* () {
         const real = yield* WebhookRepo
@@ -353,7 +359,7 @@ describe("capacity", () => {
 })
 
 describe("a full process", () => {
-  testEffect("claims on as soon as what it waits for is recorded, not at the next poll", () =>
+  testEffect("claims again as soon as outcomes are recorded, not at the next poll", () =>
     Effect.gen(function* () {
       const real = yield* WebhookRepo
       const recording = yield* Deferred.make<void>()
@@ -364,7 +370,7 @@ describe("a full process", () => {
           finish: (results) => Effect.andThen(Deferred.await(recording), real.finish(results))
         })
       )
-      // 1,024 attempts may run at once; 260 endpoints of four deliveries are a few more.
+      // 1,024 attempts may run at once; 260 endpoints with four deliveries are a few more.
       for (let shop = 0; shop < 260; shop++) {
         const { tenant } = yield* newShop(yield* now)
         for (let count = 0; count < 4; count++) yield* settle(tenant, yield* now)
@@ -379,7 +385,7 @@ describe("a full process", () => {
         yield* Deferred.succeed(recording, undefined)
         yield* TestClock.adjust("10 millis")
         const sentAtOnce = (yield* sentTo(hookUrl)).length
-        // What still runs is recorded, so that the worker's scope can close.
+        // Running attempts are recorded, so that the worker's scope can close.
         yield* TestClock.adjust("2 seconds")
         expect(sentAtOnce).toBeGreaterThan(1024)
       }).pipe(Effect.provide(worker))
@@ -388,7 +394,7 @@ describe("a full process", () => {
 })
 
 describe("stop", () => {
-  testEffect("claims no more, lets what runs finish, and records it", () =>
+  testEffect("stops claiming, lets running attempts finish, and records them", () =>
     Effect.gen(function* () {
       const { asked, letGo } = yield* holding()
       const scope = yield* Scope.make()
@@ -411,7 +417,7 @@ describe("stop", () => {
     }).pipe(Effect.provide(idle))
   )
 
-  testEffect("gives back what does not finish in 20 seconds: due at once, without an interruption", () =>
+  testEffect("releases attempts that do not finish in 20 seconds: due at once, without an interruption", () =>
     Effect.gen(function* () {
       const { asked } = yield* holding()
       const scope = yield* Scope.make()

@@ -1,5 +1,5 @@
-// Runs the isolation measurement in a process of its own: the memory of a process that
-// has run the whole suite says nothing about fifty endpoints.
+// Runs the isolation measurement in a process of its own, because the memory of a process that has run the whole suite
+// shows nothing about fifty endpoints.
 import { expect, test } from "bun:test"
 
 test(`fifty hostile endpoints do not slow a healthy one`, async () => {
@@ -16,6 +16,6 @@ test(`fifty hostile endpoints do not slow a healthy one`, async () => {
     console.log(/healthy p99 .*/.exec(out + err)?.[0] ?? out + err)
     return code
   }
-  // The machine may be busy with other things for one measurement, not for two.
+  // Other work on the machine may disturb one measurement, but not two.
   expect((await attempt()) === 0 || (await attempt()) === 0).toBe(true)
 }, 180_000)

@@ -1,4 +1,4 @@
-// Test sends and resends: the same way as every delivery, before the answer, ten a minute.
+// Test sends and resends: sent like every delivery, before the answer, ten a minute.
 import { describe, expect } from "bun:test"
 import { DateTime, Deferred, Effect, Fiber, Option } from "effect"
 import { TestClock } from "effect/testing"
@@ -13,7 +13,7 @@ import { sentTo, settleDown, working } from "./deliverySide.ts"
 const now = DateTime.nowAsDate
 
 describe("test send", () => {
-  testEffect("answers after the first attempt; the others follow the schedule", () =>
+  testEffect("answers after the first attempt; the other attempts follow the schedule", () =>
     Effect.gen(function* () {
       const endpoints = yield* WebhookEndpoints
       const sender = yield* WebhookSenderMemory
@@ -38,7 +38,7 @@ describe("test send", () => {
     }).pipe(Effect.provide(working))
   )
 
-  testEffect("verifies the endpoint when it accepts, and needs one", () =>
+  testEffect("verifies the endpoint when it accepts, and needs an endpoint", () =>
     Effect.gen(function* () {
       const endpoints = yield* WebhookEndpoints
       const { tenant } = yield* newShop(yield* now)
@@ -49,7 +49,7 @@ describe("test send", () => {
     }).pipe(Effect.provide(working))
   )
 
-  testEffect("goes on to its end when the caller hangs up", () =>
+  testEffect("completes even if the caller hangs up", () =>
     Effect.gen(function* () {
       const endpoints = yield* WebhookEndpoints
       const sender = yield* WebhookSenderMemory
@@ -69,7 +69,7 @@ describe("test send", () => {
 })
 
 describe("resend", () => {
-  testEffect("sends the same id and bytes once more, and no retries after it", () =>
+  testEffect("sends the same id and bytes once more, without retries", () =>
     Effect.gen(function* () {
       const endpoints = yield* WebhookEndpoints
       const sender = yield* WebhookSenderMemory
@@ -91,7 +91,7 @@ describe("resend", () => {
       expect(yield* sentTo(hookUrl)).toHaveLength(4)
       yield* sender.script(hookUrl, [answered(200), answered(500)])
       expect(Option.getOrThrow(yield* endpoints.resend(tenant, id)).status).toBe("delivered")
-      // What was delivered once stays delivered.
+      // A delivered event stays delivered.
       expect(Option.getOrThrow(yield* endpoints.resend(tenant, id)).status).toBe("delivered")
       const sent = yield* sentTo(hookUrl)
       expect(sent).toHaveLength(6)
@@ -102,7 +102,7 @@ describe("resend", () => {
   )
 })
 
-testEffect("a resend that fails is not tried again, however few attempts were made before", () =>
+testEffect("a failed resend is not retried, however few attempts came before", () =>
   Effect.gen(function* () {
     const endpoints = yield* WebhookEndpoints
     const sender = yield* WebhookSenderMemory
@@ -132,7 +132,7 @@ testEffect("ten manual sends at once, then one every six seconds, for each merch
     expect((yield* Effect.flip(endpoints.resend(tenant, id))).code).toBe("RATE_LIMITED")
     const other = yield* newShop(yield* now)
     yield* endpoints.sendTest(other.tenant)
-    // The wait that was named is true.
+    // The announced wait is exact.
     yield* TestClock.adjust((refused.retryAfter ?? 0) * 1000)
     yield* endpoints.sendTest(tenant)
     expect((yield* Effect.flip(endpoints.sendTest(tenant))).code).toBe("RATE_LIMITED")

@@ -1,4 +1,4 @@
-// The operator's replay of what failed for good.
+// The operator's replay of permanently failed deliveries.
 import { describe, expect } from "bun:test"
 import { Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -31,13 +31,13 @@ const services = Layer.mergeAll(
 )
 
 describe("a replay of failed deliveries", () => {
-  liveEffect("queues each of them once, a thousand at a time, whatever else has happened", () =>
+  liveEffect("queues each of them once, a thousand at a time, among other deliveries", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const replays = yield* ReplayRepo
       const { endpoint, tenant } = yield* newShop(start)
       const other = yield* newShop(start)
-      /** So many deliveries of a shop, a second apart. */
+      /** This many deliveries of a shop, a second apart. */
       const stored = (shop: typeof other, status: string, count: number, from: Date) => sql`
         INSERT INTO webhook_deliveries
           (id, merchant_id, env, endpoint_id, type, body, status, attempts, created_at, finished_at)
@@ -60,7 +60,7 @@ describe("a replay of failed deliveries", () => {
     }).pipe(Effect.provide(services))
   )
 
-  liveEffect("sends what no endpoint was sent once, and alerts say how many there are until then", () =>
+  liveEffect("sends settlements that had no endpoint once; until then alerts give their number", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const replays = yield* ReplayRepo
@@ -91,7 +91,7 @@ describe("a replay of failed deliveries", () => {
       yield* unsent.raiseAlerts(minutes(3))
       expect(yield* open).toMatchObject([{ message: expect.stringContaining("2 settled payments were") }])
       expect([yield* unsent.count(tenant), yield* unsent.count(never)]).toEqual([2, 1])
-      // Whoever knows of them is told of others alone.
+      // After an acknowledgement only new ones raise an alert.
       yield* sql`UPDATE alerts SET acknowledged_at = ${minutes(3)}, acknowledged_by = 'ada@example.com'`
       yield* unsent.raiseAlerts(minutes(4))
       expect(yield* open).toEqual([])
@@ -110,7 +110,7 @@ describe("a replay of failed deliveries", () => {
     }).pipe(Effect.provide(services))
   )
 
-  liveEffect("that its endpoint's end leaves unsent is made again once there is another endpoint", () =>
+  liveEffect("that its endpoint's deletion leaves unsent can be repeated with another endpoint", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const replays = yield* ReplayRepo
@@ -127,7 +127,7 @@ describe("a replay of failed deliveries", () => {
       expect(yield* claimDue(start)).toMatchObject([
         { id: claimed.id, attempt: 2, resentFrom: "failed", target: { endpointId: endpoint.id } }
       ])
-      // Its instance ends, and so does this endpoint.
+      // The sending instance dies, and this endpoint is deleted too.
       const later = new Date(start.getTime() + 30_000)
       yield* repo.deleteEndpoint(tenant, later)
       expect(yield* claimDue(later)).toEqual([])

@@ -1,5 +1,5 @@
 import { describe, expect } from "bun:test"
-import { Clock, Duration, Effect, Fiber, Option } from "effect"
+import { Clock, Duration, Effect, Fiber, Option, Schedule } from "effect"
 import { TestClock } from "effect/testing"
 import { attemptsInWords } from "../../src/domain/attemptsInWords.ts"
 import { afterDelays, delayAfter, delaySeconds } from "../../src/platform/workers/RetrySchedule.ts"
@@ -7,7 +7,7 @@ import { RetryPolicy } from "../../src/webhooks/RetryPolicy.ts"
 import { testEffect } from "../support/run.ts"
 
 describe("the retry policy", () => {
-  testEffect("makes three attempts: at once, after one minute, after four more", () =>
+  testEffect("makes three attempts: at once, after one minute, and after four more", () =>
     Effect.gen(function* () {
       const at: Array<number> = []
       const attempt = Effect.andThen(
@@ -21,7 +21,7 @@ describe("the retry policy", () => {
     })
   )
 
-  testEffect("stores the same delays", () =>
+  testEffect("computes the same delays in SQL", () =>
     Effect.gen(function* () {
       const policy = yield* RetryPolicy
       const delays = yield* Effect.forEach([1, 2, 3, 4], (attempts) => delayAfter(policy, attempts))
@@ -34,7 +34,15 @@ describe("the retry policy", () => {
     })
   )
 
-  testEffect("is said in words, as documents and dashboard have it", () =>
+  testEffect("ends when its total time is over", () =>
+    Effect.gen(function* () {
+      const bounded = Schedule.upTo(Schedule.spaced("1 minute"), { duration: "5 minutes" })
+      expect((yield* delaySeconds(bounded)).every((seconds) => seconds === 60)).toBeTrue()
+      expect((yield* delaySeconds(bounded)).length).toBeWithin(4, 7)
+    })
+  )
+
+  testEffect("is described in words, for documents and dashboard", () =>
     Effect.gen(function* () {
       const words = Effect.fnUntraced(function* (schedule: typeof RetryPolicy.Service) {
         return attemptsInWords(yield* delaySeconds(schedule))

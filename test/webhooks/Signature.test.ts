@@ -55,7 +55,7 @@ describe("the order's headers", () => {
   const signable = { id: "5f0c3a52-9d1e-8b47-a3c6-20f1d4e8b975", timestamp: 1_795_230_000, body, order }
   const headers = signatureHeaders(signable, Redacted.make(secret))
 
-  test("are left out where the URL is longer than servers accept as a header", () => {
+  test("are omitted if the URL is longer than servers accept as a header", () => {
     const long = { ...order, intentUrl: `https://shop.example.com/${"注".repeat(1_000)}` }
     expect(signatureHeaders({ ...signable, order: long }, Redacted.make(secret))).not.toHaveProperty(
       "quittance-intent-url"
@@ -74,12 +74,12 @@ describe("the order's headers", () => {
         "t=1795230000,v1=5536b38fe9b201826a676a69b62dd228e42d3c93ba13b068636229aaf59e6943"
     })
   })
-  test("are absent from a test, and change nothing else", () => {
+  test("are absent from a test event, and change no other header", () => {
     const plain = signatureHeaders({ ...signable, order: undefined }, Redacted.make(secret))
     expect(Object.keys(plain)).toHaveLength(4)
     expect(headers).toMatchObject({ ...plain })
   })
-  test("no signature of a body passes for them, nor the other way round", async () => {
+  test("differ from a body's signature: neither is accepted for the other", async () => {
     const now = signable.timestamp
     const stolen = { ...headers, "quittance-order-signature": headers["x-service-signature"] }
     expect(verifyDelivery(body, stolen, secret, { now })).rejects.toMatchObject({

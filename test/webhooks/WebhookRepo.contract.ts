@@ -1,4 +1,4 @@
-// What every WebhookRepo does with deliveries, whatever it stands on.
+// The contract of every WebhookRepo for deliveries.
 import { expect } from "bun:test"
 import { Effect, type Layer, Option } from "effect"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
@@ -52,7 +52,7 @@ export const webhookRepoContract = (layer: Layer.Layer<DeliveryServices>): void 
       })
     }))
 
-  it("a claim holds until its lease ends; the next one keeps the number and counts an interruption", () =>
+  it("a claim lasts until its lease ends; the next one repeats the number and counts an interruption", () =>
     Effect.gen(function* () {
       const { tenant } = yield* newShop(start)
       const { id } = yield* settle(tenant, start)
@@ -71,7 +71,7 @@ export const webhookRepoContract = (layer: Layer.Layer<DeliveryServices>): void 
       ])
     }))
 
-  it("only the holder of the claim records an outcome, and once", () =>
+  it("only the claim's holder records an outcome, and once", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const { tenant } = yield* newShop(start)
@@ -89,7 +89,7 @@ export const webhookRepoContract = (layer: Layer.Layer<DeliveryServices>): void 
       })
     }))
 
-  it("what failed is due when the result says, not before, under the next number", () =>
+  it("a failed delivery is due when its result says, not before, with the next number", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const { tenant } = yield* newShop(start)
@@ -113,7 +113,7 @@ export const webhookRepoContract = (layer: Layer.Layer<DeliveryServices>): void 
       })
     }))
 
-  it("records a batch of outcomes together, leaving out those whose claim was lost", () =>
+  it("records a batch of outcomes together, without those whose claim was lost", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const { tenant } = yield* newShop(start)
@@ -134,7 +134,7 @@ export const webhookRepoContract = (layer: Layer.Layer<DeliveryServices>): void 
       expect(yield* repo.finish([])).toEqual([])
     }))
 
-  it("releases a claim: due at once, under the same number, with no interruption", () =>
+  it("releases a claim: due at once, with the same number, without an interruption", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const { tenant } = yield* newShop(start)
@@ -148,7 +148,7 @@ export const webhookRepoContract = (layer: Layer.Layer<DeliveryServices>): void 
       expect(yield* claimDue(after(2))).toEqual([])
     }))
 
-  it("reads a queue from its start where it is told one, and all others whole", () =>
+  it("reads a queue from its given start, and all others in full", () =>
     Effect.gen(function* () {
       const shops = yield* Effect.replicateEffect(newShop(start), 4)
       for (const { tenant } of shops)
@@ -169,7 +169,7 @@ export const webhookRepoContract = (layer: Layer.Layer<DeliveryServices>): void 
       }
     }))
 
-  it("claims within each endpoint's capacity and the limit, oldest first, whatever queues elsewhere", () =>
+  it("claims within each endpoint's capacity and the limit, oldest first, despite other long queues", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const busy = yield* newShop(start)
@@ -193,7 +193,7 @@ export const webhookRepoContract = (layer: Layer.Layer<DeliveryServices>): void 
       ).toBe(9)
     }))
 
-  it("a resend takes finished deliveries of the tenant alone, under the next number", () =>
+  it("a resend takes only finished deliveries of the tenant, with the next number", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const { tenant } = yield* newShop(start)
@@ -238,7 +238,7 @@ export const webhookRepoContract = (layer: Layer.Layer<DeliveryServices>): void 
       })
     }))
 
-  it("prunes old attempts in portions; deliveries stay, and so do attempts of what still waits", () =>
+  it("prunes old attempts in batches; deliveries stay, and so do attempts of waiting deliveries", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const { tenant } = yield* newShop(start)

@@ -1,4 +1,4 @@
-// What every WebhookRepo does with endpoints and when they change, whatever it stands on.
+// The contract of every WebhookRepo for endpoints and their changes.
 import { expect } from "bun:test"
 import { Effect, type Layer, Option } from "effect"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
@@ -30,7 +30,7 @@ export const endpointContract = (layer: Layer.Layer<DeliveryServices>): void => 
   const it = <E>(name: string, effect: () => Effect.Effect<unknown, E, DeliveryServices>) =>
     liveEffect(name, () => Effect.provide(effect(), layer))
 
-  it("one active endpoint for each environment, also of fifty registered at once", () =>
+  it("an environment has one active endpoint, even if fifty are registered at once", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const tenant = yield* newTenant
@@ -55,7 +55,7 @@ export const endpointContract = (layer: Layer.Layer<DeliveryServices>): void => 
       })
     }))
 
-  it("a changed url and a new secret apply to what waits", () =>
+  it("a changed url and a new secret apply to waiting deliveries", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const { tenant, endpoint } = yield* newShop(start)
@@ -70,7 +70,7 @@ export const endpointContract = (layer: Layer.Layer<DeliveryServices>): void => 
       expect(Buffer.from(second.target.secret.ciphertext)).toEqual(Buffer.from(sealed.ciphertext))
     }))
 
-  it("health, listening, lastDeliveredAt and verifiedAt follow the attempts to the present url", () =>
+  it("health, listening, lastDeliveredAt and verifiedAt follow the attempts to the current url", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const { tenant } = yield* newShop(start)
@@ -116,7 +116,7 @@ export const endpointContract = (layer: Layer.Layer<DeliveryServices>): void => 
       expect(yield* endpoint).toMatchObject({ health: "unverified", verifiedAt: null })
     }))
 
-  it("a deleted endpoint's waiting deliveries are cancelled, and go to the one that follows, once", () =>
+  it("a deleted endpoint's waiting deliveries are cancelled, and move to the next endpoint, once", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const { tenant } = yield* newShop(start)
@@ -124,7 +124,7 @@ export const endpointContract = (layer: Layer.Layer<DeliveryServices>): void => 
       expect(yield* repo.deleteEndpoint(tenant, after(1))).toBe(true)
       expect(yield* repo.deleteEndpoint(tenant, after(1))).toBe(false)
       expect(Option.getOrThrow(yield* repo.findDelivery(tenant, id)).status).toBe("cancelled")
-      // What settles meanwhile waits for nobody.
+      // A settlement without an endpoint does not move.
       const unsent = yield* settle(tenant, after(1))
       const { endpoint } = yield* registerEndpoint(tenant, after(2))
       const claimed = only(yield* claimDue(after(2)))
@@ -137,7 +137,7 @@ export const endpointContract = (layer: Layer.Layer<DeliveryServices>): void => 
       expect(Option.getOrThrow(yield* repo.findDelivery(tenant, unsent.id)).status).toBe("cancelled")
     }))
 
-  it("a day after an endpoint was deleted, nothing of it goes to another by itself", () =>
+  it("a day after an endpoint was deleted, its deliveries do not move to another", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const { tenant } = yield* newShop(start)
@@ -148,7 +148,7 @@ export const endpointContract = (layer: Layer.Layer<DeliveryServices>): void => 
       expect(Option.getOrThrow(yield* repo.findDelivery(tenant, id)).status).toBe("cancelled")
     }))
 
-  it("in flight while its endpoint is deleted: a failure is recorded and not tried again, a success counts", () =>
+  it("in flight while its endpoint is deleted: a failure is recorded and not retried, a success counts", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const { tenant } = yield* newShop(start)
@@ -183,7 +183,7 @@ export const endpointContract = (layer: Layer.Layer<DeliveryServices>): void => 
       })
     }))
 
-  it("a resend that its endpoint's end leaves unsent changes nothing of what the delivery was", () =>
+  it("a resend that its endpoint's deletion leaves unsent does not change the delivery's status", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const { tenant } = yield* newShop(start)
@@ -216,7 +216,7 @@ export const endpointContract = (layer: Layer.Layer<DeliveryServices>): void => 
       expect(yield* found).toEqual([...statuses])
     }))
 
-  it("what waits for an endpoint that is gone takes nothing of a claim from the others", () =>
+  it("deliveries of a deleted endpoint use up none of a claim's limit", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const { tenant } = yield* newShop(start)
@@ -229,7 +229,7 @@ export const endpointContract = (layer: Layer.Layer<DeliveryServices>): void => 
       expect(Option.getOrThrow(yield* repo.findDelivery(tenant, left.id)).status).toBe("cancelled")
     }))
 
-  it("of a long queue, 1,000 are cancelled with their endpoint and the others as they come due", () =>
+  it("of a long queue, 1,000 are cancelled with their endpoint and the others when they are due", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const { tenant } = yield* newShop(start)
@@ -246,7 +246,7 @@ export const endpointContract = (layer: Layer.Layer<DeliveryServices>): void => 
       expect(yield* waiting).toEqual([])
     }))
 
-  it("of a long queue, what is cancelled and what is not due yet go to the endpoint that follows", () =>
+  it("of a long queue, cancelled deliveries and those not due yet move to the next endpoint", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const { tenant } = yield* newShop(start)
@@ -260,7 +260,7 @@ export const endpointContract = (layer: Layer.Layer<DeliveryServices>): void => 
       expect(new Set(claimed.map(({ target }) => target.endpointId))).toEqual(new Set([endpoint.id]))
     }))
 
-  it("a settlement without an endpoint is kept, cancelled, and can be sent once there is one", () =>
+  it("a settlement without an endpoint is stored as cancelled, and can be sent once there is one", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const tenant = yield* newTenant

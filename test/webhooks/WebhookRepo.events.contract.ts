@@ -1,4 +1,4 @@
-// What every WebhookRepo does with the feed of events, whatever it stands on.
+// The contract of every WebhookRepo for the feed of events.
 import { expect } from "bun:test"
 import { Effect, type Layer, Option } from "effect"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
@@ -38,7 +38,7 @@ export const eventsContract = (layer: Layer.Layer<DeliveryServices>): void => {
       expect(again.events.map((one) => one.id)).toEqual(read)
     }))
 
-  it("an event with an earlier time that comes later is read after what was read before", () =>
+  it("an event with an earlier time that commits later comes after those already read", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const { tenant } = yield* newShop(start)
@@ -52,7 +52,7 @@ export const eventsContract = (layer: Layer.Layer<DeliveryServices>): void => {
       })
     }))
 
-  it("an event stays in its place while it is delivered, and is there without an endpoint", () =>
+  it("an event keeps its position while it is delivered, and exists without an endpoint", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const { tenant } = yield* newShop(start)
@@ -80,7 +80,7 @@ export const eventsContract = (layer: Layer.Layer<DeliveryServices>): void => {
       })
     }))
 
-  it("events of others and unknown ones are none", () =>
+  it("events of other merchants and unknown ids are not found", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const { tenant } = yield* newShop(start)
@@ -95,7 +95,7 @@ export const eventsContract = (layer: Layer.Layer<DeliveryServices>): void => {
       })
     }))
 
-  it("a claim knows which order it is about; a test is about none", () =>
+  it("a claim contains its order; a test event has none", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const { tenant } = yield* newShop(start)

@@ -1,5 +1,5 @@
-// What every WebhookSender must do, whatever it is made of. Run for the real one and the one in memory;
-// run it for your own when you swap the layer.
+// The contract of every WebhookSender. It runs for the real one and the one in memory; run it for your own when you
+// replace the layer.
 import { describe, expect } from "bun:test"
 import { Duration, Effect, Fiber, type Scope } from "effect"
 import { TestClock } from "effect/testing"
@@ -8,19 +8,19 @@ import { gist, requestTo, testSecret } from "../platform/egress/egress.ts"
 import { verifyWithMerchantLibraries } from "../support/merchantLibraries.ts"
 import { liveEffect, testEffect } from "../support/run.ts"
 
-/** A delivery as the receiver saw it. */
+/** A delivery as the webhook server received it. */
 export interface Received {
   readonly headers: Record<string, string>
   readonly body: Uint8Array
 }
 
-/** A sender and a receiver that it can reach. */
+/** A sender and a webhook server that it can reach. */
 export interface ContractSubject {
   readonly sender: WebhookSender["Service"]
   readonly url: string
-  /** A url where nobody accepts connections. */
+  /** A url where nothing accepts connections. */
   readonly deadUrl: string
-  /** How the receiver answers from now on: a status, or never. */
+  /** The server's answer from now on: a status, or never. */
   readonly answerWith: (answer: number | "never") => Effect.Effect<void>
   readonly received: Effect.Effect<ReadonlyArray<Received>>
 }
@@ -34,7 +34,7 @@ export const webhookSenderContract = (
   makeSubject: Effect.Effect<ContractSubject, never, Scope.Scope>
 ): void =>
   describe(`WebhookSender contract: ${name}`, () => {
-    liveEffect("2xx is ok and nothing else is", () =>
+    liveEffect("only 2xx counts as ok", () =>
       Effect.gen(function* () {
         const { sender, url, answerWith } = yield* makeSubject
         for (const status of [...accepted, ...refused]) {
@@ -46,14 +46,14 @@ export const webhookSenderContract = (
       })
     )
 
-    liveEffect("a receiver that is not there is an outcome, not an error", () =>
+    liveEffect("an unreachable server is an outcome, not an error", () =>
       Effect.gen(function* () {
         const { sender, deadUrl } = yield* makeSubject
         expect(gist(yield* sender.send(requestTo(deadUrl)))).toBe("connect")
       })
     )
 
-    liveEffect("one send is one request, whatever the answer, with the very bytes and id", () =>
+    liveEffect("one send is one request, whatever the answer, with exactly the bytes and id", () =>
       Effect.gen(function* () {
         const { sender, url, answerWith, received } = yield* makeSubject
         for (const [index, status] of [200, 302, 500].entries()) {
@@ -68,7 +68,7 @@ export const webhookSenderContract = (
       })
     )
 
-    liveEffect("stripe, standardwebhooks and svix verify what arrives", () =>
+    liveEffect("stripe, standardwebhooks and svix verify the request", () =>
       Effect.gen(function* () {
         const { sender, url, received } = yield* makeSubject
         yield* sender.send(requestTo(url))
@@ -78,7 +78,7 @@ export const webhookSenderContract = (
       })
     )
 
-    testEffect("each send is signed with the time of that send", () =>
+    testEffect("each send is signed with its own time", () =>
       Effect.gen(function* () {
         const { sender, url, received } = yield* makeSubject
         yield* TestClock.setTime(1_700_000_000_999)
@@ -95,7 +95,7 @@ export const webhookSenderContract = (
       })
     )
 
-    liveEffect("50 at once are 50 deliveries", () =>
+    liveEffect("50 sends at once are 50 deliveries", () =>
       Effect.gen(function* () {
         const { sender, url, received } = yield* makeSubject
         const ids = Array.from({ length: 50 }, (_, index) => `delivery-${index}`)
@@ -108,7 +108,7 @@ export const webhookSenderContract = (
       })
     )
 
-    liveEffect("interruption ends a send at once and spoils nothing", () =>
+    liveEffect("interruption ends a send at once and breaks nothing else", () =>
       Effect.gen(function* () {
         const { sender, url, answerWith } = yield* makeSubject
         yield* answerWith("never")

@@ -1,4 +1,4 @@
-// The contract for both layers, and what is particular to the one in memory.
+// The contract for both layers, and the specifics of the one in memory.
 import { describe, expect } from "bun:test"
 import { Context, Effect, Layer } from "effect"
 import { answered, failed } from "../../src/webhooks/WebhookSender/SendOutcome.ts"
@@ -70,7 +70,7 @@ webhookSenderContract(
 )
 
 describe("WebhookSender.layerMemory", () => {
-  testEffect("plays a script to its end and repeats the last outcome", () =>
+  testEffect("plays its script to the end, then repeats the last outcome", () =>
     Effect.gen(function* () {
       const { sender, memory } = yield* makeMemory
       const url = "https://shop.example.com/hook"

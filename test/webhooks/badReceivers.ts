@@ -1,6 +1,6 @@
-// A process of receivers that never answer (/hang), drip a byte a second (/drip) or send
-// endless bodies (/endless); a healthy one at /healthy. Prints its port, then the
-// arrival time of each request beside its delivery's id.
+// A process with webhook servers that never answer (/hang), drip a byte a second (/drip) or send endless bodies
+// (/endless), and a healthy one (/healthy). Prints its port, then the arrival time of each request with its delivery's
+// id.
 import { createServer } from "node:net"
 
 const server = createServer((socket) => {

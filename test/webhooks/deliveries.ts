@@ -1,5 +1,4 @@
-// What tests of the delivery side share: a merchant with an endpoint, settlements
-// that queue deliveries, and claims.
+// Shared by tests of deliveries: a merchant with an endpoint, settlements that queue deliveries, and claims.
 
 import { Effect, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -53,7 +52,7 @@ export const newShop = Effect.fnUntraced(function* (at: Date, url = hookUrl) {
   return { tenant, ...(yield* registerEndpoint(tenant, at, url)) }
 })
 
-/** Opens and settles a payment; the settlement queues the delivery whose id is answered. */
+/** Opens and settles a payment; returns the id of the delivery that the settlement queues. */
 export const settle = Effect.fnUntraced(function* (tenant: Tenant, at: Date) {
   const payments = yield* PaymentRepo
   const random = yield* SecureRandom.SecureRandom
@@ -94,12 +93,12 @@ export const settle = Effect.fnUntraced(function* (tenant: Tenant, at: Date) {
   return { id, body, paymentId }
 })
 
-/** A fresh claim that lasts 30 seconds. */
+/** A new claim that lasts 30 seconds. */
 export const newClaim = Effect.fnUntraced(function* (at: Date) {
   return { claimId: yield* uuid, at, leaseUntil: new Date(at.getTime() + 30_000) }
 })
 
-/** Claims what is due as a worker would, with ample capacity. */
+/** Claims due deliveries as a worker would, with ample capacity. */
 export const claimDue = Effect.fnUntraced(function* (
   at: Date,
   changes: Partial<Parameters<WebhookRepo["Service"]["claimDue"]>[0]> = {}
@@ -117,7 +116,7 @@ export const claimDue = Effect.fnUntraced(function* (
   })
 })
 
-/** The result of an attempt that ended at `at`; accepted where no failure is given. */
+/** The result of an attempt that ended at `at`; accepted unless a failure is given. */
 export const resultOf = (
   claimed: ClaimedDelivery,
   at: Date,
@@ -135,7 +134,7 @@ export const resultOf = (
   ...change
 })
 
-/** A refused attempt that is tried again at `dueAt`. */
+/** A refused attempt that is retried at `dueAt`. */
 export const refused = (dueAt: Date): Partial<AttemptResult> => ({
   responseStatus: 500,
   failure: "status",

@@ -1,4 +1,4 @@
-// The delivery side in memory, from settlement to a scripted receiver, for tests under TestClock.
+// The delivery side in memory, from settlement to a scripted webhook server, for tests under TestClock.
 import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
@@ -19,7 +19,7 @@ import { testConfig } from "../support/memory.ts"
 
 const policy = EgressPolicy.layerOf({ ownHosts: ["localhost"], allowedHosts: [] })
 
-/** What stands beside the repositories; the same in memory and on a database. */
+/** The layers besides the repositories; the same in memory and on a database. */
 export const besideRepos = Layer.mergeAll(
   WebhookSender.layerMemory,
   DeliveryWake.layerLocal,
@@ -36,17 +36,17 @@ const idleBy = (schedule: RetrySchedule) =>
     Layer.provideMerge(besideRepos)
   )
 
-/** Everything, with the worker at work. */
+/** Everything, with the worker running. */
 export const workingBy = (schedule: RetrySchedule) =>
   DeliveryWorker.layer.pipe(Layer.provideMerge(idleBy(schedule)))
 
-/** The schedule that these tests count on, whatever the default is. */
+/** The schedule that these tests rely on, whatever the default is. */
 const schedule = afterDelays("1 minute", "4 minutes")
 /** Everything but the worker. */
 export const idle = idleBy(schedule)
 export const working = workingBy(schedule)
 
-/** Lets the worker see what is new: one poll, without moving the clock past it. */
+/** Lets the worker see new rows: one poll, without moving the clock past it. */
 export const settleDown = Effect.gen(function* () {
   const wake = yield* DeliveryWake
   yield* wake.signal

@@ -1,4 +1,4 @@
-// The order of the feed on a real Postgres, where settlements commit late and readers race.
+// The feed's order on a real Postgres, with settlements that commit late and readers that race.
 import { describe, expect } from "bun:test"
 import { Deferred, Effect, Fiber, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -31,7 +31,7 @@ describe("The feed of events", () => {
     SecretBox.layer.pipe(Layer.provide(testConfig()))
   ).pipe(Layer.provideMerge(SecureRandom.layerWebCrypto), Layer.provideMerge(testDatabase.layer))
 
-  liveEffect("a settlement that commits after a later one was read is read next", () =>
+  liveEffect("a settlement that commits after a later one was read comes next", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { tenant } = yield* newShop(start)
@@ -56,7 +56,7 @@ describe("The feed of events", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  liveEffect("an event behind a quarter of a million that have no place yet is found", () =>
+  liveEffect("an event behind a quarter of a million without a position is found", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { tenant } = yield* newShop(start)
@@ -72,7 +72,7 @@ describe("The feed of events", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  liveEffect("a reader waits for the one who gives positions, and reads what that one has placed", () =>
+  liveEffect("a reader waits for the one that assigns positions, and reads what it has assigned", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { tenant } = yield* newShop(start)
@@ -103,7 +103,7 @@ describe("The feed of events", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  liveEffect("readers that race with settlements each read every event once, in one order", () =>
+  liveEffect("readers that race with settlements each read every event once, in the same order", () =>
     Effect.gen(function* () {
       const { tenant } = yield* newShop(start)
       const count = 120
@@ -129,7 +129,7 @@ describe("The feed of events", () => {
     }).pipe(Effect.timeout("30 seconds"), Effect.provide(layer))
   )
 
-  liveEffect("who reads until nothing follows has read all that was there, whoever places it", () =>
+  liveEffect("a reader that reads to the end has read every event, whoever assigned the positions", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const { tenant } = yield* newShop(start)
@@ -151,7 +151,7 @@ describe("The feed of events", () => {
     }).pipe(Effect.timeout("60 seconds"), Effect.provide(layer))
   )
 
-  liveEffect("a row that a worker is writing does not hold up the others, and follows", () =>
+  liveEffect("a row that a worker is writing does not delay the others, and comes later", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { tenant } = yield* newShop(start)
@@ -170,7 +170,7 @@ describe("The feed of events", () => {
         .pipe(Effect.forkChild)
       yield* Deferred.await(locked)
       expect(yield* idsAfter(tenant, undefined)).toEqual([free.id])
-      // Named as the cursor, it is waited for.
+      // As the cursor, it is waited for.
       const reader = yield* Effect.forkChild(idsAfter(tenant, busy.id))
       yield* Effect.sleep("100 millis")
       yield* Deferred.succeed(mayCommit, undefined)

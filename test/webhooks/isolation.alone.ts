@@ -1,6 +1,6 @@
-// Fifty endpoints that hang, drip or pour beside a healthy one, in real time over real
-// sockets: the healthy one's p99 stays within twice its quiet value (with 25 ms allowed
-// for the noise of a shared machine), and memory grows by less than 64 MB.
+// Fifty endpoints that hang, drip or send without end next to a healthy one, in real time over real sockets: the
+// healthy one's p99 stays within twice its quiet value (with 25 ms for the noise of a shared machine), and memory grows
+// by less than 64 MB.
 import { describe, expect } from "bun:test"
 import { join } from "node:path"
 import { Effect, Layer, Schedule } from "effect"
@@ -24,7 +24,7 @@ const noiseMillis = 25
 
 interface Receivers {
   readonly port: number
-  /** When each delivery arrived, by its id. */
+  /** Each delivery's arrival time, by its id. */
   readonly arrivals: ReadonlyMap<string, number>
 }
 
@@ -114,8 +114,8 @@ describe(`isolation on Postgres`, () => {
         yield* wake.signal
         const bound = Math.max(2 * quiet, quiet + noiseMillis)
         let loaded = yield* measure(300)
-        // Other processes of the machine are no part of the promise: a disturbed round is measured
-        // again while the hostile endpoints still hold their requests.
+        // Other processes on the machine are not part of the promise: a disturbed round is measured again while the
+        // hostile endpoints still hold their requests.
         if (loaded > bound) loaded = yield* measure(150)
         const grown = (peak - memory) / 1_048_576
         expect(queued.flat().filter(({ id }) => arrivals.has(id)).length).toBeGreaterThanOrEqual(150)

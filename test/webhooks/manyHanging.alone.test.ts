@@ -61,7 +61,7 @@ for (const [what, wasHealthy] of process.env["FAULTS"] === "all" ? histories : h
         yield* Layer.build(Layer.fresh(DeliveryWorker.layer))
         const settledAt = new Map<string, number>()
         yield* Effect.sleep("1 second")
-        // Ten a second, while the first round of those that hang holds what it can.
+        // Ten a second, while the first round of the hanging ones uses all the capacity that it can.
         for (let second = 0; second < 110; second++) {
           const { id } = yield* settle(healthy.tenant, new Date())
           settledAt.set(id, performance.now())

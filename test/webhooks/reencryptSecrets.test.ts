@@ -1,4 +1,4 @@
-// Encryption keys rotate: what a former key sealed is sealed anew, and what nothing opens any more is told.
+// Encryption keys rotate: secrets under a former key are encrypted again, and undecryptable ones are reported.
 import { expect } from "bun:test"
 import { Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -37,7 +37,7 @@ const signingKid = Effect.gen(function* () {
   return header.kid
 })
 
-liveEffect("the key that signs receipts outlives the key that it was sealed under", () =>
+liveEffect("the key that signs receipts outlives its encryption key", () =>
   Effect.gen(function* () {
     const kid = yield* signingKid.pipe(Effect.provide(under("old")))
     expect(yield* reencryptSecrets().pipe(Effect.provide(under("next", "old")))).toEqual({
@@ -50,7 +50,7 @@ liveEffect("the key that signs receipts outlives the key that it was sealed unde
   }).pipe(Effect.provide(Layer.merge(testDatabase.layer, SecureRandom.layerWebCrypto)))
 )
 
-liveEffect("one that no key opens any more hinders nothing, still verifies and is told", () =>
+liveEffect("a signing key that no encryption key opens blocks nothing, still verifies, and is reported", () =>
   Effect.gen(function* () {
     const lost = yield* signingKid.pipe(Effect.provide(under("gone")))
     const kid = yield* signingKid.pipe(Effect.provide(under("old")))
@@ -67,7 +67,7 @@ liveEffect("one that no key opens any more hinders nothing, still verifies and i
 )
 
 liveEffect(
-  "secrets of a key that is lost keep no other from the newest one, and are told while they are used",
+  "secrets under a lost key do not stop the others' rotation, and are reported while they are in use",
   () =>
     Effect.gen(function* () {
       const at = new Date()

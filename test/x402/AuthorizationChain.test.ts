@@ -1,4 +1,4 @@
-// How deep the use of an authorization lies: as deep as a majority has it.
+// The depth of an authorization's use: as deep as a majority shows it.
 import { describe, expect } from "bun:test"
 import { Context, Effect, Layer, Option } from "effect"
 import { encodeErrorResult, parseAbi, toEventSelector, toFunctionSelector } from "viem"
@@ -16,7 +16,7 @@ const transactionId = TransactionHash.make(`0x${"ab".repeat(32)}`)
 const nonce = `0x${"cd".repeat(32)}` as const
 const cancelled = toEventSelector("AuthorizationCanceled(address,bytes32)")
 
-/** A node at a height that shows the cancellation in a block, after so many milliseconds. */
+/** A node at a height that shows the cancellation in a block, after this many milliseconds. */
 const showing =
   (head: number, block: number, millis = 0): Behaviour =>
   async (method) => {
@@ -49,15 +49,15 @@ describe("the blocks since an authorization was used", () => {
   const [late, later] = [100, 200]
   const cases: ReadonlyArray<readonly [string, ReadonlyArray<Behaviour>, bigint]> = [
     ["of one node", [showing(103, 100)], 3n],
-    ["where the first to answer claims a height of nobody", [showing(900, 100), showing(103, 100, late)], 3n],
-    ["where the first to answer claims an older block", [showing(103, 5), showing(103, 100, late)], 3n],
+    ["if the first to answer invents a height", [showing(900, 100), showing(103, 100, late)], 3n],
+    ["if the first to answer claims an older block", [showing(103, 5), showing(103, 100, late)], 3n],
     [
-      "where the first of three to answer claims both",
+      "if the first of three to answer claims both",
       [showing(900, 5), showing(103, 100, late), showing(103, 100, later)],
       3n
     ],
     [
-      "where the first to answer stands still",
+      "if the first to answer has stopped",
       [showing(101, 100), showing(103, 100, late), showing(103, 100, later)],
       1n
     ]
@@ -78,7 +78,7 @@ describe("a transfer that would revert", () => {
   const balance = toFunctionSelector("balanceOf(address)")
   const word = (value: bigint) => `0x${value.toString(16).padStart(64, "0")}`
   const now = 2_000_000_000n
-  /** A node on which it does, in the token's words, until its newest block has this time. */
+  /** A node on which the transfer reverts with the token's error, until its newest block has this time. */
   const reverting =
     (reason: string, timeOf: () => bigint): Behaviour =>
     (method, [call]) => {
@@ -132,7 +132,7 @@ describe("a transfer that would revert", () => {
   })
 
   for (const reason of ["Blacklistable: account is blacklisted", "Pausable: paused"])
-    liveEffect(`is refused in the token's own words: ${reason}`, () =>
+    liveEffect(`is refused with the token's own error: ${reason}`, () =>
       Effect.gen(function* () {
         expect(yield* plan(reverting(reason, () => now + 5n))).toMatchObject({
           _tag: "Refused",
@@ -142,7 +142,7 @@ describe("a transfer that would revert", () => {
       })
     )
 
-  liveEffect("before a block has come to its time waits for that block", () =>
+  liveEffect("only until a block has its start time waits for that block", () =>
     Effect.gen(function* () {
       let looks = 0
       const early = "FiatTokenV2: authorization is not yet valid"

@@ -1,4 +1,4 @@
-// x402 as it travels: what both versions say is read into one form, and what is written is read back.
+// x402 on the wire: both versions are read into one form, and everything written can be read back.
 import { describe, expect, test } from "bun:test"
 import { Effect, Exit, Option } from "effect"
 import { networks } from "../../src/domain/networks.ts"
@@ -40,19 +40,19 @@ const names = { scheme: "exact", network: "base-sepolia" }
 const fails = (read: Effect.Effect<unknown, unknown>) => Exit.isFailure(Effect.runSyncExit(read))
 
 describe("requirements", () => {
-  test("of both versions have one form", () => {
+  test("of both versions have the same form", () => {
     const first = Effect.runSync(readRequirements(1, v1))
     const second = Effect.runSync(readRequirements(2, v2))
     expect(first).toEqual({ ...second, version: 1, network: "base-sepolia", resource: v1.resource })
     expect(second.amount).toBe(50_000n)
   })
 
-  test("addresses are read in any case and kept with their checksum", () => {
+  test("addresses are read in any case and stored with their checksum", () => {
     const read = Effect.runSync(readRequirements(2, { ...v2, payTo: receiver.toLowerCase() }))
     expect(read.payTo).toBe(receiver)
   })
 
-  test("unknown fields and an absent domain are no obstacle", () => {
+  test("unknown fields and a missing domain are accepted", () => {
     const read = Effect.runSync(readRequirements(2, { ...v2, extra: null, outputSchema: {} }))
     expect(read.domain).toBeUndefined()
   })
@@ -67,7 +67,7 @@ describe("requirements", () => {
     ["no scheme", { scheme: undefined }]
   ])("%s is refused", (_, change) => expect(fails(readRequirements(2, { ...v2, ...change }))).toBe(true))
 
-  test("of one version are not those of the other", () => {
+  test("of one version are invalid in the other", () => {
     expect(fails(readRequirements(1, v2))).toBe(true)
     expect(fails(readRequirements(2, v1))).toBe(true)
   })
@@ -83,7 +83,7 @@ describe("a payment's header", () => {
     expect(read.network).toBe(version === 1 ? "base-sepolia" : "eip155:84532")
   })
 
-  test("of version 2 sends back the requirement as the resource wrote it", () => {
+  test("of version 2 returns the requirement as the resource wrote it", () => {
     const accepted = { ...v2, payTo: receiver.toLowerCase(), custom: ["kept"] }
     const header = paymentHeader(
       2,
@@ -95,7 +95,7 @@ describe("a payment's header", () => {
     expect(Option.getOrThrow(decodeHeader(header.value))).toMatchObject({ accepted })
   })
 
-  test("of version 2 sends back the extensions of its 402", () => {
+  test("of version 2 returns the extensions of its 402", () => {
     const extensions = { bazaar: { info: { input: { type: "http" } } } }
     const header = paymentHeader(2, v2, names, { ...nothing, extensions }, signed)
     expect(Option.getOrThrow(decodeHeader(header.value))).toMatchObject({ extensions })
@@ -104,7 +104,7 @@ describe("a payment's header", () => {
     ).not.toHaveProperty("extensions")
   })
 
-  test("names the payment by the extension payment-identifier, where it is well formed", () => {
+  test("contains the extension payment-identifier if that is well formed", () => {
     const payload = {
       signature: signed.signature,
       authorization: { ...signed, value: "50000", validAfter: "0", validBefore: "1700000060" }
@@ -162,7 +162,7 @@ describe("a payment's header", () => {
     }
   })
 
-  test("survives text of any script, and is nothing where it is no base64 of JSON", () => {
+  test("survives text in any script; a text that is no base64 of JSON is no header", () => {
     expect(decodeHeader(encodeHeader({ error: "支払い é" }))).toEqual(Option.some({ error: "支払い é" }))
     for (const text of ["", "%%%", Buffer.from("{").toString("base64")])
       expect(Option.isNone(decodeHeader(text))).toBe(true)

@@ -1,5 +1,5 @@
-// A payment's x402 address names the key that it was made with, and a key may be rotated while a payer has not
-// come to an end: what was signed for the payment pays it all the same.
+// A payment's x402 address contains the key that it was created with, and a key may be rotated before a payer is done:
+// a signature for the payment still pays it.
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { Address } from "../../src/domain/Chain.ts"
@@ -17,7 +17,7 @@ const anotherKey = () =>
     ).pipe(Effect.provideContext(world.context))
   )
 
-test("what an agent has signed and nobody could send pays its payment by another of the merchant's keys", async () => {
+test("a payment that an agent signed for one key can be paid with another of the merchant's keys", async () => {
   const id = await openPayment(world, "1")
   const { key } = await world.newAgent()
   const required = await world.call("GET", payPath(world, id), undefined)

@@ -1,4 +1,4 @@
-// Both networks execute: each settles what is signed for it by a wallet of its own, and nothing crosses over.
+// Both networks are open: each settles its own signatures by its own wallet, and nothing crosses over.
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { getAddress, toHex } from "viem"
@@ -39,8 +39,8 @@ const settlementsOf = (payload: { readonly authorization: Readonly<Record<string
     `SELECT env, chain_id, status FROM x402_settlements WHERE nonce = '\\x${(payload.authorization["nonce"] ?? "").slice(2)}' ORDER BY chain_id`
   )
 
-describe("what a key is told", () => {
-  test("live by version 2 only, for Arbitrum has no name in version 1, and each network's own relayer", async () => {
+describe("the kinds that a key's environment supports", () => {
+  test("are version 2 only for live, because Arbitrum has no name in version 1, with each network's own relayer", async () => {
     const live = await world.call("GET", "/x402/supported", world.keys.live.secret)
     expect(live.body.kinds).toEqual([{ x402Version: 2, scheme: "exact", network: "eip155:42161" }])
     expect<unknown>(live.body.signers).toEqual({ "eip155:*": [relayers.live] })
@@ -49,7 +49,7 @@ describe("what a key is told", () => {
     expect<unknown>(own.body.signers).toEqual({ "eip155:*": [relayers.test] })
   })
 
-  test("a live payment's 402 offers nothing by version 1, and the live token by version 2", async () => {
+  test("leave a live payment's 402 empty in version 1, and offer the live token in version 2", async () => {
     const id = await openPayment(world, "1.50", "live")
     const answer = await world.call("GET", payPath(world, id, "live"), undefined)
     expect(answer.status).toBe(402)
@@ -67,7 +67,7 @@ describe("what a key is told", () => {
 
 for (const env of envs) {
   describe(`${env}: signed for ${networks[env].name}`, () => {
-    test("settles a payment of its environment, sent by its own relayer; the other sends nothing", async () => {
+    test("settles a payment of its environment, sent by its own relayer; the other relayer sends nothing", async () => {
       const before = await noncesOf()
       const had = await world.balanceOf(receiver, env)
       const payload = await payloadFor(env)
@@ -126,7 +126,7 @@ for (const env of envs) {
       expect(await world.balanceOf(buyer.address, env)).toBe(1_000_000_000n - amount)
     })
 
-    test("by an agent of it: it pays here, and signs nothing for the other network", async () => {
+    test("by an agent: it pays here, and signs nothing for the other network", async () => {
       const { agent, key } = await world.newAgent({ env })
       const words = { test: mnemonic, live: liveMnemonic }[env]
       expect<string>(mnemonicToAccount(words, { addressIndex: agent.walletIndex }).address).toBe(
@@ -143,7 +143,7 @@ for (const env of envs) {
       const refused = await sign(other, `${world.baseUrl}/api/v1${payPath(world, theirs, other)}`)
       expect([refused.status, refused.body.error.code]).toEqual([422, "X402_REQUIREMENTS_UNSUPPORTED"])
 
-      // What it signs for its own network pays no payment of the other either.
+      // A signature for its own network pays no payment of the other either.
       const own = await sign(env, "https://api.example.com/weather")
       expect(own.status).toBe(201)
       const { name, value } = own.body.header
@@ -161,7 +161,7 @@ for (const env of envs) {
 }
 
 describe("the same nonce of one wallet on both networks", () => {
-  test("is two settlements; while live nodes take nothing, the test one settles and the live one waits", async () => {
+  test("makes two settlements; while live nodes accept nothing, the test one settles and the live one waits", async () => {
     const nonce = toHex(crypto.getRandomValues(new Uint8Array(32)))
     const account = await world.payer(undefined, "test")
     const payloads = {
@@ -188,7 +188,7 @@ describe("the same nonce of one wallet on both networks", () => {
   })
 })
 
-test("every transaction in the outbox is of its settlement's own wallet", async () => {
+test("every transaction in the outbox belongs to its settlement's own wallet", async () => {
   const rows = await rowsOf(
     world,
     `SELECT DISTINCT s.env, '0x' || encode(w.wallet, 'hex') AS wallet FROM wallet_transactions w

@@ -1,4 +1,4 @@
-// A node that does not accept a transaction now, in whatever words: the payment waits, and nobody is told that the
+// A node that does not accept a transaction for now, in whatever words: the payment waits, and no alert says that the
 // wallet is empty.
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import type { Behaviour } from "../support/rpcProxy.ts"
@@ -19,7 +19,7 @@ const pay = async () => {
   const answer = await world.call("GET", payPath(world, id), undefined, undefined, header)
   return { id, answer, again: () => world.call("GET", payPath(world, id), undefined, undefined, header) }
 }
-/** Without those of the other network, at whose nodes nobody listens. */
+/** Without those of the other network, whose nodes do not exist. */
 const openAlerts = () =>
   rowsOf(
     world,
@@ -46,7 +46,7 @@ describe("a node that declines a transaction", () => {
       expect(await openAlerts()).toEqual([])
     })
 
-  test("for longer: the settlement is pending, the alert has the node's words, and it settles once the node accepts", async () => {
+  test("for longer: the settlement is pending, the alert has the node's error, and it settles once the node accepts", async () => {
     world.node.behave(declining("txpool is full"))
     const { again, answer } = await pay()
     expect<unknown>([answer.status, answer.body.error]).toEqual([402, "settlement_pending"])
@@ -61,9 +61,9 @@ describe("a node that declines a transaction", () => {
     await until(async () => (await again()).status === 200, 30_000)
   })
 
-  test("for its funds: operators are told that the wallet is empty", async () => {
+  test("for lack of funds: operators get an alert that the wallet is empty", async () => {
     world.node.behave(declining("insufficient funds for gas * price + value: balance 0, tx cost 1"))
-    // It has been offered: until a block has passed its nonce, no caller is told that it comes to nothing.
+    // It has been broadcast: until a block has passed its nonce, no caller is told that it failed.
     expect<unknown>((await pay()).answer.body.error).toBe("settlement_pending")
     expect((await openAlerts()).map(({ kind }) => kind)).toContain("relayer_empty")
   })

@@ -1,5 +1,5 @@
-// The operator's deny list on a running service: nothing is relayed for its addresses, and what they send waits for the
-// merchant, who sees it and may attach it.
+// The operator's deny list on a running service: nothing is relayed for its addresses, and their transfers wait for the
+// merchant, who sees them and may attach them.
 
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs"
@@ -51,7 +51,7 @@ const statement = async () => {
   )
   return body
 }
-/** Writes the list, and waits until it is in force. */
+/** Writes the list, and waits until it takes effect. */
 const deny = async (...addresses: ReadonlyArray<string>) => {
   writeFileSync(file, `# Sanctions\n${addresses.map((one) => one.toLowerCase()).join("\n")}\n`)
   const date = statSync(file).mtime.toISOString()
@@ -59,7 +59,7 @@ const deny = async (...addresses: ReadonlyArray<string>) => {
 }
 const statusOf = async (id: string) =>
   (await world.call("GET", `/payments/${id}`, world.keys[world.env].secret)).body.payment.status
-/** The account's transfer, once it is listed as a denied one. */
+/** The account's transfer, once it is listed as denied. */
 const listedOf = async ({ address }: PrivateKeyAccount) => {
   const listed = async () =>
     (await person.call("GET", `${dashboard}/incoming-transfers`)).body.transfers.find(
@@ -80,7 +80,7 @@ const settle = async (buyer: PrivateKeyAccount) => {
 }
 
 describe("an address on the operator's deny list", () => {
-  test("put on it while the service runs is relayed nothing, as payer and as receiver, and sent no test funds", async () => {
+  test("is relayed nothing, as payer and as receiver, and gets no test funds, once it is added", async () => {
     const [buyer, other] = [await world.payer(), await world.payer()]
     const id = await openPayment(world, "1")
     const signed = await signTerms(world, id, buyer)
@@ -93,7 +93,7 @@ describe("an address on the operator's deny list", () => {
       "RELAY_UNAVAILABLE",
       "declined"
     ])
-    // A buyer is told nothing of a list.
+    // The buyer's error does not mention a list.
     expect(JSON.stringify(refused.body)).not.toMatch(/deny|denied|sanction/i)
     expect(await settle(buyer)).toEqual(["relay_address_denied", "relay_address_denied", ""])
     const buyerDidToken = await createDidToken(buyer, {
@@ -112,7 +112,7 @@ describe("an address on the operator's deny list", () => {
     expect([broadcasts(world), await statusOf(id)]).toEqual([sent, "pending"])
   })
 
-  test("pays nothing by a transfer until the merchant attaches it; the books add up and name the list's date", async () => {
+  test("pays by a transfer only once the merchant attaches it; the books balance and have the list's date", async () => {
     const buyer = await world.payer()
     await deny(buyer.address)
     const before = (await statement()).statement
@@ -147,7 +147,7 @@ describe("an address on the operator's deny list", () => {
     expect(await statusOf(id)).toBe("settled")
   })
 
-  test("whose signature is on its way when it is listed is told to wait, and is settled by attaching", async () => {
+  test("that is added while its signature is on its way is told to wait, and settled by attaching", async () => {
     await deny()
     const buyer = await world.payer()
     const id = await openPayment(world, "1")
@@ -169,7 +169,7 @@ describe("an address on the operator's deny list", () => {
     expect(await world.balanceOf(buyer.address)).toBe(1_000_000_000n - price)
   })
 
-  test("whose signature somebody else has used is told to wait, on each request, and is settled by attaching", async () => {
+  test("whose signature somebody else has used is told to wait, on each request, and settled by attaching", async () => {
     await deny()
     const buyer = await world.payer()
     const id = await openPayment(world, "1")

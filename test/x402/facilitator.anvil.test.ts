@@ -1,5 +1,5 @@
-// The facilitator against anvil and the real USDC: every reason of the reference, each kind of
-// signature, and what bad networks and several askers do to a settlement.
+// The facilitator against anvil and the real USDC: every reason of the reference, each kind of signature, and
+// settlements with bad networks and several callers.
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { encodeAbiParameters, type Hex } from "viem"
@@ -58,7 +58,7 @@ describe("x402 facilitator", () => {
     }>
   const broadcasts = () => world.node.calls.filter((method) => method === "eth_sendRawTransaction").length
 
-  test("says what it takes: `exact` on its network, in the versions that name it, and who relays", async () => {
+  test("lists what it supports: `exact` on its network, in the versions that name it, and the relayer", async () => {
     const { body } = await world.call("GET", "/x402/supported", world.keys[world.env].secret)
     expect(body.kinds).toEqual(
       versions.map((x402Version) => ({
@@ -77,7 +77,7 @@ describe("x402 facilitator", () => {
 
   for (const version of versions) {
     const bodyOf = version === 1 ? bodyV1 : bodyV2
-    test(`version ${version}: settles, tells the merchant once, and gives its success once`, async () => {
+    test(`version ${version}: settles, notifies the merchant once, and returns success once`, async () => {
       const account = await world.payer()
       const before = await world.balanceOf(receiver)
       const body = bodyOf(await world.authorize(account, amount))
@@ -101,7 +101,7 @@ describe("x402 facilitator", () => {
         payerType: "agent",
         amount: "1.50",
         payerAddress: account.address,
-        // Version 1 names the resource in the merchant's requirements; in version 2 it is the payer's word.
+        // In version 1 the merchant's requirements contain the resource; in version 2 the payer's payload does.
         intentUrl: version === 1 ? "https://api.example.com/weather" : world.baseUrl,
         reportedTransactionId: first.body.transaction
       })
@@ -112,7 +112,7 @@ describe("x402 facilitator", () => {
   const isDelivered = (transactionId: string) =>
     world.delivered.some((one) => one.transactionId === transactionId)
 
-  // Reasons of the reference facilitator, under its own names; judgeExact.test.ts has those that take no chain.
+  // The reference facilitator's reasons, under its own names; judgeExact.test.ts has those that need no chain.
   const refusals: ReadonlyArray<{
     readonly reason: string
     readonly name: string
@@ -239,7 +239,7 @@ describe("x402 facilitator", () => {
   }
 
   for (const { reason, name, body, usdc: funds } of refusals) {
-    test(`${reason}: ${name}; nothing is sent and no payment appears`, async () => {
+    test(`${reason}: ${name}; nothing is sent and no payment is created`, async () => {
       const account = await world.payer(funds)
       const sent = await body(account)
       const known = (await payments()).length
@@ -262,7 +262,7 @@ describe("x402 facilitator", () => {
     expect(answer.body).toMatchObject({ success: false, errorReason: "invalid_exact_evm_network_mismatch" })
   })
 
-  test("what is not x402 is refused with the place that is wrong", async () => {
+  test("input that is not x402 is refused with the place that is wrong", async () => {
     const answer = await settle({
       x402Version: 2,
       paymentPayload: {},
@@ -308,10 +308,10 @@ describe("x402 facilitator", () => {
       .sendTransaction({ to: create2Factory, data: create2Call(creation) })
     await world.chain.publicClient.waitForTransactionReceipt({ hash })
   }
-  /** ERC-6492: what to call to deploy the wallet, the inner signature, and the magic suffix. */
+  /** ERC-6492: the call that deploys the wallet, the inner signature, and the magic suffix. */
   const wrap = (creation: Hex) => (signature: Hex) =>
     `${encodeAbiParameters([{ type: "address" }, { type: "bytes" }, { type: "bytes" }], [create2Factory, create2Call(creation), signature])}${"6492".repeat(16)}` as Hex
-  // A contract's signature has no fixed length; this one is told from an account's by its length.
+  // A contract's signature has no fixed length; here the length distinguishes it from an account's.
   const lengthen = (signature: Hex): Hex => `${signature}00`
 
   test("ERC-1271: a deployed contract wallet pays", async () => {
@@ -325,7 +325,7 @@ describe("x402 facilitator", () => {
     expect((await verify(bad)).body.isValid).toBe(false)
   })
 
-  test("ERC-6492: a wallet that is not deployed yet is deployed with its payment, in one transaction", async () => {
+  test("ERC-6492: an undeployed wallet is deployed with its payment, in one transaction", async () => {
     const { creation, wallet, sign } = await contractWallet()
     const body = bodyV2(await sign(wrap(creation)))
     expect<unknown>((await verify(body)).body).toEqual({ isValid: true, payer: wallet })
@@ -335,7 +335,7 @@ describe("x402 facilitator", () => {
     expect(await world.balanceOf(wallet)).toBe(0n)
   })
 
-  test("one authorization pays for one resource: the same for another is refused", async () => {
+  test("one authorization pays for one resource: the same one for another is refused", async () => {
     const account = await world.payer()
     const payload = await world.authorize(account, amount)
     const first = versions.includes(1) ? bodyV1(payload) : bodyV2(payload)
@@ -368,7 +368,7 @@ describe("x402 facilitator", () => {
     expect(await world.balanceOf(receiver)).toBe(before + amount)
   })
 
-  test("a node that is down during the broadcast: pending, and finished when it is back", async () => {
+  test("a node that is down during the broadcast: pending, and completed when it is back", async () => {
     const account = await world.payer()
     const body = bodyV2(await world.authorize(account, amount))
     world.node.behave((method) =>
@@ -378,7 +378,7 @@ describe("x402 facilitator", () => {
     expect(first.body).toMatchObject({ success: false, errorReason: "settlement_pending" })
     expect(first.body.transaction).toStartWith("0x")
     world.node.behave(() => undefined)
-    // Nobody asks again: the reconciler brings it to its end.
+    // No request is repeated: the reconciler completes it.
     for (let wait = 0; wait < 200 && !(await payments()).some(isFirst(first.body.transaction)); wait++) {
       await Bun.sleep(100)
     }
@@ -387,7 +387,7 @@ describe("x402 facilitator", () => {
   const isFirst = (transactionId: string) => (payment: { readonly reportedTransactionId?: string }) =>
     payment.reportedTransactionId === transactionId
 
-  test("a transaction whose status is good but that moved nothing is not a payment", async () => {
+  test("a transaction with a good status that moved nothing is not a payment", async () => {
     const account = await world.payer()
     const body = bodyV2(await world.authorize(account, amount))
     world.node.behave((method) =>
@@ -403,7 +403,7 @@ describe("x402 facilitator", () => {
     expect(answer.body.errorReason).toBe("invalid_exact_evm_transfer_event_mismatch")
   }, 180_000)
 
-  test("an address that has become another merchant's takes no money of the former one's resources", async () => {
+  test("an address that has moved to another merchant receives no payments for the former one's resources", async () => {
     const owner = privateKeyToAccount(generatePrivateKey())
     const payTo = Address.make(owner.address)
     const former = await signUp(world.baseUrl, payTo)

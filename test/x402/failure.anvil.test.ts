@@ -1,5 +1,5 @@
-// A settlement has failed when the chain says so: while its authorization can still move, it is
-// undecided, whatever a caller was told meanwhile.
+// A settlement fails only when the chain shows it: while its authorization can still move money it is undecided,
+// whatever a caller was told.
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import type { PrivateKeyAccount } from "viem/accounts"
@@ -15,7 +15,7 @@ const down = { raw: new Response("", { status: 503 }) }
 
 const world = await x402World()
 
-describe("what has failed", () => {
+describe("the outcome of a settlement", () => {
   const settle = (payload: Payload) =>
     world.call("POST", "/x402/settle", world.keys[world.env].secret, bodyV2(payload, amount))
   const settlementOf = async (account: PrivateKeyAccount) => {
@@ -35,7 +35,7 @@ describe("what has failed", () => {
   }
 
   for (const gap of [100, 300, 500, 700, 900]) {
-    test(`settled twice ${gap} ms apart, the first broadcast refused: what has moved is a payment`, async () => {
+    test(`settled twice ${gap} ms apart, the first broadcast refused: if money moved, it is a payment`, async () => {
       const account = await world.payer()
       const payload = await world.authorize(account, amount)
       let offered = 0
@@ -58,7 +58,7 @@ describe("what has failed", () => {
         ]).toContain(body.errorReason)
       }
       if (told.length === 2) {
-        // Whoever has the signature may still use it.
+        // The holder of the signature may still use it.
         expect(await settlementOf(account)).toMatchObject({ status: "pending", due: true })
         await relayElsewhere(world, payload)
         await until(() => isSettled(account), 40_000)
@@ -67,7 +67,7 @@ describe("what has failed", () => {
     }, 180_000)
   }
 
-  test("a refused broadcast is told, its nonce is filled, and another try goes through", async () => {
+  test("a refused broadcast is reported, its nonce is filled, and another attempt succeeds", async () => {
     const account = await world.payer()
     const payload = await world.authorize(account, amount)
     let offered = 0
@@ -92,7 +92,7 @@ describe("what has failed", () => {
     expect(await world.balanceOf(account.address)).toBe(funds - amount)
   }, 180_000)
 
-  test("ours reverts since another relayed it first, and the node lags a block behind our receipt: it settles", async () => {
+  test("if the service's transaction reverts because another relayed first, and the node lags, it settles", async () => {
     const account = await world.payer()
     const payload = await world.authorize(account, amount)
     let raced: Promise<unknown> | undefined
@@ -106,7 +106,7 @@ describe("what has failed", () => {
       }
       if (!lags) return undefined
       const [first, tag] = params
-      // The node is two blocks behind what it has told of receipts.
+      // The node is two blocks behind the receipts that it has shown.
       if (method === "eth_getBlockByNumber" && first === "latest") {
         const number = (await world.chain.publicClient.getBlockNumber()) - 2n
         const block = await world.chain.publicClient.getBlock({ blockNumber: number })
@@ -142,7 +142,7 @@ describe("what has failed", () => {
     await cancel(world, account, payload)
     world.node.behave(() => undefined)
     await waiting
-    // A reorganisation may still take the cancellation back: callers are told, and the chain decides.
+    // A reorganisation may still undo the cancellation: callers are told that it failed, and the chain decides.
     await until(
       async () => (await settlementOf(account))?.["told_reason"] === "invalid_exact_evm_nonce_already_used",
       20_000
@@ -177,7 +177,7 @@ describe("what has failed", () => {
       })
       return { result: (await response.json()).result }
     }
-    // The node tells of 20,000 empty blocks on top of anvil's.
+    // The node shows 20,000 empty blocks on top of anvil's.
     const head = await world.chain.publicClient.getBlock()
     const top = head.number + 20_000n
     const empty = (number: bigint) => ({
@@ -192,14 +192,14 @@ describe("what has failed", () => {
       }
       if (method === "eth_getLogs") {
         const { fromBlock, toBlock } = Object(first)
-        // One block by its hash is what the reader of transfers asks for.
+        // The reader of transfers queries one block by its hash.
         if (fromBlock === undefined) return undefined
         if (BigInt(toBlock) - BigInt(fromBlock) > 10_000n)
           return { error: { code: -32000, message: "range too large" } }
         if (BigInt(fromBlock) > head.number) return { result: [] }
         return logs({ ...Object(first), toBlock: "latest" })
       }
-      // State of the blocks on top is anvil's.
+      // The state of the blocks on top equals anvil's.
       return method === "eth_call" && BigInt(second === "latest" ? 0 : String(second)) > head.number
         ? { result: `0x${"00".repeat(31)}01` }
         : undefined
@@ -207,7 +207,7 @@ describe("what has failed", () => {
     await until(() => isSettled(account), 60_000)
   }, 180_000)
 
-  test("unused: failed once a block after its time says so, and not before", async () => {
+  test("unused: failed once a block after its time shows it, and not before", async () => {
     const account = await world.payer()
     const { timestamp } = await world.chain.publicClient.getBlock()
     const now = BigInt(Math.floor(Date.now() / 1000))
@@ -221,7 +221,7 @@ describe("what has failed", () => {
     })
     expect((await settle(payload)).body.errorReason).toBe("relay_wallet_empty")
     await Bun.sleep(22_000)
-    // Time has passed, but no block says so.
+    // Time has passed, but no block shows it.
     expect(await settlementOf(account)).toMatchObject({
       status: "pending",
       told_reason: "relay_wallet_empty"

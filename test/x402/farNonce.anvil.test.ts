@@ -1,5 +1,5 @@
-// A settlement whose transaction lies behind nonces that no block will come to: it ends with its authorization's time,
-// and the payment is others' again.
+// A settlement whose transaction is behind nonces that no block will reach: it ends when its authorization expires, and
+// the payment is free for others again.
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { headerOf, openPayment, payPath, rowsOf, until } from "./payloads.ts"
@@ -10,7 +10,7 @@ const world = await x402World()
 
 const price = 10_000_000n
 
-test("an authorization that is over holds no payment, though its transaction is in no block yet", async () => {
+test("an expired authorization does not hold a payment, even if its transaction is in no block yet", async () => {
   const id = await openPayment(world, "10")
   const [stuck, other] = [await world.payer(price), await world.payer(price)]
   const now = BigInt(Math.floor(Date.now() / 1000))

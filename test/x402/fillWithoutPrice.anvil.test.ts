@@ -1,4 +1,4 @@
-// What is not wanted any more is filled also where a node fails to say the price at that moment.
+// An unwanted transaction's nonce is filled even if a node fails to return the price at that moment.
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { encodeFunctionData, erc20Abi, type Hex, keccak256 } from "viem"
@@ -15,7 +15,7 @@ const { chainId, usdc } = moneyNetwork
 
 const world = await x402World({
   TESTNET_CONFIRMATIONS: "1",
-  // Gas is dear here, and no bound is in its way.
+  // Gas is expensive here, and no limit applies.
   ...Object.fromEntries(
     Object.values(moneyNetwork.relayWei).map(({ setting }) => [setting, String(10n ** 19n)])
   )
@@ -51,7 +51,7 @@ describe("an authorization whose payment another wallet has paid", () => {
   }
 
   for (const fails of [false, true])
-    test(`its nonce is filled, the price ${fails ? "untold for a moment" : "told"}: the wallet pays nothing`, async () => {
+    test(`its nonce is filled, the price ${fails ? "unknown for a moment" : "known"}: the wallet pays nothing`, async () => {
       const [first, second] = [await world.payer(price), await world.payer(price)]
       const id = await openPayment(world, "10.00")
       await rpc("evm_setAutomine", false)
@@ -59,7 +59,7 @@ describe("an authorization whose payment another wallet has paid", () => {
       const answer = world.call("GET", payPath(world, id), undefined, undefined, await signed(first))
       await until(async () => (await relayed())?.["nonce"] !== nonce)
       await Bun.sleep(300)
-      // Gas becomes dear: what is signed waits, and somebody else pays at once.
+      // Gas becomes expensive: the signed transaction waits, and somebody else pays at once.
       const dear = 10n ** 12n
       const raw = await rawTransfer(second)
       await rpc("eth_sendRawTransaction", raw)
@@ -76,7 +76,7 @@ describe("an authorization whose payment another wallet has paid", () => {
       expect(await statusOf(id)).toBe("settled")
       await until(async () => (await relayed())?.["versions"] === 2, 30_000)
       await Bun.sleep(500)
-      // As geth's, the node's pool has kept what was offered while gas was dear; anvil's has not.
+      // Like geth's, the node's pool still has the offer from when gas was expensive; anvil's has not.
       await mineAt(10n ** 9n)
       const [{ original } = {}] = await rowsOf(
         world,
@@ -87,7 +87,7 @@ describe("an authorization whose payment another wallet has paid", () => {
       world.node.behave(() => undefined)
       // The filler is broadcast again and again, before the next block.
       await Bun.sleep(9_000)
-      // And cheap again.
+      // Gas is cheap again.
       for (let block = 0; block < 20; block++) {
         await mineAt(10n ** 9n)
         await Bun.sleep(500)

@@ -1,5 +1,5 @@
-// What payers send: numbers out of range, long addresses, signatures of contract wallets in
-// whatever form their code wants.
+// Input from payers: numbers out of range, long addresses, signatures of contract wallets in whatever form their code
+// needs.
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { concat, encodeAbiParameters, type Hex, pad, parseSignature, toHex } from "viem"
@@ -15,7 +15,7 @@ setDefaultTimeout(60_000)
 const amount = 10_000n
 const random = () => toHex(crypto.getRandomValues(new Uint8Array(32)))
 
-/** Code whose `isValidSignature` accepts 65 bytes alone: this r, any s, and exactly this v. */
+/** Code whose `isValidSignature` accepts only 65 bytes: this r, any s, and exactly this v. */
 const particularWallet = (r: Hex, v: number): Hex =>
   assemble(`
     0xa4 CALLDATALOAD 0xf8 SHR ${toHex(v, { size: 1 })} EQ
@@ -30,14 +30,14 @@ const particularWallet = (r: Hex, v: number): Hex =>
 
 const world = await x402World()
 
-describe("what payers send", () => {
+describe("input from payers", () => {
   const ask = (endpoint: "settle" | "verify", body: unknown) =>
     world.call("POST", `/x402/${endpoint}`, world.keys[world.env].secret, body)
   const newest = async () =>
     (await world.call("GET", "/payments?limit=1", world.keys[world.env].secret)).body.payments[0]
 
   for (const field of ["value", "validAfter", "validBefore"]) {
-    test(`${field} beyond 256 bits is a 400 that names its place, in either version and on a payment's own address`, async () => {
+    test(`${field} beyond 256 bits is a 400 with its place, in either version and on a payment's own address`, async () => {
       const account = await world.payer(0n)
       const signed = await world.authorize(account, amount)
       const tooLarge = (10n ** 78n - 1n).toString()
@@ -61,13 +61,13 @@ describe("what payers send", () => {
     })
   }
 
-  test("an authorization without an end settles: its last second is the largest number there is", async () => {
+  test("an authorization without an end settles: its end is the largest possible number", async () => {
     const account = await world.payer()
     const payload = await world.authorize(account, amount, { validAfter: 0n, validBefore: 2n ** 256n - 1n })
     expect((await ask("settle", bodyV2(payload, amount))).body.success).toBe(true)
   })
 
-  test("on a payment's own address it may be good for minutes: while it is, it holds the payment", async () => {
+  test("on a payment's own address such an authorization is refused, because it would hold the payment", async () => {
     const account = await world.payer()
     const id = await openPayment(world, "0.01")
     const payload = await world.authorize(account, amount, { validBefore: 2n ** 256n - 1n })
@@ -76,10 +76,10 @@ describe("what payers send", () => {
     expect<unknown>(answer.body.error).toBe("invalid_exact_evm_payload_authorization_valid_before")
   })
 
-  test("a resource whose encoding is too long is cut to what fits", async () => {
+  test("a resource whose encoding is too long is cut to the limit", async () => {
     const query = `https://api.example.com/weather?${"ü".repeat(1_400)}`
     const path = `https://api.example.com/${"ü".repeat(1_400)}`
-    // Only version 1 names a resource that is shown.
+    // Only version 1 contains a resource that is shown.
     for (const [resource, shown] of firstVersion === 1
       ? [
           [query, "https://api.example.com/weather"],
@@ -95,14 +95,14 @@ describe("what payers send", () => {
     expect((await ask("settle", bodyV2(payload, amount, {}, described))).body.success).toBe(true)
   })
 
-  test("in version 2 the payer's word for the resource is nobody's intentUrl", async () => {
+  test("in version 2 the payer's resource does not become the intentUrl", async () => {
     const payload = await world.authorize(await world.payer(), amount)
     const described = { resource: { url: "https://shop.example/orders/1042", description: "", mimeType: "" } }
     expect((await ask("settle", bodyV2(payload, amount, {}, described))).body.success).toBe(true)
     expect((await newest())?.intentUrl).toBe(world.baseUrl)
   })
 
-  test("an account's signature in compact parity form pays as the other does", async () => {
+  test("an account's signature in compact parity form pays like the usual form", async () => {
     const account = await world.payer()
     const signed = await world.authorize(account, amount)
     const parity = Number.parseInt(signed.signature.slice(-2), 16) - 27
@@ -110,7 +110,7 @@ describe("what payers send", () => {
     expect((await ask("settle", bodyV2({ ...signed, signature }, amount))).body.success).toBe(true)
   })
 
-  /** Order of secp256k1 (SEC 2, 2.4.1). */
+  /** The order of secp256k1 (SEC 2, 2.4.1). */
   const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
   const zero = pad("0x00")
   const undeployed = (factory: Hex): Hex =>
@@ -161,7 +161,7 @@ describe("what payers send", () => {
     ["Safe's contract owner, v = 0", 0, random()],
     ["plain, v = 27", 27, random()]
   ] as const) {
-    test(`a contract wallet's 65 bytes reach its code as they are: ${name}`, async () => {
+    test(`a contract wallet's 65 bytes reach its code unchanged: ${name}`, async () => {
       const wallet = Address.make(privateKeyToAddress(generatePrivateKey()))
       const r = random()
       await Effect.runPromise(world.chain.rpc("anvil_setCode", [wallet, particularWallet(r, v)]))

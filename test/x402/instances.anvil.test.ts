@@ -1,5 +1,4 @@
-// Two instances on one Postgres: whatever meets on a settlement, it is relayed once and its
-// success is given once.
+// Two instances on one Postgres: whatever coincides, a settlement is relayed once and its success is returned once.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Layer, Scope } from "effect"
@@ -62,7 +61,7 @@ describe("two instances", () => {
        WHERE s.payer = '\\x${payer.slice(2)}'`
     )
 
-  test("one authorization, asked forty times at both: one transaction, one success", async () => {
+  test("one authorization, sent forty times to both: one transaction, one success", async () => {
     const account = await world.payer()
     const body = bodyV2(await world.authorize(account, amount), amount)
     const answers = await Promise.all(Array.from({ length: 40 }, (_, index) => settleAt(index, body)))
@@ -70,7 +69,7 @@ describe("two instances", () => {
     expect(await relayedOf(account.address)).toEqual([{ outcome: "moved" }])
   }, 180_000)
 
-  test("twenty payers at both: each nonce of the relaying wallet is used once, each payer pays once", async () => {
+  test("twenty payers at both: each nonce of the relayer wallet is used once, each payer pays once", async () => {
     const accounts = await Array.fromAsync({ length: 20 }, () => world.payer())
     const before = await world.balanceOf(receiver)
     const answers = await Promise.all(
@@ -83,7 +82,7 @@ describe("two instances", () => {
   }, 180_000)
 
   for (let round = 0; round < 6; round++) {
-    test(`headers at both and a transfer, all at once, round ${round}: what has come is one payment's or named as a second`, async () => {
+    test(`headers at both and a transfer, all at once, round ${round}: money pays the payment once, or is listed as a second`, async () => {
       const id = await openPayment(world, "1")
       const before = await world.balanceOf(receiver)
       const buyer = await world.payer()
@@ -120,7 +119,7 @@ describe("two instances", () => {
         )
         return open === undefined
       }, 40_000)
-      // Of the authorizations at most one was ever relayed; where the transfer came first, none.
+      // At most one authorization was relayed; none if the transfer came first.
       const moved = await rowsOf(
         world,
         `SELECT s.status, s.error_reason FROM x402_settlements s JOIN wallet_transactions t ON t.reference = s.id
@@ -140,7 +139,7 @@ describe("two instances", () => {
     (await world.call("GET", `/payments/${id}`, world.keys[world.env].secret)).body.payment.status
 
   for (const held of ["eth_estimateGas", "eth_sendRawTransaction"]) {
-    test(`kill -9 while a signature waits for ${held}: another process pays it, once`, async () => {
+    test(`kill -9 while a signature waits for ${held}: another process settles it, once`, async () => {
       const inside = Effect.runSync(Scope.make())
       const within = <A>(effect: Effect.Effect<A, unknown, Scope.Scope>) =>
         Effect.runPromise(Effect.orDie(Scope.provide(effect, inside)))
@@ -187,7 +186,7 @@ describe("two instances", () => {
            FROM x402_settlements s WHERE payment_id = '${id}' AND payer_type = 'human'`
         )
         expect(stored).toEqual([{ signed: held === "eth_sendRawTransaction" ? 1 : 0 }])
-        // The request that died was to be followed up after 20 seconds, what it signed sent again after 5.
+        // The dead request would be followed up after 20 seconds, its signed transaction sent again after 5.
         await rowsOf(world, `UPDATE x402_settlements SET next_look_at = now() WHERE payment_id = '${id}'`)
         await rowsOf(
           world,
@@ -202,7 +201,7 @@ describe("two instances", () => {
     })
   }
 
-  test("a link that is paid once, opened at both forty times: one payment", async () => {
+  test("a link that is paid once, opened at both instances forty times: one payment", async () => {
     const made = await world.call("POST", "/payment-links", world.keys[world.env].secret, {
       description: "Chess lesson",
       amount: "1.00",
@@ -230,7 +229,7 @@ describe("two instances", () => {
     expect(new Set(ids).size).toBe(1)
   })
 
-  test("a link's payment that somebody tried to pay is not replaced once it has failed", async () => {
+  test("a link's payment that somebody tried to pay is not replaced after it failed", async () => {
     const made = await world.call("POST", "/payment-links", world.keys[world.env].secret, {
       description: "Chess lesson",
       amount: "1.00",
@@ -251,7 +250,7 @@ describe("two instances", () => {
     await fail(first)
     const second = await paymentOf()
     expect(second).not.toBe(first)
-    // Announced, and never heard of again: its transfer may still come.
+    // Announced, and never heard of again: its transfer may still arrive.
     await rowsOf(
       world,
       `INSERT INTO payment_attempts (id, payment_id, payer_address, method, block_number, announced_at, closed_at, closed_reason)
@@ -334,7 +333,7 @@ describe("two instances", () => {
       expect(await attach(transferId, id)).toBe("settled")
     })
 
-    test("keeps a signature for the payment from being sent", async () => {
+    test("stops a signature for the payment from being sent", async () => {
       const transferId = await strangers()
       const id = await openPayment(world, "1")
       const buyer = await world.payer(amount)
@@ -362,7 +361,7 @@ describe("two instances", () => {
     })
   })
 
-  test("a signature that somebody else brings onto the chain, and nobody hands in, pays its payment", async () => {
+  test("a signature that somebody else submits to the chain, and nobody hands in, pays its payment", async () => {
     const [id, other] = [await openPayment(world, "1"), await openPayment(world, "1")]
     const buyer = await world.payer(amount)
     const signed = await signTerms(world, id, buyer)

@@ -1,4 +1,4 @@
-// A nonce that one of three nodes invents is not the one that a wallet is asked to send with.
+// A wallet is not asked to use a nonce that one of three nodes invents.
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { createDidToken } from "../../src/payments/buyers/createDidToken.ts"
 import { openPayment } from "./payloads.ts"
@@ -8,7 +8,7 @@ setDefaultTimeout(90_000)
 const world = await x402World({}, 3)
 
 for (const tag of ["pending", "latest"])
-  test(`a ${tag} nonce that one node of three invents is not the one that a wallet is asked to use`, async () => {
+  test(`a wallet is not asked to use a ${tag} nonce that one node of three invents`, async () => {
     const account = await world.payer()
     const id = await openPayment(world, "1")
     world.node.behave((method, params) =>
@@ -22,7 +22,7 @@ for (const tag of ["pending", "latest"])
         id
       }),
       method: "transfer",
-      // What the wallet itself says, as the checkout announces it.
+      // The wallet's own nonce, as the checkout announces it.
       nonce: 0
     })
     world.node.behave(() => undefined)

@@ -1,4 +1,4 @@
-// A receipt of failure that one of three nodes invents fails nothing.
+// A failed receipt that one of three nodes invents does not fail a settlement.
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { isHex, keccak256 } from "viem"
@@ -8,14 +8,14 @@ import { x402World } from "./x402World.ts"
 setDefaultTimeout(90_000)
 const world = await x402World({}, 3)
 
-test("a receipt that one node of three invents fails no settlement: its payer is charged once", async () => {
+test("a failed receipt that one node of three invents fails no settlement: its payer is charged once", async () => {
   const amount = 10_000n
   const account = await world.payer(10n * amount)
   const settle = (payload: object) =>
     world.call("POST", "/x402/settle", world.keys[world.env].secret, bodyV2(payload, amount))
   const automine = (on: boolean) => Effect.runPromise(world.chain.rpc("evm_setAutomine", [on]))
   const block = await world.chain.publicClient.getBlock()
-  // The liar has the transaction, as all do, and says of it what no block says.
+  // The lying node has the transaction, like all, but shows a false receipt for it.
   const sent = new Set<string>()
   world.node.behave((method, params) => {
     if (method === "eth_sendRawTransaction") sent.add(keccak256(isHex(params[0]) ? params[0] : "0x"))

@@ -1,5 +1,5 @@
-// An authorization that somebody has brought onto the chain hours before it is handed in, while the reader of
-// the chain was behind.
+// An authorization that somebody submitted to the chain hours before it is handed in, while the reader of the chain was
+// behind.
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { toHex } from "viem"
@@ -13,8 +13,8 @@ setDefaultTimeout(90_000)
 const world = await x402World()
 
 /**
- * The chain's own blocks are eight hours old; as many have come since as two seconds each make. The node searches
- * `most` of them in one question.
+ * The chain's own blocks are eight hours old; since then a block has come every two seconds. The node searches `most`
+ * of them in one query.
  */
 const hoursLater = (head: bigint, most: bigint): Behaviour => {
   const now = BigInt(Math.floor(Date.now() / 1000))
@@ -40,7 +40,7 @@ const hoursLater = (head: bigint, most: bigint): Behaviour => {
             }
       }
       case "eth_getLogs": {
-        // The reader has not come so far.
+        // The reader has not come this far.
         if (asked.includes(transferTopic)) return { error: { code: -32_000, message: "not now" } }
         const { fromBlock, toBlock, ...rest } = Object(first)
         if (BigInt(toBlock) - BigInt(fromBlock) >= most)
@@ -57,7 +57,7 @@ const hoursLater = (head: bigint, most: bigint): Behaviour => {
 }
 
 for (const most of [10_000n, 2_000n])
-  test(`an authorization that was used hours before it is handed in settles its payment, by a node that searches ${most} blocks`, async () => {
+  test(`an authorization used hours before it is handed in settles its payment, with a node that searches ${most} blocks`, async () => {
     const account = await world.payer()
     const id = await openPayment(world, "1")
     const { publishable } = world.keys[world.env]

@@ -1,4 +1,4 @@
-// What one of three nodes says of gas, of code and of the relaying wallet keeps no payment from being made.
+// One of three nodes lies about gas, code and the relayer wallet: payments are made all the same.
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { encodeAbiParameters, toHex } from "viem"
@@ -21,13 +21,13 @@ const tells =
     method === told ? { result } : undefined
 
 for (const [name, behaviour] of [
-  ["takes more gas than is paid for", tells("eth_estimateGas", "0x989680")],
-  ["takes all the gas that is paid for", tells("eth_estimateGas", "0x27100")],
-  ["takes hardly any gas", tells("eth_estimateGas", "0x5208")],
+  ["needs more gas than is paid for", tells("eth_estimateGas", "0x989680")],
+  ["needs all the gas that is paid for", tells("eth_estimateGas", "0x27100")],
+  ["needs hardly any gas", tells("eth_estimateGas", "0x5208")],
   ["is sent by a wallet without ETH", tells("eth_getBalance", "0x0")],
   ["costs more than any wallet has", tells("eth_gasPrice", "0x3635c9adc5dea00000")]
 ] as const)
-  test(`a node of three that says that the transfer ${name} refuses nothing`, async () => {
+  test(`a node of three that says that the transfer ${name} causes no refusal`, async () => {
     const account = await world.payer()
     world.node.behave(behaviour)
     for (let time = 0; time < 4; time++) {
@@ -42,7 +42,7 @@ for (const [name, behaviour] of [
     }
   })
 
-/** By the owner of a wallet that is deployed with its first payment. */
+/** Signed by the owner of a wallet that is deployed with its first payment. */
 const undeployed = async () => {
   const owner = privateKeyToAccount(generatePrivateKey())
   const creation = erc1271Creation(Address.make(owner.address))
@@ -75,9 +75,9 @@ const undeployed = async () => {
 
 for (const [name, code] of [
   ["every address has code", "0x60"],
-  ["no address has", "0x"]
+  ["no address has code", "0x"]
 ] as const)
-  test(`a node of three that says that ${name} refuses no wallet that is still to be deployed`, async () => {
+  test(`a node of three that says that ${name} causes no refusal of an undeployed wallet`, async () => {
     const payload = await undeployed()
     world.node.behave(tells("eth_getCode", code))
     const { body } = await world.call(

@@ -1,4 +1,4 @@
-// Signed offers and receipts by the extension `offer-receipt`, read by the reference's own library.
+// Signed offers and receipts of the extension `offer-receipt`, read by the reference's own library.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { decodePaymentRequiredHeader } from "@x402/core/http"
@@ -23,7 +23,7 @@ const world = await x402World()
 describe("offers and receipts", () => {
   const addressOf = (id: string) => `${world.baseUrl}/api/v1${payPath(world, id)}`
 
-  test("a 402 carries an offer whose key the service's DID document names", async () => {
+  test("a 402 contains an offer whose key is in the service's DID document", async () => {
     const url = addressOf(await openPayment(world, "0.25"))
     const asked = await fetch(url)
     expect(asked.status).toBe(402)
@@ -40,7 +40,7 @@ describe("offers and receipts", () => {
     })
   })
 
-  test("a client that asks gets a receipt of what settled, the same each time", async () => {
+  test("a client that asks for one gets a receipt of the settlement, the same each time", async () => {
     const url = addressOf(await openPayment(world, "0.25"))
     const account = await world.payer()
     const sent: Array<Headers> = []
@@ -74,7 +74,7 @@ describe("offers and receipts", () => {
     expect(verifyReceiptSignatureJWS({ format: "jws", signature: forged })).rejects.toThrow()
   })
 
-  test("who does not ask gets none", async () => {
+  test("a client that does not ask gets none", async () => {
     const id = await openPayment(world, "0.25")
     const payload = await world.authorize(await world.payer(), 250_000n)
     const response = await fetch(addressOf(id), { headers: headerOf(payload) })

@@ -1,4 +1,4 @@
-// A facilitator's success is given once, and only for the terms that were paid.
+// A facilitator returns success once, and only for the terms that were paid.
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { bodyV1, bodyV2, firstVersion, until } from "./payloads.ts"
 import { x402World } from "./x402World.ts"
@@ -25,7 +25,7 @@ describe("one authorization, one success", () => {
       const payload = await world.authorize(account, amount)
       if (settledBefore) expect((await settle(bodyV2(payload, amount))).body.success).toBe(true)
       else {
-        // It is settled by nobody's answer: the caller gives up.
+        // It settles without an answer, because the caller gives up.
         await fetch(`${world.baseUrl}/api/v1/x402/settle`, {
           method: "POST",
           headers: {
@@ -57,7 +57,7 @@ describe("one authorization, one success", () => {
     })
   }
 
-  test("a success that nobody has had is its payer's: a known nonce under any other signature gets nothing", async () => {
+  test("an unreturned success belongs to its payer: a known nonce under another signature gets nothing", async () => {
     const account = await world.payer()
     const payload = await world.authorize(account, amount)
     const before = await world.balanceOf(account.address)
@@ -87,9 +87,9 @@ describe("one authorization, one success", () => {
     await attempt()
   }, 180_000)
 
-  test("settlement_pending is served in the end: it verifies while it waits and after, and settles once", async () => {
+  test("after settlement_pending the caller is served: it verifies while it waits and after, and settles once", async () => {
     const account = await world.payer()
-    // However slow the machine is, it is not over before the node is back.
+    // However slow the machine is, it does not expire before the node is back.
     const validBefore = BigInt(Math.floor(Date.now() / 1000) + 600)
     const body = bodyV2(await world.authorize(account, amount, { validBefore }), amount)
     world.node.behave((method) =>
@@ -97,7 +97,7 @@ describe("one authorization, one success", () => {
     )
     expect((await settle(body)).body.errorReason).toBe("settlement_pending")
     expect((await verify(body)).body.isValid).toBe(true)
-    // The payer's own: what the tests before left under way comes to the same receiver.
+    // The payer's own balance, because unfinished work of earlier tests pays the same receiver.
     const before = await world.balanceOf(account.address)
     world.node.behave(() => undefined)
     await until(async () => (await world.balanceOf(account.address)) === before - amount, 60_000)
@@ -108,7 +108,7 @@ describe("one authorization, one success", () => {
     expect((await settle(body)).body.errorReason).toBe(nonceUsed)
   }, 180_000)
 
-  test("a lost answer is repeated to the merchant's own key, and to no other", async () => {
+  test("a lost answer is repeated for the merchant's own key, and for no other", async () => {
     const account = await world.payer()
     const body = bodyV2(await world.authorize(account, amount), amount)
     const mine = { "quittance-idempotency-key": "order-1042" }
@@ -125,7 +125,7 @@ describe("one authorization, one success", () => {
     expect(malformed.body.error.details?.[0]?.path).toBe("header.quittance-idempotency-key")
   })
 
-  test("the payer's identifier repeats nothing, unless the merchant's server says that it serves one once", async () => {
+  test("the payer's identifier repeats an answer only if the merchant's server promises to serve it once", async () => {
     const account = await world.payer()
     const extensions = {
       "payment-identifier": { info: { required: false, id: "pay_0123456789abcdef" }, schema: {} }

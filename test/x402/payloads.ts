@@ -1,4 +1,4 @@
-// What x402 servers and clients send to the service, in both versions.
+// Requests of x402 servers and clients to the service, in both versions.
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { createWalletClient, erc20Abi, type Hex, http } from "viem"
@@ -6,6 +6,7 @@ import type { PrivateKeyAccount } from "viem/accounts"
 import { Address, type Env, TransactionHash } from "../../src/domain/Chain.ts"
 import { createDidToken } from "../../src/payments/buyers/createDidToken.ts"
 import { authorizationAbi, authorizationTypes, domainOf } from "../../src/x402/Authorization.ts"
+import { isTrue, stateData } from "../../src/x402/AuthorizationChain/nodeAuthorization.ts"
 import { moneyNetwork } from "../support/moneyNetwork.ts"
 import { type Answer, receiver, requirementsV1, requirementsV2, type X402World } from "./x402World.ts"
 
@@ -13,7 +14,7 @@ const usdc = moneyNetwork.usdc.address
 
 export type Payload = Awaited<ReturnType<X402World["authorize"]>>
 
-/** The body of `verify` and `settle` by version 2; `outer` adds to the payment. */
+/** The body of `verify` and `settle` in version 2; `outer` extends the payment. */
 export const bodyV2 = (
   payload: object,
   amount: bigint,
@@ -42,7 +43,7 @@ export const bodyV1 = (payload: object, amount: bigint, changes: Readonly<Record
 export const versions: ReadonlyArray<1 | 2> = moneyNetwork.x402[1] === undefined ? [2] : [1, 2]
 export const [firstVersion = 2] = versions
 
-/** The header with which a payment's x402 address is asked, by the first version that the network has. */
+/** The header that requests a payment's x402 address, in the first version that the network has. */
 export const headerOf = (payload: Payload, amount?: bigint): Readonly<Record<string, string>> => {
   const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64")
   if (firstVersion === 1)
@@ -53,7 +54,7 @@ export const headerOf = (payload: Payload, amount?: bigint): Readonly<Record<str
   return { "payment-signature": encoded(paymentPayload) }
 }
 
-/** What a 402 requires, as an agent hands it in, by the first version that the network has. */
+/** The requirements of a 402, as an agent hands them in, in the first version that the network has. */
 export const requiredBy = ({
   body,
   headers
@@ -81,10 +82,10 @@ export const openPayment = async (
 export const payPath = (world: X402World, id: string, env: Env = moneyNetwork.env) =>
   `/payments/${id}/x402?pk=${world.keys[env].publishable}`
 
-/** A bound of wei that takes some payments by signature, and not thirty. */
+/** A limit in wei that allows some payments by signature, but not thirty. */
 export const someRelayedWei = 1_500_000_000_000_000n + moneyNetwork.postingGas * 4_000_000_000n
 
-/** Asks until it holds, for so long and what a reader that idles may take beside. */
+/** Repeats until the condition holds, for this long plus the time that an idle reader may take. */
 export const until = async (condition: () => Promise<boolean>, millis = 15_000) => {
   const end = Date.now() + millis + moneyNetwork.pollMillis.idle
   while (Date.now() < end) {
@@ -92,6 +93,18 @@ export const until = async (condition: () => Promise<boolean>, millis = 15_000) 
     await Bun.sleep(100)
   }
   throw new Error("the condition did not come true in time")
+}
+
+/** Waits until a nonce is used, and mines this many blocks after it, so that no reorganisation undoes it. */
+export const outlastSpending = async (
+  world: X402World,
+  { from, nonce }: { readonly from: string; readonly nonce: Hex }
+): Promise<void> => {
+  const data = stateData(Address.make(from), nonce)
+  await until(async () =>
+    isTrue(String(await Effect.runPromise(world.chain.rpc("eth_call", [{ to: usdc, data }, "latest"]))))
+  )
+  await Effect.runPromise(world.chain.mine(20_000 / moneyNetwork.blockMillis))
 }
 
 /** A plain transfer of the account, mined. */
@@ -117,7 +130,7 @@ export const transfer = async (
   return hash
 }
 
-/** Reports a transfer as a checkout does. */
+/** Reports a transfer like a checkout. */
 export const report = async (
   world: X402World,
   id: string,
@@ -152,11 +165,11 @@ export const rowsOf = (world: X402World, query: string): Promise<ReadonlyArray<R
     )
   )
 
-/** How many transactions the service has offered to its node. */
+/** The number of transactions that the service has broadcast to its node. */
 export const broadcasts = (world: X402World) =>
   world.node.calls.filter((method) => method === "eth_sendRawTransaction").length
 
-/** Somebody else puts an authorization on the chain. */
+/** Somebody else submits an authorization to the chain. */
 export const relayElsewhere = async (
   world: X402World,
   { signature, authorization }: Payload
@@ -179,7 +192,7 @@ export const relayElsewhere = async (
   return hash
 }
 
-/** The payer makes an authorization useless. */
+/** The payer cancels an authorization. */
 export const cancel = async (world: X402World, account: PrivateKeyAccount, { authorization }: Payload) => {
   const nonce = TransactionHash.make(authorization["nonce"] ?? "")
   const signature = await account.signTypedData({
@@ -197,7 +210,7 @@ export const cancel = async (world: X402World, account: PrivateKeyAccount, { aut
   await world.chain.publicClient.waitForTransactionReceipt({ hash })
 }
 
-/** Whether a signed transaction that is offered to a node is this authorization's. */
+/** True if a signed transaction that is sent to a node contains this authorization. */
 export const carries = (
   method: string,
   params: ReadonlyArray<unknown>,

@@ -1,4 +1,5 @@
-// What a payment asks of an x402 client: the same in both versions, and read back as the terms it is judged by.
+// A payment's requirements for an x402 client: the same in both versions, and read back as the terms that it is checked
+// against.
 import { describe, expect, test } from "bun:test"
 import { Effect } from "effect"
 import { networks } from "../../src/domain/networks.ts"
@@ -17,7 +18,7 @@ const resource = "https://pay.example.com/api/v1/payments/1/x402"
 const payment = aPayment()
 
 describe("requirements", () => {
-  test("of version 1 and 2 are read as the terms that payments are judged by", () => {
+  test("of version 1 and 2 are read as the terms that payments are checked against", () => {
     expect(Effect.runSync(readRequirements(1, requirementsV1(payment, resource)))).toEqual(
       requirementsOf(payment, 1, resource)
     )
@@ -27,7 +28,7 @@ describe("requirements", () => {
     })
   })
 
-  test("name the whole amount in atomic units, the receiver, and the network's USDC", () =>
+  test("contain the whole amount in atomic units, the receiver, and the network's USDC", () =>
     expect(requirementsV2(payment)).toMatchObject({
       amount: "1500000",
       payTo: receiver,
@@ -35,12 +36,12 @@ describe("requirements", () => {
       network: "eip155:84532"
     }))
 
-  test("are the same text each time: clients send them back", () =>
+  test("are the same text each time, because clients send them back", () =>
     expect(JSON.stringify(paymentRequiredV2(payment, resource, "e"))).toBe(
       JSON.stringify(paymentRequiredV2({ ...payment }, resource, "e"))
     ))
 
-  test("come with an error, the resource and a sentence for people", () => {
+  test("include an error, the resource and a sentence for people", () => {
     expect(paymentRequiredV1(payment, resource, "none")).toMatchObject({ x402Version: 1, error: "none" })
     expect(paymentRequiredV2(payment, resource, "none").resource.description).toBe(
       "Payment PAY-AAAAAAAA: 1.50 USD"

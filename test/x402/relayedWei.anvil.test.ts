@@ -1,9 +1,9 @@
-// The wei that relaying costs, through the service on anvil: a price that runs away, a day's total that is used up, and
-// books that add up to the wallet's balance.
+// The wei that relaying costs, through the service on anvil: a runaway price, an exhausted daily total, and books that
+// match the wallet's balance.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { formatEther, toHex } from "viem"
-import { mostWeiOf } from "../../src/chain/wallets/Outbox/fees.ts"
+import { maxWeiOf } from "../../src/chain/wallets/HotWallet/costs.ts"
 import { Address } from "../../src/domain/Chain.ts"
 import { assemble } from "../support/assembler.ts"
 import { moneyNetwork } from "../support/moneyNetwork.ts"
@@ -31,7 +31,7 @@ afterEach(() => world.close(), 120_000)
 
 const rpc = (method: string, params: Array<unknown>) => Effect.runPromise(world.chain.rpc(method, params))
 const setPrice = (price: bigint) => rpc("anvil_setNextBlockBaseFeePerGas", [toHex(price)])
-/** The relaying wallet, and what it has; a world gives it 100 ETH. */
+/** The relayer wallet, and its balance; a world gives it 100 ETH. */
 const relayer = async () => {
   const { body } = await world.call("GET", "/x402/supported", world.keys[world.env].secret)
   const address = Address.make(body.signers["eip155:*"]?.[0] ?? "")
@@ -50,7 +50,7 @@ const pay = async (world: X402World) => {
   const id = await openPayment(world, "10")
   return payBySignature(world, id, await signTerms(world, id, await world.payer()))
 }
-/** Every transaction has ended, with its cost; their sum is what the wallet has spent. */
+/** Every transaction has ended, with its cost; the sum is what the wallet has spent. */
 const booksAddUp = async () => {
   await until(
     async () =>
@@ -61,7 +61,7 @@ const booksAddUp = async () => {
   expect(BigInt(String(sum?.["wei"]))).toBe(10n ** 20n - (await relayer()).wei)
 }
 
-test("a price that runs away stops relaying, and not the payments; it goes on by itself", async () => {
+test("a runaway price stops relaying, but not the payments; relaying resumes without an operator", async () => {
   world = await startX402World()
   expect((await pay(world)).status).toBe(200)
 
@@ -81,7 +81,7 @@ test("a price that runs away stops relaying, and not the payments; it goes on by
   const [message = ""] = await stopped()
   expect(message).toMatch(
     new RegExp(
-      String.raw`^At the present gas price of \d+(\.\d+)? gwei, a payment by signature on ${moneyNetwork.name} may cost 0\.\d+ ETH, more than the 0\.01 ETH of ${relayWei.payer.setting}\.`
+      String.raw`^At the current gas price of \d+(\.\d+)? gwei, a payment by signature on ${moneyNetwork.name} may cost 0\.\d+ ETH, more than the 0\.01 ETH of ${relayWei.payer.setting}\.`
     )
   )
   expect(message).toContain(`raise ${relayWei.payer.setting} and restart`)
@@ -99,7 +99,7 @@ test("a price that runs away stops relaying, and not the payments; it goes on by
   const hash = await transfer(world, buyer, amount)
   expect((await report(world, id, buyer, amount, hash)).status).toBe(200)
 
-  // What was under way is replaced at the present price, whatever the budgets say.
+  // The pending transaction is replaced at the present price, whatever the budgets say.
   await underWay
   await until(async () => {
     await rowsOf(
@@ -118,7 +118,7 @@ test("a price that runs away stops relaying, and not the payments; it goes on by
   await until(async () => (await stopped()).length === 0, 60_000)
   expect((await pay(world)).status).toBe(200)
 
-  // One reverts: its payer has taken the money away in between.
+  // One reverts, because its payer has moved the money away in between.
   const thief = await world.payer(10_000n)
   const payload = await world.authorize(thief, 10_000n)
   let raced = false
@@ -148,7 +148,7 @@ test("a price that runs away stops relaying, and not the payments; it goes on by
   expect(Number(outcomes[0]?.["versions"])).toBeGreaterThan(1)
 })
 
-test("a day's total that is used up stops relaying for all, with an alert, until it is a day old", async () => {
+test("an exhausted daily total stops relaying for everybody, with an alert, for a day", async () => {
   world = await startX402World({ [relayWei.total.setting]: String(someRelayedWei) })
   let answer = await pay(world)
   for (let count = 0; answer.status === 200 && count < 30; count++) answer = await pay(world)
@@ -165,20 +165,20 @@ test("a day's total that is used up stops relaying for all, with an alert, until
   expect((await pay(world)).status).toBe(200)
 })
 
-describe.if(l1FeeOracle !== undefined)("where the chain below charges beside gas", () => {
+describe.if(l1FeeOracle !== undefined)("on a network that charges an L1 fee besides gas", () => {
   const startWith = async (code: string) => {
     world = await startX402World()
     await rpc("anvil_setCode", [l1FeeOracle, assemble(code)])
   }
 
-  test("a transaction reserves its L1 part too", async () => {
+  test("a transaction reserves its L1 fee too", async () => {
     await startWith("0xe8d4a51000 0x00 MSTORE 0x20 0x00 RETURN")
     expect((await pay(world)).status).toBe(200)
     const [row] = await rowsOf(
       world,
       "SELECT reserved_wei::text AS wei, '0x' || encode(versions[1], 'hex') AS raw FROM wallet_transactions"
     )
-    expect(BigInt(String(row?.["wei"])) - mostWeiOf(`0x${String(row?.["raw"]).slice(2)}`)).toBe(
+    expect(BigInt(String(row?.["wei"])) - maxWeiOf(`0x${String(row?.["raw"]).slice(2)}`)).toBe(
       2_000_000_000_000n
     )
   })

@@ -1,5 +1,5 @@
-// What the relaying wallet pays for: transactions that were tried exactly as they are sent, within
-// the budgets of their merchant and payer.
+// The transactions that the relayer wallet pays for: simulated exactly as they are sent, within the budgets of their
+// merchant and payer.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Context, Effect } from "effect"
 import { encodeAbiParameters, type Hex, pad, toHex } from "viem"
@@ -67,11 +67,11 @@ const walletPayload = async (
 
 const world = await x402World()
 
-describe("a transaction is tried as it is sent", () => {
+describe("a transaction is simulated as it is sent", () => {
   for (const [name, trap] of [
     ["is given more gas than is paid for", "0x1e8480 GAS LT"],
-    ["is asked by nobody's account", "ORIGIN"],
-    ["is asked at no price", "GASPRICE"]
+    ["is called without a sender", "ORIGIN"],
+    ["is called without a gas price", "GASPRICE"]
   ] as const) {
     test(`a wallet that accepts only while it ${name} is refused, and costs nothing`, async () => {
       const payload = await walletPayload(world, trappedWallet(`${trap} ISZERO ISZERO`))
@@ -96,7 +96,7 @@ describe("a transaction is tried as it is sent", () => {
     expect((await settleIn(world, payload)).body.success).toBe(true)
   })
 
-  /** Runs `race` between our look at the chain and our broadcast, for each settle. */
+  /** Runs `race` between the service's simulation and its broadcast, for each settle. */
   const settleRaced = async (payload: Payload, race: () => Promise<unknown>) => {
     let raced = false
     world.node.behave(async (method, params) => {
@@ -108,7 +108,7 @@ describe("a transaction is tried as it is sent", () => {
     return (await settleIn(world, payload)).body
   }
 
-  test("after three reverts of a payer nothing of it is relayed that day", async () => {
+  test("after three reverts of a payer's authorizations, none of them is relayed that day", async () => {
     const account = await world.payer(amount)
     for (let time = 0; time < 3; time++) {
       const payload = await world.authorize(account, amount)
@@ -125,7 +125,7 @@ describe("a transaction is tried as it is sent", () => {
     expect((await settleIn(world, await world.authorize(other, amount))).body.success).toBe(true)
   }, 180_000)
 
-  test("a payer whose authorizations somebody else relays first has paid, and is held back from nothing", async () => {
+  test("a payer whose authorizations somebody else relays first has paid, and is not limited", async () => {
     const account = await world.payer()
     for (let time = 0; time < 4; time++) {
       const payload = await world.authorize(account, amount)
@@ -138,7 +138,7 @@ describe("a transaction is tried as it is sent", () => {
 describe("budgets", () => {
   let world: Awaited<ReturnType<typeof startX402World>>
   afterEach(() => world.close(), 120_000)
-  /** One that shares the receiver, as merchants of earlier releases may. */
+  /** Another merchant with the same receiver, which earlier releases allowed. */
   const anotherMerchant = async () => {
     await rowsOf(world, "DELETE FROM merchant_receivers")
     const made = await Effect.runPromise(
@@ -149,7 +149,7 @@ describe("budgets", () => {
     )
     return made.keys[world.env].secret
   }
-  /** Settles until one is refused; its reason, and how many went before. */
+  /** Settles until a settlement is refused; returns the reason, and the number before it. */
   const settleOn = async (
     payer: () => ReturnType<X402World["payer"]>,
     key = world.keys[world.env].secret
@@ -161,7 +161,7 @@ describe("budgets", () => {
     throw new Error("nothing was refused")
   }
 
-  test("a merchant's budget of a day is its own: used up, others go on", async () => {
+  test("a merchant's daily budget is its own: once it is exhausted, others continue", async () => {
     world = await startX402World({ [relayWei.merchant.setting]: String(someRelayedWei) })
     const { settled, reason, message } = await settleOn(() => world.payer())
     expect(settled).toBeGreaterThan(0)
@@ -172,7 +172,7 @@ describe("budgets", () => {
     expect((await settleIn(world, await world.authorize(account, amount), key)).body.success).toBe(true)
   }, 180_000)
 
-  test("a payer's budget of a day is its own, at every merchant", async () => {
+  test("a payer's daily budget is its own, across merchants", async () => {
     world = await startX402World({ [relayWei.payer.setting]: String(someRelayedWei) })
     const account = await world.payer()
     const { settled, reason } = await settleOn(async () => account)
@@ -196,12 +196,12 @@ describe("budgets", () => {
       )
     ).body
 
-  test("what would not be relayed is not verified: no resource is served for what cannot be settled", async () => {
+  test("a payment that would not be relayed does not verify, so that no resource is served for it", async () => {
     world = await startX402World({ [relayWei.merchant.setting]: "1000" })
     expect(await verified()).toMatchObject({ isValid: false, invalidReason: "relay_price_too_high" })
   })
 
-  test("nor where the relaying wallet is empty, until it is funded", async () => {
+  test("while the relayer wallet is empty no payment verifies, until it is funded", async () => {
     world = await startX402World()
     const { body } = await world.call("GET", "/x402/supported", world.keys[world.env].secret)
     const relayer = Address.make(body.signers["eip155:*"]?.[0] ?? "")
@@ -212,7 +212,7 @@ describe("budgets", () => {
     expect((await verified()).isValid).toBe(true)
   })
 
-  test("a wallet of a factory that is not listed is not deployed on the relaying wallet's gas", async () => {
+  test("a wallet of an unlisted factory is not deployed on the relayer wallet's gas", async () => {
     world = await startX402World({ X402_FACTORIES: "0x0BA5ED0c6AA8c49038F819E587E2633c4A9F428a" })
     const owner = privateKeyToAccount(generatePrivateKey())
     const creation = erc1271Creation(Address.make(owner.address))
@@ -246,7 +246,7 @@ describe("budgets", () => {
     expect(body).toMatchObject({ success: false, errorReason: "eip6492_factory_not_allowed" })
     expect(body.errorMessage).toContain("X402_FACTORIES")
     expect(broadcasts(world)).toBe(sent)
-    // Deployed by its owner, it pays.
+    // Once its owner has deployed it, it pays.
     const hash = await world.chain
       .walletClient(6)
       .sendTransaction({ to: create2Factory, data: create2Call(creation) })
@@ -254,7 +254,7 @@ describe("budgets", () => {
     expect((await settleIn(world, payload)).body.success).toBe(true)
   }, 180_000)
 
-  test("the reserve is for merchants that have used little", async () => {
+  test("the reserve is left for merchants that have used little", async () => {
     world = await startX402World({
       [relayWei.merchant.setting]: "20000000000000000",
       RELAY_RESERVE_WEI: "99999999999999999999"
@@ -267,7 +267,7 @@ describe("budgets", () => {
     expect((await settleIn(world, await world.authorize(account, amount), key)).body.success).toBe(true)
   }, 180_000)
 
-  test("a payment's own address is limited by client: a stranger's flood refuses nobody else", async () => {
+  test("a payment's own address is limited by client: a stranger's flood blocks nobody else", async () => {
     world = await startX402World({ TRUSTED_PROXY_HOPS: "1" })
     const id = await openPayment(world, "0.01")
     const from = (client: string, headers: Readonly<Record<string, string>> = {}) =>

@@ -1,4 +1,4 @@
-// A settlement that is given up while its transaction is being stored is under way, and told as that.
+// A settlement that is given up while its transaction is being stored counts as under way.
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { Context, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -15,7 +15,7 @@ import { receiver, x402World } from "./x402World.ts"
 setDefaultTimeout(60_000)
 const world = await x402World()
 
-test("a settlement whose transaction has been stored reserves its payment and tells no refusal", async () => {
+test("a settlement whose transaction has been stored reserves its payment and returns no refusal", async () => {
   const payment = PaymentId.make(await openPayment(world, "1"))
   const payer = Address.make((await world.payer()).address)
   const other = Address.make((await world.payer()).address)
@@ -51,7 +51,7 @@ test("a settlement whose transaction has been stored reserves its payment and te
       const settlements = yield* SettlementRepo
       const relayer = yield* RelayerRepo
       yield* settlements.register(registered(payer, id))
-      // One caller's look at the chain was good: its transaction is signed and stored, under the locks.
+      // One caller's check of the chain succeeded: its transaction is signed and stored, under the locks.
       const sending = yield* Effect.forkChild(
         relayer.take(wallet, {
           purpose: "settle",
@@ -69,7 +69,7 @@ test("a settlement whose transaction has been stored reserves its payment and te
         })
       )
       yield* Effect.sleep("200 millis")
-      // Another caller's look, a moment earlier, was not: it gives up meanwhile.
+      // Another caller's earlier check failed: it gives up at the same time.
       yield* settlements.release(id, "invalid_exact_evm_insufficient_balance")
       expect((yield* Fiber.join(sending))._tag).toBe("Created")
       // Another payer of the same payment.

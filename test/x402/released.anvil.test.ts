@@ -1,4 +1,4 @@
-// An authorization that the service could not send, and what its payer does instead.
+// An authorization that the service could not send, and its payer's other ways to pay.
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import type { PrivateKeyAccount } from "viem/accounts"
@@ -35,7 +35,7 @@ describe("an authorization that could not be sent", () => {
       ]?.[0] ?? ""
     )
 
-  test("is not sent any more once its payer was let pay by a transfer: the buyer is charged once", async () => {
+  test("is not sent any more once its payer may pay by a transfer: the buyer is charged once", async () => {
     const wallet = await relayer()
     await Effect.runPromise(world.chain.setEth(wallet, 0n))
     const account = await world.payer(10n * price)
@@ -53,12 +53,12 @@ describe("an authorization that could not be sent", () => {
     await transfer(world, account, price)
     await until(async () => (await statusOf(id)) === "settled")
     expect(await world.balanceOf(Address.make(account.address))).toBe(9n * price)
-    // And afterwards it moves nothing either.
+    // Afterwards it moves nothing either.
     expect((await send()).status).toBe(200)
     expect(await world.balanceOf(Address.make(account.address))).toBe(9n * price)
   })
 
-  test("that was reverted keeps no later transfer of its payer waiting", async () => {
+  test("that was reverted does not delay a later transfer of its payer", async () => {
     const account = await world.payer(price)
     const elsewhere = await world.payer(0n)
     const signed = await world.authorize(account, price, {
@@ -67,7 +67,7 @@ describe("an authorization that could not be sent", () => {
     await Effect.runPromise(world.chain.rpc("evm_setAutomine", [false]))
     const asked = world.call("POST", "/x402/settle", world.keys[world.env].secret, bodyV2(signed, price))
     await Bun.sleep(2_500)
-    // The payer's money leaves in the same block, and before.
+    // The payer's money leaves in the same block, earlier.
     await Effect.runPromise(world.chain.setEth(Address.make(account.address), 10n ** 18n))
     const leaving = await account.signTransaction({
       chainId: moneyNetwork.chainId,

@@ -1,5 +1,4 @@
-// What a wallet pays by itself beside its authorization, and what reorganisations take back: a buyer is
-// charged once.
+// A wallet's own transfers besides its authorization, and reorganisations that undo either: a buyer is charged once.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { encodeFunctionData, erc20Abi, type Hex, isHex, keccak256 } from "viem"
@@ -25,7 +24,7 @@ const { chainId, usdc } = moneyNetwork
 
 const world = await x402World({ TESTNET_CONFIRMATIONS: "1" })
 
-describe("an authorization beside other transactions", () => {
+describe("an authorization and other transactions", () => {
   const rpc = (method: string, ...params: ReadonlyArray<unknown>) =>
     Effect.runPromise(world.chain.rpc(method, [...params]))
   afterEach(async () => {
@@ -45,7 +44,7 @@ describe("an authorization beside other transactions", () => {
     (await world.call("GET", `/payments/${id}`, world.keys[world.env].secret)).body.payment.status
   const settlementOf = async (id: string) =>
     (await rowsOf(world, `SELECT status, told_reason FROM x402_settlements WHERE payment_id = '${id}'`))[0]
-  /** The newest that the relaying wallet has signed. */
+  /** The newest transaction that the relayer wallet has signed. */
   const relayed = async () =>
     (
       await rowsOf(
@@ -54,7 +53,7 @@ describe("an authorization beside other transactions", () => {
          ORDER BY nonce DESC LIMIT 1`
       )
     )[0]
-  /** Blocks come, and the condition is asked meanwhile. */
+  /** Mines blocks while it waits for the condition. */
   const untilMining = (condition: () => Promise<boolean>) =>
     until(async () => {
       await mine()
@@ -70,7 +69,7 @@ describe("an authorization beside other transactions", () => {
     })
   }
 
-  test("signed and in no node as its wallet's own transfer is read: it never goes, and the transfer pays", async () => {
+  test("signed but in no node when its wallet's own transfer is read: it is never sent, and the transfer pays", async () => {
     const account = await world.payer(10n * price)
     const id = await openPayment(world, "10.00")
     world.node.behave((method) =>
@@ -99,7 +98,7 @@ describe("an authorization beside other transactions", () => {
     expect(await world.balanceOf(account.address)).toBe(9n * price)
   })
 
-  test("a revert that a reorganisation takes back: its nonce is filled where the payment is settled", async () => {
+  test("after a reorganisation undoes its revert, its nonce is filled if the payment is settled", async () => {
     const [poor, rich] = [await world.payer(price), await world.payer(10n * price)]
     const id = await openPayment(world, "10.00")
     const spent = await rawTransfer(poor, "0x90F79bf6EB2c4f870365E785982E1f101E93b906", 0)
@@ -124,7 +123,7 @@ describe("an authorization beside other transactions", () => {
       world,
       "SELECT '0x' || encode(versions[1], 'hex') AS raw FROM wallet_transactions WHERE outcome = 'moved' ORDER BY nonce DESC LIMIT 1"
     )
-    // Both relayed transactions leave their blocks, and so does what had emptied the first payer's wallet.
+    // Both relayed transactions leave their blocks, and so does the one that had emptied the first payer's wallet.
     await rpc("anvil_reorg", (await head()) - at + 1, [])
     expect(await world.balanceOf(poor.address)).toBe(price)
     expect(mined).toHaveLength(1)
@@ -133,7 +132,7 @@ describe("an authorization beside other transactions", () => {
     expect(await world.balanceOf(poor.address)).toBe(price)
   })
 
-  test("moved, and reverted after a reorganisation: it goes again once it can", async () => {
+  test("moved, and reverted after a reorganisation: it is sent again once it can succeed", async () => {
     const account = await world.payer(price)
     const other = await world.payer(10n * price)
     const id = await openPayment(world, "10.00")
@@ -161,7 +160,7 @@ describe("an authorization beside other transactions", () => {
     expect(await statusOf(id)).toBe("settled")
   })
 
-  test("a node had it moved, and it was reverted: what has used the authorization settles the payment", async () => {
+  test("if one node showed it as moved but it reverted, the use of the authorization settles the payment", async () => {
     const account = await world.payer(price)
     const id = await openPayment(world, "10.00")
     world.node.behave((method) =>

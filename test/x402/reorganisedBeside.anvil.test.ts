@@ -1,4 +1,4 @@
-// A revert that a reorganisation takes back, while another wallet's authorization is on its way for the payment.
+// A revert that a reorganisation undoes, while another wallet's authorization is on its way for the payment.
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { encodeFunctionData, erc20Abi, type Hex } from "viem"
@@ -15,7 +15,7 @@ const { chainId, usdc } = moneyNetwork
 
 const world = await x402World({ TESTNET_CONFIRMATIONS: "1" })
 
-describe("an authorization beside another wallet's", () => {
+describe("an authorization and another wallet's", () => {
   const rpc = (method: string, ...params: ReadonlyArray<unknown>) =>
     Effect.runPromise(world.chain.rpc(method, [...params]))
   const mine = () => Effect.runPromise(world.chain.mine(1))
@@ -40,7 +40,7 @@ describe("an authorization beside another wallet's", () => {
     })
   }
 
-  test("the first revert is taken back while the second waits for a block: one of the two pays", async () => {
+  test("if the first one's revert is undone while the second waits for a block, one of the two pays", async () => {
     const [poor, rich] = [await world.payer(price), await world.payer(10n * price)]
     const id = await openPayment(world, "10.00")
     const spent = await rawTransfer(poor, "0x90F79bf6EB2c4f870365E785982E1f101E93b906", 0)
@@ -55,7 +55,7 @@ describe("an authorization beside another wallet's", () => {
     // The payment is free for another wallet, whose authorization is sent, and in no block yet.
     const other = pay(id, await signed(rich))
     await until(async () => (await relayed())[0]?.["outcome"] === null && (await relayed()).length === 2)
-    // The block of the revert is replaced by one without what had emptied the first wallet.
+    // The block of the revert is replaced by one without the transaction that had emptied the first wallet.
     await rpc("anvil_reorg", (await head()) - at + 1, [])
     expect(await world.balanceOf(poor.address)).toBe(price)
     // The reader of the outbox sees that; then blocks come.

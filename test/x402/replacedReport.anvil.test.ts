@@ -1,5 +1,5 @@
-// A signature's first transaction leaves the chain and a dearer one takes its place: what was noted of the first is
-// no transfer of the buyer's own, and the second still goes.
+// A signature's first transaction leaves the chain and a higher-priced one replaces it: the record of the first is no
+// transfer of the buyer's own, and the second is still sent.
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Layer } from "effect"
 import { type Hex, keccak256 } from "viem"
@@ -17,7 +17,7 @@ const world = await x402World()
 const amount = 10_000_000n
 const repos = RelayerRepo.layer.pipe(Layer.provideMerge(OutboxRepo.layer), Layer.merge(SettlementRepo.layer))
 
-test("the replacement of a signature's transaction is wanted, though the one before is still looked for", async () => {
+test("the replacement of a signature's transaction is still sent while its predecessor is being checked", async () => {
   const id = await openPayment(world, "10")
   const buyer = await world.payer()
   const signed = await signTerms(world, id, buyer)
@@ -36,14 +36,14 @@ test("the replacement of a signature's transaction is wanted, though the one bef
   expect((await waiting).status).toBe(202)
   const row = await settlement()
   const first: Hex = TransactionHash.make(String(row?.["sent"]))
-  // As the service keeps it while the first is in a block that is not deep enough.
+  // As stored while the first one's block is not deep enough.
   expect((await report(world, id, buyer, amount, first)).status).toBe(202)
   const second = TransactionHash.make(keccak256(first))
   const isWanted = await Effect.runPromise(
     Effect.gen(function* () {
-      const { noteTransaction } = yield* SettlementRepo
+      const { storeTransaction } = yield* SettlementRepo
       const { isWanted } = yield* RelayerRepo
-      yield* noteTransaction(String(row?.["id"]), second)
+      yield* storeTransaction(String(row?.["id"]), second)
       return yield* isWanted(String(row?.["id"]), [second])
     }).pipe(Effect.provide(repos), Effect.provideContext(world.context))
   )

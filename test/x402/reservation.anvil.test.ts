@@ -1,4 +1,4 @@
-// A payment and an authorization for it: what one of them has settled the other never takes again.
+// A payment and an authorization for it: what one of them has settled the other never settles again.
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import type { Hex } from "viem"
@@ -57,7 +57,7 @@ describe("a payment with an authorization", () => {
     expect(broadcasts(world)).toBe(sent)
   })
 
-  test("the same header after it has paid: the payment and its outcome again, for the payer who paid", async () => {
+  test("after a header has paid, its payer gets the payment and its outcome again", async () => {
     const id = await openPayment(world, "10")
     const account = await world.payer()
     const header = headerOf(await world.authorize(account, amount))
@@ -103,7 +103,7 @@ describe("a payment with an authorization", () => {
     expect(await world.balanceOf(account.address)).toBe(1_000_000_000n)
   })
 
-  test("a transfer with the terms of a waiting authorization settles no other payment until that has ended", async () => {
+  test("a transfer with a waiting authorization's terms settles no other payment until that has ended", async () => {
     const [reserved, announced] = [await openPayment(world, "10"), await openPayment(world, "10")]
     const account = await world.payer()
     const attempt = await world.call(
@@ -139,7 +139,7 @@ describe("a payment with an authorization", () => {
     await until(async () => (await rowsOf(world, query))[0]?.["payment_id"] === announced, 20_000)
   })
 
-  test("paid by transfer while an authorization waits: that is never sent, and says why", async () => {
+  test("paid by transfer while an authorization waits: the authorization is never sent, and the answer says why", async () => {
     const id = await openPayment(world, "10")
     const account = await world.payer()
     const sent = broadcasts(world)
@@ -163,7 +163,7 @@ describe("a payment with an authorization", () => {
     expect((await pay(id, header)).status).toBe(200)
   }, 180_000)
 
-  test("a payment that has failed while an authorization waits: nothing is sent for it", async () => {
+  test("if a payment fails while an authorization waits, nothing is sent for it", async () => {
     const id = await openPayment(world, "10")
     const account = await world.payer()
     const sent = broadcasts(world)
@@ -186,11 +186,11 @@ describe("a payment with an authorization", () => {
     expect(broadcasts(world)).toBe(sent)
   }, 180_000)
 
-  test("both are mined: the payment is the first one's, and the second keeps its name", async () => {
+  test("if both are mined, the transfer settles the payment; the failed settlement has its transaction id", async () => {
     const id = await openPayment(world, "10")
     const account = await world.payer()
     const raws: Array<unknown> = []
-    // The node takes it, and no block does for a while.
+    // The node accepts it, and no block includes it for a while.
     world.node.behave((method, [raw]) => {
       if (method !== "eth_sendRawTransaction") return undefined
       raws.push(raw)
@@ -221,7 +221,7 @@ describe("a payment with an authorization", () => {
     return (await response.json()).result
   }
 
-  test("ten payers' authorizations at once: one is charged, one settlement there ever was", async () => {
+  test("of ten payers' authorizations at once, one is charged and only one settlement exists", async () => {
     const id = await openPayment(world, "10")
     const accounts = await Array.fromAsync({ length: 10 }, () => world.payer())
     const headers = await Promise.all(
@@ -235,7 +235,7 @@ describe("a payment with an authorization", () => {
     expect(rows).toEqual([{ status: "settled" }])
   })
 
-  test("one whose transaction has reverted leaves the payment to other payers, and keeps it from its own", async () => {
+  test("an authorization that reverted leaves the payment to other payers, but not to its own", async () => {
     const id = await openPayment(world, "10")
     const [burner, buyer] = [await world.payer(amount), await world.payer()]
     const raws: Array<unknown> = []
@@ -251,7 +251,7 @@ describe("a payment with an authorization", () => {
     )
     const waiting = pay(id, first)
     await until(async () => raws.length > 0)
-    // The wallet empties itself in front of the relayed transaction.
+    // The wallet empties itself before the relayed transaction.
     await transfer(world, burner, amount, buyer.address)
     await rpc("eth_sendRawTransaction", [raws[0]])
     world.node.behave(() => undefined)
@@ -259,14 +259,14 @@ describe("a payment with an authorization", () => {
     await until(async () => (await settlementOf(id))?.["told_reason"] !== null)
     expect(await settlementOf(id)).toMatchObject({ status: "pending" })
     await transfer(world, buyer, amount, burner.address)
-    // Whoever has the first signature may still use it: the wallet is not asked to pay twice.
+    // The holder of the first signature may still use it, so the wallet is not asked to pay twice.
     const again = await pay(id, headerOf(await world.authorize(burner, amount)))
     expect<unknown>([again.status, again.body.error]).toEqual([402, "payment_already_taken"])
     const before = await world.balanceOf(receiver)
     const paid = await pay(id, headerOf(await world.authorize(buyer, amount)))
     expect(paid.status).toBe(200)
     expect(paid.body.payment).toMatchObject({ status: "settled", payerAddress: buyer.address })
-    // The first header comes again: nothing is sent for it.
+    // The first header arrives again: nothing is sent for it.
     const sent = broadcasts(world)
     expect((await pay(id, first)).status).toBe(200)
     await Bun.sleep(3_000)
@@ -275,7 +275,7 @@ describe("a payment with an authorization", () => {
     expect(await world.balanceOf(burner.address)).toBe(amount)
   }, 180_000)
 
-  // Last: it moves the chain's time.
+  // The last test, because it moves the chain's time.
   test("signed but in no node when a transfer settles the payment: its nonce is filled, and nobody pays twice", async () => {
     const id = await openPayment(world, "10")
     const account = await world.payer()
@@ -294,7 +294,7 @@ describe("a payment with an authorization", () => {
     expect(await rowsOf(world, state)).toEqual([{ outcome: "filled", versions: 2 }])
     expect(await world.balanceOf(account.address)).toBe(1_000_000_000n)
     await until(async () => (await settlementOf(id))?.["told_reason"] === "payment_already_settled", 40_000)
-    // Whoever has the signature may use it until its time is over.
+    // The holder of the signature may use it until it expires.
     expect(await settlementOf(id)).toMatchObject({ status: "pending" })
     await world.chain.testClient.increaseTime({ seconds: 120 })
     await Effect.runPromise(world.chain.mine(1))

@@ -1,5 +1,5 @@
-// An agent's authorization that is on the chain, and of which the service knows nothing, as after its database was
-// restored from before the settlement.
+// An agent's authorization that is on the chain but unknown to the service, as after a restore from before the
+// settlement.
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { authorizationNonceOf } from "../../src/domain/authorizationNonce.ts"
@@ -25,7 +25,7 @@ const nonceOf = (id: string, cancelled = 0) => TransactionHash.make(authorizatio
 const validBefore = () => BigInt(Math.floor(Date.now() / 1000)) + 800n
 const send = (id: string, payload: Parameters<typeof headerOf>[0]) =>
   world.call("GET", payPath(world, id), undefined, undefined, headerOf(payload))
-/** The reader of the chain has found nothing that it would pay. */
+/** The reader of the chain has found no payment for it. */
 const unexplained = (transactionId: string) =>
   until(async () => {
     const [found] = await rowsOf(
@@ -35,7 +35,7 @@ const unexplained = (transactionId: string) =>
     return found !== undefined && found["kind"] !== null
   })
 
-test("what an agent has signed for the payment and was used pays it as it is handed in again, and nothing is sent", async () => {
+test("an agent's used authorization pays its payment when it is handed in again, and nothing is sent", async () => {
   const id = await openPayment(world, "10")
   const agent = await world.payer(price)
   const signed = await world.authorize(agent, price, { validBefore: validBefore(), nonce: nonceOf(id) })
@@ -43,7 +43,7 @@ test("what an agent has signed for the payment and was used pays it as it is han
   await Effect.runPromise(world.chain.mine(1))
   await unexplained(used)
   const sent = broadcasts(world)
-  // Signed anew, as an agent does whose own reservation was lost as well.
+  // Signed again, like an agent whose own reservation was lost as well.
   const again = await world.authorize(agent, price, { validBefore: validBefore() + 5n, nonce: nonceOf(id) })
   const answer = await send(id, again)
   expect<unknown>([answer.status, answer.body.payment?.status, answer.body.payment?.payerType]).toEqual([
@@ -56,7 +56,7 @@ test("what an agent has signed for the payment and was used pays it as it is han
 })
 
 test.each(["before", "after"])(
-  "so does the one that follows a cancelled one, and the cancelled one pays nothing, %s the reader of the chain has found it",
+  "an agent's new authorization pays after a cancelled one, which pays nothing, %s the reader found it",
   async (moment) => {
     const id = await openPayment(world, "10")
     const agent = await world.payer(price)
@@ -76,7 +76,7 @@ test.each(["before", "after"])(
   }
 )
 
-test("one of any other nonce pays nothing: whoever reads the chain could hand it in", async () => {
+test("an authorization with another nonce pays nothing: anybody could read it on the chain and hand it in", async () => {
   const agent = await world.payer(price)
   const [paid, id] = [await openPayment(world, "10"), await openPayment(world, "10")]
   for (const nonce of [undefined, nonceOf(paid)]) {
@@ -95,7 +95,7 @@ test("one of any other nonce pays nothing: whoever reads the chain could hand it
   }
 })
 
-test("one that an agent of the service has reserved and that nobody hands in again pays its payment, as an agent's", async () => {
+test("a used authorization that an agent of the service has reserved pays its payment without a hand-in", async () => {
   const id = await openPayment(world, "10")
   const { key } = await world.newAgent({ perPayment: price, perDay: price })
   const required = await world.call("GET", payPath(world, id), undefined)

@@ -1,4 +1,4 @@
-// What may still move, or has moved without the service: nobody is charged beside it, and it is found.
+// An authorization that may still move, or has moved without the service: nobody is charged twice, and it is found.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
@@ -39,7 +39,7 @@ describe("undecided", () => {
   const spentBy = async (account: PrivateKeyAccount) =>
     1_000_000_000n - (await world.balanceOf(account.address))
 
-  test("an authorization that nothing was sent for is undecided: used by somebody else, it pays", async () => {
+  test("an authorization without a transaction is undecided: if somebody else uses it, it pays", async () => {
     const id = await openPayment(world, "10")
     const [payer, other] = [await world.payer(amount), await world.payer()]
     // The wallet's state cannot be read: the settlement is registered and waits, and the wallet empties itself.
@@ -62,7 +62,7 @@ describe("undecided", () => {
     expect(await rowsOf(world, query)).toMatchObject([
       { status: "pending", told_reason: "invalid_exact_evm_insufficient_balance" }
     ])
-    // Refilled: the service does not send by itself what it has told has failed.
+    // Refilled: the service does not send on its own what it has reported as failed.
     await transfer(world, other, amount, payer.address)
     await Bun.sleep(3_000)
     expect(await world.balanceOf(payer.address)).toBe(amount)
@@ -91,7 +91,7 @@ describe("undecided", () => {
     expect((await pay(id)).body.payment.reportedTransactionId).toBe(hash)
   })
 
-  test("what a wallet has reported without announcing keeps its other browser from paying", async () => {
+  test("a transfer that a wallet has reported without announcing stops its other browser from paying", async () => {
     const id = await openPayment(world, "10")
     const buyer = await world.payer()
     await Effect.runPromise(world.chain.setEth(Address.make(buyer.address), 10n ** 18n))
@@ -139,7 +139,7 @@ describe("undecided", () => {
       const asked = await next.call("PATCH", path, { receiver: former.receiver })
       const signature = await owner.signMessage({ message: asked.body.error.details?.[0]?.expected ?? "" })
       expect((await next.call("PATCH", path, { receiver: former.receiver, signature })).status).toBe(200)
-      // The former holder asks nobody to pay there any more.
+      // The former owner requests no payments to it any more.
       const refused = await create()
       expect([refused.status, refused.body.error.code]).toEqual([409, "RECEIVER_TAKEN"])
 
@@ -166,7 +166,7 @@ describe("undecided", () => {
     })
   }
 
-  test("text that nothing can store in a payment header is a 400, and nothing is moved", async () => {
+  test("text in a payment header that cannot be stored is a 400, and nothing moves", async () => {
     const id = await openPayment(world, "10")
     const buyer = await world.payer()
     const { paymentPayload } = bodyV2(await world.authorize(buyer, amount), amount)
@@ -180,8 +180,9 @@ describe("undecided", () => {
     expect(await spentBy(buyer)).toBe(0n)
   })
 
+  const why = moneyNetwork.faucet ? "" : ` (${moneyNetwork.name} has no faucet)`
   test.if(moneyNetwork.faucet)(
-    "a token for another shop's payment draws nothing from the faucet",
+    `a token for another shop's payment gets nothing from the faucet${why}`,
     async () => {
       const id = await openPayment(world, "10")
       const other = await signUp(
@@ -198,7 +199,7 @@ describe("undecided", () => {
     }
   )
 
-  test("a relayed transaction that a reorganisation throws out is broadcast again, and holds nothing up", async () => {
+  test("a relayed transaction that a reorganisation removes is broadcast again, and blocks nothing", async () => {
     await mine(6)
     const id = await openPayment(world, "10")
     const first = await world.payer()

@@ -1,5 +1,5 @@
-// An authorization that had come to nothing here, and that somebody else brings onto the chain: handed in again, it
-// pays its payment.
+// An authorization that had ended here, and that somebody else submits to the chain: handed in again, it pays its
+// payment.
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { Address } from "../../src/domain/Chain.ts"
@@ -11,7 +11,7 @@ const world = await x402World()
 
 const price = 10_000_000n
 
-test("an authorization that ended unsent and was used elsewhere is no transfer beside itself", async () => {
+test("an authorization that ended unsent and was used elsewhere is not counted as a separate transfer", async () => {
   const id = await openPayment(world, "10")
   const [agent, other] = [await world.payer(price), await world.payer(price)]
   const validBefore = BigInt(Math.floor(Date.now() / 1000)) + 800n
@@ -27,13 +27,13 @@ test("an authorization that ended unsent and was used elsewhere is no transfer b
       `SELECT status, told_reason, error_reason FROM x402_settlements WHERE payment_id = '${id}' ORDER BY created_at`
     )
 
-  // The relaying wallet is empty, so nothing is sent, and the payment is left to others.
+  // The relayer wallet is empty, so nothing is sent, and the payment is left to others.
   const { body } = await world.call("GET", "/x402/supported", world.keys[world.env].secret)
   const relayer = Address.make(body.signers["eip155:*"]?.[0] ?? "")
   await Effect.runPromise(world.chain.setEth(relayer, 0n))
   expect((await send(signed)).status).toBe(402)
   await Effect.runPromise(world.chain.setEth(relayer, 10n ** 20n))
-  // Another payer's is on its way meanwhile: the first one ends.
+  // Another payer's authorization is on its way: the first one ends.
   const raws: Array<unknown> = []
   world.node.behave((method, [raw]) => {
     if (method !== "eth_sendRawTransaction") return undefined
@@ -48,7 +48,7 @@ test("an authorization that ended unsent and was used elsewhere is no transfer b
     { status: "failed", error_reason: "payment_already_taken" },
     { status: "pending" }
   ])
-  // And the other one comes to nothing.
+  // The other one fails too.
   await transfer(world, other, price, agent.address)
   world.node.behave(() => undefined)
   expect((await waiting).status).toBe(402)
@@ -56,7 +56,7 @@ test("an authorization that ended unsent and was used elsewhere is no transfer b
 
   await relayElsewhere(world, signed)
   await Effect.runPromise(world.chain.mine(1))
-  // The reader of the chain finds nothing that it would pay.
+  // The reader of the chain finds no payment for it.
   await until(async () => {
     const [found] = await rowsOf(world, "SELECT kind FROM incoming_transfers WHERE payment_id IS NULL")
     return found !== undefined && found["kind"] !== null

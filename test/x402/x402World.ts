@@ -7,7 +7,7 @@ import { type Hex, toHex } from "viem"
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import * as App from "../../src/app/App.ts"
 import { freePort } from "../../src/app/dev/freePort.ts"
-import { LocalChain } from "../../src/app/dev/LocalChain.ts"
+import { LocalChain, type LocalChainOptions } from "../../src/app/dev/LocalChain.ts"
 import { usdcAbi } from "../../src/app/dev/LocalUsdc.ts"
 import type { Agent } from "../../src/domain/Agent.ts"
 import { Address, type Env } from "../../src/domain/Chain.ts"
@@ -30,7 +30,7 @@ import { type Behaviour, type RpcProxy, rpcProxy } from "../support/rpcProxy.ts"
 export const receiver = Address.make("0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
 export const mnemonic = "legal winner thank year wave sausage worth useful legal winner thank yellow"
 export const liveMnemonic = "letter advice cage absurd amount doctor acoustic avoid letter advice cage above"
-/** Of the service's wallets. */
+/** The mnemonics of the service's wallets. */
 export const mnemonicOf: { readonly [E in Env]: string } = { test: mnemonic, live: liveMnemonic }
 
 /** An answer of the service. */
@@ -53,21 +53,21 @@ export interface SignOptions {
 
 export interface X402World {
   readonly baseUrl: string
-  /** The environment of its network; `bothNetworksWorld` has another one beside it. */
+  /** The environment of its network; in `bothNetworksWorld` there is another one. */
   readonly env: Env
   readonly chain: LocalChain["Service"]
-  /** The chain of an environment; another one than the world's in `bothNetworksWorld` only. */
+  /** The chain of an environment; another one than the world's only in `bothNetworksWorld`. */
   readonly chainOf: (env: Env) => LocalChain["Service"]
-  /** Stands before the service's node, or before each where the network needs two. */
+  /** A proxy in front of the service's node, or of each if the network needs two. */
   readonly node: Pick<RpcProxy, "calls" | "behave">
-  /** How many nodes answer as `node` does: each is offered what the service broadcasts. */
+  /** The number of nodes that answer like `node`: each gets the service's broadcasts. */
   readonly nodeCount: number
   readonly keys: FirstKeys
   readonly merchantId: MerchantId
   readonly context: Context.Context<Layer.Success<typeof App.layer>>
-  /** Starts another instance on the same database, which must be a Postgres; its address. */
+  /** Starts another instance on the same database, which must be a Postgres; returns its address. */
   readonly another: () => Promise<string>
-  /** Deliveries that the merchant got. */
+  /** Deliveries that the merchant has received. */
   readonly delivered: Array<{ readonly id: string; readonly type: string; readonly transactionId: string }>
   readonly call: (
     method: string,
@@ -76,10 +76,10 @@ export interface X402World {
     body?: unknown,
     headers?: Readonly<Record<string, string>>
   ) => Promise<Answer>
-  /** An account with so much atomic USDC and no gas. */
+  /** An account with this much atomic USDC and no gas. */
   readonly payer: (usdc?: bigint, env?: Env) => Promise<PrivateKeyAccount>
   readonly balanceOf: (address: string, env?: Env) => Promise<bigint>
-  /** A signed authorization in the form of the wire. */
+  /** A signed authorization in its wire form. */
   readonly authorize: (
     account: PrivateKeyAccount,
     value: bigint,
@@ -130,12 +130,12 @@ export const requirementsV1 = (amount: bigint, changes: Readonly<Record<string, 
 
 const relayBounds: ReadonlyArray<RelayBound> = ["merchant", "payer", "total"]
 
-/** The settings of a network that executes, with these nodes. */
+/** The settings of an open network, with these nodes. */
 export const settingsOf = (network: Network, nodes: ReadonlyArray<RpcProxy>): Environment => ({
   [network.nodes.setting]: nodes.map(({ url }) => url).join(","),
   [network.wallets.setting]: mnemonicOf[network.env],
   ...(network.execution === "open" ? {} : { [network.execution]: "open" }),
-  // Gas on anvil is as dear as Testnet's bounds allow for, and dearer than real.
+  // Gas on anvil is as expensive as Testnet's limits allow, and more expensive than on the real chain.
   ...Object.fromEntries(
     relayBounds.map((bound) => [
       network.relayWei[bound].setting,
@@ -144,10 +144,10 @@ export const settingsOf = (network: Network, nodes: ReadonlyArray<RpcProxy>): En
   )
 })
 
-/** The least that a network opens with. */
+/** The minimal settings with which a network opens. */
 export const leastNodes = ({ execution }: Network): number => (execution === "open" ? 1 : 2)
 
-/** Nodes that behave alike: what is offered to each of them at once is told to the behaviour once. */
+/** Nodes that behave alike: a broadcast to all of them at once reaches the behaviour once. */
 export const together = (nodes: ReadonlyArray<RpcProxy>): X402World["node"] => ({
   get calls() {
     return nodes.flatMap(({ calls }) => calls)
@@ -171,7 +171,7 @@ export const together = (nodes: ReadonlyArray<RpcProxy>): X402World["node"] => (
   }
 })
 
-/** The live network beside Testnet: its chain, and the settings that open it. */
+/** The live network next to Testnet: its chain, and the settings that open it. */
 const openLive = Effect.gen(function* () {
   const options = { network: networks.live, blockTimeSeconds: 1 }
   const chain = Context.get(yield* Layer.build(LocalChain.layer(options)), LocalChain)
@@ -179,7 +179,7 @@ const openLive = Effect.gen(function* () {
   return { chain, nodes, settings: settingsOf(networks.live, nodes) }
 })
 
-/** A network of real money has no setting for its confirmations: its tests take Testnet's. */
+/** A network of real money has no setting for its confirmations: its tests use Testnet's. */
 const configOf = (network: Network, environment: Environment) =>
   Layer.effect(
     AppConfig,
@@ -192,11 +192,12 @@ const configOf = (network: Network, environment: Environment) =>
 const make = Effect.fnUntraced(function* (
   environment: Environment,
   nodeCount: number | undefined,
-  live?: Effect.Success<typeof openLive>
+  live?: Effect.Success<typeof openLive>,
+  chainOptions: LocalChainOptions = {}
 ) {
   const network = live === undefined ? moneyNetwork : networks.test
   const chain = Context.get(
-    yield* Layer.build(LocalChain.layer({ blockTimeSeconds: 0, network })),
+    yield* Layer.build(LocalChain.layer({ blockTimeSeconds: 0, network, ...chainOptions })),
     LocalChain
   )
   const nodes = yield* Effect.forEach(Array.from({ length: nodeCount ?? leastNodes(network) }), () =>
@@ -220,7 +221,7 @@ const make = Effect.fnUntraced(function* (
             HOST: "127.0.0.1",
             BASE_URL: baseUrl,
             DATA_DIR: dataDir,
-            // Nobody listens there.
+            // Nothing listens at this address.
             ...Object.fromEntries(
               Object.values(networks).map(({ nodes: { setting } }) => [setting, "http://127.0.0.1:9"])
             ),
@@ -280,7 +281,7 @@ const make = Effect.fnUntraced(function* (
     if (found === undefined) throw new Error("this world has one chain")
     return found
   }
-  // The relaying wallets pay gas.
+  // The relayer wallets pay gas.
   for (const env of live === undefined ? [network.env] : [network.env, networks.live.env]) {
     const supported = yield* Effect.promise(() => call("GET", "/x402/supported", keys[env].secret))
     yield* chainOf(env).setEth(Address.make(supported.body.signers["eip155:*"]?.[0] ?? ""), 10n ** 20n)
@@ -363,7 +364,7 @@ const make = Effect.fnUntraced(function* (
   }
 })
 
-/** A world of one test's own; `close` ends all of it. */
+/** A world of a test's own; `close` ends all of it. */
 export const startX402World = async (environment: Environment = {}) => {
   const scope = Scope.makeUnsafe()
   const world: X402World = await Effect.runPromise(Scope.provide(make(environment, undefined), scope))
@@ -371,16 +372,20 @@ export const startX402World = async (environment: Environment = {}) => {
 }
 
 /**
- * The file's world. `environment` adds to the service's. With `nodes`, `node` is one of them; otherwise it is what the
- * network needs. It is honest again after each test.
+ * The file's world. `environment` extends the service's. With `nodes`, `node` is one of them; otherwise it is whatever
+ * the network needs. It is honest again after each test.
  */
-export const x402World = async (environment: Environment = {}, nodes?: number): Promise<X402World> => {
-  const world = await forFile(make(environment, nodes))
+export const x402World = async (
+  environment: Environment = {},
+  nodes?: number,
+  chainOptions?: LocalChainOptions
+): Promise<X402World> => {
+  const world = await forFile(make(environment, nodes, undefined, chainOptions))
   afterEach(() => world.node.behave(() => undefined))
   return world
 }
 
-/** The file's world in which both networks execute. `liveNodes` are those of the live one. */
+/** The file's world with both networks open. `liveNodes` are those of the live one. */
 export const bothNetworksWorld = async (
   environment: Environment = {}
 ): Promise<X402World & { readonly liveNodes: ReadonlyArray<RpcProxy> }> =>

@@ -1,7 +1,7 @@
-// A command that cannot do what was asked. `message` says what to do instead; `found` is what --json prints beside it.
+// A failed command. `message` says what to do instead; --json prints `fields` in addition.
 import { Data } from "effect"
 
 export class CommandFailed extends Data.TaggedError("CommandFailed")<{
   readonly message: string
-  readonly found?: object
+  readonly fields?: object
 }> {}

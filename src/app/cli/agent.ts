@@ -32,7 +32,7 @@ const payees = Flag.String("allow-payee").pipe(
   Flag.atLeast(0)
 )
 
-/** An empty list of flags means: any. */
+/** Without flags the list is null, which allows any. */
 const orAny = <A>(all: ReadonlyArray<A>): ReadonlyArray<A> | null => (all.length === 0 ? null : all)
 
 const view = (agent: Agent) => ({
@@ -51,7 +51,7 @@ const describe = (agent: Agent) =>
   `${agent.id}  ${agent.name}  ${agent.env}  ${agent.status}  ${agent.address}  ${formatUsd(agent.capPerPayment)} a payment, ${formatUsd(agent.capPerDay)} a day  key …${agent.keyLastFour}`
 
 const unknown = (id: string) =>
-  new CommandFailed({ message: `No current agent ${id} of this merchant. List them: bun run cli agent list` })
+  new CommandFailed({ message: `No active agent ${id} of this merchant. List them: bun run cli agent list` })
 
 const create = Command.make(
   "create",
@@ -62,8 +62,8 @@ const create = Command.make(
       Flag.withDescription("A display name, 1 to 100 characters"),
       Flag.withSchema(Name)
     ),
-    capPerPayment: usdFlag("cap-per-payment", "Limit per payment, in USD"),
-    capPerDay: usdFlag("cap-per-day", "Limit per 24 hours, in USD"),
+    capPerPayment: usdFlag("cap-per-payment", "Cap per payment, in USD"),
+    capPerDay: usdFlag("cap-per-day", "Cap per 24 hours, in USD"),
     hosts,
     payees,
     json
@@ -83,7 +83,7 @@ const create = Command.make(
       input.merchant,
       operator,
       provisioning,
-      (made) => Option.some(agentCreated(made.agent))
+      ({ agent }) => Option.some(agentCreated(agent))
     )
     yield* print(input.json, { agent: view(agent), key }, [
       `Created the agent ${agent.name} (${agent.id}). Its wallet: ${agent.address}`,
@@ -93,7 +93,7 @@ const create = Command.make(
         ? `Fund it: bun run cli agent fund --merchant ${agent.merchantId} --agent ${agent.id}`
         : (yield* Networks).executes(agent.env)
           ? `Fund it: send USDC on ${networks[agent.env].name} to its wallet.`
-          : "Mainnet is not open yet, so live agents cannot pay."
+          : "Mainnet is closed, so live agents cannot pay."
     ])
   })
 ).pipe(
@@ -131,9 +131,9 @@ const list = Command.make(
 
 const find = Effect.fnUntraced(function* (merchant: MerchantId, id: AgentId) {
   const agents = yield* Agents
-  for (const one of envs) {
-    const found = yield* agents.find(merchant, one, id)
-    if (Option.isSome(found)) return found.value
+  for (const env of envs) {
+    const agent = yield* agents.find(merchant, env, id)
+    if (Option.isSome(agent)) return agent.value
   }
   return yield* unknown(id)
 })
@@ -163,8 +163,8 @@ const update = Command.make(
   {
     merchant: merchantId,
     agent: agentId,
-    capPerPayment: optionalUsd(usdFlag("cap-per-payment", "Limit per payment, in USD")),
-    capPerDay: optionalUsd(usdFlag("cap-per-day", "Limit per 24 hours, in USD")),
+    capPerPayment: optionalUsd(usdFlag("cap-per-payment", "Cap per payment, in USD")),
+    capPerDay: optionalUsd(usdFlag("cap-per-day", "Cap per 24 hours, in USD")),
     json
   },
   (input) =>
@@ -225,7 +225,7 @@ const revoke = Command.make(
     )
     if (!revoked) return yield* unknown(input.agent)
     yield* print(input.json, { revoked: input.agent }, [
-      `Revoked ${input.agent}: its key is refused from now on. What it signed before stays valid until it expires, at most 10 minutes.`
+      `Revoked ${input.agent}: its key no longer works. Payments already signed stay valid until they expire, at most 10 minutes.`
     ])
   })
 ).pipe(
@@ -249,7 +249,7 @@ const fund = Command.make(
     }
     if (agent.status === "revoked") {
       return yield* new CommandFailed({
-        message: "The agent is revoked: nothing is paid from its wallet any more."
+        message: "The agent is revoked: it pays nothing more from its wallet."
       })
     }
     const grant = yield* (yield* Faucet)
@@ -282,6 +282,6 @@ const fund = Command.make(
 )
 
 export const agent = Command.make("agent").pipe(
-  Command.withDescription("Agents that pay x402 within a cap"),
+  Command.withDescription("Create, change and fund agents that pay x402 within caps"),
   Command.withSubcommands([create, list, update, pause, resume, revoke, fund])
 )

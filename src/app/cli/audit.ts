@@ -1,6 +1,7 @@
-// `audit list` and `audit verify`: who changed where money goes, and whether the log is what was written.
+// `audit list` and `audit verify`: lists the changes in the audit log, and verifies the log.
 import { Effect, Option, Schema, SchemaGetter } from "effect"
 import { Command, Flag } from "effect/cli"
+import { counted } from "../../domain/counted.ts"
 import { AuditRepo } from "../../merchants/audit/AuditRepo.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import { json, merchantId, print } from "./flags.ts"
@@ -27,7 +28,7 @@ const list = Command.make(
     const last = entries.at(-1)
     const ofMerchant = Option.match(input.merchant, { onNone: () => "", onSome: (id) => ` --merchant ${id}` })
     yield* print(input.json, { entries }, [
-      ...(entries.length === 0 ? ["No changes of addresses, keys or members are written down."] : []),
+      ...(entries.length === 0 ? ["The audit log is empty."] : []),
       ...entries.map(
         ({ actor, at, env, merchantId: of, position, summary }) =>
           `${position}  ${at.toISOString()}  ${env ?? "both"}  ${of ?? "the service"}  ${actor} ${summary}`
@@ -38,7 +39,7 @@ const list = Command.make(
     ])
   })
 ).pipe(
-  Command.withDescription("List changes of receiving addresses, keys and members, newest first"),
+  Command.withDescription("List the entries of the audit log, newest first"),
   Command.withExamples([
     { command: "bun run cli audit list", description: "Lists the newest changes of every merchant" }
   ])
@@ -76,14 +77,12 @@ const verify = Command.make(
       input.since
     )
     if (Option.isSome(broken))
-      return yield* tampered(
-        `entry ${broken.value} is not what was written, or does not follow the one before`
-      )
+      return yield* tampered(`entry ${broken.value} was changed, or its predecessor was removed`)
     if (Option.isSome(input.since)) {
       const { hash, position } = input.since.value
       if (Option.isNone(noted)) return yield* tampered(`entry ${position} of --since is gone`)
       if (noted.value !== hash)
-        return yield* tampered(`entries up to ${position} are not those of --since: they were rewritten`)
+        return yield* tampered(`entries up to ${position} differ from those of --since: they were rewritten`)
     }
     if (!guarded)
       return yield* new CommandFailed({
@@ -92,22 +91,22 @@ const verify = Command.make(
       })
     if (strangers.length > 0)
       return yield* new CommandFailed({
-        message: `Something else acts on the audit log and may swallow or hide entries: ${strangers.join(", ")} on audit_entries. Find out who put it there, then remove it.`
+        message: `Something else acts on the audit log and may drop or hide entries: ${strangers.join(", ")} on audit_entries. Find out who created it, then remove it.`
       })
     const text = Option.map(head, ({ hash, position }) => `${position}:${hash}`)
     const since = Option.getOrNull(Option.map(input.since, ({ position }) => position))
     yield* print(input.json, { entries, head: Option.getOrNull(text), since, owned }, [
-      `${entries} entries, each follows the one before${since === null ? "" : `; entries up to ${since} are unchanged since that head`}.`,
+      `${counted(entries, "entry", "entries")}, in an unbroken chain${since === null ? "" : `; unchanged up to ${since}, the head of --since`}.`,
       ...Option.match(text, {
         onNone: () => [],
-        onSome: (one) => [
-          "Keep the head elsewhere; a rewritten or shortened log shows against it:",
-          `  bun run cli audit verify --since ${one}`
+        onSome: (head) => [
+          "Store this head elsewhere. A later run with --since detects a rewritten or shortened log:",
+          `  bun run cli audit verify --since ${head}`
         ]
       }),
       ...(owned
         ? [
-            `This role owns the table, so it can switch the trigger off and rewrite the log${since === null ? "; only --since would detect that" : ""}. See docs/databases.md to give the table to another role.`
+            `This role owns the table, so it can disable the trigger and rewrite the log.${since === null ? " Only --since would detect that." : ""} To give the table to another role, see docs/databases.md.`
           ]
         : [])
     ])
@@ -118,6 +117,8 @@ const verify = Command.make(
 )
 
 export const audit = Command.make("audit").pipe(
-  Command.withDescription("The audit log of receiving addresses, keys and members"),
+  Command.withDescription(
+    "List and verify the audit log: changes of receiving addresses, settlement limits, keys, members, agents and alert webhooks"
+  ),
   Command.withSubcommands([list, verify])
 )

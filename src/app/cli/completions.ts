@@ -1,4 +1,4 @@
-// `completions bash|zsh|fish`: a script for the shell that completes `quittance`.
+// `completions bash|zsh|fish`: prints a shell script that completes `quittance`.
 import { Console, Effect } from "effect"
 import { Argument, Command, Completions } from "effect/cli"
 

@@ -1,7 +1,8 @@
-// `backup`, `restore` and `database move`: the database as a file, and to another place. They work beside
-// a service that runs, on the embedded database and on any other.
+// `backup`, `restore` and `database move`: copies the database to a file or to another database. They work
+// while a service is running, on the embedded database and on any other.
 import { Console, Effect, Layer, Redacted } from "effect"
 import { Command, Flag } from "effect/cli"
+import { counted } from "../../domain/counted.ts"
 import { judgeParameters, parameterRules } from "../../platform/AppConfig/urlParameters.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import * as Database from "../../platform/Database.ts"
@@ -25,9 +26,13 @@ const lines = ({ tables }: Manifest) => [
   ...tables
     .filter(({ rows }) => rows > 0)
     .map(
-      ({ checksum, rows, table }) => `  ${table.padEnd(24)} ${String(rows).padStart(9)} rows  ${checksum}`
+      ({ checksum, rows, table }) =>
+        `  ${table.padEnd(24)} ${String(rows).padStart(9)} ${rows === 1 ? "row " : "rows"}  ${checksum}`
     ),
-  `${tables.reduce((sum, { rows }) => sum + rows, 0)} rows in ${tables.length} tables, each proven by count and checksum.`
+  `${counted(
+    tables.reduce((sum, { rows }) => sum + rows, 0),
+    "row"
+  )} in ${counted(tables.length, "table")}, each verified by count and checksum.`
 ]
 
 const secrets =
@@ -60,7 +65,7 @@ export const backup = Command.make(
     )
     yield* print(input.json, { file: input.to, ...manifest }, [
       ...lines(manifest),
-      `Written to ${input.to}, as the database stood at one moment. ${secrets}`,
+      `Written to ${input.to}, a copy of the database at one moment. ${secrets}`,
       `To restore it into an empty database: bun run cli restore --from ${input.to}`
     ])
   })
@@ -126,11 +131,11 @@ const move = Command.make(
     const where = Database.whereOf(target)
     const here = <A, E>(work: Effect.Effect<A, E, Effect.Services<ReturnType<typeof closeToWriting>>>) =>
       Effect.provide(work, Layer.fresh(Database.layerCopy))
-    // Closed by an earlier run, it stays so.
+    // If an earlier run closed the database, it stays closed.
     const wasClosed = yield* here(checkClosable(from)).pipe(Effect.mapError(asCommand))
     if (wasClosed && !input.closed)
       return yield* new CommandFailed({
-        message: `The database ${from} was closed to writing by an earlier move. Newer payments may be in another database. If not, pass --closed to move this database as it is, or run \`bun run cli database reopen\` to go on with it.`
+        message: `The database ${from} was closed to writing by an earlier move. Newer payments may be in another database. If not, pass --closed to move this database as it is, or run \`bun run cli database reopen\` to continue with it.`
       })
     const closed = `the database ${from} accepts no writes until you run: bun run cli database reopen`
     let closing = false
@@ -138,10 +143,10 @@ const move = Command.make(
       closing && !wasClosed ? here(openToWriting(from)) : Effect.void
     ).pipe(
       Effect.timeout("30 seconds"),
-      Effect.as(wasClosed ? closed : `the database ${from} takes writes as before`),
+      Effect.as(wasClosed ? closed : `the database ${from} accepts writes as before`),
       Effect.orElseSucceed(() => closed),
       Effect.flatMap((state) =>
-        Console.error(`Not moved: ${state}; nothing of it is kept in the database ${where}.`)
+        Console.error(`Not moved: ${state}; nothing was stored in the database ${where}.`)
       )
     )
     let moved: Manifest | undefined
@@ -149,7 +154,7 @@ const move = Command.make(
       copyInto(migrations, where, (sink) =>
         Effect.gen(function* () {
           const all = yield* read(withProgress(sink))
-          // Before the copy is kept: what was still waiting to be written here fails.
+          // Runs before the copy is committed: writes that are still waiting here fail.
           closing = true
           yield* here(closeToWriting(from))
           yield* isLocked
@@ -164,7 +169,7 @@ const move = Command.make(
         )
       )
     ).pipe(
-      // Whatever becomes of its locks: the copy is the shop.
+      // Once moved, errors about locks do not matter: the copy is the shop's database.
       Effect.catch((error) => (moved === undefined ? Effect.fail(error) : Effect.succeed(moved))),
       Effect.onError(() => (moved === undefined ? undone : Effect.void)),
       Effect.mapError(asCommand)
@@ -172,9 +177,9 @@ const move = Command.make(
     yield* Database.prepare(target).pipe(Effect.mapError(asCommand))
     yield* print(input.json, { from, to: where, ...manifest }, [
       ...lines(manifest),
-      `Moved to the database ${where}. The one ${from} is kept and takes no more writes; a service that runs on it answers 503.`,
+      `Moved to the database ${where}. The database ${from} stays and accepts no more writes; a service that runs on it returns 503.`,
       "Set DATABASE_URL to the new address and start the service with the original secrets.",
-      `To go back instead, stop the service there and run, with the configuration of the old one: bun run cli database reopen. What was written there meanwhile stays there.`
+      `To return to the old database, stop the service on the new one and run, with the old configuration: bun run cli database reopen. The old database does not contain what was written since the move.`
     ])
   })
 ).pipe(
@@ -199,7 +204,7 @@ const reopen = Command.make(
     if (wasClosed) yield* openToWriting(where).pipe(Effect.mapError(asCommand))
     yield* print(input.json, { database: where, wasClosed }, [
       wasClosed
-        ? `The database ${where} takes writes again. What was written to another one meanwhile is not in it.`
+        ? `The database ${where} accepts writes again. It does not contain what was written to the other database since the move.`
         : `The database ${where} is open to writing. Nothing was changed.`
     ])
   })

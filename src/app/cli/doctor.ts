@@ -1,17 +1,20 @@
-// `doctor`: looks at what a deployment stands on, and says what to do about what is wrong.
+// `doctor`: checks what a deployment depends on, and gives a remedy for each problem.
 
 import { Console, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { toHex } from "viem"
 import { privateKeyToAddress } from "viem/accounts"
 import { readDenyList } from "../../chain/DenyList.ts"
+import { domainSeparator, domainSeparatorCall } from "../../chain/domainSeparator.ts"
 import { type OneNode, oneNode } from "../../chain/oneNode.ts"
+import type { NodeFailure } from "../../chain/RpcPool/NodeFailure.ts"
 import { BlockHeader, Bytes, Head, Quantity } from "../../chain/RpcSchemas.ts"
 import { DerivedWallets } from "../../chain/wallets/DerivedWallets.ts"
 import { OutboxRepo } from "../../chain/wallets/OutboxRepo.ts"
 import { Address, type Env } from "../../domain/Chain.ts"
+import { counted } from "../../domain/counted.ts"
 import { blocksIn, envs, faucetNetwork, hasTags, networks } from "../../domain/networks.ts"
-import { ReceiverStandingRepo } from "../../merchants/ReceiverStandingRepo.ts"
+import { ReceiverBlacklistRepo } from "../../merchants/ReceiverBlacklistRepo.ts"
 import { misspeltVariables } from "../../platform/AppConfig/misspeltVariables.ts"
 import { variables } from "../../platform/AppConfig/settings.ts"
 import { startWarnings } from "../../platform/AppConfig/startWarnings.ts"
@@ -20,32 +23,30 @@ import * as Database from "../../platform/Database.ts"
 import { ClockRepo } from "../../platform/database/ClockRepo.ts"
 import { isClosed } from "../../platform/database/closeToWriting.ts"
 import { fullDisk } from "../../platform/database/fullDisk.ts"
-import { layerOpened, Networks } from "../../platform/Networks.ts"
+import { layerOpenNetworks, Networks } from "../../platform/Networks.ts"
 import { EndpointUrlRepo } from "../../webhooks/EndpointUrlRepo.ts"
 import { BacklogRepo } from "../telemetry/BacklogRepo.ts"
 import { stalledQueues, unreadNetworks } from "../telemetry/stalledWork.ts"
 import { CommandFailed } from "./CommandFailed.ts"
+import { endpointFindings } from "./doctor/endpointFindings.ts"
 import { type Finding, failure, ok, warning } from "./doctor/Finding.ts"
 import { liveFindings } from "./doctor/liveFindings.ts"
-import { receiverFindings } from "./doctor/receiverFindings.ts"
 import { secretFindings } from "./doctor/secretFindings.ts"
 import { walletFinding } from "./doctor/walletFinding.ts"
 import { json, print } from "./flags.ts"
 
 const toleratedSeconds = 20
-/** A chain that made no block for so long has stopped, or the node has. */
+/** If the newest block is older than this, the chain or the node has stopped. */
 const staleSeconds = 120
 
 const ageOf = (seconds: bigint) => Math.round(Date.now() / 1000) - Number(seconds)
 
-/** The URL of a node may hold a key: its host alone is shown. */
+/** A node's URL may contain a key, so only its host is shown. */
 const hostOf = (url: string) => URL.parse(url)?.host ?? "?"
 
-/** True if the node still lists the logs of a day ago: transfers of a longer outage are read from them. */
-const pastFinding = Effect.fnUntraced(
-  function* (env: Env, { call }: OneNode, head: bigint) {
-    const day = blocksIn(env, 86_400_000)
-    const height = head > day ? head - day : 0n
+/** Why the node does not return the logs of a block; undefined if it does. */
+const logsObstacle = Effect.fnUntraced(
+  function* (env: Env, { call }: OneNode, height: bigint) {
     const block = yield* call("eth_getBlockByNumber", [`0x${height.toString(16)}`, false], BlockHeader)
     if (block === null) return `it has no block ${height}`
     const { address } = networks[env].usdc
@@ -55,6 +56,26 @@ const pastFinding = Effect.fnUntraced(
   Effect.catch(({ message, words }) => Effect.succeed(words ?? message))
 )
 
+/** Transfers are read from logs: those of new blocks and, after an outage, those of a day ago. */
+const logsFinding = Effect.fnUntraced(function* (about: string, env: Env, node: OneNode, head: bigint) {
+  const refusal = yield* logsObstacle(env, node, head)
+  if (refusal !== undefined)
+    return failure(
+      about,
+      `The node does not return the logs of its newest block: ${refusal}. Payments that nobody reports do not settle. Use a node that returns logs.`
+    )
+  const day = blocksIn(env, 86_400_000)
+  const past = yield* logsObstacle(env, node, head > day ? head - day : 0n)
+  return past === undefined
+    ? undefined
+    : warning(
+        about,
+        `The node does not return the logs of a day ago: ${past}. Transfers that arrive while the service is down may be missed. Use a node that stores older logs.`
+      )
+})
+
+const isReverted = ({ kind }: NodeFailure) => kind === "reverted"
+
 const nodeFinding = (env: Env, url: string) =>
   Effect.gen(function* () {
     const about = `node ${hostOf(url)}`
@@ -62,22 +83,33 @@ const nodeFinding = (env: Env, url: string) =>
     const node = oneNode(env, url)
     const chain = yield* node.call("eth_chainId", [], Quantity)
     if (chain !== BigInt(chainId))
-      return failure(about, `It serves chain ${chain}, not ${name} (${chainId}). Take it out of the setting.`)
+      return failure(
+        about,
+        `It serves chain ${chain}, not ${name} (${chainId}). Remove it from ${networks[env].nodes.setting}.`
+      )
     if ((yield* node.call("eth_getCode", [usdc.address, "latest"], Bytes)) === "0x")
-      return failure(about, `It knows no USDC at ${usdc.address}. Take another node.`)
+      return failure(about, `It has no USDC contract at ${usdc.address}. Use another node.`)
+    const separator = yield* node
+      .call("eth_call", [{ to: usdc.address, data: domainSeparatorCall }, "latest"], Bytes)
+      .pipe(Effect.catchIf(isReverted, () => Effect.succeed("0x")))
+    if (separator !== domainSeparator(networks[env]))
+      return failure(
+        about,
+        `The contract at ${usdc.address} is not USDC: its EIP-712 domain differs. Use another node.`
+      )
     const { number, timestamp } = yield* node.call("eth_getBlockByNumber", ["latest", false], Head)
     const age = ageOf(timestamp)
     if (age < -toleratedSeconds)
-      return failure(about, `Its newest block is ${-age} s in the future. Set this machine's clock by NTP.`)
+      return failure(
+        about,
+        `Its newest block is ${-age} s in the future: the node is wrong, or this machine's clock is behind. Check its NTP.`
+      )
     if (age > staleSeconds)
       return warning(about, `Its newest block is ${age} s old: it lags, or this machine's clock is ahead.`)
-    const past = yield* pastFinding(env, node, number)
-    return past === undefined
-      ? ok(about, `${name}, newest block ${age} s old`)
-      : warning(
-          about,
-          `The node does not return the logs of a day ago: ${past}. Transfers that arrive while the service is down may be missed. Use a node that stores older logs.`
-        )
+    return (
+      (yield* logsFinding(about, env, node, number)) ??
+      ok(about, `${name} with its USDC, newest block ${age} s old`)
+    )
   }).pipe(
     Effect.catch(({ kind, message, words }) =>
       Effect.succeed(
@@ -85,13 +117,13 @@ const nodeFinding = (env: Env, url: string) =>
           `node ${hostOf(url)}`,
           kind === "transport"
             ? `The node does not respond (${message}). Check the URL, its key and the firewall.`
-            : `${words === undefined ? message : `The node answers ${words}`}. Check its key and its plan, or take another node.`
+            : `${words === undefined ? message : `The node answers ${words}`}. Check its key and its plan, or use another node.`
         )
       )
     )
   )
 
-/** Waiting work, besides the clock and the secrets. */
+/** Waiting work that is overdue. */
 const workFindings = Effect.gen(function* () {
   const now = new Date()
   const backlog = yield* Effect.flatMap(BacklogRepo, ({ read }) => read(now))
@@ -108,23 +140,23 @@ const clockFinding = Effect.gen(function* () {
         "database",
         `Its clock is ${Math.abs(ahead)} s ${ahead > 0 ? "behind" : "ahead of"} this machine's. Set both by NTP.`
       )
-    : ok("database", "It answers, and its clock is right")
+    : ok("database", "It responds, and its clock is correct")
 })
 
-/** A moved database answers as ever. */
+/** A moved database still answers, so this is checked separately. */
 const writingFindings = Effect.gen(function* () {
   const { database } = yield* AppConfig
   return (yield* isClosed(Database.whereOf(database)))
     ? [
         failure(
           "database",
-          "It is closed to writing, as `database move` leaves it. Set DATABASE_URL to where the shop was moved; to go on with this one instead, run: bun run cli database reopen"
+          "It is closed to writing: `database move` moved it. Set DATABASE_URL to the new database. To continue with this one, run: bun run cli database reopen"
         )
       ]
     : []
 })
 
-/** On a full disk the embedded database answers, and writes nothing. */
+/** On a full disk the embedded database answers but writes nothing. */
 const diskFindings = Effect.map(AppConfig, ({ database }) => {
   const full = database._tag === "Embedded" ? fullDisk(database.directory) : undefined
   return full === undefined ? [] : [failure("database", `${full}: nothing can be written until then.`)]
@@ -134,12 +166,12 @@ const silentDatabase = Effect.map(AppConfig, ({ database }) =>
   failure(
     "database",
     database._tag === "Embedded"
-      ? `The embedded database in ${database.directory} does not answer. Read the end of ${database.directory}/postgres.log.`
-      : "It does not answer. Check DATABASE_URL: host, port, user, password, and that it runs."
+      ? `The embedded database in ${database.directory} does not respond. Read the end of ${database.directory}/postgres.log.`
+      : "It does not respond. Check that the database runs, and the host, port, user and password in DATABASE_URL."
   )
 )
 
-/** The wei that each wallet spends a day, by the last week; nothing of one that has spent nothing. */
+/** The wei that each wallet spends per day, by the last week; undefined for a wallet that spent nothing. */
 const spendingOf = Effect.fnUntraced(function* (wallets: ReadonlyArray<Address>) {
   const outbox = yield* OutboxRepo
   const now = new Date()
@@ -148,21 +180,21 @@ const spendingOf = Effect.fnUntraced(function* (wallets: ReadonlyArray<Address>)
   return new Map(wallets.map((wallet, index) => [wallet, spent[index]]))
 })
 
-/** The database, with the secrets and receivers that it holds, and what wallets have spent. */
+/** The database, its secrets and webhook endpoints, and the wallets' spending. */
 const databaseFindings = (wallets: ReadonlyArray<Address>) =>
   Effect.gen(function* () {
     const clock = yield* clockFinding
     const closed = yield* writingFindings
-    // A database that no service has started on yet holds none.
+    // A database on which no service has started yet has no secrets.
     const secrets = yield* Effect.catchCause(secretFindings, () => Effect.succeed([]))
-    const receivers = yield* Effect.catchCause(receiverFindings, () => Effect.succeed([]))
+    const endpoints = yield* Effect.catchCause(endpointFindings, () => Effect.succeed([]))
     const work = yield* Effect.catchCause(workFindings, () => Effect.succeed([]))
     const spending = yield* Effect.catchCause(spendingOf(wallets), () => Effect.succeed(unknownSpending))
     const disk = yield* diskFindings
-    const repo = yield* ReceiverStandingRepo
+    const repo = yield* ReceiverBlacklistRepo
     const addresses = yield* Effect.catchCause(repo.receivers(envs), () => Effect.succeed([]))
     return {
-      findings: [clock, ...disk, ...closed, ...secrets, ...receivers, ...work],
+      findings: [clock, ...disk, ...closed, ...secrets, ...endpoints, ...work],
       spending,
       receivers: addresses
     }
@@ -173,7 +205,7 @@ const databaseFindings = (wallets: ReadonlyArray<Address>) =>
         EndpointUrlRepo.layer,
         BacklogRepo.layer,
         OutboxRepo.layer,
-        ReceiverStandingRepo.layer
+        ReceiverBlacklistRepo.layer
       ).pipe(Layer.provideMerge(Database.layerCopy))
     ),
     Effect.timeout("45 seconds"),
@@ -195,7 +227,7 @@ const denyListFinding = Effect.gen(function* () {
   if (Option.isNone(denyList)) return ok("deny list", "None: DENY_LIST is not set")
   return yield* readDenyList(denyList.value).pipe(
     Effect.map(({ addresses, date }) =>
-      ok("deny list", `${addresses.size} addresses, of ${date.toISOString()}`)
+      ok("deny list", `${counted(addresses.size, "address", "addresses")}, of ${date.toISOString()}`)
     ),
     Effect.catch(({ message }) => Effect.succeed(failure("deny list", message)))
   )
@@ -209,7 +241,7 @@ const codeOf = (error: unknown): string => {
   return "no answer"
 }
 
-/** The service as others reach it: through its name, its proxy and its certificate. */
+/** The service as others reach it: by its name, proxy and certificate. */
 const publicFinding = (baseUrl: string) =>
   Effect.tryPromise({
     try: () => fetch(`${baseUrl}/readyz`, { signal: AbortSignal.timeout(10_000) }),
@@ -250,7 +282,7 @@ export const doctor = Command.make(
     const { baseUrl, faucet, rpcUrls, environment } = config
     const [{ relayerKey }, { executes, executing }] = yield* Effect.all([DerivedWallets, Networks]).pipe(
       Effect.provide(
-        DerivedWallets.layer.pipe(Layer.provideMerge(layerOpened(input.live ? envs : config.opened)))
+        DerivedWallets.layer.pipe(Layer.provideMerge(layerOpenNetworks(input.live ? envs : config.opened)))
       )
     )
     const keys = [
@@ -265,10 +297,10 @@ export const doctor = Command.make(
       about === "relayer" ? [{ env, address: Address.make(privateKeyToAddress(key)) }] : []
     )
     const database = yield* Effect.cached(databaseFindings(relayers.map(({ address }) => address)))
-    const spending = Effect.map(database, (found) => found.spending)
+    const spending = Effect.map(database, ({ spending }) => spending)
     const receiversOf = (env: Env) =>
       Effect.map(database, ({ receivers }) =>
-        receivers.flatMap((one) => (one.env === env ? [one.address] : []))
+        receivers.flatMap((receiver) => (receiver.env === env ? [receiver.address] : []))
       )
     const findings: Array<Finding> = [
       ok("configuration", `All variables are valid for ${environment}`),
@@ -276,12 +308,14 @@ export const doctor = Command.make(
       ...misspeltVariables(process.env, variables).map((message) => warning("configuration", message)),
       ...(yield* Effect.all(
         [
-          Effect.map(database, (found) => found.findings),
+          Effect.map(database, ({ findings }) => findings),
           ...envs.flatMap((env) =>
             rpcUrls[env].map((url) =>
-              // No payment settles on a network that does not execute: what is wrong there stops none.
-              Effect.map(nodeFinding(env, url), (found) => [
-                found.level === "failure" && !executes(env) ? warning(found.about, found.message) : found
+              // A closed network settles no payment, so a failing node stops none.
+              Effect.map(nodeFinding(env, url), (finding) => [
+                finding.level === "failure" && !executes(env)
+                  ? warning(finding.about, finding.message)
+                  : finding
               ])
             )
           ),
@@ -294,7 +328,7 @@ export const doctor = Command.make(
               liveFindings(
                 env,
                 rpcUrls[env],
-                relayers.find((one) => one.env === env)?.address,
+                relayers.find((relayer) => relayer.env === env)?.address,
                 receiversOf(env)
               )
             ),
@@ -322,7 +356,7 @@ export const doctor = Command.make(
     if (!input.json) yield* Console.log(lines.join("\n"))
     return yield* new CommandFailed({
       message: `${failures} of ${findings.length} checks found a problem that would stop payments.`,
-      found: { findings }
+      fields: { findings }
     })
   })
 ).pipe(

@@ -1,4 +1,4 @@
-// `export`: a period of a merchant's books, to standard output.
+// `export`: writes a period of a merchant's books to standard output.
 import { Effect, Option, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
 import { Day, TimeZone } from "../../domain/Period.ts"
@@ -24,7 +24,7 @@ const write = (bytes: Uint8Array) =>
     )
   })
 
-/** The writer gets the error; without this handler an unheard stream error would end the process. */
+/** The writer receives the error. Without this handler, an unhandled stream error would end the process. */
 const unheard = () => undefined
 const writable = Effect.acquireRelease(
   Effect.sync(() => process.stdout.on("error", unheard)),

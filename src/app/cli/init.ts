@@ -1,4 +1,4 @@
-// `init`: what a deployment keeps secret, made once. What the operator gives in the environment is stored instead.
+// `init`: creates a deployment's secrets, once. Values that the operator sets are stored instead.
 import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { entropyToMnemonic } from "@scure/bip39"
@@ -16,19 +16,19 @@ import { writeEnvironment } from "./writeEnvironment.ts"
 
 interface Secret {
   readonly file: string
-  /** The operator's own value of it, from here, is stored in place of a generated one. */
+  /** The environment variable whose value, if set, is stored instead of a generated one. */
   readonly variable: string
-  readonly made: string
+  readonly generated: string
   readonly what: string
 }
 
 interface Planned extends Secret {
   readonly path: string
-  /** The file's present content. */
+  /** The file's current content. */
   readonly present: string | undefined
-  /** The file's next content. */
+  /** The file's new content. */
   readonly next: string
-  /** It comes from the environment. */
+  /** True if the value comes from the environment. */
   readonly isOwn: boolean
 }
 
@@ -39,59 +39,59 @@ const secretsWith = Effect.fnUntraced(function* (password: string) {
     {
       file: "postgres-password",
       variable: "POSTGRES_PASSWORD",
-      made: password,
+      generated: password,
       what: "the database's password"
     },
     {
       file: "database-url",
       variable: "DATABASE_URL",
-      made: `postgres://quittance:${encodeURIComponent(password)}@postgres:5432/quittance`,
+      generated: `postgres://quittance:${encodeURIComponent(password)}@postgres:5432/quittance`,
       what: "DATABASE_URL_FILE"
     },
     {
       file: "intent-token-secrets",
       variable: "INTENT_TOKEN_SECRETS",
-      made: namedKey(Base64Url.encode(yield* bytes(32))),
+      generated: namedKey(Base64Url.encode(yield* bytes(32))),
       what: "INTENT_TOKEN_SECRETS_FILE"
     },
     {
       file: "encryption-keys",
       variable: "ENCRYPTION_KEYS",
-      made: namedKey(Base64.encode(yield* bytes(32))),
+      generated: namedKey(Base64.encode(yield* bytes(32))),
       what: "ENCRYPTION_KEYS_FILE"
     },
     {
       file: "agent-wallet-mnemonic",
       variable: "AGENT_WALLET_MNEMONIC",
-      made: entropyToMnemonic(yield* bytes(16), wordlist),
+      generated: entropyToMnemonic(yield* bytes(16), wordlist),
       what: "AGENT_WALLET_MNEMONIC_FILE: without it agents' money is lost"
     }
   ] satisfies ReadonlyArray<Secret>
 })
 
-const given = (variable: string) =>
+const fromEnvironment = (variable: string) =>
   Option.fromUndefinedOr(process.env[variable]).pipe(
     Option.map((text) => text.trim()),
     Option.filter((text) => text !== "")
   )
 
-/** The settings that would stop the service's start, a sentence each, with the path if a file contains the value. */
+/** The settings that would prevent the start, one sentence each, with the path if a file has the value. */
 const refusals = Effect.fnUntraced(function* (secrets: ReadonlyArray<Planned>) {
   const env = Object.fromEntries(secrets.map(({ next, variable }) => [variable, next]))
   const results: ReadonlyArray<Result.Result<unknown, ConfigRefusal>> = yield* Effect.all(
     [settings.databaseUrl, settings.intentTokenSecrets, settings.encryptionKeys, settings.testnetMnemonic],
     { mode: "result" }
   ).pipe(Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env })))
-  const refused = results.flatMap((one) => (Result.isFailure(one) ? one.failure.settings : []))
-  // Used verbatim by Postgres and in the URL.
+  const refused = results.flatMap((result) => (Result.isFailure(result) ? result.failure.settings : []))
+  // Postgres and the URL use the password unchanged.
   if (/\p{Cc}/u.test(env["POSTGRES_PASSWORD"] ?? ""))
     refused.push({ variable: "POSTGRES_PASSWORD", message: "POSTGRES_PASSWORD must be one line of text" })
   return [
     ...secrets.flatMap(({ next, path }) =>
-      next === "" ? [`${path} is empty: put its copy back, or remove it and a new one is made`] : []
+      next === "" ? [`${path} is empty: restore its copy, or remove it to create a new one`] : []
     ),
     ...refused.flatMap(({ message, variable }) => {
-      const from = secrets.find((one) => one.variable === variable)
+      const from = secrets.find((secret) => secret.variable === variable)
       if (from?.next === "") return []
       return [from === undefined || from.isOwn ? message : `${message} (in ${from.path})`]
     })
@@ -104,9 +104,9 @@ const passwordIn = (address: string) =>
   Option.getOrUndefined(decodedComponent(URL.parse(address)?.password ?? ""))
 
 const otherPassword =
-  "POSTGRES_PASSWORD: a database keeps the password it was made with, and another one is stored for it. Unset POSTGRES_PASSWORD. To change the password: ALTER ROLE quittance PASSWORD '…' in the database, then start with DATABASE_URL and POSTGRES_PASSWORD that both hold the new one (docs/databases.md)."
+  "POSTGRES_PASSWORD: the database keeps the password that it was created with, and a different password is stored. Unset POSTGRES_PASSWORD. To change the password: ALTER ROLE quittance PASSWORD '…' in the database, then start with DATABASE_URL and POSTGRES_PASSWORD that both hold the new one (docs/databases.md)."
 
-/** Moves an existing file to a free name: no secret that keys depend on is lost. */
+/** Renames an existing file to a free name, so that no secret is lost on which keys depend. */
 const setAside = (path: string) => {
   for (let number = 1; ; number++) {
     const aside = `${path}.${number}`
@@ -121,7 +121,7 @@ const setAside = (path: string) => {
 
 const readIfThere = (path: string) => (existsSync(path) ? readFileSync(path, "utf8") : undefined)
 
-/** Whole or not at all. Read by the service's user and by the database's. */
+/** Writes the whole file or nothing. The service's user and the database's user can read it. */
 const write = (path: string, text: string) => {
   const fresh = `${path}.new`
   rmSync(fresh, { force: true })
@@ -134,7 +134,7 @@ export const init = Command.make(
   {
     secrets: Flag.String("secrets").pipe(
       Flag.optional,
-      Flag.withDescription("A directory for the secrets, a file each; existing ones are kept")
+      Flag.withDescription("A directory for the secrets, a file each; existing files do not change")
     ),
     env: Flag.String("env").pipe(
       Flag.optional,
@@ -153,14 +153,14 @@ export const init = Command.make(
   Effect.fn("init")(function* (input) {
     if (Option.isSome(input.env)) {
       const lines = yield* writeEnvironment(input.env.value, {
-        baseUrl: Option.orElse(input.baseUrl, () => given("BASE_URL")),
-        databaseUrl: Option.orElse(input.databaseUrl, () => given("DATABASE_URL"))
+        baseUrl: Option.orElse(input.baseUrl, () => fromEnvironment("BASE_URL")),
+        databaseUrl: Option.orElse(input.databaseUrl, () => fromEnvironment("DATABASE_URL"))
       })
       return yield* print(
         input.json,
         { path: input.env.value, variables: lines.map(({ variable, what }) => ({ variable, what })) },
         [
-          `made  ${input.env.value}`,
+          `created  ${input.env.value}`,
           ...lines.map(({ isOff, variable, what }) => `${isOff ? "#" : " "} ${variable.padEnd(22)} ${what}`),
           `Next: bun --env-file=${input.env.value} run cli doctor`
         ]
@@ -172,7 +172,7 @@ export const init = Command.make(
       })
     const directory = input.secrets.value
     const random = yield* SecureRandom.SecureRandom
-    const password = Option.getOrElse(given("POSTGRES_PASSWORD"), () => "")
+    const password = Option.getOrElse(fromEnvironment("POSTGRES_PASSWORD"), () => "")
     const secrets = yield* secretsWith(
       password === "" ? Base64Url.encode(yield* random.randomBytes(24)) : password
     )
@@ -185,41 +185,41 @@ export const init = Command.make(
         secrets.map((secret): Planned => {
           const path = join(directory, secret.file)
           const present = readIfThere(path)
-          const own = given(secret.variable)
-          const next = Option.getOrElse(own, () => present ?? secret.made).trim()
+          const own = fromEnvironment(secret.variable)
+          const next = Option.getOrElse(own, () => present ?? secret.generated).trim()
           return { ...secret, path, present, next, isOwn: Option.isSome(own) }
         }),
       catch: unusable("read")
     })
-    const of = (file: string) => planned.find((one) => one.file === file)
+    const of = (file: string) => planned.find((secret) => secret.file === file)
     const stored = of("postgres-password")?.present
     if ((stored === undefined) !== (of("database-url")?.present === undefined))
       return yield* new CommandFailed({
         message: `${directory} has only one of postgres-password and database-url. Restore the missing file, or remove both for a new database.`
       })
     const refused = yield* refusals(planned)
-    // A database keeps the password it was made with, whatever is stored here afterwards.
+    // A database keeps its first password, whatever is stored here afterwards.
     if (password !== "" && stored !== undefined && stored.trim() !== password)
       if (passwordIn(of("database-url")?.next ?? "") !== password) refused.push(otherPassword)
     if (refused.length > 0)
       return yield* new CommandFailed({ message: ["Nothing was changed.", ...refused].join("\n") })
-    const made = yield* Effect.try({
+    const written = yield* Effect.try({
       try: () => {
-        // Nobody else enters a directory that is made here; a volume's is its containers' alone.
+        // Only this user can enter a new directory. A volume's directory belongs to its containers.
         mkdirSync(directory, { recursive: true, mode: 0o700 })
         return planned.map(({ isOwn, next, path, present, variable, what }) => {
-          if (present?.trim() === next) return { path, fresh: false, how: "kept", what }
+          if (present?.trim() === next) return { path, fresh: false, how: "unchanged", what }
           const aside = present === undefined ? "" : `; the old value is in ${setAside(path)}`
           write(path, next)
           return isOwn
-            ? { path, fresh: true, how: "given", what: `${what}, from ${variable}${aside}` }
-            : { path, fresh: true, how: "made", what: `${what}${aside}` }
+            ? { path, fresh: true, how: "stored", what: `${what}, from ${variable}${aside}` }
+            : { path, fresh: true, how: "created", what: `${what}${aside}` }
         })
       },
       catch: unusable("written")
     })
-    yield* print(input.json, { secrets: made.map(({ fresh, how, path }) => ({ path, fresh, how })) }, [
-      ...made.map(({ how, path, what }) => `${how.padEnd(5)} ${path}  ${what}`),
+    yield* print(input.json, { secrets: written.map(({ fresh, how, path }) => ({ path, fresh, how })) }, [
+      ...written.map(({ how, path, what }) => `${how.padEnd(9)} ${path}  ${what}`),
       "Store copies of all secrets elsewhere. Without the encryption keys and the mnemonic, webhook secrets and agents' wallets are lost."
     ])
   })

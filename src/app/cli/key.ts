@@ -14,7 +14,7 @@ const keyId = Flag.String("key").pipe(
 )
 
 const describe = (key: ApiKey) =>
-  `${key.id}  ${key.prefix}…${key.lastFour}  ${key.kind}  ${key.permission}  ${key.revokedAt === null ? "current" : `revoked ${key.revokedAt.toISOString()}`}`
+  `${key.id}  ${key.prefix}…${key.lastFour}  ${key.kind}  ${key.permission}  ${key.revokedAt === null ? "active" : `revoked ${key.revokedAt.toISOString()}`}`
 
 const list = Command.make(
   "list",
@@ -45,7 +45,7 @@ const create = Command.make(
       Flag.withDefault(false)
     ),
     name: Flag.String("name").pipe(
-      Flag.withDescription("What it is for, such as the machine that uses it; 1 to 100 characters"),
+      Flag.withDescription("A label, such as the machine that uses the key; 1 to 100 characters"),
       Flag.withSchema(Name),
       Flag.optional
     ),
@@ -55,16 +55,16 @@ const create = Command.make(
     yield* requireMerchant(input.merchant)
     const permission: Permission = input.readOnly || input.kind === "publishable" ? "read" : "manage"
     const keys = yield* KeyAuth
-    const made = { kind: input.kind, env: input.env, permission, name: Option.getOrNull(input.name) }
+    const terms = { kind: input.kind, env: input.env, permission, name: Option.getOrNull(input.name) }
     const issued = yield* (yield* AuditLog).recording(
       input.merchant,
       operator,
-      keys.createKey(input.merchant, made),
+      keys.createKey(input.merchant, terms),
       () =>
         Option.some({
           action: "key.created",
           env: input.env,
-          summary: `made a ${input.kind} key (${permission})`,
+          summary: `created a ${input.kind} key (${permission})`,
           quiet: permission !== "manage"
         })
     )

@@ -1,4 +1,4 @@
-// The books for the operator's commands, and the chain that they are held against.
+// The books for the operator's commands, with the chain that they are compared with.
 import { Layer } from "effect"
 import { ChainVerifier } from "../../chain/ChainVerifier.ts"
 import { layerChainAlerts } from "../../chain/layerChainAlerts.ts"

@@ -11,7 +11,7 @@ import { env, json, merchantId, print } from "./flags.ts"
 
 const ownerOf = Effect.fnUntraced(function* (id: string, environment: Env) {
   const merchants = yield* (yield* KeyAuth).listMerchants
-  const merchant = merchants.find((one) => one.id === id)
+  const merchant = merchants.find((merchant) => merchant.id === id)
   return merchant === undefined
     ? yield* new CommandFailed({ message: `No merchant ${id}. List them: bun run cli merchant list` })
     : { merchant, env: environment }
@@ -28,7 +28,7 @@ const failed = (error: {
 const optionalAmount = (name: string, description: string) =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.withSchema(UsdAmount), Flag.optional)
 
-/** To a hundred years. */
+/** Up to a hundred years. */
 const Days = Schema.Int.check(
   Schema.isBetween({ minimum: 1, maximum: 36_500 }, { message: "1 to 36500 days" })
 )
@@ -75,7 +75,7 @@ const create = Command.make(
     amount: optionalAmount("amount", "A fixed amount in USD"),
     min: optionalAmount("min", "The least that the buyer may choose"),
     max: optionalAmount("max", "The most that the buyer may choose"),
-    once: Flag.Boolean("once").pipe(Flag.withDescription("It is paid once"), Flag.withDefault(false)),
+    once: Flag.Boolean("once").pipe(Flag.withDescription("A single-use link"), Flag.withDefault(false)),
     days: Flag.Int("days").pipe(
       Flag.withDescription("Days until it expires"),
       Flag.withSchema(Days),
@@ -99,7 +99,7 @@ const create = Command.make(
         ...(Option.isSome(expiresAt) ? { expiresAt: expiresAt.value } : {})
       })
       .pipe(Effect.mapError(failed))
-    yield* print(input.json, { link }, [link.url, `To print: ${link.posterUrl}`])
+    yield* print(input.json, { link }, [link.url, `Poster to print: ${link.posterUrl}`])
   })
 ).pipe(
   Command.withDescription("Create a payment link with --amount, or with --min and --max"),
@@ -137,6 +137,6 @@ const close = Command.make(
 )
 
 export const link = Command.make("link").pipe(
-  Command.withDescription("Payment links"),
+  Command.withDescription("List, create and close payment links"),
   Command.withSubcommands([list, create, close])
 )

@@ -1,6 +1,5 @@
-// The operator's commands. They work on the configured database, also while the
-// service runs. Exit codes: 0 done, 1 it could not be done, 2 not a
-// command, 130 interrupted.
+// The operator's commands. They work on the configured database, even while the service is running. Exit
+// codes: 0 success, 1 failure, 2 invalid command or arguments, 130 interrupted.
 import { BunRuntime, BunServices } from "@effect/platform-bun"
 import { Cause, Effect, Layer, Logger } from "effect"
 import { CliError, Command } from "effect/cli"
@@ -25,7 +24,7 @@ import { user } from "./user.ts"
 import { webhook } from "./webhook.ts"
 
 const config = AppConfig.layer(process.env)
-// Built when a command runs: help and completions touch no database.
+// Built only when a command runs: help and completions use no database.
 const operator = App.layerOperator.pipe(Layer.provideMerge(config))
 
 const bookkeeper = layerBooks.pipe(Layer.provideMerge(operator))
@@ -58,10 +57,10 @@ const root = Command.make(typed).pipe(
   ])
 )
 
-/** Standard output is the answer's alone. */
+/** Standard output contains only the result, so logs go to standard error. */
 const logs = Logger.layer([Logger.withConsoleError(Logger.formatSimple)])
 
-// Annotated: the installed typing of BunServices names a module that has moved.
+// Annotated, because the installed types of BunServices refer to a module that has moved.
 const platform: Layer.Layer<Command.Environment> = BunServices.layer
 
 const sentence = (error: unknown): string => {
@@ -78,14 +77,14 @@ const program: Effect.Effect<void> = Command.run(root, { version: "0.1.0" }).pip
   Effect.catchCause((cause) => {
     if (Cause.hasInterruptsOnly(cause)) return end(130)
     const error = Cause.squash(cause)
-    // The parser has said already what is wrong with the command line.
+    // The parser has already printed the error.
     return CliError.isCliError(error)
       ? end(2)
       : Effect.andThen(
           presentation.sayWrong(
             sentence(error),
             undefined,
-            error instanceof CommandFailed ? error.found : {}
+            error instanceof CommandFailed ? error.fields : {}
           ),
           end(1)
         )

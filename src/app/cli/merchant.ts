@@ -1,9 +1,10 @@
-// `merchant create` and `merchant list`.
+// `merchant create`, `merchant list` and `merchant update`.
 import { Effect, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import type { Env } from "../../domain/Chain.ts"
 import type { ReceiverTaken } from "../../domain/Errors.ts"
 import { TokenLifetime } from "../../domain/Merchant.ts"
+import { envs } from "../../domain/networks.ts"
 import { AuditLog, operator } from "../../merchants/audit/AuditLog.ts"
 import { firstChanges } from "../../merchants/audit/firstChanges.ts"
 import { KeyAuth } from "../../merchants/keys/KeyAuth.ts"
@@ -42,10 +43,10 @@ const create = Command.make(
       `Receives on Testnet at ${merchant.receivers.test}, on Mainnet at ${merchant.receivers.live}.`,
       "",
       "Keys, shown only once:",
-      `  test secret       ${keys.test.secret}`,
-      `  test publishable  ${keys.test.publishable}`,
-      `  live secret       ${keys.live.secret}`,
-      `  live publishable  ${keys.live.publishable}`,
+      ...envs.flatMap((env) => [
+        `  ${env} secret       ${keys[env].secret}`,
+        `  ${env} publishable  ${keys[env].publishable}`
+      ]),
       "",
       "Next: register a webhook endpoint with POST /api/v1/webhook-endpoint and a secret key."
     ])
@@ -90,8 +91,8 @@ interface Changed {
   readonly withdrawn?: string
 }
 
-/** The refusal with the text that the address's owner may sign, as the lines of a terminal, behind what is done. */
-const takenOf = ({ message, details = [] }: ReceiverTaken, done: ReadonlyArray<Changed>) =>
+/** The refusal for a terminal: completed changes, then the text that the address's owner may sign. */
+const receiverTakenFailure = ({ message, details = [] }: ReceiverTaken, done: ReadonlyArray<Changed>) =>
   new CommandFailed({
     message: [
       ...done
@@ -102,7 +103,7 @@ const takenOf = ({ message, details = [] }: ReceiverTaken, done: ReadonlyArray<C
         ),
       message,
       ...details.flatMap(({ message: advice, expected }) => [
-        advice.replace("send the signature", "give it as --signature"),
+        advice.replace("send the signature", "pass it as --signature"),
         ...(expected === undefined ? [] : ["", expected])
       ])
     ].join("\n")
@@ -122,7 +123,7 @@ const update = Command.make(
       Flag.optional
     ),
     boundTokens: Flag.Boolean("bound-tokens").pipe(
-      Flag.withDescription("Whether a buyer's token must name the payment that it is for"),
+      Flag.withDescription("Require buyers' tokens to name their payment"),
       Flag.optional
     ),
     tokenLifetime: Flag.Int("token-lifetime").pipe(
@@ -135,7 +136,7 @@ const update = Command.make(
   Effect.fn("merchant update")(function* (input) {
     const repo = yield* MerchantRepo
     const receivers = yield* Receivers
-    const wanted = [
+    const requested = [
       ["test", input.receiverTest],
       ["live", input.receiverLive]
     ] as const
@@ -150,21 +151,23 @@ const update = Command.make(
       })
     }
     const changesRules = Object.keys(rules).length > 0
-    if (wanted.every(([, receiver]) => Option.isNone(receiver)) && !changesRules) {
+    if (requested.every(([, receiver]) => Option.isNone(receiver)) && !changesRules) {
       return yield* new CommandFailed({
         message:
-          "Nothing to change: give --receiver-test, --receiver-live, --bound-tokens or --token-lifetime."
+          "Nothing to change. Pass --receiver-test, --receiver-live, --bound-tokens or --token-lifetime."
       })
     }
     const unknown = new CommandFailed({
       message: `No merchant ${input.merchant}. List them: bun run cli merchant list`
     })
     const changes: Array<Changed> = []
-    for (const [env, receiver] of wanted) {
+    for (const [env, receiver] of requested) {
       if (Option.isNone(receiver)) continue
       const changed = yield* receivers
         .change({ merchantId: input.merchant, env, address: receiver.value }, input.signature, operator)
-        .pipe(Effect.catchTag("ReceiverTaken", (refusal) => Effect.fail(takenOf(refusal, changes))))
+        .pipe(
+          Effect.catchTag("ReceiverTaken", (refusal) => Effect.fail(receiverTakenFailure(refusal, changes)))
+        )
       if (Option.isNone(changed)) return yield* unknown
       const { after, before, withdrawn } = changed.value
       changes.push({
@@ -174,13 +177,13 @@ const update = Command.make(
     }
     const tokens = changesRules ? yield* repo.updateTokenRules(input.merchant, rules) : Option.none()
     if (changesRules && Option.isNone(tokens)) return yield* unknown
-    const shown = Option.match(tokens, { onNone: () => ({}), onSome: (one) => ({ tokens: one }) })
+    const shown = Option.match(tokens, { onNone: () => ({}), onSome: (tokens) => ({ tokens }) })
     yield* print(input.json, { merchant: { id: input.merchant }, receivers: changes, ...shown }, [
       ...changes.flatMap(({ env, before, after, withdrawn }) => [
         `Receiving address, ${env}:`,
         `  before  ${before}`,
         `  after   ${after}`,
-        ...(withdrawn === undefined ? [] : [`  Withdrew the waiting change to ${withdrawn}.`])
+        ...(withdrawn === undefined ? [] : [`  Withdrew the pending change to ${withdrawn}.`])
       ]),
       ...(changes.some(({ after, before }) => before !== after)
         ? ["New intents use the new address; existing intents and payments keep theirs."]

@@ -1,5 +1,5 @@
-// The command line's help and usage errors. Standard output contains only the result: with --json, a single document,
-// also for an error.
+// The command line's help and usage errors. Standard output contains only the result: with --json a single
+// document, even for an error.
 import { Console, Effect, type Layer } from "effect"
 import { type CliError, CliOutput, type HelpDoc } from "effect/cli"
 
@@ -14,10 +14,10 @@ const inOneLine = (text: string) =>
       (_, names: string) => `. Did you mean ${names.replaceAll(" ", " or ")}?`
     )
 
-/** Prints the error, and possible corrections. `found`: the document's other fields. */
-export const sayWrong = (message: string, hint?: string, found: object = {}): Effect.Effect<void> =>
+/** Prints the error and possible corrections. `fields`: additional fields of the document. */
+export const sayWrong = (message: string, hint?: string, fields: object = {}): Effect.Effect<void> =>
   asksForJson
-    ? Console.log(JSON.stringify({ ...found, error: { message, hint } }))
+    ? Console.log(JSON.stringify({ ...fields, error: { message, hint } }))
     : Console.error(hint === undefined ? message : `${message}\n${hint}`)
 
 const hintOf = ({ examples = [], subcommands = [], usage }: HelpDoc.HelpDoc) => {
@@ -28,7 +28,7 @@ const hintOf = ({ examples = [], subcommands = [], usage }: HelpDoc.HelpDoc) => 
 }
 
 /** Leaves out errors about the flags of an unknown command. */
-const told = (errors: ReadonlyArray<CliError.NonShowHelpErrors>) => {
+const relevantErrors = (errors: ReadonlyArray<CliError.NonShowHelpErrors>) => {
   const unknown = errors.find(({ _tag }) => _tag === "UnknownSubcommand")
   return unknown === undefined ? errors : [unknown]
 }
@@ -47,7 +47,7 @@ export const layer: Layer.Layer<never> = CliOutput.layerPresenter({
         return yield* Console.log(helpOf(formatter, event.helpDoc))
       case "InvalidInvocation":
         return yield* sayWrong(
-          told(event.errors)
+          relevantErrors(event.errors)
             .map(({ message }) => inOneLine(message))
             .join("; "),
           hintOf(event.helpDoc)

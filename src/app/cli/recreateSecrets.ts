@@ -1,6 +1,6 @@
 import type { LostSecrets } from "../../webhooks/SealedSecretRepo.ts"
 
-/** The kinds of secrets under a lost key, and the command that recreates each. */
+/** The kinds of secrets that a lost key can affect, and how to recreate each. */
 export const recreateSecrets: { readonly [O in LostSecrets["owner"]]: string } = {
   endpoint: "of webhook endpoints: bun run cli webhook regenerate-secret",
   authenticator: "of authenticator apps: bun run cli user remove-authenticator",

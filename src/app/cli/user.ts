@@ -1,4 +1,4 @@
-// `user create` and `user reset-password`: links that work once, for three days.
+// `user create` and `user reset-password`, which create links that work once, and `user remove-authenticator`.
 
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -13,7 +13,7 @@ import { CommandFailed } from "./CommandFailed.ts"
 import { json, merchantId, print } from "./flags.ts"
 
 const email = Flag.String("email").pipe(
-  Flag.withDescription("The user's sign-in e-mail"),
+  Flag.withDescription("The user's sign-in email"),
   Flag.withSchema(Email)
 )
 
@@ -87,7 +87,7 @@ const resetPassword = Command.make(
     const accounts = yield* Accounts
     if (Option.isNone(yield* accounts.findUser(input.email))) {
       return yield* new CommandFailed({
-        message: `No user has the e-mail ${input.email}. Create one: bun run cli user create`
+        message: `No user has the email ${input.email}. Create one: bun run cli user create`
       })
     }
     const token = yield* accounts.createLink({
@@ -101,7 +101,7 @@ const resetPassword = Command.make(
     yield* (yield* AuditLog).note(operator, {
       action: "member.reset_link_created",
       env: null,
-      summary: `made a link that resets the password of ${input.email}`
+      summary: `created a link that resets the password of ${input.email}`
     })
     const link = linkUrl(baseUrl, token)
     yield* print(input.json, { email: input.email, link }, [
@@ -126,7 +126,7 @@ const removeAuthenticator = Command.make(
     const removed = yield* (yield* Accounts).removeAuthenticator(input.email)
     if (!removed) {
       return yield* new CommandFailed({
-        message: `No user with the e-mail ${input.email} has an authenticator app. Nothing was changed.`
+        message: `No user with the email ${input.email} has an authenticator app. Nothing was changed.`
       })
     }
     yield* (yield* AuditLog).note(operator, {

@@ -1,6 +1,7 @@
 // `webhook regenerate-secret`, `webhook reencrypt` and `webhook replay`.
 import { DateTime, Effect, Redacted, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
+import { counted } from "../../domain/counted.ts"
 import { ReplayRepo } from "../../webhooks/ReplayRepo.ts"
 import { reencryptSecrets } from "../../webhooks/reencryptSecrets.ts"
 import { regenerateSecret } from "../../webhooks/regenerateSecret.ts"
@@ -51,7 +52,7 @@ const reencrypt = Command.make(
   { json },
   Effect.fn("webhook reencrypt")(function* (input) {
     const { count, kid, lost, retiredReceiptKeys } = yield* reencryptSecrets().pipe(
-      // The defect says which key is missing, and nothing secret.
+      // The defect's message says which key is missing, and contains no secret.
       Effect.catchDefect((defect) =>
         Effect.fail(
           new CommandFailed({
@@ -60,16 +61,16 @@ const reencrypt = Command.make(
         )
       )
     )
-    // What can be re-encrypted is, before that is told.
+    // Everything that can be re-encrypted is, before the command fails.
     if (lost.length > 0)
       return yield* new CommandFailed({
         message: [
-          `${count} secrets re-encrypted, and not all: ENCRYPTION_KEYS lacks ${theKeys(lost)}. Add it back and run this again. If it is lost, replace these secrets:`,
-          ...lost.map((one) => `  ${one.count} ${recreateSecrets[one.owner]}`)
+          `${counted(count, "secret")} re-encrypted, but not all: ENCRYPTION_KEYS lacks ${theKeys(lost)}. Add it back and run this again. If it is lost, replace these secrets:`,
+          ...lost.map(({ count, owner }) => `  ${count} ${recreateSecrets[owner]}`)
         ].join("\n")
       })
     yield* print(input.json, { count, kid, retiredReceiptKeys }, [
-      `${count} secrets re-encrypted; all use the key ${kid} now.`,
+      `${counted(count, "secret")} re-encrypted; all use the key ${kid} now.`,
       ...(retiredReceiptKeys === 0
         ? []
         : [
@@ -89,7 +90,7 @@ const reencrypt = Command.make(
   ])
 )
 
-/** To a hundred years. */
+/** Up to a hundred years. */
 const Hours = Schema.Int.check(
   Schema.isBetween({ minimum: 1, maximum: 876_000 }, { message: "1 to 876000 hours" })
 )
@@ -115,7 +116,7 @@ const replay = Command.make(
     const failed = yield* replayFailed(tenant, since, at)
     const unsent = yield* replayUnsent(tenant, since, at)
     yield* print(input.json, { count: failed + unsent, failed, unsent }, [
-      `${failed} failed deliveries of the last ${input.hours} hours get one more attempt under their ids. ${unsent} settled payments that were never sent are sent too.`
+      `Failed deliveries of the last ${counted(input.hours, "hour")} that get one more attempt, under the same id: ${failed}. Settled payments that are now sent for the first time: ${unsent}.`
     ])
   })
 ).pipe(
@@ -130,6 +131,6 @@ const replay = Command.make(
 )
 
 export const webhook = Command.make("webhook").pipe(
-  Command.withDescription("Webhook endpoints"),
+  Command.withDescription("Replace signing secrets, re-encrypt secrets and resend deliveries"),
   Command.withSubcommands([regenerate, reencrypt, replay])
 )

@@ -1,5 +1,5 @@
-// `init --env`: the environment of a deployment in one file, with fresh secrets, for systemd, `docker run --env-file`
-// and `bun --env-file` alike.
+// `init --env`: writes a deployment's environment to one file, with new secrets, for systemd, `docker run
+// --env-file` and `bun --env-file`.
 
 import { writeFileSync } from "node:fs"
 import { entropyToMnemonic } from "@scure/bip39"
@@ -17,7 +17,7 @@ interface Line {
   readonly value: string
   /** An explanation of the variable. */
   readonly what: string
-  /** Written as a comment: the service has a default. */
+  /** True if the line is written as a comment, because the service has a default. */
   readonly isOff?: true
 }
 
@@ -67,17 +67,17 @@ const linesFor = Effect.fnUntraced(function* (baseUrl: string, databaseUrl: stri
   ] satisfies ReadonlyArray<Line>
 })
 
-/** True if readers of such files would not take the value for a quotation, a comment or a variable. */
+/** True if no reader of such files would parse the value as a quotation, a comment or a variable. */
 const isPlain = (value: string) => !/["'`$#\\]|\p{Cc}/u.test(value)
 
-/** Writes `file`, which must not be there, readable by its owner alone. Answers what each line is. */
+/** Writes `file`, which must not exist, readable by its owner only. Returns the meaning of each line. */
 export const writeEnvironment = Effect.fn("writeEnvironment")(function* (
   file: string,
-  given: { readonly baseUrl: Option.Option<string>; readonly databaseUrl: Option.Option<string> }
+  values: { readonly baseUrl: Option.Option<string>; readonly databaseUrl: Option.Option<string> }
 ) {
   const lines: ReadonlyArray<Line> = yield* linesFor(
-    Option.getOrElse(given.baseUrl, () => ""),
-    Option.getOrElse(given.databaseUrl, () => "")
+    Option.getOrElse(values.baseUrl, () => ""),
+    Option.getOrElse(values.databaseUrl, () => "")
   )
   const env = Object.fromEntries(
     lines.flatMap(({ isOff, value, variable }) => (isOff || value === "" ? [] : [[variable, value]]))
@@ -88,7 +88,7 @@ export const writeEnvironment = Effect.fn("writeEnvironment")(function* (
   const unusable = lines.find(({ value }) => !isPlain(value))
   if (unusable !== undefined)
     return yield* new CommandFailed({
-      message: `Nothing was written.\n${unusable.variable} holds a quote, a backslash, $ or #, which readers of such files take apart: percent-encode it.`
+      message: `Nothing was written.\n${unusable.variable} holds a quote, a backslash, $ or #, which readers of such files interpret. Percent-encode it.`
     })
   const text = lines.map(
     ({ isOff, value, variable, what }) => `# ${what}\n${isOff ? "# " : ""}${variable}=${value}\n`
@@ -99,7 +99,7 @@ export const writeEnvironment = Effect.fn("writeEnvironment")(function* (
       new CommandFailed({
         message:
           error instanceof Error && "code" in error && error.code === "EEXIST"
-            ? `${file} is there already, and its secrets may be in use: name another file.`
+            ? `${file} already exists, and its secrets may be in use. Choose another file.`
             : `${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`
       })
   })

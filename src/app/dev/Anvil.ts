@@ -1,6 +1,5 @@
-// anvil, a real EVM node, as a supervised child process from its npm package.
-// It ends with the scope, and also when this process is killed outright: a
-// shell beside it waits on a pipe that only the parent holds open.
+// Runs anvil, a real EVM node, as a supervised child process from its npm package. It ends with the scope,
+// and also if this process is killed: a helper shell waits on a pipe that only the parent holds open.
 import { type ChildProcess, spawn } from "node:child_process"
 import { createRequire } from "node:module"
 import { arch, platform } from "node:os"
@@ -12,24 +11,29 @@ export interface AnvilOptions {
   readonly mnemonic: string
   /** 0 takes a free port. */
   readonly port: number
-  /** Named in the error when `port` is taken. */
+  /** The variable to mention in the error if `port` is taken. */
   readonly portVariable: string
   /** Address to listen on; the service reaches it on loopback in any case. */
   readonly host: string
+  /**
+   * The number of blocks whose states anvil keeps, all in memory. By default it moves older states to disk,
+   * and after a reorganisation to one of these its contracts have no code (anvil 1.7.1).
+   */
+  readonly statesInMemory?: number
 }
 
 export interface Anvil {
   readonly rpcUrl: string
-  /** Fails as soon as the process has ended; never succeeds. */
+  /** Fails when the process ends; never succeeds. */
   readonly died: Effect.Effect<never, LocalChainDied>
-  /** Ends the process at once (SIGKILL) and waits for it. */
+  /** Kills the process (SIGKILL) and waits for its end. */
   readonly kill: Effect.Effect<void>
 }
 
 const startupLimit = Duration.seconds(10)
 
-// `exec` keeps the shell's process id for anvil, so the watcher knows whom to
-// end: end of file on the pipe means the parent is gone, a line means stand down.
+// `exec` keeps the shell's process id for anvil, so the watcher knows which process to kill. End of file on
+// the pipe means that the parent is gone; a line tells the watcher to stop.
 const superviseScript = `exec 3<&0
 ( read -r _ <&3 || kill -9 $$ ) >/dev/null 2>&1 </dev/null &
 exec 3<&- "$0" "$@" </dev/null`
@@ -55,9 +59,10 @@ const launch = (binary: string, options: AnvilOptions): ChildProcess => {
     ["--port", String(options.port)],
     ["--chain-id", String(options.chainId)],
     ["--mnemonic", options.mnemonic],
-    ["--no-mining", "--no-request-size-limit", "--color", "never"]
+    ["--no-mining", "--no-request-size-limit", "--color", "never"],
+    options.statesInMemory === undefined ? [] : ["--prune-history", String(options.statesInMemory)]
   ].flat()
-  // Detached: Ctrl-C reaches this process alone, which then ends anvil in order.
+  // Detached, so that Ctrl-C reaches only this process, which then ends anvil.
   return platform() === "win32"
     ? spawn(binary, args, { stdio: ["pipe", "pipe", "pipe"] })
     : spawn("/bin/sh", ["-c", superviseScript, binary, ...args], {
@@ -86,7 +91,7 @@ const awaitListening = (child: ChildProcess, options: AnvilOptions): Effect.Effe
       const port = /Listening on [\d.]+:(\d+)/.exec(output)?.[1]
       if (port !== undefined) resume(Effect.succeed(`http://127.0.0.1:${port}`))
     }
-    // Both streams stay drained afterwards, or anvil would block on a full pipe.
+    // Keeps draining both streams, or anvil would block on a full pipe.
     child.stdout?.on("data", onText)
     child.stderr?.on("data", onText)
     child.once("error", (cause) => resume(Effect.fail(failedToStart(cause.message, options))))
@@ -98,7 +103,7 @@ const awaitListening = (child: ChildProcess, options: AnvilOptions): Effect.Effe
     })
   )
 
-/** Starts anvil without any block production; ready when the RPC listens. */
+/** Starts anvil without block production. Ready when its RPC listens. */
 export const startAnvil = Effect.fn("startAnvil")(function* (
   options: AnvilOptions
 ): Effect.fn.Return<Anvil, LocalChainError, Scope.Scope> {

@@ -1,5 +1,5 @@
-// A chain of one's own for development, the demo and tests: anvil with a network's chain id and Circle's USDC at the
-// network's pinned address. Everything above it runs unchanged against this chain or the public one.
+// A local chain for development, the demo and tests: anvil with a network's chain id, and Circle's USDC at
+// the network's pinned address. All other code runs unchanged against this chain or the public one.
 import {
   Clock,
   Context,
@@ -20,7 +20,6 @@ import {
   defineChain,
   encodeFunctionData,
   type HttpTransport,
-  hashDomain,
   http,
   type PublicClient,
   type TestClient,
@@ -28,6 +27,7 @@ import {
   type WalletClient
 } from "viem"
 import { type HDAccount, mnemonicToAccount } from "viem/accounts"
+import { domainSeparator, domainSeparatorCall } from "../../chain/domainSeparator.ts"
 import { Address, TransactionHash } from "../../domain/Chain.ts"
 import { faucetNetwork, type Network } from "../../domain/networks.ts"
 import { startAnvil } from "./Anvil.ts"
@@ -35,19 +35,21 @@ import { type LocalChainDied, LocalChainError } from "./LocalChainError.ts"
 import { installUsdc, type NodeRpc, usdcAbi } from "./LocalUsdc.ts"
 
 export interface LocalChainOptions {
-  /** The network that it stands for. Default: the one with the faucet. */
+  /** The network that the chain simulates. Default: the one with the faucet. */
   readonly network?: Network
-  /** 0, the default, takes a free port. */
+  /** 0, the default, picks a free port. */
   readonly port?: number
-  /** The environment variable to name when `port` is taken. */
+  /** The variable to mention in the error if `port` is taken. */
   readonly portVariable?: string
   /** Address to listen on. Default 127.0.0.1. */
   readonly host?: string
   /** Seconds between blocks; 0 mines each transaction at once. Below 1, blocks of one second share its time. Default 1. */
   readonly blockTimeSeconds?: number
+  /** Set it if a chain of more than 500 blocks is reorganised: see `AnvilOptions`. */
+  readonly statesInMemory?: number
 }
 
-// Public on purpose: these accounts hold value on no chain but this one.
+// Public on purpose: these accounts hold value only on this chain.
 export const developmentMnemonic = "test test test test test test test test test test test junk"
 const ownerIndex = 0
 const faucetIndex = 1
@@ -72,28 +74,9 @@ const makeRpc =
     })
 
 const checkDomain = Effect.fn("LocalChain.checkDomain")(function* (rpc: NodeRpc, network: Network) {
-  const { address, domainName, domainVersion } = network.usdc
-  const separator = yield* rpc("eth_call", [
-    { to: address, data: encodeFunctionData({ abi: usdcAbi, functionName: "DOMAIN_SEPARATOR" }) },
-    "latest"
-  ])
-  const expected = hashDomain({
-    domain: {
-      name: domainName,
-      version: domainVersion,
-      chainId: BigInt(network.chainId),
-      verifyingContract: address
-    },
-    types: {
-      EIP712Domain: [
-        { name: "name", type: "string" },
-        { name: "version", type: "string" },
-        { name: "chainId", type: "uint256" },
-        { name: "verifyingContract", type: "address" }
-      ]
-    }
-  })
-  if (separator !== expected) {
+  const { address } = network.usdc
+  const separator = yield* rpc("eth_call", [{ to: address, data: domainSeparatorCall }, "latest"])
+  if (separator !== domainSeparator(network)) {
     return yield* new LocalChainError({
       reason: "setup",
       message: `USDC on the local chain has another domain separator than on ${network.name}`
@@ -101,7 +84,7 @@ const checkDomain = Effect.fn("LocalChain.checkDomain")(function* (rpc: NodeRpc,
   }
 })
 
-/** Anvil's interval is whole seconds, and its blocks are a second apart. */
+/** Anvil's interval is in whole seconds, and its blocks are a second apart. */
 const mineFaster = Effect.fnUntraced(function* (rpc: NodeRpc, seconds: number) {
   yield* rpc("evm_setAutomine", [false])
   const mine = Effect.gen(function* () {
@@ -109,7 +92,7 @@ const mineFaster = Effect.fnUntraced(function* (rpc: NodeRpc, seconds: number) {
     yield* rpc("evm_setNextBlockTimestamp", [Math.floor(now / 1_000)])
     yield* rpc("evm_mine", [])
   })
-  // A chain that ends is reported by `died`.
+  // `died` reports a chain that ended.
   yield* Effect.forkScoped(
     Effect.repeat(Effect.ignore(mine), Schedule.fixed(Duration.millis(seconds * 1_000)))
   )
@@ -125,7 +108,8 @@ const make = Effect.fn("LocalChain.make")(function* (
     mnemonic: developmentMnemonic,
     port: options.port ?? 0,
     portVariable: options.portVariable ?? "LOCAL_CHAIN_PORT",
-    host: options.host ?? "127.0.0.1"
+    host: options.host ?? "127.0.0.1",
+    ...(options.statesInMemory === undefined ? {} : { statesInMemory: options.statesInMemory })
   })
   const chain = defineChain({
     id: network.chainId,
@@ -178,8 +162,8 @@ const make = Effect.fn("LocalChain.make")(function* (
     testClient,
     rpc,
     mine: (blocks = 1) => oneAtATime(Effect.asVoid(rpc("anvil_mine", [toHex(blocks)]))),
-    // A block that is mined meanwhile leaves anvil (1.7.1) without the blocks below it; one that a
-    // transaction has begun still ends.
+    // A block mined during a reorganisation would lose the blocks below it (anvil 1.7.1), so mining stops first. The
+    // pause lets a block finish that a transaction has begun.
     reorganise: (depth) =>
       oneAtATime(
         Effect.acquireUseRelease(
@@ -197,32 +181,31 @@ const make = Effect.fn("LocalChain.make")(function* (
   }
 })
 
-/** A local EVM with the real USDC contract; gone with its scope. */
-/** The running chain. Amounts are atomic USDC and wei. */
+/** A local EVM with the real USDC contract, which ends with its scope. Amounts are atomic USDC and wei. */
 export class LocalChain extends Context.Service<
   LocalChain,
   {
     readonly rpcUrl: string
     readonly chain: Chain
     readonly usdc: Address
-    /** Holds 1,000,000 USDC and 10,000 ETH. */
+    /** The key of an account with 1,000,000 USDC and 10,000 ETH. */
     readonly faucetPrivateKey: Redacted.Redacted<`0x${string}`>
-    /** Mints USDC and waits until it is in a block. */
+    /** Mints USDC and waits for its block. */
     readonly mint: (to: Address, atomicUsdc: bigint) => Effect.Effect<TransactionHash, LocalChainError>
     readonly setEth: (address: Address, wei: bigint) => Effect.Effect<void, LocalChainError>
-    /** The account of the fixed development mnemonic; 0 owns the token, 1 is the faucet, 0 to 9 hold ETH. */
+    /** An account of the fixed development mnemonic: 0 owns the token, 1 is the faucet, 0 to 9 have ETH. */
     readonly account: (index: number) => HDAccount
     readonly walletClient: (index: number) => WalletClient<HttpTransport, Chain, HDAccount>
     readonly publicClient: Client
     readonly testClient: TestClient<"anvil", HttpTransport, Chain>
-    /** Any JSON-RPC method of the node. */
+    /** Calls any JSON-RPC method of the node. */
     readonly rpc: NodeRpc
     readonly mine: (blocks?: number) => Effect.Effect<void, LocalChainError>
-    /** Replaces the last `depth` blocks by others without their transactions. */
+    /** Replaces the last `depth` blocks with others that lack their transactions. */
     readonly reorganise: (depth: number) => Effect.Effect<void, LocalChainError>
     readonly snapshot: Effect.Effect<string, LocalChainError>
     readonly restore: (snapshot: string) => Effect.Effect<void, LocalChainError>
-    /** Ends anvil at once, as a crash would. */
+    /** Kills anvil, as a crash would. */
     readonly kill: Effect.Effect<void>
     /** Fails when anvil ends; race the main effect against it. */
     readonly died: Effect.Effect<never, LocalChainDied>

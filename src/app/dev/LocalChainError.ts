@@ -1,7 +1,7 @@
-// The ways in which the local chain can fail to start or stop being there.
+// Errors of the local chain: it cannot start, or it has ended.
 import { Schema } from "effect"
 
-/** The chain could not be brought up; `message` says what to do. */
+/** The chain could not start; `message` says what to do. */
 export class LocalChainError extends Schema.TaggedError<LocalChainError>()("LocalChainError", {
   reason: Schema.Literals(["not_installed", "port_taken", "not_ready", "setup"]),
   message: Schema.String

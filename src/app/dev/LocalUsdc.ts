@@ -1,6 +1,5 @@
-// Puts Circle's real USDC contract (FiatTokenV2_2) where the pinned address
-// expects it on a development node, so that signatures, events and reverts are
-// those of the real token and not of a look-alike.
+// Installs Circle's real USDC contract (FiatTokenV2_2) at the pinned address on a development node, so that
+// signatures, events and reverts are those of the real token.
 import { readFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { Effect, Schema } from "effect"
@@ -65,7 +64,7 @@ const replaceBytes = (code: string, start: number, address: Address): string => 
   return code.slice(0, at) + address.slice(2).toLowerCase() + code.slice(at + 40)
 }
 
-/** Code of a library names its own address, so that a direct call to it is refused. */
+/** A library's code contains its own address, so that it can refuse direct calls. */
 const libraryRuntime = (code: string, address: Address): Hex => `0x${replaceBytes(code, 1, address).slice(2)}`
 
 const linkRuntime = (artifact: typeof Artifact.Type, library: Address): Hex => {
@@ -81,8 +80,8 @@ const linkRuntime = (artifact: typeof Artifact.Type, library: Address): Hex => {
 const unlimited = 2n ** 255n
 
 /**
- * Places and initialises the contract. `owner` (an unlocked account of the
- * node) takes every role and becomes a minter; `grants` are minted at once.
+ * Installs and initialises the contract. `owner` (an unlocked account of the node) gets every role and
+ * becomes a minter; `grants` are minted at once.
  */
 export const installUsdc = Effect.fn("installUsdc")(function* (
   rpc: NodeRpc,
@@ -117,7 +116,7 @@ export const installUsdc = Effect.fn("installUsdc")(function* (
       encodeFunctionData({ abi: usdcAbi, functionName: "mint", args: [to, atomicUsdc] })
     )
   ]
-  // One block for all of it: the nonces keep their order.
+  // All in one block; the nonces keep their order.
   for (const data of calls) {
     yield* rpc("eth_sendTransaction", [{ from: owner, to: usdc, data, gas: "0xf4240" }])
   }

@@ -9,7 +9,7 @@ interface Order {
   /** Decimal USD. */
   readonly amount: string
   paid?: true
-  /** Of the present payment; each token is a payment of its own. */
+  /** The intent of the order's current payment; each token is a separate payment. */
   intent?: { readonly token: string; readonly paymentId: string; readonly createdAt: number }
 }
 
@@ -22,11 +22,11 @@ export interface ShopAccount {
 
 export interface Shop {
   readonly port: number
-  /** The shop's account at the service. Until it is given, order pages and webhooks are refused. */
+  /** Sets the shop's account at the service. Until then, order pages and webhooks are refused. */
   readonly open: (account: ShopAccount) => void
-  /** The next delivery is answered 503, as by a shop that is being restarted. */
+  /** Makes the shop respond to its next delivery with 503, as during a restart. */
   readonly failOnce: () => void
-  /** The first verified `payment.settled`. */
+  /** Completes with the first verified `payment.settled`. */
   readonly settled: Effect.Effect<WebhookEvent>
 }
 
@@ -40,7 +40,7 @@ const page = (title: string, body: string) => `<!doctype html>
 <title>${title} · Demo Books</title>
 <style>
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }
-body { max-width: 27rem; margin: 0 auto; padding: 2rem 1rem }
+body { max-width: 420px; margin: 0 auto; padding: 2rem 1rem }
 header { font-weight: 600; margin-bottom: 2rem }
 h1 { font-size: 1.5rem; margin: 0 }
 dl { display: flex; justify-content: space-between; margin: .5rem 0 1.5rem }
@@ -143,8 +143,8 @@ export const openShop: Effect.Effect<Shop, never, Scope.Scope> = Effect.gen(func
   port = server.port ?? 0
   return {
     port,
-    open: (given) => {
-      account = given
+    open: (opened) => {
+      account = opened
     },
     failOnce: () => {
       failures = 1

@@ -1,5 +1,5 @@
-// `bun run chain`: the local chain by itself, for a service that runs beside it. `--network live` stands for Mainnet:
-// its chain id, its USDC, its blocks of a quarter of a second.
+// `bun run chain`: only the local chain, for a service in another process. `--network live` simulates
+// Mainnet: its chain id, its USDC, its blocks of a quarter of a second.
 import { BunRuntime } from "@effect/platform-bun"
 import { Cause, Console, Effect, Redacted } from "effect"
 import { envs, isEnv, networks } from "../../domain/networks.ts"
@@ -18,8 +18,8 @@ const port = Number(process.env["CHAIN_PORT"] ?? (network.isTest ? 8545 : 8546))
 const host = process.env["CHAIN_HOST"] ?? "127.0.0.1"
 
 /**
- * The settings with which the service uses the chain. Its gas is a hundred times as dear as the network's. An open
- * Mainnet asks for two nodes: here one, by two names.
+ * The settings with which the service uses the chain. Gas costs a hundred times as much as on the network. An
+ * open Mainnet requires two nodes: here one node under two names.
  */
 const settingsFor = (chain: LocalChain["Service"]) =>
   network.faucet
@@ -36,7 +36,7 @@ const main = Effect.gen(function* () {
 Start the service on it:
 
   ${settingsFor(chain)} bun run start
-
+${network.faucet ? "" : `\nAn account with ETH and 1,000,000 USDC, for a buyer's wallet: private key ${Redacted.value(chain.faucetPrivateKey)}\n`}
 Ctrl-C stops the chain and discards its state.`)
   return yield* chain.died
 }).pipe(

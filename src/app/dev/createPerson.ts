@@ -1,10 +1,10 @@
-// Somebody who signs in to the demo's dashboard.
+// Creates a user who signs in to the demo's dashboard.
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { MerchantId } from "../../domain/Merchant.ts"
 import { Accounts } from "../../merchants/accounts/Accounts.ts"
 
-/** An operator who belongs to the merchant; the password is made up for this demo. */
+/** An operator who is a member of the merchant, with a random password. */
 export const createPerson = Effect.fn("createPerson")(function* (merchantId: MerchantId) {
   const random = yield* SecureRandom.SecureRandom
   const email = "demo@example.com"

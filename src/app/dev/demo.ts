@@ -1,5 +1,5 @@
-// The main job on embedded defaults: a merchant, a buyer, a local chain with the
-// real USDC contract, and one payment from intent to verified webhook.
+// The main flow on embedded defaults: a merchant, a buyer, a local chain with the real USDC contract, and one
+// payment from intent to verified webhook.
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -173,7 +173,7 @@ const payOnce = Effect.fnUntraced(function* (shop: Shop, chain: LocalChain["Serv
       const { validAfter, validBefore } = body.typedData.message
       return { payer: buyer.address, validAfter, validBefore, signature }
     }),
-    () => `one: $${amount} to the merchant, for this payment alone`
+    () => `one: $${amount} to the merchant, for this payment only`
   )
   const settled = yield* step(
     "Settlement",
@@ -226,7 +226,7 @@ const demo = Effect.fnUntraced(function* (chain: LocalChain["Service"], seconds:
   const dataDir = yield* Effect.acquireRelease(
     Effect.sync(() => {
       const directory = mkdtempSync(join(tmpdir(), "quittance-demo-"))
-      // However the demo ends, its data goes with it.
+      // The demo's data is removed, however it ends.
       process.on("exit", () => rmSync(directory, { recursive: true, force: true }))
       return directory
     }),
@@ -252,17 +252,17 @@ const demo = Effect.fnUntraced(function* (chain: LocalChain["Service"], seconds:
   )
   if (once) return
   const pages = yield* step(
-    "A few more days",
+    "History",
     makeHistory({ baseUrl, keys: issued.test, chain, shop, ...paid }),
-    () => "a refund, links, a retried webhook, an unexplained transfer"
+    () => "a refund, links, a retried webhook, an unmatched transfer"
   )
   const person = yield* createPerson(merchant.id).pipe(
     Effect.provideContext(context),
-    // Its audit lines would interrupt the table.
+    // The service's audit lines would interrupt the table.
     Effect.provideService(References.MinimumLogLevel, "Warn")
   )
   yield* Console.log(`
-${yield* seconds} s in all. It stays up; open:
+${yield* seconds} s in all. The demo keeps running. Open:
 
   Order to pay  ${pages.order}
   Dashboard     ${baseUrl}/dashboard  (${person.email}, ${person.password})
@@ -283,8 +283,8 @@ Ctrl-C stops everything.`)
 })
 
 /**
- * Says what went wrong and ends at once: a service whose chain is dead would otherwise be
- * given its whole grace to finish requests that can't be finished.
+ * Prints the error and ends at once. Otherwise a service whose chain is dead would get its whole grace period
+ * for requests that cannot finish.
  */
 const failed = (cause: Cause.Cause<unknown>) => {
   if (Cause.hasInterruptsOnly(cause)) return Effect.void
@@ -295,8 +295,8 @@ const failed = (cause: Cause.Cause<unknown>) => {
   )
 }
 
-/** Waits for the chain's end to become known, because it is the better explanation of a failure. */
-const giveTheChainTime = (cause: Cause.Cause<unknown>) =>
+/** Waits in case the chain has ended, because that is the better explanation of a failure. */
+const awaitChainEnd = (cause: Cause.Cause<unknown>) =>
   Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.sleep("500 millis")
 
 const main = Effect.gen(function* () {
@@ -304,11 +304,11 @@ const main = Effect.gen(function* () {
   const started = yield* Clock.currentTimeMillis
   const seconds = Effect.map(Clock.currentTimeMillis, (now) => ((now - started) / 1000).toFixed(1))
   const chain = yield* step("Local chain", startChain, ({ rpcUrl }) => `anvil with Circle's USDC, ${rpcUrl}`)
-  yield* Effect.raceFirst(demo(chain, seconds).pipe(Effect.tapCause(giveTheChainTime)), chain.died).pipe(
+  yield* Effect.raceFirst(demo(chain, seconds).pipe(Effect.tapCause(awaitChainEnd)), chain.died).pipe(
     Effect.tapCause(failed)
   )
   yield* Console.log(
-    `\nPaid, proven, settled, delivered; then a program paid, within a cap. ${yield* seconds} s in all.`
+    `\nThe order was paid, verified, settled and delivered. Then a program paid, within its cap. ${yield* seconds} s in all.`
   )
 }).pipe(Effect.scoped)
 

@@ -1,5 +1,4 @@
-// After the buyer, a program: an agent with a wallet and a cap buys from an API that asks
-// payment by x402.
+// The demo's agent: with a wallet and a cap, it buys from an API that requests payment over x402.
 
 import { HTTPFacilitatorClient } from "@x402/core/server"
 import { ExactEvmScheme } from "@x402/evm/exact/server"
@@ -29,7 +28,7 @@ export interface DemoMerchant {
 const Supported = Schema.Struct({ signers: Schema.Record(Schema.String, Schema.Array(Schema.String)) })
 const Funded = Schema.Struct({ grant: Schema.Struct({ usdcAtomic: Schema.String }) })
 
-/** An API of the merchant's that costs money, on the service as its facilitator. */
+/** A paid API of the merchant, with the service as its facilitator. */
 const paidApi = ({ baseUrl, secret, receiver }: DemoMerchant) => {
   const headers = { authorization: `Bearer ${secret}` }
   const facilitator = new HTTPFacilitatorClient({
@@ -56,7 +55,7 @@ const paidApi = ({ baseUrl, secret, receiver }: DemoMerchant) => {
   )
 }
 
-/** The wallet that relays x402 payments has gas. */
+/** Gives gas to the wallets that relay x402 payments. */
 export const fundRelayer = Effect.fnUntraced(function* (
   chain: LocalChain["Service"],
   merchant: Pick<DemoMerchant, "baseUrl" | "secret">
@@ -68,7 +67,7 @@ export const fundRelayer = Effect.fnUntraced(function* (
   }
 })
 
-/** An agent whose wallet the faucet has filled. */
+/** Creates an agent and funds its wallet from the faucet. */
 export const makeAgent = Effect.fnUntraced(function* (merchant: DemoMerchant) {
   const { agent, key } = yield* (yield* Agents).provision({
     merchantId: MerchantId.make(merchant.merchantId),

@@ -1,4 +1,4 @@
-// A few days of a shop in some seconds, so that every tab of the demo's dashboard has something to show.
+// Simulates a few days of a shop within seconds, so that every tab of the demo's dashboard shows something.
 import { Effect, Schema } from "effect"
 import { erc20Abi } from "viem"
 import { Address } from "../../domain/Chain.ts"
@@ -14,12 +14,12 @@ export interface DemoWorld {
   readonly keys: FirstKeys["test"]
   readonly chain: LocalChain["Service"]
   readonly shop: Shop
-  /** A buyer, and a transfer of theirs that has paid already. */
+  /** A buyer, and one of their transfers that has already paid. */
   readonly buyerDidToken: string
   readonly transactionId: string
 }
 
-/** The merchant's receiving wallet, and a stranger's: accounts of the development mnemonic. */
+/** The merchant's receiving wallet and a stranger's, both accounts of the development mnemonic. */
 export const merchantWallet = 5
 const strangerWallet = 6
 
@@ -28,7 +28,7 @@ const Paid = Schema.Struct({ payment: Schema.Struct({ payerAddress: Address }) }
 const Link = Schema.Struct({ link: Schema.Struct({ id: Schema.String, url: Schema.String }) })
 const Receipt = Schema.Struct({ url: Schema.String })
 
-/** Everything through the same requests as anybody's. Answers the pages to open. */
+/** Uses only requests that anybody could make. Returns the pages to open. */
 export const makeHistory = Effect.fn("makeHistory")(function* (world: DemoWorld) {
   const { baseUrl, chain, keys, shop } = world
   const api = makeApi(baseUrl)
@@ -66,7 +66,7 @@ export const makeHistory = Effect.fn("makeHistory")(function* (world: DemoWorld)
       catch: (error) => fail(`A transfer failed: ${error instanceof Error ? error.message : "unknown"}`)
     })
 
-  /** Reported with a transfer of another amount: it stays pending, and its timeline says why. */
+  /** Reported with a transfer of another amount: the payment stays pending, and its timeline says why. */
   const mismatched = Effect.gen(function* () {
     const { id, receiver } = yield* open("64.00")
     const change = { amountAtomic: "64000000", chainId, receiver, tokenAddress: usdc.address }
@@ -98,7 +98,7 @@ export const makeHistory = Effect.fn("makeHistory")(function* (world: DemoWorld)
     )).body.url
   })
 
-  /** Nobody has announced it: the merchant has to say what it is for. */
+  /** A transfer that nobody announced: the merchant must say what it is for. */
   const unannounced = Effect.gen(function* () {
     yield* chain.mint(Address.make(chain.account(strangerWallet).address), 12_340_000n)
     yield* transfer(strangerWallet, Address.make(chain.account(merchantWallet).address), 12_340_000n)
@@ -107,7 +107,7 @@ export const makeHistory = Effect.fn("makeHistory")(function* (world: DemoWorld)
   const link = (terms: Readonly<Record<string, string>>) =>
     Effect.map(api("POST", "/api/v1/payment-links", keys.secret, terms, Link, [201]), ({ body }) => body.link)
 
-  // Its webhook is refused once and sent again by the retry schedule.
+  // Its webhook is refused once and then retried on schedule.
   shop.failOnce()
   yield* pay("18.50")
   const { print, counter, receipt } = yield* Effect.all(

@@ -1,9 +1,8 @@
-// Requests that the demo and the development commands make as a merchant's server and
-// as a buyer's page would.
+// Requests of a merchant's server and of a buyer's page, for the demo and the development commands.
 import { Data, Effect, Schema } from "effect"
 import { Address } from "../../domain/Chain.ts"
 
-/** A step that did not give what it should; `message` is the whole sentence. */
+/** A step with an unexpected result; `message` is the whole sentence. */
 export class StepFailed extends Data.TaggedError("StepFailed")<{ readonly message: string }> {}
 
 export const fail = (message: string) => new StepFailed({ message })
@@ -15,7 +14,7 @@ export const CreatedIntent = Schema.Struct({
 export const Opened = Schema.Struct({
   payment: Schema.Struct({ id: Schema.String, refCode: Schema.String, status: Schema.String })
 })
-/** JSON requests of a merchant or a buyer; anything but the expected statuses fails. */
+/** Makes JSON requests as a merchant or a buyer; any unexpected status fails. */
 export const makeApi = (baseUrl: string) => {
   const request = <T, E>(
     method: string,

@@ -1,5 +1,5 @@
-// Pays one intent for real on the local chain: the merchant's server creates it, a
-// fresh buyer opens, pays and reports it, and the service proves and settles it.
+// Pays one intent on the local chain: the merchant's server creates it, a new buyer opens, pays and reports
+// it, and the service proves and settles it.
 import { Clock, Effect, Schedule, Schema } from "effect"
 import {
   createPublicClient,
@@ -27,8 +27,8 @@ export interface PayIntent {
   readonly publishableKey: string
   /** Decimal USD. */
   readonly amount: string
-  /** Tells of each step with what came of it. */
-  readonly onStep: (title: string, told: string) => Effect.Effect<void>
+  /** Called for each step, with its result. */
+  readonly onStep: (title: string, result: string) => Effect.Effect<void>
 }
 
 const ChainContext = Schema.Struct({
@@ -47,7 +47,7 @@ const attempt = <A>(what: string, work: () => Promise<A>) =>
       fail(`${what} failed: ${error instanceof Error ? error.message.split("\n")[0] : "unknown"}`)
   })
 
-/** A buyer who holds the amount and gas; only a development node gives both away. */
+/** A buyer with the amount and gas, which only a development node gives out. */
 const fundedBuyer = Effect.fnUntraced(function* (rpcUrl: string, atomic: bigint) {
   const chain = defineChain({
     id: chainId,
@@ -77,13 +77,13 @@ const fundedBuyer = Effect.fnUntraced(function* (rpcUrl: string, atomic: bigint)
     })
     await node.waitForTransactionReceipt({ hash, timeout: 20_000, pollingInterval: 100 })
   }).pipe(
-    // Others who are funded at the same moment may be given the same nonce.
+    // Concurrent funding may use the same nonce, so it is retried.
     Effect.retry({ schedule: Schedule.spaced("300 millis"), times: 10 })
   )
   return { buyer, wallet: createWalletClient({ account: buyer, chain, transport: http(rpcUrl) }) }
 })
 
-/** Needs a service in development, whose checkout context names the chain's node. */
+/** Needs a service in development, whose checkout context contains the chain's node. */
 export const payIntent = Effect.fn("payIntent")(function* ({
   baseUrl,
   secretKey,
@@ -99,7 +99,7 @@ export const payIntent = Effect.fn("payIntent")(function* ({
     Effect.mapError(() => fail("The amount must be decimal USD, such as 10.00."))
   )
   if (/^[a-z]+_live_/.test(secretKey) || /^[a-z]+_live_/.test(publishableKey))
-    return yield* fail("This command pays with test keys alone.")
+    return yield* fail("This command pays only with test keys.")
   const { audience, chain, tokenLifetimeSeconds } = (yield* api(
     "GET",
     "/api/v1/checkout-context",

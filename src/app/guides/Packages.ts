@@ -1,5 +1,5 @@
-// The packages of this release. Each has an address by its content, which a shop's lockfile names: once it was asked for
-// there, it is kept in DATA_DIR and served after an upgrade as well. The short one is the present's.
+// The packages of this release. Requested versions are cached in DATA_DIR and still served after an upgrade,
+// at a URL with a digest of their content. The URL without a digest serves the current release.
 import { createHash } from "node:crypto"
 import { existsSync } from "node:fs"
 import { mkdir, rename, writeFile } from "node:fs/promises"
@@ -13,14 +13,14 @@ import { build, builtPlace, isUpToDate } from "./fromSources.ts"
 
 interface Archive {
   readonly what: string
-  /** Like `bun run packages` takes it. */
+  /** The argument of `bun run packages` that builds the archive. */
   readonly source: string
-  /** Its file. */
+  /** The archive's file name. */
   readonly file: string
   readonly contentType: string
 }
 
-/** By the last part of their addresses. */
+/** By the last part of their URLs. */
 const archives: Readonly<Record<string, Archive>> = {
   ...Object.fromEntries(
     ["client", "checkout", "cli", "agent-proxy", "medusa"].map((name) => [
@@ -60,7 +60,7 @@ const bytesOf = async (name: string): Promise<Uint8Array | undefined> => {
   return file === undefined ? undefined : Bun.file(file).bytes()
 }
 
-/** A text that names packages of `baseUrl` names them by their content. */
+/** Replaces the package URLs in a text with those that contain a digest. */
 export const namingContents = async (text: string, baseUrl: string): Promise<string> => {
   const short = (name: string) => `${baseUrl}/packages/${name}`
   const named = Object.keys(archives).filter((name) => text.includes(short(name)))
@@ -74,7 +74,7 @@ export const namingContents = async (text: string, baseUrl: string): Promise<str
   )
 }
 
-/** Also of releases before, whose wheel had another name. */
+/** Names of earlier releases are valid too; their wheel had another name. */
 const Address = Schema.Struct({
   content: Schema.String.check(Schema.isPattern(/^[0-9a-f]{32}$/)),
   name: Schema.String.check(Schema.isPattern(/^[a-z0-9][a-z0-9._-]{0,99}\.(tgz|zip|whl)$/))
@@ -83,7 +83,7 @@ const Address = Schema.Struct({
 const cachedFile = (dataDir: string, content: string, name: string) =>
   join(dataDir, "packages", content, name)
 
-/** Where DATA_DIR takes no file, the next release does without it. */
+/** If DATA_DIR is not writable, the next release cannot serve this version. */
 const keep = async (file: string, bytes: Uint8Array): Promise<void> => {
   if (existsSync(file)) return
   const partial = `${file}.${crypto.randomUUID()}.partial`

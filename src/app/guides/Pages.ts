@@ -1,5 +1,5 @@
-// What developers read of the running service: the front page, guides, errors and the reference. VitePress has built the
-// pages (build.ts); each is there as markdown too.
+// The pages for developers: front page, guides, errors and reference. VitePress builds them (build.ts); each
+// is also served as markdown.
 
 import { Effect, type Layer, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -18,7 +18,7 @@ import { type SiteFile, siteFiles } from "./Site.ts"
 
 const pages = ["/", "/docs", ...documentNames.map((name) => `/docs/${name}`)]
 
-/** The GET paths here that stand for one thing each. */
+/** GET paths that each serve one document. */
 export const guidePaths: ReadonlyArray<string> = [
   ...pages,
   "/favicon.ico",
@@ -30,7 +30,7 @@ export const guidePaths: ReadonlyArray<string> = [
 const operationPath = "/docs/reference/:name"
 const assetPaths = ["/docs/assets/:name", "/docs/assets/chunks/:name"] as const
 
-/** Every GET path here, for the answers to other methods. */
+/** All GET paths here, for responses to other methods. */
 export const guidePatterns: ReadonlyArray<string> = [...guidePaths, operationPath, ...assetPaths]
 
 const Name = Schema.Struct({ name: Schema.String.check(Schema.isPattern(/^[@\w-]+(\.[\w-]+)*$/)) })
@@ -38,7 +38,7 @@ const Name = Schema.Struct({ name: Schema.String.check(Schema.isPattern(/^[@\w-]
 const plain = (text: string, contentType: string) => HttpServerResponse.text(text, { contentType })
 const markdownAnswer = (text: string) => plain(text, "text/markdown; charset=utf-8")
 
-/** Pages are asked for each time, as every answer; what they load is kept by browsers while its content is the same. */
+/** Browsers revalidate pages each time, but cache the pages' assets while their content is the same. */
 const fileAnswer = ({ bytes, contentType, etag, gzip, policy }: SiteFile) =>
   Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) => {
     const own = {
@@ -53,8 +53,8 @@ const fileAnswer = ({ bytes, contentType, etag, gzip, policy }: SiteFile) =>
       : HttpServerResponse.uint8Array(bytes, { contentType, headers: own })
   })
 
-/** In a clone, where the first page waits for the build; longer than this, and the connection would be closed. */
-const patience = "20 seconds"
+/** How long, in a clone, the first page waits for the build. A longer wait would time out. */
+const maxWait = "20 seconds"
 const underWay = HttpServerResponse.text("The pages are being built. This one loads again by itself.\n", {
   status: 503,
   headers: { "retry-after": "2", refresh: "2" }
@@ -72,7 +72,7 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig>
     const answered = (path: string, otherwise: typeof absent) =>
       Effect.promise(() => siteFile(path)).pipe(
         Effect.flatMap((file) => (file === undefined ? otherwise : fileAnswer(file))),
-        Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.succeed(underWay) })
+        Effect.timeoutOrElse({ duration: maxWait, orElse: () => Effect.succeed(underWay) })
       )
 
     const texts = yield* Effect.cached(
@@ -89,7 +89,7 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig>
         }
       })
     )
-    /** Addresses are filled in at each request, because a package may have been rebuilt. */
+    /** URLs are filled in at each request, because a package may have been rebuilt. */
     const markdown = (name: string) =>
       Effect.flatMap(texts, ({ byName }) => {
         const text = byName.get(name)

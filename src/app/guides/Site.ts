@@ -1,4 +1,4 @@
-// The built site of / and /docs: each file with the service's address and its packages' addresses written into it.
+// The built site of / and /docs: files with the service's URL and its packages' URLs filled in.
 import { createHash } from "node:crypto"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
@@ -6,7 +6,7 @@ import { policyOf } from "../../platform/pages/pageHeaders.ts"
 import { build, builtPlace, isUpToDate } from "./fromSources.ts"
 import { namingContents } from "./Packages.ts"
 
-/** Stands in the site where the service writes its own address: it reads as one in every language's highlighting. */
+/** Placeholder for the service's URL. It reads as a URL in every language's highlighting. */
 export const addressPlaceholder = "https://base-url.invalid"
 
 export interface SiteFile {
@@ -14,7 +14,7 @@ export interface SiteFile {
   readonly gzip: Uint8Array<ArrayBuffer>
   readonly etag: string
   readonly contentType: string
-  /** Of a page: its scripts and styles are files, and the hashes name the few inline ones. */
+  /** A page's security policy: only files, and the few inline scripts and styles by their hashes. */
   readonly policy: string | undefined
 }
 
@@ -38,14 +38,14 @@ const policyFor = (html: string) => {
   })
 }
 
-/** Where the site is, built if it has to be; nothing if it cannot be. */
+/** The site's directory, built if necessary; undefined if that fails. */
 const place = async (): Promise<string | undefined> => {
   const directory = builtPlace("docs")
   const isThere = isUpToDate(join(directory, "index.html"))
   return isThere || (await build("app/guides/build.ts")) ? directory : undefined
 }
 
-/** A file of the site, kept in memory from its first request; nothing where it has none. */
+/** A file of the site, kept in memory after its first request; undefined if there is none. */
 export const siteFiles = (baseUrl: string): ((path: string) => Promise<SiteFile | undefined>) => {
   const known = new Map<string, SiteFile>()
   return async (path) => {

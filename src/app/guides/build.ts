@@ -1,5 +1,5 @@
-// `bun src/app/guides/build.ts [DIRECTORY]`: builds the site of / and /docs into `dist/docs`. It writes the pages as
-// markdown, and VitePress makes the rest. A second process waits for the first, and has nothing left to do.
+// `bun src/app/guides/build.ts [DIRECTORY]`: builds the site of / and /docs into `dist/docs`. It writes
+// markdown, which VitePress renders. A second process waits for the first and then has nothing to do.
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { Effect } from "effect"
@@ -29,7 +29,7 @@ const home = frontmatter({
     name: "Quittance",
     text: "Take USDC in your shop",
     tagline:
-      "The buyer pays from a wallet, the service proves the transfer on the chain, and your server gets a signed webhook. It cannot take real money yet: test payments run on Base Sepolia, live ones stay pending.",
+      "The buyer pays from a wallet, the service verifies the transfer on the chain, and your server gets a signed webhook. Test payments run on Base Sepolia. Live payments run on Arbitrum One once the operator opens them.",
     actions: [
       { theme: "brand", text: "Quickstart", link: "/docs/quickstart" },
       { theme: "alt", text: "Dashboard", link: "/dashboard", target: "_self" },
@@ -64,7 +64,7 @@ const overview = ({ main }: Documents) =>
     .map(({ name, title, summary }) => `- [${title}](/docs/${name}) ${summary}`)
     .join("\n")}\n\n</div>\n`
 
-/** A line that is a call or an event, as its own part of the page. */
+/** Renders a line that is a call or an event as a separate element. */
 const withCall = (markdown: string) =>
   markdown.replace(/^`(?:([A-Z]+) )?([^`]+)`$/m, (_, method: string | undefined, path: string) => {
     const label = method ?? "EVENT"
@@ -85,7 +85,7 @@ const writePages = (all: Documents) => {
     for (const { name, markdown } of operations) page(`docs/${name}`, withCall(markdown))
 }
 
-/** VitePress looks for its configuration and theme here. */
+/** VitePress reads its configuration and theme from here. */
 const writeSettings = (all: Documents) => {
   const source = (name: string) => JSON.stringify(join(import.meta.dir, "site", name))
   write(
@@ -106,7 +106,7 @@ while (lock === undefined) {
 }
 try {
   if (!isUpToDate(join(out, "index.html"))) {
-    // Of a builder that was killed.
+    // Removes the rest of a killed build.
     rmSync(work, { recursive: true, force: true })
     const all = await Effect.runPromise(documents)
     writePages(all)

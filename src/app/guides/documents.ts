@@ -1,4 +1,4 @@
-// Everything that /docs has, as markdown: the guides, the errors, the reference with a page for each endpoint and event.
+// All documents of /docs as markdown: guides, errors, and the reference with a page per endpoint and event.
 import { Effect } from "effect"
 import manifest from "../../../package.json" with { type: "json" }
 import { attemptsInWords } from "../../domain/attemptsInWords.ts"
@@ -11,27 +11,27 @@ import { errorsGuide, errorsPage } from "./errorsGuide.ts"
 import { guides, titleOf } from "./guides.ts"
 import { type ReferenceGroup, referenceOf } from "./reference.ts"
 
-/** One document, by its name below /docs. */
+/** A document, with its path below /docs. */
 export interface Document {
   readonly name: string
   readonly title: string
   readonly summary: string
   readonly markdown: string
-  /** What the site shows in place of the markdown. */
+  /** The page that the site shows instead of the markdown. */
   readonly page?: string
 }
 
-/** Those whose names are known without the contract. */
+/** The documents whose names do not depend on the contract. */
 export const documentNames: ReadonlyArray<string> = [...guides.map(({ name }) => name), "errors", "reference"]
 
 export interface Documents {
-  /** The guides, the errors, the reference. */
+  /** The guides, the errors and the reference. */
   readonly main: ReadonlyArray<Document>
   /** The reference's pages. */
   readonly groups: ReadonlyArray<ReferenceGroup>
 }
 
-/** Only the service's address is left to fill in: `{base_url}`. */
+/** Contains only one placeholder: `{base_url}` for the service's URL. */
 export const documents: Effect.Effect<Documents> = Effect.gen(function* () {
   const attempts = attemptsInWords(yield* delaySeconds(yield* RetryPolicy))
   const filled = (markdown: string) =>

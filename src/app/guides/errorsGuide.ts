@@ -1,7 +1,8 @@
 // The error guide, generated from the catalogue of codes: grouped by cause, each code with its status and remedy.
 import { SchemaAST } from "effect"
-import { errorCodes } from "../../domain/ErrorCode.ts"
+import { type ErrorCode, errorCodes } from "../../domain/ErrorCode.ts"
 import { Envelope } from "../../platform/http/Envelope.ts"
+import type { AuthorizationReason, RelayReason } from "../../x402/relaying/Api.ts"
 
 /** The envelope in one line; a question mark marks an optional field. */
 const shape = Object.entries(Envelope.fields.error.fields)
@@ -16,7 +17,62 @@ interface Entry {
 interface Group {
   readonly title: string
   readonly advice: string
-  readonly has: (code: Entry) => boolean
+  readonly has: (entry: Entry) => boolean
+}
+
+/** Codes that no endpoint of a key returns. */
+const dashboardOnly: ReadonlySet<string> = new Set([
+  "ONE_TIME_LINK_INVALID",
+  "SIGN_IN_REQUIRED",
+  "SIGN_IN_FAILED",
+  "SECOND_FACTOR_REQUIRED",
+  "SECOND_FACTOR_FAILED",
+  "PASSKEY_FAILED",
+  "CROSS_ORIGIN_REFUSED",
+  "PASSWORD_REQUIRED",
+  "ROLE_REQUIRED",
+  "SIGN_UP_CLOSED",
+  "OPERATOR_ONLY",
+  "EMAIL_TAKEN",
+  "SECOND_FACTOR_ACTIVE",
+  "ALERT_HOOK_LIMIT",
+  "CHANGED_MEANWHILE",
+  "LAST_OWNER",
+  "TRANSFER_NOT_ATTACHABLE"
+] satisfies ReadonlyArray<ErrorCode>)
+
+const authorizationReasons: Readonly<Record<AuthorizationReason, string>> = {
+  signature: "The signature is not the payer's, or covers other terms.",
+  payer: "The payer is the receiver.",
+  expired: "The authorization's time is over.",
+  not_yet_valid: "The authorization is not valid yet.",
+  already_used: "The authorization's nonce is already used.",
+  balance: "The payer has too little USDC.",
+  wallet_not_deployed: "The payer is a contract wallet that the service may not deploy.",
+  reverts: "The transaction would revert, or was sent and reverted."
+}
+const relayReasons: Readonly<Record<RelayReason, string>> = {
+  not_configured: "The service has no relayer's wallet for this network.",
+  empty: "The relayer's wallet has too little ETH.",
+  reserve: "The rest of the wallet's balance is reserved for other merchants.",
+  merchant_budget: "The merchant's budget of 24 hours is used up.",
+  payer_budget: "The payer's budget of 24 hours is used up.",
+  total_budget: "The budget of all merchants in 24 hours is used up.",
+  price: "At the current gas price, a payment costs more than a budget allows.",
+  payer_reverts: "Three transactions of this payer have reverted within 24 hours.",
+  declined: "The operator pays no fees for this address."
+}
+/** The reasons of a code, with their meanings. */
+const reasonsOf: { readonly [Code in ErrorCode]?: Readonly<Record<string, string>> } = {
+  AUTHORIZATION_REFUSED: authorizationReasons,
+  RELAY_UNAVAILABLE: relayReasons,
+  FAUCET_UNAVAILABLE: {
+    not_configured: "The service has no faucet.",
+    empty: "The faucet's wallet is empty.",
+    wallet_shared: "Another program uses the faucet's wallet. Try again later.",
+    transfer_reverts: "USDC rejects the faucet's transfer.",
+    declined: "The operator sends no test USDC to this address."
+  }
 }
 
 const groups: ReadonlyArray<Group> = [
@@ -28,29 +84,36 @@ const groups: ReadonlyArray<Group> = [
   },
   {
     title: "The request is invalid",
-    advice: "Correct the request; the same request would fail again. `details` lists each invalid field.",
+    advice:
+      "Correct the request; the same request would fail again. If fields are invalid, `details` lists them.",
     has: ({ status }) => [400, 402, 405, 413, 415].includes(status)
   },
   {
     title: "The caller is not allowed",
-    advice: "The caller may not do this at present. Each code says what has to change.",
+    advice: "The caller may not do this now. Each code says what has to change.",
     has: ({ status }) => status === 401 || status === 403
   },
   {
     title: "Not found",
     advice:
-      "The object does not exist, or it belongs to another merchant or environment. The response is the same in both cases.",
+      "Nothing exists at this path or under this id. The response is the same if the object belongs to another merchant or environment.",
     has: ({ status }) => status === 404 || status === 410
   },
   {
-    title: "The current state does not allow it",
-    advice: "Retrieve the object again and decide by its current state.",
-    has: ({ status }) => status === 409 || status === 422
+    title: "Conflict with the current state",
+    advice: "The current state does not allow the request. Each code says what to do first.",
+    has: ({ status }) => status === 409
+  },
+  {
+    title: "The chain or the signature does not match",
+    advice:
+      "Unless the code says otherwise, the same request would fail again. `reason`, if the code has one, says what differs.",
+    has: ({ status }) => status === 422
   },
   {
     title: "Temporarily unavailable",
     advice:
-      "Send the same request again later. If the response has a `retry-after` header, wait that many seconds. The client libraries do this for you.",
+      "Send the same request again later, unless the code or its `reason` says otherwise. If the response has a `retry-after` header, wait that many seconds. The client libraries repeat every call after 429, and calls that are safe to repeat after 5xx.",
     has: ({ retryable, status }) => retryable === true && (status === 408 || status === 429 || status >= 500)
   },
   {
@@ -59,6 +122,13 @@ const groups: ReadonlyArray<Group> = [
     has: ({ retryable, status }) => retryable === undefined && status >= 500
   }
 ]
+
+const dashboard: Group = {
+  title: "The dashboard",
+  advice: "Only the dashboard's own pages get these codes; no API key does.",
+  has: () => true
+}
+const allGroups: ReadonlyArray<Group> = [...groups, dashboard]
 
 const inCode = `## In code
 
@@ -85,22 +155,39 @@ Look up an error code here: its HTTP status, its cause and its remedy. Every err
 \`\`\`
 
 - \`code\` is stable; base your program's decisions on it.
-- \`message\` is for developers.
+- \`message\` is for people; do not parse it.
 - \`requestId\` identifies the request when you ask the operator about it.`
 
-const closing = `## Bytes that are not an HTTP request
+const closing = `## Codes of the client libraries
+
+The client libraries add two codes for failures that never reached the service's handlers:
+
+- \`NO_ANSWER\`: no response arrived, or it broke off. The call may have been carried out. Check \`baseUrl\` and the network; repeat the call if it is safe to repeat.
+- \`UNKNOWN_ANSWER\`: something other than Quittance answered, such as a proxy's page. Check \`baseUrl\` and every proxy in front of the service.
+
+## Bytes that are not an HTTP request
 
 If the bytes do not parse as an HTTP request, the response is a bare status without this envelope (400, 431 or 505), and the connection is closed. Examples are two lengths, broken chunks, and a head of more than 16 KiB or 200 headers.`
 
-const entriesOf = ({ has }: Group) => Object.entries(errorCodes).filter(([, entry]) => has(entry))
+const entriesOf = (group: Group) =>
+  Object.entries(errorCodes).filter(
+    ([code, entry]) => dashboardOnly.has(code) === (group === dashboard) && group.has(entry)
+  )
+
+const textOf = (code: string, { summary }: { readonly summary: string }) => {
+  const reasons = new Map<string, Readonly<Record<string, string>>>(Object.entries(reasonsOf)).get(code)
+  if (reasons === undefined) return summary
+  const rows = Object.entries(reasons).map(([reason, meaning]) => `| \`${reason}\` | ${meaning} |`)
+  return [summary, "", "| Reason | Meaning |", "|---|---|", ...rows].join("\n")
+}
 
 const statusOf = ({ retryable, status }: Entry) =>
   `HTTP ${status}${retryable === true ? ", may succeed when sent again" : ""}.`
 
-const sections = groups.map(
+const sections = allGroups.map(
   (group) =>
     `## ${group.title}\n\n${group.advice}\n\n${entriesOf(group)
-      .map(([code, entry]) => `### ${code}\n\n${statusOf(entry)} ${entry.summary}`)
+      .map(([code, entry]) => `### ${code}\n\n${statusOf(entry)} ${textOf(code, entry)}`)
       .join("\n\n")}`
 )
 
@@ -116,9 +203,9 @@ export const errorsPage: string = `${[
   opening,
   "## All codes",
   "<ErrorFilter />",
-  `<ul class="error-index">${groups.map(indexOf).join("")}</ul>`,
+  `<ul class="error-index">${allGroups.map(indexOf).join("")}</ul>`,
   inCode,
-  ...groups.map((group) =>
+  ...allGroups.map((group) =>
     [
       `<div class="error-group">`,
       `## ${group.title}`,
@@ -127,7 +214,7 @@ export const errorsPage: string = `${[
         `<div class="error-entry" data-code="${code}">`,
         `### ${code}`,
         `<p class="error-status">${statusOf(entry)}</p>`,
-        entry.summary,
+        textOf(code, entry),
         "</div>"
       ]),
       "</div>"
@@ -137,6 +224,9 @@ export const errorsPage: string = `${[
 ].join("\n\n")}\n`
 
 /** Codes that belong to no group. */
-export const ungrouped = Object.entries(errorCodes)
-  .filter(([, entry]) => !groups.some(({ has }) => has(entry)))
-  .map(([code]) => code)
+export const ungrouped = Object.keys(errorCodes).filter(
+  (code) => !allGroups.some((group) => entriesOf(group).some(([known]) => known === code))
+)
+
+/** Codes that the guide lists for the dashboard only. */
+export const dashboardCodes: ReadonlyArray<string> = [...dashboardOnly]

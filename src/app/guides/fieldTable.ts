@@ -1,4 +1,4 @@
-// Tables of fields as markdown, from schemas of the OpenAPI document: name, type, whether it is required, meaning, example.
+// Markdown tables of fields, from schemas of the OpenAPI document: name, type, required, meaning, example.
 import { Predicate } from "effect"
 import { exampleOf } from "../openapi/exampleOf.ts"
 import { isJson, type Json, listAt, textAt } from "../packages/generate/operationsOf.ts"
@@ -13,7 +13,7 @@ interface Field {
 
 const code = (text: string) => `\`${text}\``
 
-/** A table's cell holds one line, and no bar of its own. */
+/** A table cell is one line, and its bars are escaped. */
 const cell = (text: string) => text.replaceAll("|", "\\|").replaceAll(/\s*\n\s*/g, " ")
 
 export const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string =>
@@ -25,7 +25,7 @@ const unique = <A>(values: ReadonlyArray<A>): ReadonlyArray<A> => [...new Set(va
 
 const isNull = (schema: Json) => schema["type"] === "null"
 
-/** What a schema says with its references followed and its parts put together; each of a union's members. */
+/** A schema with references resolved and its parts merged; one entry for each member of a union. */
 const membersOf = (document: Json, schema: unknown): ReadonlyArray<Json> => {
   if (!isJson(schema)) return []
   const { $ref, allOf, anyOf, oneOf, ...own } = schema
@@ -54,7 +54,7 @@ const typeOf = (document: Json, schema: unknown): string => {
   return unique(types).join(" or ") || "any"
 }
 
-/** Bounds that a caller meets, in words; the ends of what JavaScript can count are none. */
+/** Limits that a caller may reach, in words; the limits of JavaScript's numbers are left out. */
 const boundsOf = (schema: Json): ReadonlyArray<string> => {
   const between = (least: unknown, most: unknown, unit: string) => {
     const [from, to] = [least, most].map((one) =>

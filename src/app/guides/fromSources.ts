@@ -1,13 +1,13 @@
-// What the image has built and a clone builds when it is first asked for: where it is, and whether it is up to date.
+// Finds build outputs, which the image contains and a clone builds at the first request.
 import { existsSync, statSync } from "node:fs"
 import { dirname, join } from "node:path"
 
 const directory = dirname(import.meta.path)
-/** The built service lies in `dist`, where no builder is. */
+/** A built service is in `dist`, without a builder. */
 const root = join(directory, "../../..")
 const isSource = existsSync(join(root, "src/app/guides/fromSources.ts"))
 
-/** Where the built `name` is. */
+/** The location of the built `name`. */
 export const builtPlace = (name: string): string =>
   isSource ? join(root, "dist", name) : join(directory, name)
 
@@ -24,7 +24,7 @@ const sourcesChangedAt = (): number => {
   return changedAt
 }
 
-/** Whether `file` is there, and no source is newer. */
+/** True if `file` exists and no source is newer. */
 export const isUpToDate = (file: string): boolean =>
   existsSync(file) && (!isSource || statSync(file).mtimeMs >= sourcesChangedAt())
 

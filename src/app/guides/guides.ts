@@ -38,7 +38,7 @@ export const guides: ReadonlyArray<Guide> = [
     markdown: testing
   },
   { name: "going-live", summary: "What to check first", markdown: goingLive },
-  { name: "agents", summary: "Agents that pay within a cap, and being paid by agents", markdown: agents },
+  { name: "agents", summary: "Agents that pay within caps, and being paid by agents", markdown: agents },
   {
     name: "buyer-token",
     summary: "The token of the paying wallet, for checkouts of your own",

@@ -1,14 +1,14 @@
-// The API reference as markdown, from the OpenAPI document: an index by group, and a page for each endpoint and event.
+// The API reference as markdown, from the OpenAPI document: an index, and a page per endpoint and event.
 import { at, isJson, type Json, jsonAt, listAt, textAt } from "../packages/generate/operationsOf.ts"
 import { fieldOf, fieldsOf, fieldTable, table } from "./fieldTable.ts"
 
 export interface OperationPage {
-  /** Below /docs. */
+  /** The path below /docs. */
   readonly name: string
   readonly title: string
   /** `POST /api/v1/payments`, or the type of an event. */
   readonly call: string
-  /** The name of its group. */
+  /** The name of the page's group. */
   readonly group: string
   readonly summary: string
   readonly markdown: string
@@ -22,7 +22,7 @@ export interface ReferenceGroup {
 
 export interface Reference {
   readonly groups: ReadonlyArray<ReferenceGroup>
-  /** All of it as one text. */
+  /** The group's pages as one text. */
   readonly markdown: string
   /** Links to the pages. */
   readonly index: string
@@ -31,7 +31,7 @@ export interface Reference {
 const block = (language: string, text: string) => `\`\`\`${language}\n${text}\n\`\`\``
 const jsonBlock = (value: unknown) => block("json", JSON.stringify(value, undefined, 2))
 
-/** `payments.reportByPost` as a part of an address. */
+/** `payments.reportByPost` as part of a URL. */
 export const slugOf = (operationId: string): string =>
   operationId
     .replaceAll(".", "-")
@@ -57,7 +57,7 @@ const parametersOf = ({ operation }: Operation, place: string) =>
     .filter(isJson)
     .filter((one) => one["in"] === place)
 
-/** A parameter as the field that its schema describes. */
+/** A parameter in the form of a field. */
 const fieldOfParameter = (document: Json, parameter: Json) => {
   const schema = jsonAt(parameter, "schema")
   const { description, example } = parameter
@@ -91,7 +91,7 @@ const whoMayCall = (operation: Json) => {
 
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
-/** The call as a command line, to the service that shows the page. */
+/** The call as a command line to the service that shows the page. */
 const commandOf = (operation: Operation) => {
   const valueOf = (parameter: Json) =>
     fieldOfParameter(operation.document, parameter).example.replaceAll("`", "") || "VALUE"
@@ -135,7 +135,7 @@ const requestOf = (operation: Operation, heading: string) => {
   ]
 }
 
-/** The codes and what they mean, as an answer's description lists them. */
+/** The error codes and their meanings, from a response's description. */
 const refusalsOf = (status: string, description: string) =>
   [...description.matchAll(/^`([A-Z_0-9]+)`: (.*)$/gm)].map(
     ([, code = "", meaning = ""]) => [`[${code}](/docs/errors#${code})`, status, meaning] as const
@@ -149,7 +149,7 @@ const refusals = (operation: Json) =>
 const isRefusal = ([, response]: readonly [string, unknown]) =>
   refusalsOf("", textAt(response, "description")).length > 0
 
-/** What most endpoints refuse with: a line on each page, and no table. */
+/** Codes of most endpoints: each page lists them in one line, not in its table. */
 const commonOf = (operations: ReadonlyArray<Operation>): ReadonlySet<string> => {
   const links = operations.flatMap(({ operation }) => refusals(operation).map(([link]) => link))
   const counts = Map.groupBy(links, (link) => link)
@@ -169,7 +169,7 @@ const responsesOf = (
       const example = at(body, "example")
       const media = Object.keys(jsonAt(response, "content"))
       return [
-        `${heading} ${isEvent ? "Your answer" : "Response"} ${status}`,
+        `${heading} ${isEvent ? "Your response" : "Response"} ${status}`,
         textAt(response, "description"),
         ...(media.length < 2 ? [] : [`As ${media.map((one) => `\`${one}\``).join(" or ")}.`]),
         ...(media.length > 1 ? [] : fieldsOrNone("Field", fieldsOf(document, at(body, "schema")))),
@@ -189,7 +189,7 @@ const responsesOf = (
 
 const callOf = ({ isEvent, method, path }: Operation) => (isEvent ? path : `${method.toUpperCase()} ${path}`)
 
-/** `heading`: of the operation itself. */
+/** `heading` is the markdown heading of the operation. */
 const markdownOf = (operation: Operation, heading: string, common: ReadonlySet<string>) => {
   const { isEvent, operation: own } = operation
   return [
@@ -217,9 +217,9 @@ const firstSentence = (text: string) => /^[\s\S]*?[.:](?=\s|$)/.exec(text)?.[0] 
 
 const intro = `# API reference
 
-Every endpoint by group. Requests and answers are JSON; a key goes into \`Authorization: Bearer KEY\`. Tools read the same contract as [openapi.json](/openapi.json), and [Errors](/docs/errors) lists every code.`
+Every endpoint by group. Requests and responses are JSON; a key goes into \`Authorization: Bearer KEY\`. Tools read the same contract as [openapi.json](/openapi.json), and [Errors](/docs/errors) lists every code.`
 
-/** `document`: with its answers in place and an example beside each body. */
+/** `document` has its responses in place, and an example beside each body. */
 export const referenceOf = (document: Json): Reference => {
   const operations = operationsOf(document)
   const common = commonOf(operations)

@@ -14,7 +14,7 @@ import { webhooks } from "./webhooks.ts"
 
 export const documentPaths = ["/openapi.json"]
 
-/** Each operation with all of its answers in place; `baseUrl` is the deployment's origin. */
+/** Each operation with all of its responses in place; `baseUrl` is the deployment's origin. */
 export const contractDocument: (baseUrl: string) => Effect.Effect<Readonly<Record<string, unknown>>> =
   Effect.fnUntraced(function* (baseUrl) {
     const retries = attemptsInWords(yield* delaySeconds(yield* RetryPolicy))

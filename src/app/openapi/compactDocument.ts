@@ -1,5 +1,5 @@
-// The OpenAPI 3.1 document of the contract, made smaller and fuller than the plain
-// derivation: one shared error envelope, and the headers that every answer carries.
+// The contract's OpenAPI 3.1 document, smaller and more complete than the plain derivation: one shared error
+// envelope, and the headers of every response.
 import { Predicate } from "effect"
 import { type ErrorCode, errorCodes } from "../../domain/ErrorCode.ts"
 
@@ -20,7 +20,7 @@ const rewrite = (value: unknown, f: (node: Json) => unknown): unknown => {
 const isEnum = (value: unknown): value is Json & { readonly enum: ReadonlyArray<unknown> } =>
   isJson(value) && value["type"] === "string" && Array.isArray(value["enum"])
 
-/** A union of string literals is one enumeration; a union of one is its member. */
+/** A union of string literals becomes one enumeration; a union of one becomes its member. */
 const flattenUnions = (node: Json): unknown => {
   const { anyOf, ...rest } = node
   if (!Array.isArray(anyOf)) return node
@@ -29,7 +29,7 @@ const flattenUnions = (node: Json): unknown => {
   return others.length === 0 && isJson(only) ? { ...only, ...rest } : node
 }
 
-/** The template `0x…` of an address stands beside the exact pattern: the exact one is enough. */
+/** Drops the template `0x…` of an address beside its exact pattern. */
 const exactPatterns = (node: Json): unknown => {
   const { allOf, pattern, ...rest } = node
   if (pattern !== "^0x[\\s\\S]*?$" || !Array.isArray(allOf)) return node
@@ -51,12 +51,11 @@ const isErrorCode = (code: string): code is ErrorCode => code in errorCodes
 
 const headers = {
   "x-request-id": { description: "The request's id.", schema: { type: "string" } },
-  "cache-control": { description: "Always `no-store`.", schema: { type: "string", const: "no-store" } },
   "retry-after": { description: "Whole seconds to wait.", schema: { type: "integer", minimum: 1 } }
 }
 const headerRefs = (...names: ReadonlyArray<keyof typeof headers>) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
-const requestHeaders = headerRefs("x-request-id", "cache-control")
+const requestHeaders = headerRefs("x-request-id")
 
 const errorAnswer = (status: string, codes: ReadonlyArray<string>) => {
   return {
@@ -80,7 +79,7 @@ const errorAnswer = (status: string, codes: ReadonlyArray<string>) => {
   }
 }
 
-/** Error codes that only requests with a body get. */
+/** Error codes that only requests with a body can get. */
 const bodyCodes: ReadonlySet<string> = new Set<ErrorCode>([
   "IDEMPOTENCY_KEY_NOT_ACCEPTED",
   "INVALID_JSON",
@@ -153,7 +152,7 @@ const systemPaths = {
   "/openapi.json": systemOperation("openapi", "This document", { "200": plainAnswer("OpenAPI 3.1.", {}) })
 }
 
-/** Text that is sent has no U+0000: `BodyRules` refuses it everywhere. */
+/** Text in requests has no U+0000, because `BodyRules` refuses it. */
 const storable = (node: Json): Json =>
   node["type"] !== "string" || "pattern" in node || "enum" in node || "format" in node
     ? node
@@ -173,7 +172,7 @@ const operation = (node: unknown, method: string): unknown => {
   }
 }
 
-/** Applied to the contract's own derivation, wherever it is read. */
+/** Applied to the contract's own derivation, wherever it is used. */
 export const compactDocument = (plain: Record<string, unknown>): Record<string, unknown> => {
   const compact = rewrite(rewrite(plain, exactPatterns), flattenUnions)
   const document = isJson(compact) ? compact : {}

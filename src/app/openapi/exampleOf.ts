@@ -1,5 +1,5 @@
-// An example of a value by its schema in the OpenAPI document: the schema's own where it has one, what its name or
-// pattern says otherwise.
+// Returns an example of a schema in the OpenAPI document: the schema's own if it has one, otherwise one for
+// its name or pattern.
 import { Predicate } from "effect"
 
 type Json = Readonly<Record<string, unknown>>
@@ -21,7 +21,7 @@ const requirements = {
   maxTimeoutSeconds: 600
 }
 
-/** By the name of the field. */
+/** Examples by field name. */
 const named: Readonly<Record<string, unknown>> = {
   intentUrl: "https://shop.example.com/orders/1042",
   url: "https://shop.example.com/webhooks/quittance",

@@ -1,5 +1,5 @@
-// Makes a component of each answer, parameter, body and schema that the document repeats. Dereferenced, it is the
-// same document.
+// Turns each response, parameter, body and schema that the document repeats into a component. Dereferenced,
+// the document is the same.
 import { STATUS_CODES } from "node:http"
 import { Predicate } from "effect"
 
@@ -14,7 +14,7 @@ interface Part {
   readonly value: Json
 }
 
-/** An error with one code has the code's name, with several that of its status; a success is its operation's. */
+/** Errors are named after their only code, or else their status; successes after their operation. */
 const answerName = (status: string, { description }: Json, operationId: string) => {
   const [code, ...others] = String(description).match(/(?<=^`)[A-Z0-9_]+(?=`: )/gm) ?? []
   if (code === undefined) return `${operationId}.${status}`
@@ -38,7 +38,7 @@ const partOf = (parent: string, field: string, value: unknown, operationId: stri
   }
 }
 
-/** Hands every such part to `replace`, the outer ones first. */
+/** Passes every such part to `replace`, the outer ones first. */
 const walk = (value: unknown, replace: (part: Part) => unknown, parent = "", operationId = ""): unknown => {
   const child = (one: unknown, field: string, operation: string) => {
     const part = partOf(parent, field, one, operation)
@@ -53,7 +53,7 @@ const walk = (value: unknown, replace: (part: Part) => unknown, parent = "", ope
   )
 }
 
-/** A reference is about as long. */
+/** A reference takes about this many characters itself. */
 const isWorthIt = ({ value }: Part) => JSON.stringify(value).length > 60
 
 export const repeatedAsComponents = (document: Json): Json => {
@@ -65,7 +65,7 @@ export const repeatedAsComponents = (document: Json): Json => {
   walk(document, (part) => {
     const before = uses.get(keyOf(part)) ?? 0
     uses.set(keyOf(part), before + 1)
-    // The parts of a repeated part are there once.
+    // The parts of a repeated part occur only once.
     return before === 0 ? part.value : undefined
   })
 

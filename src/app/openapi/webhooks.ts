@@ -1,4 +1,4 @@
-// The `webhooks` of the OpenAPI document: what a merchant's endpoint receives (docs/contract.md 6).
+// The `webhooks` of the OpenAPI document: requests to a merchant's endpoint (docs/contract.md 6).
 import { Record, SchemaAST } from "effect"
 import { type EventType, events } from "../../domain/Webhook.ts"
 
@@ -16,7 +16,7 @@ const signed = `t=1795230000,v1=${"5f".repeat(32)}`
 const common = [
   header(
     "x-service-signature",
-    "HMAC-SHA256 of `<t>.<raw body>`, keyed with the signing secret. Refuse a `t` more than 300 seconds in the past or 30 in the future.",
+    "HMAC-SHA256 of `<t>.<raw body>`, keyed with the signing secret. Reject a `t` more than 300 seconds in the past or 30 in the future.",
     signed
   ),
   header("webhook-id", "The event's `id` (Standard Webhooks).", "5f0c3a52-9d1e-8b47-a3c6-20f1d4e8b975"),
@@ -32,7 +32,7 @@ const order = [
   header("quittance-payment-id", "The payment's id.", "01a1fc34-7205-710e-9410-874fee9a4996"),
   header(
     "quittance-intent-url",
-    "The payment's `intentUrl`: the order. What is not ASCII is percent-encoded.",
+    "The payment's `intentUrl`: the order. Characters outside ASCII are percent-encoded.",
     "https://shop.example.com/orders/1042"
   ),
   header(
@@ -60,12 +60,12 @@ const delivery = (
         content: { "application/json": { schema: { $ref: `#/components/schemas/${schema}` } } }
       },
       responses: {
-        "204": { description: "Handled, now or before. Every 2xx ends the delivery." },
-        "400": { description: `Refused. Without a 2xx, a delivery makes ${retries}.` }
+        "204": { description: "The event is handled, or was before. Every 2xx ends the delivery." },
+        "400": { description: `The event is rejected. Without a 2xx, a delivery gets ${retries}.` }
       }
     }
   }
 }
 
-/** `retries`: how often and when a delivery is attempted, in words. */
+/** `retries` describes how often and when a delivery is attempted. */
 export const webhooks = (retries: string) => Record.map(events, (event) => delivery(retries, event))

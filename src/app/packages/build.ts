@@ -1,4 +1,4 @@
-// `bun run packages [NAME …]`: all packages, or those, as archives in dist/packages, and their sizes.
+// `bun run packages [NAME …]`: builds all or these packages into dist/packages, and prints their sizes.
 import {
   copyFileSync,
   mkdirSync,
@@ -28,9 +28,9 @@ const write = (path: string, text: string) => {
 
 /** The fields of a package's package.json that the build uses; the others are published unchanged. */
 const Manifest = Schema.Struct({
-  /** By path, each a source of the folder. */
+  /** By path; each value is a source file of the folder. */
   exports: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
-  /** A command for Node and Bun, by its name. */
+  /** A command for Node and Bun, by name. */
   bin: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   peerDependencies: Schema.optionalKey(Schema.Record(Schema.String, Schema.String))
 })
@@ -49,7 +49,7 @@ const bundle = async (
   return output.text()
 }
 
-/** Declarations of everything that `sources` reach, below each of `rooms`. What the contract infers is left out. */
+/** Writes declarations of all that `sources` import below `rooms`, without the contract's inferred types. */
 const declare = (sources: ReadonlyArray<string>, rooms: ReadonlyArray<string>) => {
   const raw = join(work, "declarations")
   const flags =
@@ -72,7 +72,7 @@ const declare = (sources: ReadonlyArray<string>, rooms: ReadonlyArray<string>) =
   const copy = (path: string) => {
     if (copied.has(path)) return
     copied.add(path)
-    // The codes alone: the catalogue's sentences are in the documents.
+    // Only the codes: the catalogue's sentences are in the documentation.
     const text =
       path === "domain/ErrorCode.d.ts"
         ? `export type ErrorCode = ${Object.keys(errorCodes)
@@ -87,7 +87,7 @@ const declare = (sources: ReadonlyArray<string>, rooms: ReadonlyArray<string>) =
   rmSync(raw, { recursive: true })
 }
 
-/** `at`: the source below `src`, as its types are laid out. */
+/** `at` is the source's path below `src`, which the types' layout follows. */
 const entryOf = (source: string, at: string) => ({
   import: { types: `./types/${stem(at)}.d.ts`, default: `./${stem(source)}.js` },
   require: { types: `./cjs/types/${stem(at)}.d.ts`, default: `./cjs/${stem(source)}.js` }
@@ -102,7 +102,7 @@ const build = async (folder: string): Promise<void> => {
   const sources = Object.values(exports)
   for (const entry of sources) {
     const target = "browser"
-    // Names stay: they stand in stack traces.
+    // Names are not minified, because they appear in stack traces.
     const minify = { whitespace: true, syntax: true }
     const from = join(source, entry)
     write(join(to, `${stem(entry)}.js`), await bundle(from, { format: "esm", target, external, minify }))
@@ -152,7 +152,7 @@ const build = async (folder: string): Promise<void> => {
 const sizeOf = (directory: string): number =>
   readdirSync(directory, { recursive: true, encoding: "utf8" })
     .map((name) => statSync(join(directory, name)))
-    .reduce((sum, one) => sum + (one.isFile() ? one.size : 0), 0)
+    .reduce((sum, entry) => sum + (entry.isFile() ? entry.size : 0), 0)
 
 const kilobytes = (bytes: number) => `${(bytes / 1024).toFixed(1).padStart(7)} kB`
 
@@ -160,26 +160,26 @@ const folders = [...new Bun.Glob("*/package.json").scanSync(packages)].map(dirna
 const generatedNames = [wheelName, "php.zip", "woocommerce.zip"]
 const all = [...folders, ...generatedNames]
 
-const given = process.argv.slice(2)
-const unknown = given.find((name) => !all.includes(name))
+const requested = process.argv.slice(2)
+const unknown = requested.find((name) => !all.includes(name))
 if (unknown !== undefined) {
   console.error(`There is no package ${unknown}. There are ${all.join(", ")}.`)
   process.exit(2)
 }
-const asked = (name: string) => given.length === 0 || given.includes(name)
+const isRequested = (name: string) => requested.length === 0 || requested.includes(name)
 const clear = () => {
   rmSync(work, { recursive: true, force: true })
   mkdirSync(work, { recursive: true })
 }
 try {
-  for (const folder of folders.filter(asked)) {
+  for (const folder of folders.filter(isRequested)) {
     clear()
     await build(folder)
   }
-  if (generatedNames.some(asked)) {
-    // Loads the API, which the others do without.
+  if (generatedNames.some(isRequested)) {
+    // Loads the API, which the other packages do not need.
     const { generated } = await import("./generate/generated.ts")
-    for (const [name, make] of Object.entries(generated).filter(([name]) => asked(name))) {
+    for (const [name, make] of Object.entries(generated).filter(([name]) => isRequested(name))) {
       clear()
       const bytes = make()
       writeFileSync(join(work, name), bytes)

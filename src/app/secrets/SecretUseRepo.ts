@@ -1,4 +1,4 @@
-// The SQL of which secrets a database was used with, and of the wallets that it needs keys for.
+// The SQL of the secrets that a database was used with, and of the wallets whose keys it needs.
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AddressBytes } from "../../chain/ChainBytes.ts"
@@ -6,7 +6,7 @@ import { Env } from "../../domain/Chain.ts"
 
 export interface Fingerprint {
   readonly variable: string
-  /** The key's id; empty where the variable holds one secret without a name. */
+  /** The key's id; empty if the variable holds one secret without a name. */
   readonly kid: string
   readonly fingerprint: Uint8Array
 }
@@ -22,26 +22,29 @@ const OpenWallet = Schema.Struct({
   grants: Schema.Boolean,
   env: Schema.NullOr(Env)
 })
+const decodeCounts = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ count: Schema.Int })))
 const decodeWallets = Schema.decodeUnknownEffect(Schema.Array(OpenWallet))
 
 export class SecretUseRepo extends Context.Service<
   SecretUseRepo,
   {
     readonly fingerprints: Effect.Effect<ReadonlyArray<Fingerprint>>
-    /** Keeps the fingerprint that another instance has stored first. */
-    readonly record: (one: Fingerprint, at: Date) => Effect.Effect<void>
-    /** Nothing stored depends on the one before. */
-    readonly replace: (one: Fingerprint, at: Date) => Effect.Effect<void>
-    /** Agents of these environments that are not revoked, the newest first. */
+    /** Stores the fingerprint, unless another instance stored one first. */
+    readonly record: (fingerprint: Fingerprint, at: Date) => Effect.Effect<void>
+    /** Replaces the fingerprint: nothing stored depends on the previous secret. */
+    readonly replace: (fingerprint: Fingerprint, at: Date) => Effect.Effect<void>
+    /** Active and paused agents of these environments, newest first. */
     readonly agentWallets: (
       envs: ReadonlyArray<Env>,
       limit: number
     ) => Effect.Effect<ReadonlyArray<typeof AgentWallet.Type>>
     /**
-     * Wallets with transactions that have not ended; `grants` where the faucet sent some of them, `env` where a
-     * settlement or an agent's payment tells it.
+     * Wallets with open transactions. `grants` is true if the faucet sent any of them; `env` is set if a
+     * settlement or an agent's payment determines it.
      */
     readonly openWallets: Effect.Effect<ReadonlyArray<typeof OpenWallet.Type>>
+    /** The number of pending payments that were opened before any of these secrets signed a token. */
+    readonly pendingBefore: (kids: ReadonlyArray<string>) => Effect.Effect<number>
   }
 >()("quittance/app/SecretUseRepo") {
   static readonly layer: Layer.Layer<SecretUseRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -80,7 +83,17 @@ export class SecretUseRepo extends Context.Service<
           LEFT JOIN x402_settlements s ON s.id = w.reference
           LEFT JOIN agent_payments p ON p.id = w.reference
           LEFT JOIN agents a ON a.id = p.agent_id
-          WHERE w.ended_at IS NULL GROUP BY w.wallet`.pipe(Effect.flatMap(decodeWallets), Effect.orDie)
+          WHERE w.ended_at IS NULL GROUP BY w.wallet`.pipe(Effect.flatMap(decodeWallets), Effect.orDie),
+        pendingBefore: Effect.fn("SecretUseRepo.pendingBefore")(function* (kids) {
+          const [row] = yield* decodeCounts(
+            yield* sql`
+              SELECT count(*)::int AS count FROM payments
+              WHERE status = 'pending' AND created_at < coalesce((
+                SELECT min(first_used_at) FROM secret_fingerprints
+                WHERE variable = 'INTENT_TOKEN_SECRETS' AND kid = ANY (${kids}::text[])), 'infinity')`
+          )
+          return row?.count ?? 0
+        }, Effect.orDie)
       })
     })
   )

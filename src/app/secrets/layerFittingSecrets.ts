@@ -1,5 +1,5 @@
-// The configured secrets on a database that they fit: the start and the operator's commands refuse another key under
-// a known name, say what else does not fit in a line each, and store by what a secret is recognised from then on.
+// The configured secrets, checked against the database. The start and the operator's commands refuse a
+// different key under a known name, log every other mismatch, and store the fingerprints of new secrets.
 import { Data, DateTime, Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import { MnemonicFits } from "../../chain/wallets/MnemonicFits.ts"
@@ -9,7 +9,7 @@ import type { SecretBox } from "../../platform/SecretBox.ts"
 import { SecretUseRepo } from "./SecretUseRepo.ts"
 import { compareSecrets, type Misfit } from "./secretMisfits.ts"
 
-/** A secret is not the one that the database was used with. `message` is a line for each. */
+/** A secret differs from the one that the database was used with. `message` has one line per secret. */
 export class SecretRefusal extends Data.TaggedError("SecretRefusal")<{ readonly message: string }> {}
 
 const refuse = Effect.fnUntraced(function* (misfits: ReadonlyArray<Misfit>) {
@@ -28,9 +28,9 @@ export const layerFittingSecrets: Layer.Layer<
     const { misfits, named, unnamed } = yield* compareSecrets(false)
     yield* refuse(misfits)
     const at = yield* DateTime.nowAsDate
-    yield* Effect.forEach(named, (one) => repo.record(one, at), { discard: true })
-    yield* Effect.forEach(unnamed, (one) => repo.replace(one, at), { discard: true })
-    // Another instance may have stored its key under the name in between.
+    yield* Effect.forEach(named, (fingerprint) => repo.record(fingerprint, at), { discard: true })
+    yield* Effect.forEach(unnamed, (fingerprint) => repo.replace(fingerprint, at), { discard: true })
+    // Another instance may have stored its key under this name in between.
     if (named.length > 0) yield* refuse((yield* compareSecrets(false)).misfits)
     yield* Effect.forEach(
       misfits,

@@ -1,14 +1,15 @@
-// Compares every secret that something stored depends on with what the database was used with:
+// Compares every secret that stored data depends on with the secrets that the database was used with:
 //
-// - ENCRYPTION_KEYS and INTENT_TOKEN_SECRETS by the fingerprint stored under a key's name. Where none is stored, what
-//   is sealed under that name has to open.
-// - The mnemonics of the networks by the addresses of agents, FAUCET_PRIVATE_KEY and the relayers by the wallets whose
-//   transactions have not ended.
+// - ENCRYPTION_KEYS and INTENT_TOKEN_SECRETS by the fingerprint stored under a key's name. If there is none,
+//   the key must decrypt data sealed under that name.
+// - The networks' mnemonics by the addresses of agents; FAUCET_PRIVATE_KEY and the relayers by wallets with
+//   open transactions.
 import { Effect, Layer, Option, Redacted } from "effect"
 import { privateKeyToAddress } from "viem/accounts"
 import { isHex, toHex } from "viem/utils"
 import { DerivedWallets } from "../../chain/wallets/DerivedWallets.ts"
 import type { Env } from "../../domain/Chain.ts"
+import { counted } from "../../domain/counted.ts"
 import { envs, faucetNetwork, type Network, networks } from "../../domain/networks.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { SecretBox } from "../../platform/SecretBox.ts"
@@ -24,8 +25,8 @@ export interface Misfit {
     | Network["wallets"]["setting"]
     | "FAUCET_PRIVATE_KEY"
   /**
-   * `refused`: another secret under a known name, which would sign or seal. `stopped`: what needs it waits or is
-   * refused, everything else works. `lost`: somebody has to set something again.
+   * `refused`: another secret under a known name, which would sign or encrypt. `stopped`: work that needs the
+   * secret waits or is refused; everything else works. `lost`: somebody must set something up again.
    */
   readonly level: "refused" | "stopped" | "lost"
   readonly message: string
@@ -34,9 +35,9 @@ export interface Misfit {
 const fingerprintOf = (secret: string | Uint8Array): Uint8Array =>
   new Bun.CryptoHasher("sha256", secret).update("quittance: fingerprint of a secret").digest()
 
-const isSame = (one: Uint8Array, other: Uint8Array) => Buffer.compare(one, other) === 0
+const isSame = (left: Uint8Array, right: Uint8Array) => Buffer.compare(left, right) === 0
 
-/** Enough to recognise a secret in a log by, and nothing of the secret. */
+/** Enough to recognise a secret in a log, without revealing it. */
 const shortOf = (fingerprint: Uint8Array) => Buffer.from(fingerprint).toString("hex").slice(0, 8)
 
 const otherKey = (variable: Misfit["variable"], kid: string, how: string): Misfit => ({
@@ -45,7 +46,7 @@ const otherKey = (variable: Misfit["variable"], kid: string, how: string): Misfi
   message: `${variable}: \`${kid}\` differs from the key that this database used under that name (${how}). Restore the earlier key under \`${kid}\`, and put a new key with another name in front of it. If the earlier key is lost, give the new key another name: \`bun run cli doctor\` then lists the secrets to set again.`
 })
 
-/** The required key for each name; none if nothing stored determines it. */
+/** The required key for each name; none if no stored data determines it. */
 const namedKeys = Effect.fnUntraced(function* (stored: ReadonlyArray<Fingerprint>) {
   const { encryptionKeys, intentTokenSecrets } = yield* AppConfig
   const box = yield* SecretBox
@@ -67,7 +68,7 @@ const namedKeys = Effect.fnUntraced(function* (stored: ReadonlyArray<Fingerprint
     }))
   ]
   for (const { fingerprint, isNewest, kid, variable } of keys) {
-    const earlier = stored.find((one) => one.variable === variable && one.kid === kid)
+    const earlier = stored.find((entry) => entry.variable === variable && entry.kid === kid)
     if (earlier !== undefined) {
       if (!isSame(earlier.fingerprint, fingerprint))
         misfits.push(
@@ -79,9 +80,9 @@ const namedKeys = Effect.fnUntraced(function* (stored: ReadonlyArray<Fingerprint
         )
       continue
     }
-    // A release before this one stored no fingerprint: what lies under the name has to open.
+    // An earlier release stored no fingerprint, so the key must decrypt data sealed under its name.
     const samples = variable === "ENCRYPTION_KEYS" ? yield* sealed.under(kid, 100) : []
-    const opened = yield* Effect.filter(samples, (one) => opens(box, one))
+    const opened = yield* Effect.filter(samples, (sample) => opens(box, sample))
     if (samples.length > 0 && opened.length === 0)
       misfits.push(otherKey(variable, kid, "it decrypts nothing stored under that name"))
     else if (isNewest || opened.length > 0) used.push({ variable, kid, fingerprint })
@@ -111,15 +112,34 @@ const lostKeys = Effect.gen(function* () {
   )
 })
 
-/** Sealed under a known name by another key: an instance that ran with one before fingerprints were stored. */
+/** Pending payments whose tokens were signed with a secret that is not configured. */
+const lostSigners = Effect.fnUntraced(function* (stored: ReadonlyArray<Fingerprint>) {
+  const kids = (yield* AppConfig).intentTokenSecrets.map(({ kid }) => kid)
+  const missing = stored.flatMap(({ kid, variable }) =>
+    variable === "INTENT_TOKEN_SECRETS" && !kids.includes(kid) ? [`\`${kid}\``] : []
+  )
+  const count =
+    missing.length === 0 ? 0 : yield* Effect.flatMap(SecretUseRepo, (repo) => repo.pendingBefore(kids))
+  return count === 0
+    ? []
+    : [
+        {
+          variable: "INTENT_TOKEN_SECRETS",
+          level: "lost",
+          message: `INTENT_TOKEN_SECRETS lacks ${missing.join(", ")}, and ${counted(count, "pending payment")} opened before the configured secrets signed: their pages cannot be reloaded, or continued on a phone. Restore the earlier secret behind the newest until these payments have ended.`
+        } satisfies Misfit
+      ]
+})
+
+/** Data sealed with another key under a known name, by an instance from before fingerprints were stored. */
 const sealedOtherwise = Effect.gen(function* () {
   const { encryptionKeys } = yield* AppConfig
   const box = yield* SecretBox
   const repo = yield* SealedSecretRepo
   const misfits: Array<Misfit> = []
   for (const { kid } of encryptionKeys) {
-    const used = (yield* repo.under(kid, 10_000)).filter((one) => one.used)
-    const closed = yield* Effect.filter(used, (one) => Effect.map(opens(box, one), (isOpen) => !isOpen))
+    const used = (yield* repo.under(kid, 10_000)).filter(({ used }) => used)
+    const closed = yield* Effect.filter(used, (secret) => Effect.map(opens(box, secret), (isOpen) => !isOpen))
     const counts = new Map<LostSecrets["owner"], number>()
     for (const { owner } of closed) counts.set(owner, (counts.get(owner) ?? 0) + 1)
     for (const [owner, count] of counts)
@@ -133,8 +153,8 @@ const sealedOtherwise = Effect.gen(function* () {
 })
 
 /**
- * Agents whose wallets the mnemonic of `source` does not lead to. `borrowed` are those that a network had before it had
- * a mnemonic of its own.
+ * Agents whose wallets do not come from the mnemonic of `source`. `borrowed` are agents that a network had
+ * before it had its own mnemonic.
  */
 const otherWallets = Effect.fnUntraced(function* (source: Env, limit: number) {
   const { accountOf, sourceOf } = yield* DerivedWallets
@@ -151,7 +171,7 @@ const otherWallets = Effect.fnUntraced(function* (source: Env, limit: number) {
   return { agents, borrowed, other: other.filter((agent) => !borrowed.includes(agent)) }
 })
 
-/** What the agents of a network say about its mnemonic. */
+/** The mismatches between a network's agents and its mnemonic. */
 const mnemonicMisfits = Effect.fnUntraced(function* (source: Env, isThorough: boolean) {
   const { walletMnemonics } = yield* AppConfig
   const { agents, borrowed, other } = yield* otherWallets(source, isThorough ? 10_000 : newestAgents)
@@ -171,14 +191,14 @@ const mnemonicMisfits = Effect.fnUntraced(function* (source: Env, isThorough: bo
     misfits.push({
       variable,
       level: "lost",
-      message: `${variable} does not derive ${borrowed.length} wallets of agents that were created before it was set (${early.address}). These agents cannot pay on ${networks[source].name}. Create new agents, and revoke these in the dashboard.`
+      message: `${variable} does not derive ${counted(borrowed.length, "wallet")} of agents that were created before it was set (${early.address}). These agents cannot pay on ${networks[source].name}. Create new agents, and revoke these in the dashboard.`
     })
   return misfits
 })
 
 const newestAgents = 3
 
-/** The wallets' secrets have no names: another one is right as long as nothing stored depends on the one before. */
+/** Wallet secrets have no names: a new one is accepted if no stored data depends on the old one. */
 const walletSecrets = Effect.fnUntraced(function* (stored: ReadonlyArray<Fingerprint>, isThorough: boolean) {
   const { faucet, walletMnemonics } = yield* AppConfig
   const { relayerKey, sourceOf } = yield* DerivedWallets
@@ -195,14 +215,14 @@ const walletSecrets = Effect.fnUntraced(function* (stored: ReadonlyArray<Fingerp
   )
   const isKnown = (variable: Misfit["variable"]) =>
     secrets.some((secret) => {
-      const earlier = stored.find((one) => one.variable === variable && one.kid === "")
+      const earlier = stored.find((entry) => entry.variable === variable && entry.kid === "")
       return (
         secret.variable === variable &&
         earlier !== undefined &&
         isSame(earlier.fingerprint, secret.fingerprint)
       )
     })
-  // Deriving takes a sixth of the start: not for a mnemonic that is known to fit.
+  // Deriving takes a sixth of the start, so mnemonics that are known to match are skipped.
   for (const source of new Set(envs.map(sourceOf)))
     if (isThorough || !isKnown(networks[source].wallets.setting))
       misfits.push(...(yield* mnemonicMisfits(source, isThorough)))
@@ -223,7 +243,7 @@ const walletSecrets = Effect.fnUntraced(function* (stored: ReadonlyArray<Fingerp
         misfits.push({
           variable,
           level: "lost",
-          message: `${variable} does not control the wallet ${wallet}, which has ${count} open transactions. They cannot be resent or replaced. Restore the earlier value until they have ended.`
+          message: `${variable} does not control the wallet ${wallet}, which has ${counted(count, "open transaction")}. They cannot be resent or replaced. Restore the earlier value until they have ended.`
         })
       }
   }
@@ -242,10 +262,11 @@ export const compareSecrets = Effect.fn("compareSecrets")(
     const stored = yield* Effect.flatMap(SecretUseRepo, ({ fingerprints }) => fingerprints)
     const named = yield* namedKeys(stored)
     const lost = yield* lostKeys
+    const signers = yield* lostSigners(stored)
     const otherwise = isThorough && named.misfits.length === 0 ? yield* sealedOtherwise : []
     const wallets = yield* walletSecrets(stored, isThorough)
     return {
-      misfits: [...named.misfits, ...lost, ...otherwise, ...wallets.misfits],
+      misfits: [...named.misfits, ...lost, ...signers, ...otherwise, ...wallets.misfits],
       named: named.used,
       unnamed: wallets.used
     }

@@ -1,4 +1,4 @@
-// The SQL of what waits: deliveries, reports, blocks, settlements, transfers, open alerts.
+// The SQL of waiting work: deliveries, reports, blocks, settlements, transfers, open alerts.
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AlertKind } from "../../domain/AlertKind.ts"
@@ -12,6 +12,7 @@ import { waitingEndpoints } from "../../platform/workers/waitingEndpointsSql.ts"
 
 const Row = Schema.Struct({
   ...EarliestDue.fields,
+  mail_failing_since: Schema.NullOr(Schema.Date),
   delivery_count: Schema.Int,
   report_count: Schema.Int,
   block_count: Schema.Int,
@@ -31,11 +32,11 @@ export interface Backlog {
     /** Incoming transfers that are neither claimed nor handled. */
     readonly transfers: number
   }
-  /** Since when the oldest row of a queue has been due; queues without a row that is due are left out. */
+  /** The time since which a queue's oldest row has been due; queues without a due row are absent. */
   readonly dueSince: ReadonlyMap<Queue, Date>
-  /** Time of the newest block whose transfers have been read, by network that executes; undefined before the first. */
+  /** Time of the newest block whose transfers were read, by executing network; undefined before the first. */
   readonly readUntil: ReadonlyMap<Env, Date | undefined>
-  /** Open alerts of each kind that somebody can close for all: none of transfers, nor of one member. */
+  /** Open alerts by kind that can be closed for everybody: none of transfers, nor of one member. */
   readonly alerts: ReadonlyMap<string, number>
 }
 
@@ -50,9 +51,15 @@ export class BacklogRepo extends Context.Service<
       const { executing } = yield* Networks
       return BacklogRepo.of({
         read: Effect.fn("BacklogRepo.read")(function* (at) {
-          const [found] = yield* sql`
+          const [counts] = yield* sql`
             WITH RECURSIVE ${waitingEndpoints(sql)}
             SELECT ${earliestDue(sql)},
+              -- Failed mail that waits for its next attempt, if the server has accepted no mail since it was queued.
+              -- No mail is retried for two days, so the bound on created_at only lets an index find that mail.
+              (SELECT min(created_at) FROM mails WHERE due_at IS NOT NULL AND error IS NOT NULL AND NOT EXISTS (
+                SELECT FROM mails sent
+                WHERE sent.due_at IS NULL AND sent.created_at > mails.created_at - interval '2 days'
+                  AND sent.sent_at > mails.created_at)) AS mail_failing_since,
               (SELECT count(*)::int FROM webhook_deliveries WHERE due_at IS NOT NULL) AS delivery_count,
               (SELECT count(*)::int FROM payment_reports WHERE next_check_at IS NOT NULL) AS report_count,
               (SELECT count(*)::int FROM claimed_transfers WHERE watch_at IS NOT NULL) AS block_count,
@@ -62,13 +69,13 @@ export class BacklogRepo extends Context.Service<
                   AND ${isNoticeable(sql)}) AS transfer_count,
               (SELECT coalesce(jsonb_object_agg(chain_id, block_time), '{}') FROM chain_cursors) AS read_until,
               (SELECT coalesce(jsonb_object_agg(kind, open), '{}') FROM (
-                -- What a member is told of its merchant is the member's alone, and transfers are the queue above.
+                -- A member's own alerts about their merchant are excluded, and transfers are counted above.
                 SELECT kind, count(*) AS open FROM alerts
                 WHERE acknowledged_at IS NULL AND kind <> 'incoming_transfer'
                   AND (user_id IS NULL OR merchant_id IS NULL)
                 GROUP BY kind
               ) AS kinds) AS alerts`
-          const row = yield* Schema.decodeUnknownEffect(Row)(found)
+          const row = yield* Schema.decodeUnknownEffect(Row)(counts)
           return {
             queues: {
               deliveries: row.delivery_count,
@@ -77,7 +84,10 @@ export class BacklogRepo extends Context.Service<
               x402: row.x402_count,
               transfers: row.transfer_count
             },
-            dueSince: new Map([...dueTimes(row)].filter(([, since]) => since <= at)),
+            dueSince: new Map([
+              ...[...dueTimes(row)].filter(([, since]) => since <= at),
+              ...(row.mail_failing_since === null ? [] : [["mails", row.mail_failing_since] as const])
+            ]),
             readUntil: new Map(
               executing.map((env) => [env, row.read_until[String(networks[env].chainId)]] as const)
             ),

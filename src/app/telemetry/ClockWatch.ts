@@ -1,5 +1,5 @@
-// Compares this machine's clock with the database's and with the chain's newest blocks. A clock that
-// is wrong raises an alert; the service itself uses the database's clock.
+// Compares this machine's clock with the database's and with the chain's newest blocks. A wrong clock raises
+// an alert; the service itself uses the database's clock.
 import { Clock, Effect, Layer, Option } from "effect"
 import { ChainVerifier } from "../../chain/ChainVerifier.ts"
 import type { Env } from "../../domain/Chain.ts"
@@ -14,13 +14,13 @@ import { periodic } from "../../platform/workers/supervised.ts"
 const every = "30 seconds"
 const tolerated = 20
 /**
- * The alert is shared: one that was raised so long ago is closed by whoever is right, as its instance may have
- * been replaced, and goes on where one is still wrong.
+ * Instances share the alert. An instance with a correct clock closes an alert of this age, because the
+ * instance that raised it may have been replaced; an instance that is still wrong raises it again.
  */
 const renewedMillis = 6 * 3_600_000
-/** The interval at which a correct clock looks for such an alert. */
+/** How often an instance with a correct clock looks for such an alert. */
 const checkedMillis = 600_000
-/** Longer than an instance that is wrong takes to say so again: it is then the same alert, of which nobody is told anew. */
+/** Longer than a wrong instance takes to raise it again: the alert then reopens without a notification. */
 const resumedMillis = 300_000
 
 const make = Effect.gen(function* () {
@@ -32,12 +32,12 @@ const make = Effect.gen(function* () {
   const seen = new Map<Env, { readonly number: bigint; readonly at: number }>()
 
   /**
-   * The last time at which the subject's alert was resolved while its readings are correct, to avoid resolving at
-   * every reading.
+   * The time at which the alert of a correct clock was last resolved, so that not every reading resolves it
+   * again.
    */
   const right = new Map<string, number>()
 
-  /** Alerts go by the database's time, as everywhere: a wrong clock of ours would make one look old, or of tomorrow. */
+  /** Alerts always use the database's time: a wrong clock would make them look old, or date them ahead. */
   const byDatabase = <A>(work: (now: Date) => Effect.Effect<A>) =>
     Effect.gen(function* () {
       const machine = yield* Clock.Clock

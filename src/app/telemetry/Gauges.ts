@@ -1,5 +1,5 @@
-// Levels that a query or a node knows: read by a slow fiber, never by a request, and
-// not at all while metrics are off.
+// Levels read from the database or a node: by a slow fiber, never by a request, and not at all while metrics
+// are off.
 
 import { DateTime, Effect, Layer, Metric, Option, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -40,20 +40,20 @@ const networkState = gaugeBy("quittance_network_state", "1 for what a network is
 
 const set = (gauge: Metric.Gauge<number>, value: number) => Metric.update(gauge, value)
 
-/** Reads the backlog; chains never read count from `started` on. */
+/** Reads the backlog. For a chain that was never read, the lag counts from `started`. */
 const readBacklog = (repo: typeof BacklogRepo.Service, started: Date) =>
   Effect.gen(function* () {
     const at = yield* DateTime.nowAsDate
-    const found = yield* repo.read(at)
-    for (const [queue, depth] of Object.entries(found.queues)) yield* set(queueDepth({ queue }), depth)
-    for (const [kind, open] of found.alerts) yield* set(openAlerts({ kind }), open)
+    const backlog = yield* repo.read(at)
+    for (const [queue, depth] of Object.entries(backlog.queues)) yield* set(queueDepth({ queue }), depth)
+    for (const [kind, open] of backlog.alerts) yield* set(openAlerts({ kind }), open)
     const secondsSince = (since: Date | undefined) =>
       since === undefined ? 0 : Math.max(0, (at.getTime() - since.getTime()) / 1_000)
-    for (const queue of queues) yield* set(overdue({ queue }), secondsSince(found.dueSince.get(queue)))
-    yield* set(webhooksOverdue, secondsSince(found.dueSince.get("deliveries")))
+    for (const queue of queues) yield* set(overdue({ queue }), secondsSince(backlog.dueSince.get(queue)))
+    yield* set(webhooksOverdue, secondsSince(backlog.dueSince.get("deliveries")))
     yield* set(
       unread,
-      Math.max(0, ...[...found.readUntil.values()].map((until) => secondsSince(until ?? started)))
+      Math.max(0, ...[...backlog.readUntil.values()].map((until) => secondsSince(until ?? started)))
     )
   })
 
@@ -82,7 +82,7 @@ const make = Effect.gen(function* () {
       ],
       Effect.fnUntraced(function* ({ address, env, wallet }) {
         if (address === undefined) return
-        // One network's silent nodes hold back no other's figures.
+        // If one network's nodes do not respond, the other networks' figures are still set.
         const read = yield* Effect.option(chain.readBalance(env, address))
         if (Option.isNone(read)) return
         const { usdcAtomic, gasWei } = read.value
@@ -93,7 +93,7 @@ const make = Effect.gen(function* () {
     )
   )
 
-  // The gauges keep their last values meanwhile.
+  // Until the next measurement, the gauges keep their last values.
   yield* periodic(
     "Measuring the queues",
     Effect.sleep("10 seconds"),

@@ -1,5 +1,5 @@
-// In production one JSON object a line on stdout, with the ids of the request and the
-// payment it is about; in development Effect's pretty lines.
+// In production, logs are one JSON object per line on stdout, with the ids of the request and its payment; in
+// development, Effect's pretty lines.
 import { Array, Cause, Context, Effect, Layer, Logger, References, Tracer } from "effect"
 import { format } from "effect/Formatter"
 import { HttpRouter } from "effect/http"
@@ -8,7 +8,7 @@ import { RequestId } from "../../platform/http/RequestContext.ts"
 
 const text = (value: unknown) => (typeof value === "string" ? value : format(value))
 
-/** The payment in the path of the request that is being answered. */
+/** The payment in the current request's path. */
 const paymentOf = (context: Context.Context<never>): string | undefined => {
   const matched = Context.getOrUndefined(context, HttpRouter.RouteContext)
   return matched?.route.path.startsWith("/api/v1/payments/:") === true ? matched.params["id"] : undefined
@@ -32,7 +32,7 @@ const jsonLines = Logger.make<unknown, void>(({ cause, date, fiber, logLevel, me
   )
 })
 
-/** The log of the environment. */
+/** The logger of the environment. */
 export const layer: Layer.Layer<never, never, AppConfig> = Layer.unwrap(
   Effect.map(AppConfig, ({ environment }) =>
     environment === "production" ? Logger.layer([jsonLines]) : Layer.empty

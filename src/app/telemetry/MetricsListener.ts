@@ -1,11 +1,11 @@
-// `/metrics` for Prometheus (text exposition 0.0.4) on a listener of its own: its
-// figures are the operator's, not the public's.
+// `/metrics` for Prometheus (text exposition 0.0.4), on a separate listener, because its figures are for the
+// operator and not for the public.
 import { Data, Effect, Layer, Option } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { registerProcessMetrics } from "./registerProcessMetrics.ts"
 
-/** The metrics' address cannot be listened on. `message` is the whole sentence for the operator. */
+/** The metrics listener cannot listen. `message` is the whole sentence for the operator. */
 export class MetricsRefusal extends Data.TaggedError("MetricsRefusal")<{ readonly message: string }> {}
 
 const headers = { "content-type": "text/plain; version=0.0.4; charset=utf-8", "cache-control": "no-store" }
@@ -36,7 +36,7 @@ const listen = ({ host, port }: { readonly host: string; readonly port: number }
     )
   })
 
-/** Listens where METRICS_PORT is set; each of several processes at a port of its own, counted from there. */
+/** Listens if METRICS_PORT is set. Each of several processes has its own port, counted up from there. */
 export const layer: Layer.Layer<never, MetricsRefusal, AppConfig> = Layer.effectDiscard(
   Effect.flatMap(AppConfig, ({ metrics, sibling }) =>
     Option.match(metrics, {

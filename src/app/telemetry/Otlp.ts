@@ -1,5 +1,5 @@
-// Traces, metrics and logs to an OpenTelemetry collector (OTLP over HTTP, JSON), where
-// one is configured. A collector that is away costs nothing but its data.
+// Sends traces, metrics and logs to an OpenTelemetry collector (OTLP over HTTP, JSON), if one is configured.
+// While the collector is down, only its data is lost.
 import { Effect, Layer, Option, Redacted, References, Tracer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { FetchHttpClient, HttpMiddleware } from "effect/http"
@@ -7,7 +7,7 @@ import { Otlp } from "effect/observability"
 import { version } from "../../../package.json"
 import { AppConfig } from "../../platform/AppConfig.ts"
 
-/** Repositories and statements of no request and no job: workers that ask for work, several times a second. */
+/** Repositories and statements outside of any request or job: workers poll several times a second. */
 const isPolling = ({ kind, name, parent }: Parameters<Tracer.Tracer["span"]>[0]) =>
   Option.isNone(parent) && (kind === "client" || /^\w+Repo\./.test(name))
 
@@ -39,11 +39,11 @@ const tracer = Layer.effect(
 
 const nameOfRequests = Layer.succeed(HttpMiddleware.SpanNameGenerator, ({ method }) => `HTTP ${method}`)
 
-/** The exporters and the tracer; nothing where OTEL_EXPORTER_OTLP_ENDPOINT is unset. */
+/** The exporters and the tracer; nothing if OTEL_EXPORTER_OTLP_ENDPOINT is unset. */
 export const layer: Layer.Layer<never, never, AppConfig | SecureRandom.SecureRandom> = Layer.unwrap(
   Effect.gen(function* () {
     const { otlp, environment } = yield* AppConfig
-    // Unexported spans would cost a sixth of a request.
+    // Spans cost a sixth of a request, even if they are not exported.
     if (Option.isNone(otlp)) return Layer.succeed(References.TracerEnabled, false)
     const random = yield* SecureRandom.SecureRandom
     const { url, headers } = otlp.value
@@ -61,7 +61,7 @@ export const layer: Layer.Layer<never, never, AppConfig | SecureRandom.SecureRan
             }
           },
           loggerExcludeLogSpans: true,
-          // Of each of the three exporters, within the time that a stop has in all.
+          // For each of the three exporters, within the total time limit of a stop.
           shutdownTimeout: "1 second"
         })
       ),

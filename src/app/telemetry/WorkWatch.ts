@@ -1,5 +1,5 @@
-// Nothing stops silently: work that waits too long, and workers that fail round after round, raise an alert. What
-// waits is read from the database, so that a worker that has never started counts as stopped.
+// Raises an alert if work waits too long, or if a worker keeps failing. Waiting work is read from the
+// database, so a worker that never started counts as stopped.
 import { Clock, DateTime, Effect, Layer, Option } from "effect"
 import type { SqlClient } from "effect/sql"
 import { haltMillis } from "../../chain/ChainReach.ts"
@@ -15,12 +15,12 @@ import { BacklogRepo } from "./BacklogRepo.ts"
 import { stalledQueues, unreadNetworks } from "./stalledWork.ts"
 
 const every = "30 seconds"
-/** A worker that fails for so long is told of. */
+/** A worker that fails for this long raises an alert. */
 const failingMillis = 5 * 60_000
 
 interface Stalled {
   readonly message: string
-  /** The network whose work it is; work of all networks when absent. */
+  /** The network of the work; absent for work of all networks. */
   readonly env?: Env
 }
 
@@ -31,19 +31,21 @@ const make = Effect.gen(function* () {
   const progress = yield* WorkerProgress
   const { executing } = yield* Networks
   const started = yield* Clock.currentTimeMillis
-  /** Subjects whose alert may be open: a process before this one may have raised it. */
+  /** Subjects whose alert may be open, because an earlier process may have raised it. */
   const open = new Set<string>([...queues, ...executing.map((env) => `transfers ${env}`)])
 
   const halts = new Set<string>(executing.map((env) => `chain ${env}`))
 
   const troubleOf = (worker: string | undefined) => {
-    const found = progress.troubles().filter((one) => worker === undefined || one.worker === worker)
-    return found.length === 0
+    const troubles = progress
+      .troubles()
+      .filter((trouble) => worker === undefined || trouble.worker === worker)
+    return troubles.length === 0
       ? "Check that an instance runs, and what its log says."
-      : `In this instance: ${found.map((one) => `${one.worker}: ${one.words}`).join("; ")}.`
+      : `In this instance: ${troubles.map(({ words, worker: name }) => `${name}: ${words}`).join("; ")}.`
   }
 
-  /** A chain that makes no blocks has been read as far as it goes, and has halted. */
+  /** A chain that makes no blocks was read to its end, so it has halted. */
   const whyUnread = Effect.fnUntraced(function* (env: Env, until: Date | undefined) {
     const head = yield* Effect.option(chain.headBlock(env))
     if (Option.isNone(head)) return { _tag: "Behind", cause: "Too few of its nodes answer." } as const
@@ -54,7 +56,7 @@ const make = Effect.gen(function* () {
       : ({ _tag: "Halted", newest } as const)
   })
 
-  const tellHalt = Effect.fnUntraced(function* (env: Env, newest: Date | undefined) {
+  const alertHalt = Effect.fnUntraced(function* (env: Env, newest: Date | undefined) {
     const subject = `chain ${env}`
     if (newest === undefined) {
       if (halts.delete(subject)) yield* alerts.resolve("chain_halted", subject)
@@ -66,7 +68,7 @@ const make = Effect.gen(function* () {
       tenant: Option.none(),
       env,
       subject,
-      message: `A majority of the nodes of ${networks[env].name} shows no block after ${newest.toISOString()}. Nothing settles there, and no payment expires, until the chain goes on; nothing is lost meanwhile.`
+      message: `A majority of the nodes of ${networks[env].name} shows no block after ${newest.toISOString()}. Nothing settles there, and no payment expires, until the chain produces blocks again. Nothing is lost.`
     })
   })
 
@@ -83,17 +85,17 @@ const make = Effect.gen(function* () {
       if (why._tag === "Behind") stalled.set(`transfers ${env}`, { env, message: `${message} ${why.cause}` })
       else halted.set(env, why.newest)
     }
-    for (const env of executing) yield* tellHalt(env, halted.get(env))
+    for (const env of executing) yield* alertHalt(env, halted.get(env))
     for (const { since, words, worker } of progress.troubles()) {
       if (now.getTime() - since < failingMillis || stalled.has(worker)) continue
-      const env = executing.find((one) => worker === `transfers ${one}`)
+      const env = executing.find((network) => worker === `transfers ${network}`)
       const message = `${worker} has failed since ${new Date(since).toISOString()}: ${words}`
       stalled.set(worker, env === undefined ? { message } : { env, message })
     }
 
-    for (const [subject, one] of stalled) {
+    for (const [subject, problem] of stalled) {
       open.add(subject)
-      yield* alerts.raise({ kind: "work_stalled", tenant: Option.none(), subject, ...one })
+      yield* alerts.raise({ kind: "work_stalled", tenant: Option.none(), subject, ...problem })
     }
     for (const subject of open) {
       if (stalled.has(subject)) continue

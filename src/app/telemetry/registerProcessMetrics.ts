@@ -1,5 +1,4 @@
-// Figures of the process itself, under the names that Prometheus clients share, read
-// when they are exported.
+// Figures of the process itself, under the names that Prometheus clients share, read when they are exported.
 import { Context, Metric } from "effect"
 import { version } from "../../../package.json"
 
@@ -12,7 +11,7 @@ const read = (name: string, description: string, value: () => number) =>
     modify: () => {}
   })
 
-/** Adds the process's figures to what is exported. */
+/** Registers the process's figures for export. */
 export const registerProcessMetrics = (): void => {
   read("process_resident_memory_bytes", "Resident memory", () => process.memoryUsage.rss())
   read("process_start_time_seconds", "Start of the process, Unix time", () => started)

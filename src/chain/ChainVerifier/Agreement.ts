@@ -1,16 +1,16 @@
 // The nodes' majority about a transaction, and the verdicts that follow. The RPC verifier and the in-memory verifier
-// share it.
+// share this.
 import type { Env } from "../../domain/Chain.ts"
 import { BlockStatus, type Expectation, type SettledTransfer, Verification } from "../Verification.ts"
 import { judgeBlock, type WatchedFor } from "./judgeBlock.ts"
 import { judgeTransfer, type RequiredFinality, type TransactionFacts } from "./judgeTransfer.ts"
 
 export type Agreement =
-  /** In a block, says a majority. */
+  /** A majority shows it in a block. */
   | { readonly _tag: "Included"; readonly facts: TransactionFacts }
-  /** In no block up to `head`, says a majority. */
+  /** A majority shows it in no block up to `head`. */
   | { readonly _tag: "Absent"; readonly head: bigint }
-  /** Some nodes see it and some do not yet: no majority for either. */
+  /** Some nodes see it and some do not yet: there is no majority for either. */
   | { readonly _tag: "Spreading" }
   | { readonly _tag: "Open"; readonly reason: "disagreement" | "rpc_unavailable" }
 
@@ -31,7 +31,7 @@ export const verificationOf = (
   }
 }
 
-/** Dropped only when nodes that have passed the block's height do not have the transaction. */
+/** Dropped only if nodes that have passed the block's height do not have the transaction. */
 export const statusOf = (
   env: Env,
   agreement: Agreement,

@@ -1,5 +1,4 @@
-// The verifier over `MemoryChain`: the same judgements on the same facts, with
-// no network in between.
+// The verifier over `MemoryChain`: the same judgements on the same facts, without a network.
 
 import { Effect } from "effect"
 import type { Env } from "../../domain/Chain.ts"
@@ -12,7 +11,7 @@ import { blockBefore } from "./blockBefore.ts"
 import type { Verifier } from "./Verifier.ts"
 
 export interface MemoryVerifierOptions {
-  /** Blocks that must lie on top of a transfer's block. Default 1. */
+  /** Blocks that must be on top of a transfer's block. Default 1. */
   readonly confirmations?: number
   /** Default: the network's. */
   readonly finalityDepth?: number

@@ -6,7 +6,7 @@ import type { RpcPool } from "../RpcPool.ts"
 import { Quantity } from "../RpcSchemas.ts"
 import type { Verification } from "../Verification.ts"
 import type { Agreement } from "./Agreement.ts"
-import { aboutTransaction, agreementOf } from "./aboutTransaction.ts"
+import { agreementOf, transactionQuery } from "./transactionQuery.ts"
 
 export interface ObservationOptions {
   /** The time for which reports of the same transaction share an observation. Default 300 ms. */
@@ -19,8 +19,8 @@ export interface Observations {
   /** At most `memory` old. */
   readonly fresh: (env: Env, transactionId: TransactionHash) => Effect.Effect<Agreement>
   /**
-   * The verification by `judge`. One that settles nothing may rest on an observation as old as
-   * `negativeMemory`; one that settles never does.
+   * The verification by `judge`. One that settles nothing may use an observation as old as `negativeMemory`; one that
+   * settles never does.
    */
   readonly verification: (
     env: Env,
@@ -37,9 +37,9 @@ interface Remembered {
 
 const Key = Schema.fromJsonString(Schema.Tuple([Env, TransactionHash]))
 const keyOf = Schema.encodeSync(Key)
-/** Observed at once: each is shared for a moment, and kept no longer for it. */
+/** Observations in progress. Each is shared for a moment and not cached longer. */
 const capacity = 512
-/** Answers that settle nothing, while they stand. */
+/** Cached inconclusive answers. */
 const negativeCapacity = 4096
 
 const headOf = (agreement: Agreement): bigint | undefined =>
@@ -59,12 +59,12 @@ export const makeObservations = Effect.fnUntraced(function* (
   const observed = yield* Cache.make({
     lookup: (key: string) => {
       const [env, transactionId] = Schema.decodeSync(Key)(key)
-      return Effect.map(pool.poll(env, aboutTransaction(env, transactionId)), agreementOf)
+      return Effect.map(pool.poll(env, transactionQuery(env, transactionId)), agreementOf)
     },
     capacity,
     timeToLive: memory
   })
-  // One call for all transactions: whether anything can have changed.
+  // One call for all transactions shows whether anything can have changed.
   const heads = yield* Cache.make({
     lookup: (env: Env) =>
       Effect.option(pool.first(env, (node) => node.call("eth_blockNumber", [], Quantity))),
@@ -78,15 +78,15 @@ export const makeObservations = Effect.fnUntraced(function* (
     negatives.delete(key)
     if (head === undefined || negativeMillis === 0) return
     negatives.set(key, { at, head, agreement })
-    // In the order in which they came: those that stand no more are in front.
-    for (const [earlier, kept] of negatives) {
-      if (at - kept.at < negativeMillis && negatives.size <= negativeCapacity) break
+    // In insertion order, so expired observations come first.
+    for (const [earlier, cached] of negatives) {
+      if (at - cached.at < negativeMillis && negatives.size <= negativeCapacity) break
       negatives.delete(earlier)
     }
   }
 
   /** The remembered observation, if it is young enough and the chain has no new block. */
-  const standing = Effect.fnUntraced(function* (env: Env, key: string, now: number) {
+  const cachedAgreement = Effect.fnUntraced(function* (env: Env, key: string, now: number) {
     const known = negatives.get(key)
     if (known === undefined || now - known.at >= negativeMillis) return undefined
     const head = yield* Cache.get(heads, env)
@@ -101,7 +101,7 @@ export const makeObservations = Effect.fnUntraced(function* (
     verification: Effect.fnUntraced(function* (env, transactionId, judge) {
       const key = keyOf([env, transactionId])
       const now = yield* Clock.currentTimeMillis
-      const known = yield* standing(env, key, now)
+      const known = yield* cachedAgreement(env, key, now)
       const old = known === undefined ? undefined : judge(known)
       if (old !== undefined && old._tag !== "Verified") return old
       const agreement = yield* fresh(env, transactionId)

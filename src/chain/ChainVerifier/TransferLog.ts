@@ -1,10 +1,10 @@
-// Reads ERC-20 transfers out of raw logs. A log counts only in the exact form
-// that the pinned token emits; every other form belongs to another contract.
+// Reads ERC-20 transfers from raw logs. A log counts only in the exact form that the pinned token emits; any other
+// form belongs to another contract.
 
 import { Address } from "../../domain/Chain.ts"
 import { parseAddress } from "../Address.ts"
 
-/** A log as the node gave it: lower-case hex. */
+/** A log as the node returned it, in lower-case hex. */
 export interface RawLog {
   readonly address: string
   readonly topics: ReadonlyArray<string>
@@ -35,8 +35,8 @@ const addressOfTopic = (topic: string | undefined): Address | undefined => {
 }
 
 /**
- * The transfer that a log states: exactly three topics, 32 bytes of data, clean
- * address words. Undefined for anything else.
+ * The transfer that a log describes: exactly three topics, 32 bytes of data, clean address words. Undefined for
+ * anything else.
  */
 export const readTransferLog = (log: RawLog, position: number): TransferLog | undefined => {
   if (log.topics.length !== 3 || log.topics[0] !== transferTopic || !word.test(log.data)) return undefined
@@ -58,7 +58,7 @@ export const isPayment = (transfer: TransferLog): boolean =>
 export const readTransferLogs = (logs: ReadonlyArray<RawLog>): ReadonlyArray<TransferLog> =>
   read(logs, isPayment)
 
-/** With what was minted as well. */
+/** The same, including mints. */
 export const readBroughtLogs = (logs: ReadonlyArray<RawLog>): ReadonlyArray<TransferLog> =>
   read(logs, (transfer) => isPayment(transfer) || isMint(transfer))
 

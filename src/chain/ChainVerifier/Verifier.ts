@@ -22,15 +22,15 @@ export interface Verifier {
   readonly blockStatus: (env: Env, settled: SettledTransfer) => Effect.Effect<BlockStatus>
   /** Atomic USDC and wei at the latest block. */
   readonly readBalance: (env: Env, address: Address) => Effect.Effect<Balance, RpcUnavailable>
-  /** Atomic USDC at a height; undefined where no majority says, as of nodes that keep no past. */
+  /** Atomic USDC at a height; undefined without a majority, for example if the nodes keep no old states. */
   readonly balanceAt: (env: Env, address: Address, height: bigint) => Effect.Effect<bigint | undefined>
-  /** The height of the last block before an instant, at most `upTo`; undefined where no majority says. */
+  /** The height of the last block before an instant, at most `upTo`; undefined without a majority. */
   readonly blockBefore: (env: Env, at: Date, upTo: bigint) => Effect.Effect<bigint | undefined>
   /** The latest block that a majority of the nodes has: its height, and its time in Unix seconds. */
   readonly headBlock: (
     env: Env
   ) => Effect.Effect<{ readonly number: bigint; readonly time: bigint }, RpcUnavailable>
-  /** The account's state: the highest nonces any node reports, at a height that a majority has. */
+  /** The account's state: the highest nonces that a node reports, at a height that a majority has. */
   readonly account: (env: Env, address: Address) => Effect.Effect<AccountState, RpcUnavailable>
   /** The sender of a transaction and its nonce; undefined if no majority of the nodes agrees. */
   readonly sender: (
@@ -47,11 +47,11 @@ export interface Verifier {
     payer: Address
   ) => Effect.Effect<ReadonlyArray<Hex> | undefined>
   /**
-   * True if a majority shows the account's nonce as used at a height. Always false for accounts with code: others
-   * send for them with other nonces.
+   * True if a majority shows the account's nonce as used at a height. Always false for accounts with code, because
+   * others send for them with other nonces.
    */
   readonly hasUsedNonce: (env: Env, address: Address, nonce: bigint, height: bigint) => Effect.Effect<boolean>
-  /** The filter's USDC transfers in these blocks, both included; by default every one. Never fails. */
+  /** The filter's USDC transfers in these blocks, both included; by default all. Never fails. */
   readonly readTransfers: (
     env: Env,
     from: bigint,

@@ -1,38 +1,15 @@
-// The start-up check: does each node serve the right chain, and is the contract
-// at the pinned address the USDC that it must be?
+// The start-up check: each node must serve the right chain, and the contract at the pinned address must be the
+// expected USDC.
 import { Effect, Schema } from "effect"
-import { encodeFunctionData, hashDomain, parseAbi } from "viem"
 import type { Env } from "../../domain/Chain.ts"
 import { hasTags, type Network, networks } from "../../domain/networks.ts"
+import { domainSeparator, domainSeparatorCall } from "../domainSeparator.ts"
 import type { NodeFailure } from "../RpcPool/NodeFailure.ts"
 import type { RpcNode } from "../RpcPool/RpcNode.ts"
 import { Bytes, Head } from "../RpcSchemas.ts"
 import type { NetworkCheck, NodeStatus } from "../Verification.ts"
 
-const domainSeparatorCall = encodeFunctionData({
-  abi: parseAbi(["function DOMAIN_SEPARATOR() view returns (bytes32)"])
-})
-
-/** EIP-712 domain separator of the network's USDC contract. */
-export const domainSeparator = ({ chainId, usdc }: Network): `0x${string}` =>
-  hashDomain({
-    domain: {
-      name: usdc.domainName,
-      version: usdc.domainVersion,
-      chainId: BigInt(chainId),
-      verifyingContract: usdc.address
-    },
-    types: {
-      EIP712Domain: [
-        { name: "name", type: "string" },
-        { name: "version", type: "string" },
-        { name: "chainId", type: "uint256" },
-        { name: "verifyingContract", type: "address" }
-      ]
-    }
-  })
-
-/** A refusal that is about the block, in the words of any client: the calls before it were answered. */
+/** An error about the block, in any client's wording: the calls before it succeeded. */
 const isAboutBlock = ({ kind, words = "" }: NodeFailure) =>
   kind === "declined" && /block|header|tag/i.test(words)
 
@@ -78,7 +55,7 @@ const messages: { readonly [V in NodeStatus]: (network: Network, hosts: string) 
   unavailable: ({ name }, hosts) => `too few RPC nodes of ${name} answer: ${hosts}`
 }
 
-/** A node that is definitely wrong decides; otherwise a majority must be well. Never fails. */
+/** A node that is certainly wrong decides; otherwise a majority must be right. Never fails. */
 export const checkNodes = Effect.fnUntraced(function* (env: Env, nodes: ReadonlyArray<RpcNode>) {
   const network = networks[env]
   const found = yield* Effect.forEach(

@@ -6,10 +6,10 @@ import { BlockStatus, type SettledTransfer } from "../Verification.ts"
 import type { TransactionFacts } from "./judgeTransfer.ts"
 import { readBroughtLogs } from "./TransferLog.ts"
 
-/** The depth in blocks at which a settled transfer is final, or the tag that says so. */
+/** The depth in blocks at which a settled transfer is final, or the tag that marks it. */
 export type WatchedFor = Network["watchedFor"]
 
-/** `facts` are what the chain shows of the transaction now. */
+/** `facts`: what the chain currently shows of the transaction. */
 export const judgeBlock = (
   env: Env,
   settled: SettledTransfer,
@@ -32,7 +32,7 @@ export const judgeBlock = (
   if (facts.status !== "success") return BlockStatus.Dropped({ reason: "reverted" })
   if (settled.transfer === undefined) return BlockStatus.Moved(moved)
   const { amount, ordinal, payer, receiver } = settled.transfer
-  // What was minted may have settled it, by a person's word.
+  // A mint may have settled the payment, by a person's decision.
   const carried = readBroughtLogs(facts.logs).filter(
     ({ from, to, token, value }) =>
       sameAddress(token, networks[env].usdc.address) &&
@@ -40,7 +40,7 @@ export const judgeBlock = (
       sameAddress(to, receiver) &&
       value === amount
   )
-  // Equal transfers are distinguished by ordinal: the others may pay other payments.
+  // The ordinal distinguishes equal transfers: the others may pay other payments.
   const transfer = carried[ordinal]
   return transfer === undefined
     ? BlockStatus.Dropped({ reason: "transfer_changed" })

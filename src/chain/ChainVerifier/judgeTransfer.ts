@@ -1,6 +1,5 @@
-// The decision whether a transaction settles a payment. Pure: the facts of the
-// chain and what the payment expects go in, a verification comes out. The sender,
-// recipient and input of the transaction itself are never looked at.
+// Decides whether a transaction settles a payment. Pure: takes the chain's facts and the payment's expectation, and
+// returns a verification. The transaction's own sender, recipient and input are never considered.
 import type { TransactionHash } from "../../domain/Chain.ts"
 import type { Finality } from "../../domain/Finality.ts"
 import { networks } from "../../domain/networks.ts"
@@ -24,13 +23,13 @@ export interface TransactionFacts {
   readonly blockTime: bigint
   /** Height of the chain. */
   readonly head: bigint
-  /** Heights of the blocks with these tags; null where they are not asked for, or no majority names them. */
+  /** Heights of the blocks with these tags; null if they are not read, or if there is no majority. */
   readonly tagged: { readonly safe: bigint | null; readonly finalized: bigint | null }
-  /** True if every node shows the same. */
+  /** True if all nodes show the same. */
   readonly unanimous: boolean
 }
 
-/** What the chain must show of the block that holds a transfer. */
+/** The facts that the chain must show about a transfer's block. */
 export interface RequiredFinality {
   readonly finality: Finality
   /** Blocks on top of it, for `confirmed` and `included`. */
@@ -39,7 +38,7 @@ export interface RequiredFinality {
 
 const reaches = (height: bigint, tagged: bigint | null) => tagged !== null && tagged >= height
 
-/** Why a transfer waits; undefined once its block is as certain as required. */
+/** The reason why a transfer waits; undefined once its block is as certain as required. */
 export const waitsFor = (
   { blockNumber, head, tagged, unanimous }: TransactionFacts,
   { confirmations, finality }: RequiredFinality
@@ -51,7 +50,7 @@ export const waitsFor = (
     case "confirmed":
       return confirmed ? undefined : "confirmations"
     case "included":
-      // While a node is silent or behind, the tag decides.
+      // While a node is silent or lagging, the tag decides.
       if (safe || (confirmed && unanimous)) return undefined
       return confirmed ? "safe" : "confirmations"
     case "safe":
@@ -70,7 +69,7 @@ interface Finding {
   readonly actual?: string
 }
 
-/** Names the field in which the nearest transfer differs. */
+/** Finds the field in which the nearest transfer differs. */
 const explain = (expectation: Expectation, transfers: ReadonlyArray<TransferLog>): Finding => {
   const { amount, payer, receiver } = expectation
   const token = networks[expectation.env].usdc.address
@@ -94,7 +93,7 @@ const explain = (expectation: Expectation, transfers: ReadonlyArray<TransferLog>
   return { reason: "no_transfer" }
 }
 
-/** By height where the expectation knows one, otherwise by time. */
+/** By height if the expectation has one, otherwise by time. */
 const tooOld = (facts: TransactionFacts, { notBefore, sinceBlock }: Expectation): Finding | undefined => {
   if (sinceBlock !== undefined) {
     return facts.blockNumber >= sinceBlock
@@ -116,7 +115,7 @@ const tooOld = (facts: TransactionFacts, { notBefore, sinceBlock }: Expectation)
 }
 
 /**
- * Judges a transaction. A permanent mismatch is returned at once; a match waits until its block is as certain as
+ * Judges a transaction. A permanent mismatch is returned immediately; a match waits until its block is as certain as
  * required.
  */
 export const judgeTransfer = (
@@ -160,7 +159,7 @@ export const judgeTransfer = (
     return mismatch({ reason: "declared_changes", expected: JSON.stringify([shown]) })
   }
   if (waiting !== undefined) return Verification.Pending({ reason: waiting })
-  // The token tells the use of an authorization right before what it moves.
+  // The token logs the use of an authorization directly before its transfer.
   const [authorization] = usedNonces(
     usdc.address,
     transfer.from,
@@ -182,7 +181,7 @@ export const judgeTransfer = (
   })
 }
 
-/** ISO text of block times, which a hostile node can put beyond the calendar. */
+/** Block times as ISO text. A hostile node can report one beyond the calendar. */
 const isoTime = (seconds: bigint): string => {
   const time = new Date(Number(seconds) * 1000)
   return Number.isNaN(time.getTime()) ? `${seconds} s` : time.toISOString()

@@ -1,4 +1,4 @@
-// Which authorizations a transaction used, from its logs (EIP-3009).
+// The authorizations that a transaction used, from its logs (EIP-3009).
 import { type Hex, isHex, toEventSelector } from "viem"
 import type { Address } from "../../domain/Chain.ts"
 import type { RawLog } from "./TransferLog.ts"

@@ -1,6 +1,5 @@
-// One in-memory chain: blocks, receipts, balances. Plain state behind
-// `MemoryChain`; token movements follow the real contract as far as they show in
-// receipts (a transfer that cannot be paid is mined and reverted).
+// One in-memory chain: blocks, receipts, balances. Plain state behind `MemoryChain`. Token movements follow the real
+// contract as far as receipts show it: a transfer that cannot be paid is mined and reverted.
 import { keccak256, padHex, toHex } from "viem"
 import { type Address, TransactionHash } from "../../domain/Chain.ts"
 import type { TransactionFacts } from "../ChainVerifier/judgeTransfer.ts"
@@ -11,7 +10,7 @@ export interface MemoryTransfer {
   readonly to: Address
   /** Atomic units. */
   readonly amount: bigint
-  /** The emitting contract; USDC when absent, which alone moves balances. */
+  /** The emitting contract. Default: USDC, the only token that moves balances. */
   readonly token?: Address
 }
 
@@ -87,7 +86,7 @@ export class MemoryLedger {
     this.#blocks.push({ number, hash: digest(`block ${this.#usdc} ${this.#counter}`), time, transactions })
   }
 
-  /** Replaces the last `depth` blocks; with `keep` their transactions come again in the first new one. */
+  /** Replaces the last `depth` blocks; with `keep`, the first new block contains their transactions again. */
   reorganise(depth: number, keep: boolean, time: bigint): void {
     const removed = this.#blocks.splice(Math.max(1, this.#blocks.length - depth))
     const transactions = removed.flatMap((block) => block.transactions)
@@ -123,7 +122,7 @@ export class MemoryLedger {
     return this.#blocks[Number(number)]
   }
 
-  /** Transactions with a transfer of the address that are mined up to a height. */
+  /** The number of transactions with a transfer of the address that are mined up to a height. */
   sent(address: Address, height: bigint): bigint {
     const all = this.#blocks
       .filter(({ number }) => number <= height)

@@ -3,11 +3,11 @@ import type { NodeErrorMeaning } from "./nodeErrors.ts"
 
 /** The reason why a node gave no usable answer. It never means "no". */
 export class NodeFailure extends Data.TaggedError("NodeFailure")<{
-  /** `transport`: no answer at all; `malformed`: an answer that no honest node gives. */
+  /** `transport`: no response at all; `malformed`: a response that no honest node gives. */
   readonly kind: "transport" | "malformed" | "wrong_chain" | NodeErrorMeaning
   readonly message: string
-  /** The node's own words, where it has answered an error: printable, short, without the secrets of its URL. */
+  /** The node's own error message, if it returned one: printable, short, without the secrets of its URL. */
   readonly words?: string
-  /** With `declined`: the calls of this method that the node has declined in a row. */
+  /** With `declined`: the number of consecutive declined calls of this method. */
   readonly timesInARow?: number
 }> {}

@@ -1,5 +1,5 @@
-// One JSON-RPC node, treated as a stranger: bounded time, bounded size, answers
-// decoded by schema, and its chain id asked before anything else it says counts.
+// One JSON-RPC node, which is not trusted: time and size are bounded, responses are decoded by schema, and its chain
+// id is checked before anything else counts.
 import { type Duration, Effect, Option, Redacted, Schedule, Schema, Semaphore } from "effect"
 import type { Env } from "../../domain/Chain.ts"
 import { networks } from "../../domain/networks.ts"
@@ -15,11 +15,11 @@ export interface RpcLimits {
   readonly timeout: Duration.Input
   /** For a call with its retries and its wait for a free slot. Default 6 seconds. */
   readonly deadline: Duration.Input
-  /** Further tries after an answer that says nothing of the chain, or none. Default 2. */
+  /** Further tries after no response, or one that says nothing about the chain. Default 2. */
   readonly retries: number
-  /** Largest answer that is read. Default 8 MiB. */
+  /** The largest response that is read. Default 8 MiB. */
   readonly maxResponseBytes: number
-  /** Exchanges with one node at the same time. Default 32. */
+  /** Concurrent exchanges with one node. Default 32. */
   readonly concurrency: number
 }
 
@@ -33,7 +33,7 @@ export const defaultRpcLimits: RpcLimits = {
 
 export interface RpcNode {
   readonly host: string
-  /** A call on the right chain; the chain id is asked first on every new or broken connection. */
+  /** A call on the right chain. The chain id is checked first on each new or broken connection. */
   readonly call: <A>(
     method: string,
     params: ReadonlyArray<unknown>,
@@ -41,9 +41,9 @@ export interface RpcNode {
   ) => Effect.Effect<A, NodeFailure>
   /** A call without the chain id check. */
   readonly callUnchecked: RpcNode["call"]
-  /** Asks the chain id; fails with `wrong_chain` for another than the environment's. */
+  /** Checks the chain id; fails with `wrong_chain` if it is not the environment's. */
   readonly checkChain: Effect.Effect<void, NodeFailure>
-  /** True if the node has declined a method so often in a row that an operator must look at it. */
+  /** True if the node declined a method so often in a row that an operator must look at it. */
   readonly isRefusing: () => boolean
   /** The number of calls that had to check the chain id again because their connection was new or had broken. */
   readonly reconnections: () => number
@@ -66,7 +66,7 @@ const readBounded = async (response: Response, limit: number): Promise<string | 
   return text + decoder.decode()
 }
 
-/** Credentials in the URL become a header, which `fetch` would refuse in the URL. */
+/** Credentials in the URL become a header, because `fetch` refuses them in the URL. */
 const splitCredentials = (raw: string) => {
   const url = new URL(raw)
   const headers = new Headers({ "content-type": "application/json", accept: "application/json" })
@@ -78,7 +78,7 @@ const splitCredentials = (raw: string) => {
   return { url, headers }
 }
 
-/** Nothing of the chain was said: no answer, an error of the node's own, or a page in place of JSON. */
+/** True if the failure says nothing about the chain: no response, the node's own error, or a page instead of JSON. */
 const isTriedAgain = ({ kind }: NodeFailure) =>
   kind === "transport" || kind === "declined" || kind === "malformed"
 
@@ -90,11 +90,11 @@ const jitteredBackoff = (retries: number) =>
     Schedule.while(({ input }) => isTriedAgain(input))
   )
 
-/** So many calls of one method, each with its retries, and the node counts as one that refuses it. */
+/** After this many consecutive declined calls of one method, each with its retries, the node counts as refusing it. */
 export const refusingAfter = 3
 const longestWords = 200
 
-/** A node's words as a person may read them: one line, and nothing of the URL that could be a key. */
+/** A node's message in readable form: one line, without any part of the URL that could be a key. */
 const makeReadable = (url: URL, authorization: string | null) => {
   const secrets = [...url.pathname.split("/"), ...url.searchParams.values(), authorization ?? ""].filter(
     (part) => part.length >= 8
@@ -109,14 +109,14 @@ const makeReadable = (url: URL, authorization: string | null) => {
 
 const decodeAnswer = Schema.decodeUnknownOption(RpcAnswer)
 
-/** Fails with a defect only for a URL that is no URL. */
+/** Fails with a defect only if the URL is invalid. */
 export const makeRpcNode = (env: Env, rawUrl: RpcUrl, limits: RpcLimits): RpcNode => {
   const { url, headers } = splitCredentials(typeof rawUrl === "string" ? rawUrl : Redacted.value(rawUrl))
   const slots = Semaphore.makeUnsafe(limits.concurrency)
   const backoff = jitteredBackoff(limits.retries)
   const timed = timedExchange(env, url.host)
   const readable = makeReadable(url, headers.get("authorization"))
-  /** Calls in a row that were declined, by method. */
+  /** Consecutive declined calls, by method. */
   const declined = new Map<string, number>()
   let nextId = 1
   let chainKnown = false
@@ -147,13 +147,15 @@ export const makeRpcNode = (env: Env, rawUrl: RpcUrl, limits: RpcLimits): RpcNod
         words: code === undefined ? spoken : `${spoken} (${code})`
       })
     }
-    // A gateway before the node: 5xx where it reaches none.
+    // A gateway in front of the node returns 5xx if it cannot reach one.
     if (status >= 500) return yield* failure("transport", `${method}: HTTP ${status}`)
     if (status >= 400) {
       const words = readable(`HTTP ${status} ${text === undefined || text.startsWith("<") ? "" : text}`)
       return yield* new NodeFailure({ kind: "declined", message: `${method}: HTTP ${status}`, words })
     }
     if (answer === undefined) return yield* failure("malformed", `${method}: the answer is not JSON-RPC`)
+    if (answer.result === undefined)
+      return yield* failure("malformed", `${method}: neither a result nor an error`)
     if (answer.id !== id && answer.id !== String(id))
       return yield* failure("malformed", `${method}: an answer to another request`)
     return answer.result
@@ -168,7 +170,8 @@ export const makeRpcNode = (env: Env, rawUrl: RpcUrl, limits: RpcLimits): RpcNod
         })
       )
       .pipe(
-        Effect.retry(backoff),
+        // Before each try, the sender checks whether the transaction is still wanted, so nothing is retried here.
+        Effect.retry({ schedule: backoff, while: () => method !== "eth_sendRawTransaction" }),
         Effect.timeoutOrElse({
           duration: limits.deadline,
           orElse: () => Effect.fail(failure("transport", `${method}: no answer in time`))
@@ -180,7 +183,7 @@ export const makeRpcNode = (env: Env, rawUrl: RpcUrl, limits: RpcLimits): RpcNod
           )
         ),
         Effect.mapError((cause) => {
-          // After a broken connection another machine may answer at that address.
+          // After a broken connection, another machine may respond at that address.
           if (cause.kind === "transport") chainKnown = false
           else if (cause.kind !== "declined") declined.delete(method)
           else {

@@ -1,13 +1,13 @@
 // Alerts about nodes that fail, contradict each other or lag, and their recovery.
 import { Clock, Effect, type Scope } from "effect"
 import type { Env } from "../../domain/Chain.ts"
-import { networks } from "../../domain/networks.ts"
+import { envs, networks } from "../../domain/networks.ts"
 import type { ChainAlertKind, ChainAlerts, ChainRecoveries } from "../ChainAlerts.ts"
 import type { NodeFailure } from "./NodeFailure.ts"
 import { type RpcNode, refusingAfter } from "./RpcNode.ts"
 
 const alertEveryMillis = 60_000
-/** Without trouble for so long, a node that answers has recovered: one that comes and goes stays an alert. */
+/** A node has recovered after this long without trouble. The alert about a flapping node stays open. */
 const recoveredAfterMillis = 10_000
 
 export const makeNodeAlerts = (
@@ -29,25 +29,27 @@ export const makeNodeAlerts = (
     const last = lastAlert.get(key)
     if (last !== undefined && now - last < alertEveryMillis) return
     lastAlert.set(key, now)
-    // An alert that cannot be stored changes nothing about the answer; the next one tries again.
+    // An alert that cannot be stored does not change the answer; the next alert tries again.
     yield* notify({ kind, env, host, message: `RPC node ${host} of ${networks[env].name}: ${message}` }).pipe(
       Effect.catchCause((cause) => {
         lastAlert.delete(key)
-        return Effect.logError("Raising an alert about an RPC node failed", cause)
+        return Effect.logError(
+          `Raising the alert ${kind} about the RPC node ${host} failed; the next response like this tries again`,
+          cause
+        )
       })
     )
   })
 
   // A previous process may have raised this alert; the node's first good response resolves it.
   const lastTrouble = new Map<string, number>(
-    [
-      ...nodes.test.map((node) => `test ${node.host}`),
-      ...nodes.live.map((node) => `live ${node.host}`)
-    ].flatMap((node) =>
-      (["unreachable", "refusing", "malformed_answer", "disagreement", "wrong_chain"] as const).map(
-        (kind) => [`${kind} ${node}`, Number.NEGATIVE_INFINITY]
+    envs
+      .flatMap((env) => nodes[env].map(({ host }) => `${env} ${host}`))
+      .flatMap((node) =>
+        (["unreachable", "refusing", "malformed_answer", "disagreement", "wrong_chain"] as const).map(
+          (kind) => [`${kind} ${node}`, Number.NEGATIVE_INFINITY]
+        )
       )
-    )
   )
   const answered = (kind: ChainAlertKind, env: Env, host: string): Effect.Effect<void> =>
     Effect.suspend(() => {
@@ -58,7 +60,7 @@ export const makeNodeAlerts = (
         if (now - trouble < recoveredAfterMillis) return Effect.void
         lastTrouble.delete(key)
         lastAlert.delete(key)
-        // Apart from the answer, which does not wait for it; told again should it fail.
+        // The answer does not wait for this. If it fails, it is reported again.
         return notifyRecovery({ kind, env, host }).pipe(
           Effect.onError(() => Effect.sync(() => lastTrouble.set(key, now))),
           Effect.forkIn(scope),
@@ -93,7 +95,7 @@ export const makeNodeAlerts = (
               host,
               `${message}, ${timesInARow} times in a row: ${words ?? "no reason given"}`
             )
-      // Verdicts about what was asked: the node does its work.
+      // Verdicts about the request itself: the node works.
       case "reverted":
       case "too_wide":
       case "pruned":

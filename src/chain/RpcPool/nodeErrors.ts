@@ -1,13 +1,13 @@
-// The meaning of a node's JSON-RPC error, in one table: first row that matches. An error that no row knows says
-// nothing about the chain, whatever its code, and is retried like a lost connection.
+// The meaning of a node's JSON-RPC error, in one table; the first matching row decides. An error that no row matches
+// says nothing about the chain, whatever its code, and is retried like a lost connection.
 import { Option, Schema } from "effect"
 import { decodeErrorResult, isHex } from "viem"
 
 /**
- * - `declined`: nothing about the chain: a rate limit, an overload, an unknown block, words that no row knows.
- * - `reverted`: with the gas that it may use, the call does not succeed on any node.
- * - `too_wide`: more blocks, or more logs, than the node returns at a time.
- * - `pruned`: the node no longer has this part of the past.
+ * - `declined`: says nothing about the chain: a rate limit, an overload, an unknown block, an unknown message.
+ * - `reverted`: within its gas limit, the call succeeds on no node.
+ * - `too_wide`: more blocks or logs than the node returns at once.
+ * - `pruned`: the node no longer has these old blocks.
  * - `known`: the node has the transaction already.
  * - `nonce_used`: another transaction has the nonce.
  * - `no_funds`: the sender's balance is below the transaction's cost.
@@ -33,7 +33,7 @@ interface Row {
 
 const rows: ReadonlyArray<Row> = [
   {
-    // First: what follows are the contract's own words.
+    // First, because the rest of the message is the contract's own.
     meaning: "reverted",
     code: 3,
     source: "geth internal/ethapi/errors.go, taken over by op-geth, nitro, erigon, reth, Nethermind, anvil"
@@ -46,7 +46,7 @@ const rows: ReadonlyArray<Row> = [
       "geth core/vm/errors.go, core/error.go and eth/gasestimator; revm HaltReason (reth, anvil); Nethermind.Evm EvmExceptionType; Parity (-32015)"
   },
   {
-    // Ahead of a limit of blocks: a limit of requests is worded with "limit", "exceeded" and "limited to" as well.
+    // Before the block limits, because rate limits also use the words "limit", "exceeded" and "limited to".
     meaning: "declined",
     words:
       /rate[ -]?limit|too many requests|requests? (?:limit|per|count)|per second|\bRPS\b|compute units?|throughput|quota|capacity|concurrent/i,
@@ -54,13 +54,13 @@ const rows: ReadonlyArray<Row> = [
       "EIP-1474 (-32005); error references of Alchemy (429), QuickNode (-32007, -32003), Infura (-32005), Ankr (-32090), dRPC, Chainstack, BlockPI"
   },
   {
-    // A range above the node's head: geth and reth word it with "range", and a shorter one fails likewise.
+    // A range above the node's head: geth and reth use the word "range", and a shorter range fails likewise.
     meaning: "declined",
     words: /beyond current head|invalid block range|range.*(?:greater|higher|ahead).*head/i,
     source: "ethereum/execution-apis tests of eth_getLogs; geth eth/filters/api.go; reth rpc/eth/filter.rs"
   },
   {
-    // Ahead of the verdicts: the transaction may go once those in flight are in a block.
+    // Before the verdicts: the transaction may go once those in flight are in a block.
     meaning: "declined",
     words:
       /in-?flight|delegated accounts|account limit exceeded|already reserved|txpool is (?:full|overflow)|pool is full|exceeds max (?:pending|account)/i,
@@ -100,6 +100,13 @@ const rows: ReadonlyArray<Row> = [
       "geth core/error.go and core/txpool/errors.go; reth; erigon txpoolcfg; Nethermind.TxPool AcceptTxResult"
   },
   {
+    // Before the wallet's funds: a provider's customer may have none either.
+    meaning: "declined",
+    words:
+      /\b(?:plan|credits?|subscription|billing|invoice|top[ -]?up|api[ -]?key|your (?:provider )?account)\b/i,
+    source: "refusals of hosted providers that name the customer's account"
+  },
+  {
     meaning: "no_funds",
     words:
       /insufficient (?:funds|balance)|InsufficientFunds|lack of funds|doesn'?t have enough (?:funds|money)/i,
@@ -115,11 +122,21 @@ const rows: ReadonlyArray<Row> = [
   }
 ]
 
-/** The first row whose code or words match. Only `eth_getLogs` can be asked too widely. */
+/** A verdict means something only as the answer to these methods. */
+const methodsOf: { readonly [Meaning in NodeErrorMeaning]?: ReadonlyArray<string> } = {
+  too_wide: ["eth_getLogs"],
+  known: ["eth_sendRawTransaction"],
+  nonce_used: ["eth_sendRawTransaction"],
+  invalid: ["eth_sendRawTransaction"],
+  no_funds: ["eth_sendRawTransaction", "eth_estimateGas", "eth_call"],
+  reverted: ["eth_sendRawTransaction", "eth_estimateGas", "eth_call"]
+}
+
+/** The first row whose code or words match. Only `eth_getLogs` can be too wide. */
 export const meaningOf = (method: string, code: number | undefined, words: string): NodeErrorMeaning =>
   rows.find(
     (row) =>
-      (row.meaning !== "too_wide" || method === "eth_getLogs") &&
+      (methodsOf[row.meaning]?.includes(method) ?? true) &&
       ((row.code !== undefined && row.code === code) || row.words?.test(words) === true)
   )?.meaning ?? "declined"
 
@@ -130,7 +147,7 @@ const Coded = Schema.Struct({
 })
 const decodeCoded = Schema.decodeUnknownOption(Coded)
 
-/** The text that a contract has reverted with, of Solidity's `Error(string)`. */
+/** The text with which a contract reverted, from Solidity's `Error(string)`. */
 const revertReason = (data: unknown): string | undefined => {
   if (!isHex(data)) return undefined
   try {
@@ -141,7 +158,7 @@ const revertReason = (data: unknown): string | undefined => {
   }
 }
 
-/** The code and the words of an answer's `error`, which some providers send as a string, or with a code in quotes. */
+/** The code and message of a response's `error`, which some providers send as a string, or with a quoted code. */
 export const readError = (error: unknown): { readonly code: number | undefined; readonly words: string } => {
   const coded = decodeCoded(error)
   if (Option.isNone(coded))

@@ -1,5 +1,5 @@
-// Latency and errors of JSON-RPC exchanges by node. A node is named by its host, which
-// the configuration bounds; its path and credentials are never a label.
+// Latency and errors of JSON-RPC exchanges by node. A node's label is its host, which the configuration bounds; its
+// path and credentials never are.
 import { Clock, Effect, type Metric } from "effect"
 import type { Env } from "../../domain/Chain.ts"
 import { secondsBy } from "../../platform/metrics/series.ts"

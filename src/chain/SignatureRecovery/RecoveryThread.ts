@@ -1,20 +1,20 @@
-// A thread beside the event loop, which takes recoveries from it for as long as many come.
+// A thread beside the event loop that takes over recoveries while many arrive.
 import { basename, dirname, join } from "node:path"
 import { Worker } from "node:worker_threads"
-import { decodeKeys, encodeAsked } from "./messages.ts"
+import { decodeKeys, encodeRequest } from "./messages.ts"
 import type { Recoverable } from "./secp256k1.ts"
 
 const directory = dirname(import.meta.path)
-/** Seen from the sources, and from the built service in `dist`. */
+/** The program's path in the sources, or in the built service in `dist`. */
 const program =
   basename(directory) === "SignatureRecovery"
     ? join(directory, "recoverKeys.ts")
     : join(directory, "chain/SignatureRecovery/recoverKeys.js")
 
-/** Recoveries in one message: a thread that is asked for more answers the first of them late. */
+/** Recoveries per message: with more, the thread would answer the first of them late. */
 const most = 8
 
-/** Undefined: the thread has ended without an answer. */
+/** Undefined if the thread ended without an answer. */
 type Answer = { readonly key: Uint8Array | undefined } | undefined
 
 interface Waiting {
@@ -25,15 +25,15 @@ interface Waiting {
 export class RecoveryThread {
   readonly #worker: Worker
   #waiting: Array<Waiting> = []
-  #asked: ReadonlyArray<Waiting> | undefined
+  #requested: ReadonlyArray<Waiting> | undefined
   #ended = false
-  /** Recoveries asked for since the start. */
+  /** The number of recoveries requested since the start. */
   taken = 0
 
-  /** `ready` is called once it can take recoveries; `ended`, once it can not, whatever the reason. */
+  /** `ready` is called once it accepts recoveries; `ended`, once it no longer does, for any reason. */
   constructor(on: { readonly ready: () => void; readonly ended: () => void }, path = program) {
     this.#worker = new Worker(path)
-    // It alone keeps no process alive.
+    // The thread does not keep the process alive.
     this.#worker.unref()
     this.#worker.once("message", () => {
       this.#worker.on("message", (keys: Uint8Array) => this.#answered(decodeKeys(keys)))
@@ -42,8 +42,8 @@ export class RecoveryThread {
     const ended = () => {
       if (this.#ended) return
       this.#ended = true
-      const lost = [...(this.#asked ?? []), ...this.#waiting]
-      this.#asked = undefined
+      const lost = [...(this.#requested ?? []), ...this.#waiting]
+      this.#requested = undefined
       this.#waiting = []
       on.ended()
       for (const { answer } of lost) answer(undefined)
@@ -59,8 +59,8 @@ export class RecoveryThread {
     }
     this.taken++
     this.#waiting.push({ recoverable, answer })
-    // With what else this turn of the event loop brings; then whenever the thread has answered.
-    if (this.#waiting.length === 1 && this.#asked === undefined) setImmediate(() => this.#ask())
+    // Sends it with the other recoveries of this event-loop turn, then after each answer of the thread.
+    if (this.#waiting.length === 1 && this.#requested === undefined) setImmediate(() => this.#ask())
   }
 
   end(): void {
@@ -68,16 +68,16 @@ export class RecoveryThread {
   }
 
   #ask(): void {
-    if (this.#ended || this.#asked !== undefined || this.#waiting.length === 0) return
-    this.#asked = this.#waiting.splice(0, most)
-    const message = encodeAsked(this.#asked.map(({ recoverable }) => recoverable))
+    if (this.#ended || this.#requested !== undefined || this.#waiting.length === 0) return
+    this.#requested = this.#waiting.splice(0, most)
+    const message = encodeRequest(this.#requested.map(({ recoverable }) => recoverable))
     this.#worker.postMessage(message, [message.buffer])
   }
 
   #answered(keys: ReadonlyArray<Uint8Array | undefined>): void {
-    const asked = this.#asked ?? []
-    this.#asked = undefined
+    const requested = this.#requested ?? []
+    this.#requested = undefined
     this.#ask()
-    for (const [index, { answer }] of asked.entries()) answer({ key: keys[index] })
+    for (const [index, { answer }] of requested.entries()) answer({ key: keys[index] })
   }
 }

@@ -6,28 +6,28 @@ const hashLength = 32
 const keyLength = 65
 
 /** r and s, the hash, and the parity. */
-const askedLength = compactLength + hashLength + 1
-/** A byte that says whether there is a key, then the key. */
+const requestLength = compactLength + hashLength + 1
+/** A byte that marks whether there is a key, then the key. */
 const answerLength = 1 + keyLength
 
-export const encodeAsked = (asked: ReadonlyArray<Recoverable>): Uint8Array<ArrayBuffer> => {
-  const bytes = new Uint8Array(asked.length * askedLength)
-  for (const [index, { compact, hash, parity }] of asked.entries()) {
-    const at = index * askedLength
+export const encodeRequest = (recoveries: ReadonlyArray<Recoverable>): Uint8Array<ArrayBuffer> => {
+  const bytes = new Uint8Array(recoveries.length * requestLength)
+  for (const [index, { compact, hash, parity }] of recoveries.entries()) {
+    const at = index * requestLength
     bytes.set(compact, at)
     bytes.set(hash, at + compactLength)
-    bytes[at + askedLength - 1] = parity
+    bytes[at + requestLength - 1] = parity
   }
   return bytes
 }
 
-export const decodeAsked = (bytes: Uint8Array): ReadonlyArray<Recoverable> =>
-  Array.from({ length: bytes.length / askedLength }, (_, index) => {
-    const one = bytes.subarray(index * askedLength, (index + 1) * askedLength)
+export const decodeRequest = (bytes: Uint8Array): ReadonlyArray<Recoverable> =>
+  Array.from({ length: bytes.length / requestLength }, (_, index) => {
+    const one = bytes.subarray(index * requestLength, (index + 1) * requestLength)
     return {
       compact: one.subarray(0, compactLength),
       hash: one.subarray(compactLength, compactLength + hashLength),
-      parity: one[askedLength - 1] === 1 ? 1 : 0
+      parity: one[requestLength - 1] === 1 ? 1 : 0
     }
   })
 

@@ -1,20 +1,21 @@
-// The thread's own program: recovers the public keys that it is asked for, in order.
+// The thread's own program: recovers the requested public keys, in order.
 import { setPriority } from "node:os"
 import { parentPort } from "node:worker_threads"
-import { decodeAsked, encodeKeys } from "./messages.ts"
+import { decodeRequest, encodeKeys } from "./messages.ts"
 import { loadSecp256k1, recoverKey } from "./secp256k1.ts"
 
-// The event loop and Postgres go first where they want the same core. Elsewhere it would be the whole process's.
+// The event loop and Postgres have priority on a shared core. On other systems, the call would change the whole
+// process.
 try {
   if (process.platform === "linux") setPriority(10)
 } catch {
-  // A sandbox may forbid it.
+  // A sandbox may forbid this.
 }
 
 await loadSecp256k1()
-parentPort?.on("message", (asked: Uint8Array) => {
-  const keys = encodeKeys(decodeAsked(asked).map(recoverKey))
+parentPort?.on("message", (request: Uint8Array) => {
+  const keys = encodeKeys(decodeRequest(request).map(recoverKey))
   parentPort?.postMessage(keys, [keys.buffer])
 })
-// It is ready.
+// Reports that it is ready.
 parentPort?.postMessage(new Uint8Array())

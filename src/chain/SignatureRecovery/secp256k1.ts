@@ -1,4 +1,4 @@
-// libsecp256k1 as WASM: less than half the time of viem's recovery, and the same verdict on every signature.
+// libsecp256k1 as WASM: takes less than half the time of viem's recovery, with the same verdict on every signature.
 
 /** The input from which a public key is recovered. */
 export interface Recoverable {
@@ -9,7 +9,7 @@ export interface Recoverable {
   readonly hash: Uint8Array
 }
 
-/** Loaded with the first signature: a service that checks none does not hold it. */
+/** Loaded with the first signature, so a service that checks none does not hold it. */
 const load = () => import("tiny-secp256k1")
 type Secp256k1 = Awaited<ReturnType<typeof load>>
 
@@ -26,13 +26,13 @@ export const loadSecp256k1 = async (): Promise<void> => {
 
 export const isLoaded = (): boolean => loaded !== undefined
 
-/** 65 bytes, uncompressed; undefined for bytes that no key makes. `loadSecp256k1` has ended. */
+/** 65 bytes, uncompressed; undefined for bytes that no key produces. Call it after `loadSecp256k1`. */
 export const recoverKey = ({ compact, hash, parity }: Recoverable): Uint8Array | undefined => {
   if (loaded === undefined) throw new Error("libsecp256k1 is not loaded")
   try {
     return loaded.recover(hash, compact, parity) ?? undefined
   } catch (error) {
-    // Of r or s. Whatever else goes wrong is no verdict on the signature.
+    // An error about r or s. Any other error is no verdict on the signature.
     if (error instanceof TypeError && error.message === "Expected Signature") return undefined
     throw error
   }

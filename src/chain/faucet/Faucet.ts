@@ -1,5 +1,4 @@
-// Test money for buyers: real USDC and gas from one wallet, within limits that
-// hold across instances.
+// Test money for buyers: real USDC and gas from one wallet, within limits that hold across instances.
 import { Context, Layer } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
@@ -13,7 +12,7 @@ import type { FaucetService } from "./Faucet/FaucetService.ts"
 import { makeFaucet } from "./Faucet/makeFaucet.ts"
 
 export class Faucet extends Context.Service<Faucet, FaucetService>()("quittance/chain/Faucet") {
-  /** Real money on the test chain, from the wallet of FAUCET_PRIVATE_KEY. */
+  /** Sends test USDC on the real test chain, from the wallet of FAUCET_PRIVATE_KEY. */
   static readonly layer: Layer.Layer<
     Faucet,
     never,
@@ -23,7 +22,7 @@ export class Faucet extends Context.Service<Faucet, FaucetService>()("quittance/
     Layer.provide(OutboxRepo.layer)
   )
 
-  /** The same limits in this process; `credit` moves the money, for example by `creditFrom` on the in-memory chain. */
+  /** The same limits in this process. `credit` moves the money, for example `creditFrom` on the in-memory chain. */
   static readonly layerMemory = (credit: Credit): Layer.Layer<Faucet> =>
     Layer.effect(Faucet, makeFaucetMemory(credit))
 }

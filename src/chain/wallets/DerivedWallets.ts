@@ -1,5 +1,5 @@
-// The keys that are derived from a network's mnemonic: one for each agent, by its index, and one that relays payments
-// and pays their gas. None of them is stored.
+// The keys derived from a network's mnemonic: one per agent, by its index, and one that relays payments and pays their
+// gas. None of them is stored.
 import { pbkdf2Sync } from "node:crypto"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { type HDAccount, HDKey, hdKeyToAccount } from "viem/accounts"
@@ -15,19 +15,19 @@ interface NetworkWallets {
   readonly relayerKey: Option.Option<() => Uint8Array>
 }
 
-/** BIP-39, without a passphrase. OpenSSL takes a millisecond, `@scure/bip39` a hundred of the start. */
+/** BIP-39, without a passphrase. OpenSSL takes a millisecond; `@scure/bip39` would add a hundred to the start. */
 const seedOf = (mnemonic: string) => pbkdf2Sync(mnemonic.normalize("NFKD"), "mnemonic", 2048, 64, "sha512")
 
 const none: NetworkWallets = { accountOf: () => Option.none(), relayerKey: Option.none() }
 
 const make = (mnemonic: string): NetworkWallets => {
-  // When a key is first used: the curve's tables take a sixth of the start.
+  // Derived at the first use of a key: the curve's tables take a sixth of the start.
   let root: HDKey | undefined
   const rootKey = () => {
     root ??= HDKey.fromMasterSeed(seedOf(mnemonic))
     return root
   }
-  // Derivation costs a millisecond; a deployment's agents come again and again.
+  // Derivation takes a millisecond, and a deployment's agents are used again and again.
   const accounts = new BoundedMap<number, HDAccount>(10_000)
   return {
     accountOf: (index) => {
@@ -38,7 +38,7 @@ const make = (mnemonic: string): NetworkWallets => {
       return Option.some(account)
     },
     relayerKey: Option.some(() =>
-      // A key that comes from a seed has its private half.
+      // A key derived from a seed always has its private half.
       Option.getOrThrow(
         Option.fromNullishOr(hdKeyToAccount(rootKey(), { accountIndex: 1 }).getHdKey().privateKey)
       )
@@ -49,7 +49,7 @@ const make = (mnemonic: string): NetworkWallets => {
 export class DerivedWallets extends Context.Service<
   DerivedWallets,
   {
-    /** BIP-44 `m/44'/60'/0'/0/{index}`; none while no mnemonic that fits is configured. */
+    /** BIP-44 `m/44'/60'/0'/0/{index}`; none while no matching mnemonic is configured. */
     readonly accountOf: (env: Env, index: number) => Option.Option<HDAccount>
     /** Derives the private key of `m/44'/60'/1'/0/0`. */
     readonly relayerKey: (env: Env) => Option.Option<() => Uint8Array>

@@ -1,5 +1,5 @@
-// A wallet of the service on one network: what it holds, what it signs, and how its
-// transactions reach the nodes. Nonces and outboxes are the business of its users.
+// One of the service's wallets on one network: what it holds, what it signs, and how its transactions reach the nodes.
+// Its users handle nonces and outboxes.
 import { Effect, Result, Schema } from "effect"
 import {
   encodeFunctionData,
@@ -7,6 +7,7 @@ import {
   type Hex,
   isHex,
   parseTransaction,
+  size,
   type TransactionSerializableEIP1559
 } from "viem"
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
@@ -16,7 +17,7 @@ import type { NodeFailure } from "../RpcPool/NodeFailure.ts"
 import type { RpcNode } from "../RpcPool/RpcNode.ts"
 import type { RpcPool } from "../RpcPool.ts"
 import { Quantity, Receipt, Word } from "../RpcSchemas.ts"
-import { makeCosts } from "./HotWallet/costs.ts"
+import { makeCosts, maxWeiOf } from "./HotWallet/costs.ts"
 
 /** A transaction before fees and signature. */
 export interface Unsigned {
@@ -28,7 +29,7 @@ export interface Unsigned {
   readonly gas: bigint
 }
 
-/** Wei for each gas. */
+/** Wei per unit of gas. */
 export interface Fees {
   readonly maxFeePerGas: bigint
   readonly maxPriorityFeePerGas: bigint
@@ -45,23 +46,23 @@ export interface WalletState {
 }
 
 /**
- * The outcome of a broadcast. `taken`: another transaction used the nonce. `no_funds`: the nodes report a balance
- * below the cost. `unknown`: no node has accepted it yet; it may still be under way.
+ * The outcome of a broadcast. `taken`: another transaction used the nonce. `no_funds`: all nodes refuse it for lack of
+ * funds, and the balance is below its cost. `unknown`: no node has accepted it yet; it may still be in progress.
  */
 export type Broadcast = "accepted" | "no_funds" | "taken" | "unknown"
 
-/** A nonce's state. `lost`: a block has passed it, and no version of ours is in one. */
+/** A nonce's state. `lost`: a block has passed it, and none of our versions is in a block. */
 export type Sighting =
   | { readonly outcome: "open" }
   | { readonly outcome: "lost" }
   | {
       readonly outcome: "moved" | "reverted"
-      /** The version that is in the block. */
+      /** The version in the block. */
       readonly transactionId: TransactionHash
       readonly blockNumber: bigint
     }
 
-/** A node that has it already has accepted it: so it is after a lost answer. */
+/** A node that already has the transaction has accepted it, for example after a lost response. */
 const broadcastOf: { readonly [K in NodeFailure["kind"]]: Broadcast } = {
   known: "accepted",
   nonce_used: "taken",
@@ -77,7 +78,7 @@ const broadcastOf: { readonly [K in NodeFailure["kind"]]: Broadcast } = {
 }
 /** True if the signed form is never accepted: the next offer needs another price, or an operator must act. */
 const isNeverAccepted = ({ kind }: NodeFailure) => kind === "invalid" || kind === "reverted"
-/** A transaction by its hash, of which only counts that the node knows it. */
+/** A transaction by its hash. Only its existence counts. */
 const Known = Schema.NullOr(Schema.Struct({ hash: Word }))
 
 const hasMoved = ({ outcome }: Sighting) => outcome === "moved"
@@ -98,19 +99,22 @@ const mostOf = (seen: ReadonlyArray<Sighting>, nodes: number): Sighting => {
   return { outcome: lost.length * 2 > nodes ? "lost" : "open" }
 }
 
-/** `privateKey` is asked for when the wallet is first used. */
+/** `privateKey` is called when the wallet is first used. */
 export const makeHotWallet = (network: Network, privateKey: () => Hex, pool: RpcPool["Service"]) => {
   const { chainId, env, postingGas, usdc } = network
-  let known: PrivateKeyAccount | undefined
+  let cached: PrivateKeyAccount | undefined
   const account = () => {
-    known ??= privateKeyToAccount(privateKey())
-    return known
+    cached ??= privateKeyToAccount(privateKey())
+    return cached
   }
   const addressOf = () => Address.make(account().address)
 
-  /** Each by itself as a majority has it: what one node tells of the wallet or of the price counts for nothing. */
+  /**
+   * Each figure separately, as a majority has it: a single node's statement about the wallet or the price is ignored.
+   */
   const figure = (ask: (node: RpcNode) => Effect.Effect<bigint, NodeFailure>) =>
     pool.reached(env, ask, (answer) => answer)
+  const balance = figure((node) => node.call("eth_getBalance", [addressOf(), "latest"], Quantity))
   const state = Effect.map(
     Effect.all(
       {
@@ -131,7 +135,7 @@ export const makeHotWallet = (network: Network, privateKey: () => Hex, pool: Rpc
             )
             .pipe(Effect.map(BigInt))
         ),
-        wei: figure((node) => node.call("eth_getBalance", [addressOf(), "latest"], Quantity))
+        wei: balance
       },
       { concurrency: "unbounded" }
     ),
@@ -150,24 +154,39 @@ export const makeHotWallet = (network: Network, privateKey: () => Hex, pool: Rpc
   const sign = (transaction: TransactionSerializableEIP1559) =>
     Effect.promise(() => account().signTransaction({ ...transaction, type: "eip1559", chainId }))
 
-  const send = (node: RpcNode, raw: Hex): Effect.Effect<Broadcast> =>
+  /** The node's answer to a transaction, and the alert in its words if it should have accepted it. */
+  const send = (
+    node: RpcNode,
+    raw: Hex
+  ): Effect.Effect<{ readonly answer: Broadcast; readonly alert: Effect.Effect<void> }> =>
     node.call("eth_sendRawTransaction", [raw], Word).pipe(
       Effect.matchEffect({
-        onSuccess: () => Effect.succeed<Broadcast>("accepted"),
-        onFailure: (cause) =>
-          Effect.as(
-            isNeverAccepted(cause)
-              ? pool.alert(
-                  "refusing",
-                  env,
-                  node.host,
-                  `${cause.message}: ${cause.words ?? "no reason given"}`
-                )
-              : pool.failed(env, node, cause),
-            broadcastOf[cause.kind]
+        onSuccess: () => Effect.succeed({ answer: "accepted", alert: Effect.void }),
+        onFailure: (cause) => {
+          const alert = pool.alert(
+            "refusing",
+            env,
+            node.host,
+            `${cause.message}: ${cause.words ?? "no reason given"}`
           )
+          return Effect.as(isNeverAccepted(cause) ? alert : pool.failed(env, node, cause), {
+            answer: broadcastOf[cause.kind],
+            alert
+          })
+        }
       })
     )
+
+  const costs = makeCosts(network, pool)
+  /**
+   * True if the balance is below the transaction's cost. Nodes also refuse one whose cost is covered, while the wallet's
+   * pending transactions need the balance.
+   */
+  const isShortOfFunds = Effect.fnUntraced(function* (raw: Hex) {
+    const { data, value = 0n } = parseTransaction(raw)
+    const l1Fee = yield* costs.l1Fee(data === undefined ? 0 : size(data))
+    return (yield* balance) < value + maxWeiOf(raw) + l1Fee
+  })
 
   const onAll = <A, E>(ask: (node: RpcNode) => Effect.Effect<A, E>) =>
     Effect.forEach(pool.nodes(env), (node) => Effect.result(ask(node)), { concurrency: "unbounded" })
@@ -194,17 +213,17 @@ export const makeHotWallet = (network: Network, privateKey: () => Hex, pool: Rpc
   ) {
     const receipt = Effect.gen(function* () {
       for (const transactionId of ids) {
-        const found = yield* node.call("eth_getTransactionReceipt", [transactionId], Receipt)
-        if (found === null) continue
-        const outcome = found.status === "0x1" ? "moved" : "reverted"
-        return { outcome, transactionId, blockNumber: found.blockNumber } satisfies Sighting
+        const receipt = yield* node.call("eth_getTransactionReceipt", [transactionId], Receipt)
+        if (receipt === null) continue
+        const outcome = receipt.status === "0x1" ? "moved" : "reverted"
+        return { outcome, transactionId, blockNumber: receipt.blockNumber } satisfies Sighting
       }
       return undefined
     })
     const early: Sighting | undefined = yield* receipt
     if (early !== undefined) return early
     if ((yield* minedNonceOf(node)) <= nonce) return { outcome: "open" } satisfies Sighting
-    // It may have been mined between the two questions.
+    // It may have been mined between the two requests.
     const late: Sighting | undefined = yield* receipt
     return late ?? ({ outcome: "lost" } satisfies Sighting)
   })
@@ -214,7 +233,7 @@ export const makeHotWallet = (network: Network, privateKey: () => Hex, pool: Rpc
       return addressOf()
     },
     state,
-    ...makeCosts(network, pool),
+    ...costs,
     sign: (fees: Fees, transaction: Unsigned) => sign({ ...transaction, chainId, ...fees }),
     /** Fills a nonce with an empty transfer to itself. */
     signFiller: (fees: Fees, nonce: number) =>
@@ -223,7 +242,7 @@ export const makeHotWallet = (network: Network, privateKey: () => Hex, pool: Rpc
       const { to, value = 0n, data } = parseTransaction(raw)
       return to?.toLowerCase() === addressOf().toLowerCase() && value === 0n && data === undefined
     },
-    /** The same transaction at other fees. */
+    /** The same transaction with other fees. */
     signAgain: (fees: Fees, raw: Hex) => {
       const old = parseTransaction(raw)
       return sign({
@@ -236,27 +255,36 @@ export const makeHotWallet = (network: Network, privateKey: () => Hex, pool: Rpc
         ...fees
       })
     },
-    /** True if any node knows one of these; `taken` where all answer that they know none. */
+    /** `accepted` if any node knows one of these; `taken` if all nodes report that they know none. */
     knows,
-    /** The newest block's number, as a majority has it. */
+    /** The number of the newest block that a majority has. */
     head: Effect.map(pool.head(env), ({ number }) => number),
-    /** To all nodes. Where they say that the nonce is gone, it counts only if they know one of its versions. */
+    /**
+     * Sends to all nodes. If they report the nonce as used, this counts as accepted only if they know one of its
+     * versions.
+     */
     broadcast: (raw: Hex, versions: ReadonlyArray<TransactionHash>): Effect.Effect<Broadcast> =>
       Effect.flatMap(
         Effect.forEach(pool.nodes(env), (node) => send(node, raw), { concurrency: "unbounded" }),
-        (all) => {
+        (sent) => {
+          const all = sent.map(({ answer }) => answer)
           if (all.includes("accepted")) return Effect.succeed("accepted")
           if (all.length === 0 || all.includes("unknown")) return Effect.succeed("unknown")
-          return all.includes("taken") ? knows(versions) : Effect.succeed("no_funds")
+          if (all.includes("taken")) return knows(versions)
+          return isShortOfFunds(raw).pipe(
+            Effect.tap((isShort) => (isShort ? Effect.void : Effect.forEach(sent, ({ alert }) => alert))),
+            Effect.map((isShort): Broadcast => (isShort ? "no_funds" : "unknown")),
+            Effect.orElseSucceed((): Broadcast => "unknown")
+          )
         }
       ),
-    /** A nonce's state: a receipt of success on any node is believed, otherwise the majority decides. */
+    /** A nonce's state: a receipt of success from any node is believed; otherwise the majority decides. */
     sight: (nonce: number, versions: ReadonlyArray<TransactionHash>) =>
       Effect.map(
         pool.gather(env, (node) => check(node, nonce, versions), hasMoved),
         (seen) => mostOf(seen, pool.nodes(env).length)
       ),
-    /** The same, without waiting for a majority: fewer nodes say no more than that it has moved. */
+    /** The same without waiting for a majority: fewer nodes can only prove that it has moved. */
     sightOnAll: (nonce: number, versions: ReadonlyArray<TransactionHash>) =>
       Effect.map(
         onAll((node) => check(node, nonce, versions)),
@@ -266,11 +294,11 @@ export const makeHotWallet = (network: Network, privateKey: () => Hex, pool: Rpc
             answers.length
           )
       ),
-    /** The next nonce of a block that a majority has. */
+    /** The next nonce as of a block that a majority has. */
     minedNonce: pool.reached(env, minedNonceOf, BigInt),
     /**
-     * The highest next nonce, for after nodes have lagged: of three or more nodes, the highest that two have
-     * reached, since behind a nonce that one of them invents nothing would ever be mined.
+     * The highest next nonce, for use after nodes have lagged. With three or more nodes, the highest that two have
+     * reached: behind a nonce that a single node invents, nothing would ever be mined.
      */
     freshNonce: Effect.map(
       onAll((node) =>

@@ -4,7 +4,7 @@ import { Context } from "effect"
 import type { Env } from "../../domain/Chain.ts"
 import { byEnv } from "../../domain/networks.ts"
 
-/** Without a layer, nothing is stored that a mnemonic would have to fit. */
+/** Without a layer, nothing is stored that a mnemonic would have to match. */
 export const MnemonicFits = Context.Reference<{ readonly [E in Env]: boolean }>(
   "quittance/chain/MnemonicFits",
   {

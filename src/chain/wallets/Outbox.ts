@@ -1,6 +1,6 @@
-// A wallet's outbox: what is stored is broadcast until a block has passed its nonce, by any
-// instance. What no node takes is filled, never forgotten: the bytes may be under way somewhere. What
-// a reorganisation takes out of its block is broadcast again.
+// A wallet's outbox. Any instance broadcasts the stored transactions until a block has passed their nonces. A
+// transaction that no node accepts has its nonce filled and is never forgotten, because its bytes may still be in some
+// pool. A transaction that a reorganisation removes from its block is broadcast again.
 import { Clock, DateTime, Duration, Effect, Option, Schedule } from "effect"
 import type { Hex } from "viem"
 import { BoundedMap } from "../../domain/BoundedMap.ts"
@@ -8,25 +8,26 @@ import type { TransactionHash } from "../../domain/Chain.ts"
 import { DueWork } from "../../platform/workers/DueWork.ts"
 import { periodic } from "../../platform/workers/supervised.ts"
 import type { RpcUnavailable } from "../Verification.ts"
+import { maxWeiOf } from "./HotWallet/costs.ts"
 import type { HotWallet, Sighting } from "./HotWallet.ts"
-import { addedWei, feesOf, fillingFees, mostWeiOf, reprice } from "./Outbox/fees.ts"
+import { addedWei, feesOf, fillingFees, reprice } from "./Outbox/fees.ts"
 import {
   countedMillis,
   type Ended,
   idOf,
   idsOf,
-  mostFilled,
+  maxFilled,
   type OutboxRepo,
   type Outcome,
   type OutgoingTransaction
 } from "./OutboxRepo.ts"
 
 export interface OutboxTiming {
-  /** Between checks of open transactions. */
+  /** The pause between checks of open transactions. */
   readonly checkEvery: Duration.Input
-  /** Age at which an open transaction is sent again, as after a crash. */
+  /** The age at which an open transaction is sent again, for example after a crash. */
   readonly sendAgainAfter: Duration.Input
-  /** Age at which the next transaction in line counts as stuck, so that its fee is reviewed. */
+  /** The age at which the next transaction in line counts as stuck and its fee is reviewed. */
   readonly stuckAfter: Duration.Input
   /** A transaction counts as lost if its nonce is used without one of its receipts for this long. */
   readonly lostAfter: Duration.Input
@@ -40,7 +41,7 @@ export const defaultOutboxTiming: OutboxTiming = {
 }
 
 /** A transaction's state. */
-export type TransactionStanding =
+export type TransactionState =
   | { readonly outcome: "open" }
   | {
       readonly outcome: Outcome
@@ -48,18 +49,18 @@ export type TransactionStanding =
       readonly blockNumber: bigint | null
     }
 
-/** The outcome of a broadcast. `taken`: a foreign transaction has the nonce. */
+/** The outcome of a broadcast. `taken`: another user's transaction has the nonce. */
 export type Offer = "sent" | "unknown" | "no_funds" | "taken"
 
 export interface OutboxOptions {
   readonly wallet: HotWallet
   readonly repo: OutboxRepo["Service"]
   readonly timing: OutboxTiming
-  /** The wallet cannot pay the gas of what it has signed. */
+  /** The wallet cannot pay the gas of a transaction that it signed. */
   readonly onEmpty: Effect.Effect<void>
   /** Something else sends from the wallet. */
   readonly onLost: Effect.Effect<void>
-  /** Notes an end, with what hangs on it. */
+  /** Records an outcome, with everything that depends on it. */
   readonly end: (transaction: OutgoingTransaction, ended: Ended, at: Date) => Effect.Effect<void>
   /**
    * True if the transaction still serves its purpose; otherwise its nonce is filled instead of being sent again.
@@ -71,17 +72,17 @@ export interface OutboxOptions {
 }
 
 const fillTries = 5
-/** A caller waits: nodes that are silent are not asked five times. */
+/** A caller is waiting, so silent nodes are not queried five times. */
 const offeredFor = "3 seconds"
-/** For how long a block may still be replaced by another. */
+/** How long a block may still be replaced by another. */
 const replacedMillis = 30 * 60_000
-/** With nothing open, every so many checks are of what has ended; and seldom where nothing has. */
+/** With nothing open, ended transactions are checked once in this many checks; rarely if none has ended lately. */
 const checksBetween = 5
 const seldomMillis = 5 * 60_000
-/** Blocks that must come before a price counts as refused by them. */
-const patientBlocks = 2n
+/** The number of blocks after which a price counts as refused. */
+const refusedAfterBlocks = 2n
 
-const endedOf = ({ outcome, transactionId, blockNumber }: OutgoingTransaction): TransactionStanding =>
+const endedOf = ({ outcome, transactionId, blockNumber }: OutgoingTransaction): TransactionState =>
   outcome === null ? { outcome: "open" } : { outcome, transactionId, blockNumber }
 
 export const makeOutbox = ({
@@ -99,11 +100,11 @@ export const makeOutbox = ({
   /** The next time at which `finishOpen` checks ended transactions while none is open. */
   let endedCheckAt = 0
   /** The last time at which this process read mined transactions; blocks may have been replaced since. */
-  let heardAt: number | undefined
+  let minedReadAt: number | undefined
   const stored = (transaction: OutgoingTransaction) =>
     Effect.map(repo.find(transaction.wallet, transaction.nonce), (found) => found ?? transaction)
 
-  /** A receipt is believed at once; a vanished nonce only when most nodes say so for a while. */
+  /** A receipt is believed immediately; a vanished nonce only after most nodes have shown it for a while. */
   const sight = Effect.fnUntraced(function* (transaction: OutgoingTransaction) {
     const early = yield* wallet.sight(transaction.nonce, idsOf(transaction))
     if (early.outcome !== "lost") return early
@@ -117,17 +118,17 @@ export const makeOutbox = ({
     )
   })
 
-  /** A version whose bytes an earlier release has not kept counts as what it was signed for. */
+  /** If an earlier release did not store a version's bytes, the version counts as its original purpose. */
   const isFilled = (transaction: OutgoingTransaction, id: TransactionHash) =>
     transaction.purpose === "filler" ||
     transaction.versions.some((raw) => idOf(raw) === id && wallet.isFiller(raw))
 
-  /** Checks its state by every version of any instance, and records its outcome. */
+  /** Checks its state by all versions of all instances, and records its outcome. */
   const check = Effect.fn("Outbox.check")(function* (
-    given: OutgoingTransaction
-  ): Effect.fn.Return<TransactionStanding, RpcUnavailable> {
-    if (given.outcome !== null) return endedOf(given)
-    const transaction = yield* stored(given)
+    input: OutgoingTransaction
+  ): Effect.fn.Return<TransactionState, RpcUnavailable> {
+    if (input.outcome !== null) return endedOf(input)
+    const transaction = yield* stored(input)
     if (transaction.outcome !== null) return endedOf(transaction)
     const seen = yield* sight(transaction)
     if (seen.outcome === "open") return { outcome: "open" }
@@ -147,23 +148,23 @@ export const makeOutbox = ({
     return ended
   })
 
+  const isUnwanted = (transaction: OutgoingTransaction) =>
+    isWanted === undefined || wallet.isFiller(transaction.versions[0])
+      ? Effect.succeed(false)
+      : Effect.map(isWanted(transaction), (wanted) => !wanted)
+
   /**
-   * Broadcasts the newest version, for some seconds: a lost answer and a lagging node look like a taken nonce at
+   * Broadcasts the newest version for some seconds: a lost response or a lagging node looks like a taken nonce at
    * first, and a node that declines it may accept it with the next block.
    */
   const offer = Effect.fn("Outbox.offer")(function* (
     transaction: OutgoingTransaction
   ): Effect.fn.Return<Offer> {
-    let tries = 0
-    // What it pays may have been paid otherwise between two tries.
-    const isUnwanted = Effect.suspend(() =>
-      tries++ === 0 || isWanted === undefined
-        ? Effect.succeed(false)
-        : Effect.map(isWanted(transaction), (wanted) => !wanted)
-    )
-    const broadcast = wallet.broadcast(transaction.versions[0], idsOf(transaction))
-    const answer = yield* Effect.flatMap(isUnwanted, (unwanted) =>
-      unwanted ? Effect.succeed("unwanted" as const) : broadcast
+    // Its payment may have been paid otherwise between two tries.
+    const answer = yield* Effect.flatMap(isUnwanted(transaction), (unwanted) =>
+      unwanted
+        ? Effect.succeed("unwanted" as const)
+        : wallet.broadcast(transaction.versions[0], idsOf(transaction))
     ).pipe(
       Effect.repeat({
         schedule: Schedule.spaced(millis(timing.lostAfter) / 4).pipe(
@@ -177,8 +178,8 @@ export const makeOutbox = ({
   })
 
   /**
-   * Puts another version first and broadcasts it; none where another instance was faster. What it may cost more is
-   * reserved whatever the budgets are: all that is sent later waits for its nonce.
+   * Puts another version first and broadcasts it; undefined if another instance was faster. Its additional cost is
+   * reserved regardless of the budgets, because all later transactions wait for its nonce.
    */
   const offerVersion = Effect.fnUntraced(function* (transaction: OutgoingTransaction, raw: Hex) {
     const wei = addedWei(transaction.versions, raw)
@@ -187,12 +188,12 @@ export const makeOutbox = ({
     return yield* wallet.broadcast(raw, idsOf(next))
   })
 
-  /** Spends the nonce on nothing, unless an earlier version is mined after all. */
-  const fill = Effect.fn("Outbox.fill")(function* (given: OutgoingTransaction) {
+  /** Spends the nonce on an empty transfer, unless an earlier version is mined after all. */
+  const fill = Effect.fn("Outbox.fill")(function* (input: OutgoingTransaction) {
     const state = yield* Effect.option(wallet.state)
-    // Another instance may store a version of its own first.
+    // Another instance may store its own version first.
     for (let time = 0; time < fillTries; time++) {
-      const transaction = yield* stored(given)
+      const transaction = yield* stored(input)
       if (transaction.outcome !== null || wallet.isFiller(transaction.versions[0])) return
       const fees = fillingFees(feesOf(transaction.versions[0]), Option.getOrUndefined(state))
       const raw = yield* wallet.signFiller(fees, transaction.nonce)
@@ -206,7 +207,7 @@ export const makeOutbox = ({
     }
   })
 
-  /** Offers again what no node took; false while that holds, and then nothing behind it would go. */
+  /** Offers refused transactions again. False while one is still refused, because nothing after it would be mined. */
   const unblock = Effect.fn("Outbox.unblock")(function* () {
     const waiting = (yield* repo.open(wallet.address)).filter(({ refusedAt }) => refusedAt !== null)
     for (const transaction of waiting) {
@@ -217,7 +218,7 @@ export const makeOutbox = ({
     return true
   })
 
-  /** The block that was newest when this process first saw a version open. */
+  /** The newest block when this process first saw a version open. */
   const firstSeen = new BoundedMap<TransactionHash, bigint>(1000)
   const blocksSince = (transaction: OutgoingTransaction, head: bigint) => {
     const id = idOf(transaction.versions[0])
@@ -229,7 +230,7 @@ export const makeOutbox = ({
     return head - since
   }
 
-  /** Re-signs it with a higher fee if the fee keeps it out of blocks; whether it did. */
+  /** Re-signs it with a higher fee if its fee keeps it out of blocks. Returns true if it did. */
   const repriced = Effect.fnUntraced(function* (transaction: OutgoingTransaction, head: bigint) {
     const { known, state } = yield* Effect.all({
       known: wallet.knows(idsOf(transaction)),
@@ -237,7 +238,7 @@ export const makeOutbox = ({
     })
     const next = reprice(transaction.versions[0], state, {
       known: known === "unknown" ? undefined : known === "accepted",
-      blocksCome: blocksSince(transaction, head) >= patientBlocks
+      blocksCome: blocksSince(transaction, head) >= refusedAfterBlocks
     })
     if (next === "empty") yield* onEmpty
     if (next === "empty" || next === "keep") return false
@@ -261,16 +262,10 @@ export const makeOutbox = ({
     const age = now.getTime() - transaction.signedAt.getTime()
     blocksSince(transaction, head)
     if (age < millis(timing.sendAgainAfter)) return
-    if (
-      isWanted !== undefined &&
-      !wallet.isFiller(transaction.versions[0]) &&
-      !(yield* isWanted(transaction))
-    ) {
-      return yield* fill(transaction)
-    }
+    if (yield* isUnwanted(transaction)) return yield* fill(transaction)
     const isStuck = transaction.nonce === next && age >= millis(timing.stuckAfter)
     if (isStuck && (yield* repriced(transaction, head))) return
-    // A taken nonce is left until a block has passed it: only then is it certain whose it was.
+    // A taken nonce is left until a block has passed it: only then is its owner certain.
     const answer = yield* wallet.broadcast(transaction.versions[0], idsOf(transaction))
     if (answer === "no_funds") yield* onEmpty
     if (transaction.refusedAt !== null && answer !== "no_funds") yield* repo.noteRefusal(transaction, null)
@@ -291,25 +286,25 @@ export const makeOutbox = ({
     })
 
   /**
-   * Fills nonces before our first that no node has a transaction for: what another user of the key, or the
-   * service before its database was restored, had sent with them has left the pools. Nothing goes before they have.
+   * Fills nonces before our first one for which no node has a transaction: transactions of another user of the key, or
+   * of the service before its database was restored, have left the pools. Nothing is mined until they are filled.
    */
   const fillGap = Effect.fnUntraced(function* (first: OutgoingTransaction, next: number) {
     const now = yield* DateTime.nowAsDate
     if (first.nonce <= next || now.getTime() - first.signedAt.getTime() < millis(timing.stuckAfter)) return
     const state = yield* wallet.state
     const from = Math.max(next, state.nonce)
-    // A node that lies about a nonce costs the wallet no gas for all that lie before it.
-    if (first.nonce - from > mostFilled) return
+    // A node that lies about a nonce cannot make the wallet pay gas for all nonces before it.
+    if (first.nonce - from > maxFilled) return
     const l1Fee = yield* wallet.l1Fee(0)
     for (let nonce = from; nonce < first.nonce; nonce++) {
       const raw = yield* wallet.signFiller(state.fees, nonce)
-      const filler = yield* repo.fillGap(wallet.address, nonce, raw, now, mostWeiOf(raw) + l1Fee)
+      const filler = yield* repo.fillGap(wallet.address, nonce, raw, now, maxWeiOf(raw) + l1Fee)
       if (filler !== undefined && (yield* wallet.broadcast(raw, idsOf(filler))) === "no_funds") yield* onEmpty
     }
   })
 
-  /** What ended transactions had reserved becomes what they cost, once a majority shows their receipts. */
+  /** Replaces the reserved cost of ended transactions by their actual cost, once a majority shows their receipts. */
   const noteCosts = Effect.fnUntraced(function* (now: Date) {
     const since = new Date(now.getTime() - countedMillis)
     for (const { nonce, transactionId } of yield* repo.withoutCost(wallet.address, since)) {
@@ -318,7 +313,7 @@ export const makeOutbox = ({
     }
   })
 
-  /** Finishes what is open: notes the mined, repeats the lost, prices the stuck. */
+  /** Finishes open transactions: records the mined, sends the lost again, and raises the fee of the stuck. */
   const finishOpen = Effect.gen(function* () {
     const open = yield* repo.open(wallet.address)
     const now = yield* DateTime.nowAsDate
@@ -326,7 +321,7 @@ export const makeOutbox = ({
     yield* noteCosts(now)
     const hasEnded = yield* repo.hasEndedSince(
       wallet.address,
-      new Date(heardAt === undefined ? 0 : heardAt - replacedMillis)
+      new Date(minedReadAt === undefined ? 0 : minedReadAt - replacedMillis)
     )
     const quiet = open.length === 0 && !hasEnded
     endedCheckAt = now.getTime() + (quiet ? seldomMillis : endedCheckAfter)
@@ -335,10 +330,10 @@ export const makeOutbox = ({
       { next: wallet.minedNonce, head: wallet.head },
       { concurrency: "unbounded" }
     )
-    // Their blocks were replaced: nothing behind them goes before they have gone again.
+    // Their blocks were replaced: nothing after them is mined until they are mined again.
     const left = yield* repo.endedFrom(wallet.address, next)
     yield* Effect.forEach(left, reopen, { discard: true })
-    heardAt = now.getTime()
+    minedReadAt = now.getTime()
     const due = left.length === 0 ? open : yield* repo.open(wallet.address)
     yield* Effect.forEach(due, (transaction) => finishOne(transaction, next, head), { discard: true })
     const first = due[0]
@@ -351,15 +346,15 @@ export const makeOutbox = ({
     fill,
     unblock,
     reopen,
-    /** Runs `finishOpen` until its scope closes. */
+    /** Repeats `finishOpen` until its scope closes. */
     worker: Effect.gen(function* () {
       const due = yield* DueWork
-      // Sooner if a transaction ends before that.
+      // Earlier if a transaction ends before that.
       const untilEndedCheck = Effect.flatMap(Clock.currentTimeMillis, (now) =>
         Effect.sleep(Math.min(endedCheckAfter, Math.max(millis(timing.checkEvery), endedCheckAt - now)))
       ).pipe(Effect.andThen(Clock.currentTimeMillis), Effect.repeat({ until: (now) => now >= endedCheckAt }))
       const pause = Effect.raceFirst(due.next("wallet transactions", timing.checkEvery), untilEndedCheck)
-      // Nothing is checked at once: the wallet's key is derived beside the first requests, not before them.
+      // The first check waits, so that the wallet's key is derived beside the first requests and not before them.
       yield* periodic("Checking a wallet's open transactions", Effect.void, Effect.andThen(pause, finishOpen))
     })
   }

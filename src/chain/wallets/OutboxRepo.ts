@@ -1,4 +1,4 @@
-// Storage of the transactions that the service's wallets sign. Nonces are assigned under one lock for each wallet, a
+// Storage of the transactions that the service's wallets sign. Nonces are assigned under one lock per wallet, a
 // transaction is stored before its broadcast, and no signed version is ever deleted.
 import { Context, Effect, Layer, Schema, Semaphore } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
@@ -8,8 +8,8 @@ import type { MerchantId } from "../../domain/Merchant.ts"
 import { HashBytes, toBytes } from "../ChainBytes.ts"
 
 /** The longest run of lost nonces that is filled. */
-export const mostFilled = 64
-/** For so long after its end, what a transaction cost counts in the day's budgets. */
+export const maxFilled = 64
+/** The cost of a transaction counts in the day's budgets for this long after its end. */
 export const countedMillis = 24 * 3_600_000
 
 export type Purpose = "settle" | "cancel" | "gas" | "usdc" | "filler"
@@ -24,17 +24,17 @@ export interface OutgoingTransaction {
   readonly wallet: Address
   readonly nonce: number
   readonly purpose: Purpose
-  /** The purpose of the transaction: a settlement, an agent's payment or a grant. */
+  /** The object that the transaction serves: a settlement, an agent's payment or a grant. */
   readonly reference: string
   /** Signed bytes, newest first. Each may be the one that is mined. */
   readonly versions: readonly [Hex, ...ReadonlyArray<Hex>]
-  /** Versions of which only the id is known. */
+  /** Versions of which only the id is stored. */
   readonly earlier: ReadonlyArray<TransactionHash>
-  /** Since when no node takes its newest version. */
+  /** The time since which no node accepts its newest version. */
   readonly refusedAt: Date | null
   /** Null while no block has passed its nonce. */
   readonly outcome: Outcome | null
-  /** The version that is in a block. */
+  /** The version in a block. */
   readonly transactionId: TransactionHash | null
   readonly blockNumber: bigint | null
   readonly createdAt: Date
@@ -48,9 +48,9 @@ export interface Entry {
   /** The merchant whose budget pays for it, if any. */
   readonly merchantId: MerchantId | null
   readonly payer: Address | null
-  /** Its limit. */
+  /** The gas limit. */
   readonly gas: bigint
-  /** The most that it may cost, which counts until its outcome is known. */
+  /** The most wei that it may cost, which counts until its outcome is known. */
   readonly wei: bigint
   readonly at: Date
   /** Signs locally; called inside the lock. */
@@ -91,7 +91,7 @@ const decodeMined = Schema.decodeUnknownEffect(
 const decodeSpent = Schema.decodeUnknownEffect(Schema.Struct({ wei: Schema.NullOr(Schema.BigIntFromString) }))
 const decodeNonce = Schema.decodeUnknownEffect(Schema.Struct({ next: Schema.BigInt }))
 
-// Named: a statement that Postgres has planned with `*` fails once a later release adds a column.
+// Listed by name: a prepared statement with `*` fails after a later release adds a column.
 const columns = Object.keys(Row.fields).join(", ")
 
 const hexOf = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString("hex")}`
@@ -119,7 +119,7 @@ const toTransaction =
 export class OutboxRepo extends Context.Service<
   OutboxRepo,
   {
-    /** Runs statements in one transaction under the wallet's lock: what decides and what is appended is one step. */
+    /** Runs statements in one transaction under the wallet's lock, so that deciding and appending are one step. */
     readonly locked: <A, E, R>(
       wallet: Address,
       effect: Effect.Effect<A, E, R>
@@ -129,16 +129,16 @@ export class OutboxRepo extends Context.Service<
      */
     readonly blocked: (wallet: Address) => Effect.Effect<boolean>
     /**
-     * Signs and stores under the wallet's next nonces, in this order. What lies behind more lost nonces than are
-     * filled keeps nothing back. Within `locked`.
+     * Signs and stores under the wallet's next nonces, in this order. More lost nonces than are filled block nothing
+     * after them. Call it within `locked`.
      */
     readonly append: (
       wallet: Address,
-      /** The wallet's next nonce as the chain tells it. */
+      /** The wallet's next nonce according to the chain. */
       chainNonce: number,
       entries: ReadonlyArray<Entry>
     ) => Effect.Effect<ReadonlyArray<OutgoingTransaction>>
-    /** Stores a filler under a nonce that none of ours has; none where another instance was first. */
+    /** Stores a filler under a nonce without a transaction of ours; undefined if another instance was first. */
     readonly fillGap: (
       wallet: Address,
       nonce: number,
@@ -157,7 +157,7 @@ export class OutboxRepo extends Context.Service<
     readonly open: (wallet: Address) => Effect.Effect<ReadonlyArray<OutgoingTransaction>>
     /** True if any transaction has ended since then: its block may still be replaced. */
     readonly hasEndedSince: (wallet: Address, since: Date) => Effect.Effect<boolean>
-    /** Ended transactions whose nonce no block has passed any more, the first hundred by nonce. */
+    /** Ended transactions whose nonce is no longer passed by a block, the first hundred by nonce. */
     readonly endedFrom: (
       wallet: Address,
       nextNonce: number
@@ -165,8 +165,8 @@ export class OutboxRepo extends Context.Service<
     /** Reopens a transaction that was reorganised away; `versions` in broadcast order. */
     readonly reopen: (transaction: OutgoingTransaction, versions: ReadonlyArray<Hex>) => Effect.Effect<void>
     /**
-     * Puts another signed version before the others, and reserves the wei that it may cost more than they; none where
-     * another instance was first, or it has ended.
+     * Puts another signed version first and reserves its additional cost; undefined if another instance was first, or
+     * the transaction has ended.
      */
     readonly addVersion: (
       transaction: OutgoingTransaction,
@@ -174,23 +174,23 @@ export class OutboxRepo extends Context.Service<
       at: Date,
       wei: bigint
     ) => Effect.Effect<OutgoingTransaction | undefined>
-    /** Notes whether nodes take its newest version. */
+    /** Records whether nodes accept its newest version. */
     readonly noteRefusal: (transaction: OutgoingTransaction, refusedAt: Date | null) => Effect.Effect<void>
     /** Ends an open transaction; an outcome is never overwritten. */
     readonly end: (transaction: OutgoingTransaction, ended: Ended, at: Date) => Effect.Effect<void>
-    /** Transactions in a block that ended since then and whose cost is not known yet, the newest hundred. */
+    /** Mined transactions that ended since then and whose cost is not known yet, the newest hundred. */
     readonly withoutCost: (
       wallet: Address,
       since: Date
     ) => Effect.Effect<ReadonlyArray<{ readonly nonce: number; readonly transactionId: TransactionHash }>>
-    /** Notes what the mined version cost, unless it is not mined any more. */
+    /** Records the cost of the mined version, unless it is no longer mined. */
     readonly noteCost: (
       wallet: Address,
       nonce: number,
       transactionId: TransactionHash,
       wei: bigint
     ) => Effect.Effect<void>
-    /** The wei that the wallet spent on average in each day since then; undefined if it spent nothing. */
+    /** The wallet's average spending per day since then, in wei; undefined if it spent nothing. */
     readonly spentADay: (wallet: Address, since: Date, at: Date) => Effect.Effect<bigint | undefined>
   }
 >()("quittance/chain/OutboxRepo") {
@@ -204,7 +204,7 @@ export class OutboxRepo extends Context.Service<
         Effect.map(decodeRows(rows), (found) => found.map(toTransaction(wallet)))
 
       return OutboxRepo.of({
-        // In this process they wait for their turn without a connection: only instances wait for the lock.
+        // Within this process, callers wait for their turn without a connection; only instances wait for the lock.
         locked: (wallet, effect) =>
           turn.withPermit(
             sql.withTransaction(
@@ -223,9 +223,9 @@ export class OutboxRepo extends Context.Service<
         }, Effect.orDie),
 
         append: Effect.fn("OutboxRepo.append")(function* (wallet, chainNonce, entries) {
-          // After the last, or before the first nonces that nobody has and that are too many to fill.
+          // After the last nonce, or before the first gap that is too long to fill.
           const [row] = yield* sql`
-            SELECT coalesce(min(free) FILTER (WHERE nonce - free > ${mostFilled}), max(nonce) + 1, ${chainNonce}::bigint) AS next
+            SELECT coalesce(min(free) FILTER (WHERE nonce - free > ${maxFilled}), max(nonce) + 1, ${chainNonce}::bigint) AS next
             FROM (
               SELECT nonce, lag(nonce + 1, 1, ${chainNonce}::bigint) OVER (ORDER BY nonce) AS free
               FROM wallet_transactions WHERE wallet = ${toBytes(wallet)} AND nonce >= ${chainNonce}

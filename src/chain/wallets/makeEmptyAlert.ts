@@ -1,5 +1,5 @@
-// The alert that a wallet cannot pay. It is resolved once the wallet pays again: as long as it is open, the next time
-// that the wallet is empty is told to nobody.
+// The alert that a wallet cannot pay. It is resolved once the wallet pays again; while it is open, further failures
+// notify nobody.
 import { Clock, Effect, Option } from "effect"
 import type { Env } from "../../domain/Chain.ts"
 import type { Alerts } from "../../platform/alerts/Alerts.ts"
@@ -14,24 +14,41 @@ export const makeEmptyAlert = (
   wallet: { readonly address: string }
 ) => {
   /** The time of the last alert, if it may be open: an earlier process may have raised it. */
-  let toldAt: number | undefined = Number.NEGATIVE_INFINITY
-  return {
-    tell: (message: string) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) => {
-        toldAt = now
-        return alerts.raise({ kind, tenant: Option.none(), env, subject: wallet.address, message })
-      }),
-    /** The wallet has paid for something. Never fails: what is paid is paid, and the next time resolves it. */
-    paid: Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      const told = toldAt
-      if (told === undefined || now - told < steadyMillis) return Effect.void
-      toldAt = undefined
+  let alertedAt: number | undefined = Number.NEGATIVE_INFINITY
+  /** The time of an alert that a timer resolves. */
+  let resolving: number | undefined
+  const resolve = (last: number) =>
+    Effect.suspend(() => {
+      if (alertedAt !== last) return Effect.void
+      alertedAt = undefined
       return alerts.resolve(kind, wallet.address).pipe(
         Effect.catchCause((cause) => {
-          toldAt ??= told
-          return Effect.logWarning("Resolving the alert of an empty wallet failed", cause)
+          alertedAt ??= last
+          return Effect.logWarning(
+            `Resolving the alert ${kind} of the wallet ${wallet.address} failed; its next payment tries again`,
+            cause
+          )
         })
       )
+    })
+  return {
+    raise: (message: string) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        alertedAt = now
+        return alerts.raise({ kind, tenant: Option.none(), env, subject: wallet.address, message })
+      }),
+    /**
+     * The wallet has paid for something. An alert that was raised within a minute is resolved when the minute is over,
+     * unless it is raised again. Never fails: if resolving fails, the next payment tries again.
+     */
+    paid: Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const last = alertedAt
+      if (last === undefined) return Effect.void
+      const wait = last + steadyMillis - now
+      if (wait <= 0) return resolve(last)
+      if (resolving === last) return Effect.void
+      resolving = last
+      return Effect.asVoid(Effect.forkDetach(Effect.delay(resolve(last), wait)))
     })
   }
 }

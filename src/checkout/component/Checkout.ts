@@ -1,5 +1,5 @@
-// Runs the checkout: keeps its model, carries out the commands of transition.ts against the
-// service, the wallet and the browser's storage, and feeds the results back.
+// Runs the checkout: holds its model, executes the commands of transition.ts with the service, the wallet and the
+// browser's storage, and feeds the results back.
 import {
   forgetAnnounced,
   forgetAttempt,
@@ -25,13 +25,16 @@ import type { Session } from "./Checkout/Session.ts"
 import { WalletConnection } from "./Checkout/WalletConnection.ts"
 import type { Command } from "./Command.ts"
 import { readIntentToken } from "./intentToken.ts"
-import type { Message, Tell } from "./Message.ts"
-import { beforePayment, initial, type Model } from "./Model.ts"
+import type { Dispatch, Message } from "./Message.ts"
+import { beforePayment, initial, type Model, mayPay } from "./Model.ts"
 import { checkoutService, ServiceError } from "./service.ts"
 import { forgetSigned, readSigned, sweepSigned } from "./signed.ts"
 import { switchChain } from "./switchChain.ts"
 import { transition } from "./transition.ts"
 import { failureOf } from "./wallets.ts"
+
+/** A page that offers to pay checks this often whether the payment is paid from elsewhere. */
+const lookMillis = 10_000
 
 export interface CheckoutOptions {
   /** Origin of the service. */
@@ -41,10 +44,12 @@ export interface CheckoutOptions {
   readonly changed: (model: Model) => void
 }
 
-/** The reason for the shop's developer; the buyer sees a plain sentence. */
-const tellDevelopers = ({ refusal: { code, docUrl, said } }: ServiceError): void => {
-  if (said === undefined || !/KEY|TOKEN|REQUEST/.test(code)) return
-  console.error(`<quittance-checkout> ${code}: ${said}${docUrl === undefined ? "" : ` See ${docUrl}`}`)
+/** Logs the reason for the shop's developer; the buyer sees a plain sentence. */
+const logForDevelopers = ({ refusal: { code, docUrl, serviceMessage } }: ServiceError): void => {
+  if (serviceMessage === undefined || !/KEY|TOKEN|REQUEST/.test(code)) return
+  console.error(
+    `<quittance-checkout> ${code}: ${serviceMessage}${docUrl === undefined ? "" : ` See ${docUrl}`}`
+  )
 }
 
 export class Checkout {
@@ -54,6 +59,8 @@ export class Checkout {
   readonly #session: Session
   readonly #lock: SendingLock
   readonly #timers = new Set<ReturnType<typeof setTimeout>>()
+  /** At most one check of the attempts is scheduled, however many commands request it. */
+  #nextLook: ReturnType<typeof setTimeout> | undefined
   readonly #stops: Array<() => void> = []
   #stopped = false
 
@@ -103,6 +110,8 @@ export class Checkout {
     const look = () => void this.#lookAgain()
     document.addEventListener("visibilitychange", look)
     this.#stops.push(() => document.removeEventListener("visibilitychange", look))
+    const looking = setInterval(() => this.#lookElsewhere(), lookMillis)
+    this.#stops.push(() => clearInterval(looking))
     this.#stops.push(this.#session.wallet.discover())
     this.#run({ run: "load" })
   }
@@ -117,10 +126,11 @@ export class Checkout {
     this.send({ type: "LoadFailed", refusal })
   }
 
-  /** Ends timers and listeners. A wallet prompt that is open keeps its record. */
+  /** Ends timers and listeners. An open wallet prompt keeps its record. */
   stop(): void {
     this.#stopped = true
     for (const timer of this.#timers) clearTimeout(timer)
+    clearTimeout(this.#nextLook)
     for (const stop of this.#stops) stop()
     this.#session.wallet.stop()
     this.#lock.release()
@@ -137,22 +147,25 @@ export class Checkout {
     if (before.state !== "settled" && model.state === "settled") void this.#readReceipt()
   }
 
-  /** Carries out a command; a result that comes after the buyer has changed course is dropped. */
+  /** Executes a command; its result is dropped if the buyer has changed course. */
   #run(command: Command): void {
     const session = this.#session
     const { epoch } = this.model
     const isCurrent = () => session.isCurrent(epoch)
-    const tell: Tell = (message) => {
+    const dispatch: Dispatch = (message) => {
       if (isCurrent()) this.send(message)
     }
-    const alone = (ask: () => Promise<void>) => this.#lock.hold(ask, () => tell({ type: "Elsewhere" }))
+    const alone = (ask: () => Promise<void>) => this.#lock.hold(ask, () => dispatch({ type: "Elsewhere" }))
     switch (command.run) {
       case "wait": {
         const timer = setTimeout(() => {
           this.#timers.delete(timer)
           if (isCurrent()) this.#run(command.next)
         }, command.millis)
-        this.#timers.add(timer)
+        if (command.next.run === "readAttempts") {
+          clearTimeout(this.#nextLook)
+          this.#nextLook = timer
+        } else this.#timers.add(timer)
         return
       }
       case "save":
@@ -172,46 +185,46 @@ export class Checkout {
         this.#lock.release()
         return
       case "load":
-        return void this.#load(tell)
+        return void this.#load(dispatch)
       case "restore":
-        return void session.wallet.restore(tell)
+        return void session.wallet.restore(dispatch)
       case "connect":
-        return void session.wallet.connect(command.walletId, isCurrent, tell)
+        return void session.wallet.connect(command.walletId, isCurrent, dispatch)
       case "switchChain":
-        return void this.#switchChain(tell)
+        return void this.#switchChain(dispatch)
       case "readBalance":
-        return void readBalance(session, tell)
+        return void readBalance(session, dispatch)
       case "readAttempts":
-        return void readAttempts(session, tell)
+        return void readAttempts(session, dispatch)
       case "fund":
-        return void fund(session, tell)
+        return void fund(session, dispatch)
       case "readAddress":
-        return void readAddress(session, tell)
+        return void readAddress(session, dispatch)
       case "sign":
-        return void alone(() => sign(session, tell))
+        return void alone(() => sign(session, dispatch))
       case "relay":
-        return void relay(session, command.signed, tell)
+        return void relay(session, command.signed, dispatch)
       case "pay":
-        return void alone(() => payByTransfer(session, command.again, tell))
+        return void alone(() => payByTransfer(session, command.again, dispatch))
       case "awaitLock":
-        return void this.#awaitLock(tell)
+        return void this.#awaitLock(dispatch)
       case "inquire":
-        return void inquireAttempt(session, command.attempt, tell)
+        return void inquireAttempt(session, command.attempt, dispatch)
       case "follow":
-        return void followAttempt(session, command.attempt, tell)
+        return void followAttempt(session, command.attempt, dispatch)
       case "prove":
-        return void prove(session, command.attempt, tell)
+        return void prove(session, command.attempt, dispatch)
       case "poll":
-        return void report(session, tell)
+        return void report(session, dispatch)
     }
   }
 
-  async #load(tell: Tell): Promise<void> {
+  async #load(dispatch: Dispatch): Promise<void> {
     const { intentToken, service, wallet } = this.#session
     try {
       const reading = this.model.context ?? service.context()
-      // While a network is closed no wallet is spoken to, and no payment opened.
-      const mayBeClosed = this.#options.publishableKey.startsWith("pk_live_")
+      // While a network is closed, no wallet is contacted and no payment opened. Only test keys' is always open.
+      const mayBeClosed = !this.#options.publishableKey.startsWith("pk_test_")
       if (mayBeClosed && !(await reading).open) return this.#cannotStart("LIVE_MODE_GATED")
       const [context, payment] = await Promise.all([reading, service.open(intentToken)])
       const attempt = readAttempt(payment.id)
@@ -219,13 +232,13 @@ export class Checkout {
       wallet.offerWalletConnect(this.#options.baseUrl, context)
       const elsewhere = await this.#lock.isHeldElsewhere()
       const addressShown = wasAddressShown(payment.id)
-      tell({ type: "Loaded", context, payment, attempt, signed, elsewhere, addressShown })
+      dispatch({ type: "Loaded", context, payment, attempt, signed, elsewhere, addressShown })
     } catch (error) {
       if (error instanceof ServiceError) {
-        tellDevelopers(error)
+        logForDevelopers(error)
         const id = this.paymentId ?? ""
         const onRecord = (readAttempt(id) ?? readSigned(id)) !== undefined || wasAddressShown(id)
-        tell({ type: "LoadFailed", refusal: error.refusal, onRecord })
+        dispatch({ type: "LoadFailed", refusal: error.refusal, onRecord })
       } else {
         console.error("<quittance-checkout> could not start:", error)
         this.#cannotStart("UNEXPECTED")
@@ -238,28 +251,34 @@ export class Checkout {
     const { intentToken, service } = this.#session
     if (document.visibilityState === "hidden" || !beforePayment.has(this.model.state)) return
     const payment = await service.open(intentToken).catch(() => undefined)
-    if (payment === undefined || payment.status === "pending" || !beforePayment.has(this.model.state)) return
+    if (payment?.status === "pending") return this.#lookElsewhere()
+    if (payment === undefined || !beforePayment.has(this.model.state)) return
     this.send({ type: "Superseded", payment })
   }
 
-  /** A payment is paid without its receipt being read. */
+  /** The payment's money may be on the chain, sent from elsewhere. */
+  #lookElsewhere(): void {
+    if (document.visibilityState !== "hidden" && mayPay(this.model)) this.#run({ run: "readAttempts" })
+  }
+
+  /** A settled payment whose receipt was not read yet. */
   async #readReceipt(): Promise<void> {
     const url = await this.#session.service.receipt(this.paymentId ?? "").catch(() => undefined)
     if (url !== undefined) this.send({ type: "ReceiptRead", url })
   }
 
-  async #switchChain(tell: Tell): Promise<void> {
+  async #switchChain(dispatch: Dispatch): Promise<void> {
     const { context } = this.model
     if (context === undefined) return
     try {
-      tell({ type: "Switched", chainId: await switchChain(this.#session.wallet.provider, context.chain) })
+      dispatch({ type: "Switched", chainId: await switchChain(this.#session.wallet.provider, context.chain) })
     } catch (error) {
-      tell({ type: "SwitchFailed", failure: failureOf(error) })
+      dispatch({ type: "SwitchFailed", failure: failureOf(error) })
     }
   }
 
-  async #awaitLock(tell: Tell): Promise<void> {
+  async #awaitLock(dispatch: Dispatch): Promise<void> {
     await this.#lock.untilFree()
-    tell({ type: "LockFreed", attempt: readAttempt(this.paymentId ?? "") })
+    dispatch({ type: "LockFreed", attempt: readAttempt(this.paymentId ?? "") })
   }
 }

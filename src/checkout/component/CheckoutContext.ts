@@ -1,4 +1,4 @@
-// What the checkout has to know of the merchant, the network and the service.
+// The checkout's information about the merchant, the network and the service.
 import type { Env } from "../../domain/Chain.ts"
 import { isEnv } from "../../domain/networks.ts"
 import { at, textAt } from "./fields.ts"
@@ -14,11 +14,11 @@ export interface CheckoutContext {
   /** The operator's WalletConnect project, if any. */
   readonly walletConnect?: { readonly projectId: string; readonly relayUrl: string }
   readonly env: Env
-  /** False while the network takes no payments. */
+  /** False while the network accepts no payments. */
   readonly open: boolean
-  /** About how long a transfer takes to settle, in seconds, by the atomic amount; the last has no limit. */
+  /** The approximate time to settle, in seconds, by atomic amount; the last entry has no limit. */
   readonly settlement: ReadonlyArray<{ readonly upTo?: string; readonly seconds: number }>
-  /** The service's time when it answered, ISO 8601. */
+  /** The service's time at its response, ISO 8601. */
   readonly now: string
   /** Milliseconds by which the service's clock is ahead of this one. */
   readonly skew: number
@@ -34,7 +34,7 @@ export interface CheckoutContext {
     /** Absent on a local chain. */
     readonly explorerUrl?: string
     readonly rpcUrl?: string
-    /** The time of its newest block, while it makes none. */
+    /** The time of the chain's newest block, while the chain makes none. */
     readonly haltedSince?: string
   }
   readonly token: { readonly address: string; readonly symbol: string; readonly decimals: number }

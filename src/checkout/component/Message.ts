@@ -24,7 +24,7 @@ export type Action =
   | { readonly type: "CheckBalance" }
   | { readonly type: "ContinueAnyway" }
   | { readonly type: "Pay" }
-  /** Shows another way to pay; none leads back to the wallets. */
+  /** Shows another way to pay; undefined leads back to the wallets. */
   | { readonly type: "ShowPanel"; readonly panel: Panel | undefined }
   /** Chooses who pays the network fee. */
   | { readonly type: "ChooseWay"; readonly byTransfer: boolean }
@@ -43,20 +43,20 @@ export type Happening =
       readonly payment: CheckoutPayment
       readonly attempt: Attempt | undefined
       readonly signed?: SignedTerms | undefined
-      /** Another tab is asking its wallet right now. */
+      /** True if another tab is prompting its wallet right now. */
       readonly elsewhere: boolean
-      /** The buyer has seen the address in this browser. */
+      /** True if the buyer has seen the address in this browser. */
       readonly addressShown?: boolean
     }
   | {
       readonly type: "LoadFailed"
       readonly refusal: Refusal
-      /** This browser has asked for money for it, or shown where to send it. */
+      /** True if this browser requested money for the payment, or showed where to send it. */
       readonly onRecord?: boolean
     }
   /** The shop's current requirements. */
   | { readonly type: "ContextRead"; readonly context: CheckoutContext }
-  /** The payment waits no longer for its money. */
+  /** The payment no longer waits for its money. */
   | { readonly type: "TimeOver" }
   | { readonly type: "WalletsFound"; readonly wallets: ReadonlyArray<WalletChoice> }
   | {
@@ -73,7 +73,7 @@ export type Happening =
   | { readonly type: "SwitchFailed"; readonly failure: WalletFailure }
   | {
       readonly type: "BalanceRead"
-      /** Undefined where nobody could say. */
+      /** Undefined if it is unknown. */
       readonly balance: Balance | undefined
       readonly terms?: SigningTerms | undefined
       readonly byCalls?: boolean
@@ -85,9 +85,9 @@ export type Happening =
   | { readonly type: "AccountsChanged"; readonly account: string | undefined; readonly identified: boolean }
   | { readonly type: "ChainChanged"; readonly chainId: number }
   | { readonly type: "Signed"; readonly signed: SignedTerms }
-  /** The wallet gave no signature. Nothing can have been sent. */
+  /** The wallet returned no signature. Nothing can have been sent. */
   | { readonly type: "SignFailed"; readonly failure: WalletFailure; readonly chainId: number | undefined }
-  /** The service relays nothing for the account now. */
+  /** The service currently relays nothing for the account. */
   | { readonly type: "NotRelayed" }
   | { readonly type: "RelayRefused"; readonly refusal: Refusal }
   | { readonly type: "Asking"; readonly step: "identity" | "transfer" }
@@ -101,15 +101,17 @@ export type Happening =
       readonly account: string | undefined
       readonly payment: CheckoutPayment
       readonly own: KnownAttempt | undefined
-      /** `own` is this browser's, and pays nothing by what its wallet shows. */
+      /** True if `own` is this browser's attempt, which pays nothing according to its wallet. */
       readonly ownIsLost?: boolean
       readonly others: ReadonlyArray<KnownAttempt>
+      /** The transaction that pays the payment, wherever it was sent from, until the chain confirms it. */
+      readonly confirming?: string | undefined
     }
   | { readonly type: "AttemptsUnread" }
   | { readonly type: "AddressRead"; readonly address: PaymentAddress }
   | { readonly type: "AddressUnread"; readonly notice?: MessageKey }
   | { readonly type: "ReceiptRead"; readonly url: string }
-  /** The service has an attempt of the account open. The wallet was not asked. */
+  /** The service has an open attempt of the account. The wallet was not prompted. */
   | { readonly type: "AttemptOpen" }
   /** Certainly nothing was sent. */
   | { readonly type: "NotSent"; readonly notice: MessageKey; readonly chainId: number | undefined }
@@ -132,7 +134,7 @@ export type Happening =
 
 export type Message = Action | Happening
 
-/** For results: they are dropped where the buyer or the wallet has changed course since. */
-export type Tell = (message: Message) => void
+/** Dispatches a result, which is dropped if the buyer or the wallet has changed course since. */
+export type Dispatch = (message: Message) => void
 
 export type MessageOf<T extends Message["type"]> = Extract<Message, { readonly type: T }>

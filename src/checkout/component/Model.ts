@@ -21,11 +21,22 @@ export type CheckoutState =
   | "cancelled"
 
 /**
- * The stage of `awaiting-signature`: the wallet signs a payment (`authorization`), or the identity and then the
- * transfer. Another tab may have the request (`elsewhere`), an earlier request may have been sent (`unsure`), or the
- * identity must be signed again (`prove`). In `confirming`: the same wallet pays from another browser (`announced`).
+ * The current step.
+ * - In `awaiting-signature`: the wallet signs a payment (`authorization`), or the identity and then the transfer.
+ *   Another tab may have the request (`elsewhere`), an earlier request may have been sent (`unsure`), or the identity
+ *   must be signed again (`prove`).
+ * - In `confirming`: the same wallet pays from another browser (`announced`), or the chain shows a transfer that was
+ *   sent from elsewhere (`received`).
  */
-export type Step = "authorization" | "identity" | "transfer" | "elsewhere" | "unsure" | "prove" | "announced"
+export type Step =
+  | "authorization"
+  | "identity"
+  | "transfer"
+  | "elsewhere"
+  | "unsure"
+  | "prove"
+  | "announced"
+  | "received"
 
 /** Work in progress within a state. */
 export type Busy = "connecting" | "switching" | "balance" | "funding" | "checking" | "signing"
@@ -46,7 +57,7 @@ export interface WalletChoice {
 }
 
 export interface Model {
-  /** Grows when the buyer or the wallet changes course: results of older work are dropped. */
+  /** Grows when the buyer or the wallet changes course; results of older work are dropped. */
   readonly epoch: number
   readonly state: CheckoutState
   readonly step: Step | undefined
@@ -68,11 +79,11 @@ export interface Model {
   readonly terms: SigningTerms | undefined
   /** The submitted signature. */
   readonly signed: SignedTerms | undefined
-  /** The buyer prefers a transfer of their own, or a signature cannot pay. */
+  /** True if the buyer prefers their own transfer, or a signature cannot pay. */
   readonly byTransfer: boolean
-  /** The account is a contract that takes calls on the payment's chain (EIP-5792). */
+  /** True if the account is a contract that accepts calls on the payment's chain (EIP-5792). */
   readonly byCalls: boolean
-  /** The wallet signs only for the chain that it is on. */
+  /** True if the wallet signs only for its current chain. */
   readonly wantsChain: boolean
   /**
    * An alternative that `connect` shows besides the browser's wallets: the address to send to, or a code for a phone.
@@ -81,21 +92,26 @@ export interface Model {
   /** The code that a wallet scans while it is being connected. */
   readonly pairingUri: string | undefined
   readonly address: PaymentAddress | undefined
-  /** The buyer has seen the address, perhaps before a reload. */
+  /** True if the buyer has seen the address, perhaps before a reload. */
   readonly addressShown: boolean
-  /** The receipt's page, once it has settled. */
+  /** The receipt's page, once the payment has settled. */
   readonly receipt: string | undefined
-  /** True if a buyer's token for the account is at hand. */
+  /** True if there is a buyer's token for the account. */
   readonly identified: boolean
   readonly loads: number
   readonly polls: number
-  /** Looks in a row that found the nonce used up and no transfer. */
+  /** Consecutive checks that found the nonce used and no transfer. */
   readonly missed: number
-  /** The account's attempt of another browser. */
+  /** The account's attempt in another browser. */
   readonly known: KnownAttempt | undefined
-  /** `known` is this browser's own, which has seen that it pays nothing: the service has yet to be sure. */
+  /** The transaction that was sent from elsewhere, in the step `received`. */
+  readonly received: string | undefined
+  /**
+   * True if `known` is this browser's own attempt, which pays nothing as far as it can see; the service is not sure
+   * yet.
+   */
   readonly knownIsLost: boolean
-  /** Attempts of other wallets. They warn, and stop nobody. */
+  /** Attempts of other wallets. They cause a warning and block nobody. */
   readonly others: ReadonlyArray<KnownAttempt>
 }
 
@@ -130,13 +146,14 @@ export const initial: Model = {
   polls: 0,
   missed: 0,
   known: undefined,
+  received: undefined,
   knownIsLost: false,
   others: []
 }
 
 export const finals: ReadonlySet<CheckoutState> = new Set(["settled", "failed", "expired"])
 
-/** States in which no money has been asked for. */
+/** States in which no money has been requested. */
 export const beforePayment: ReadonlySet<CheckoutState> = new Set([
   "connect",
   "wrong-network",
@@ -144,7 +161,7 @@ export const beforePayment: ReadonlySet<CheckoutState> = new Set([
   "review"
 ])
 
-/** Nothing is under way that may move money. */
+/** True if nothing is in progress that may move money. */
 export const mayPay = (model: Model): boolean => beforePayment.has(model.state) && model.attempt === undefined
 
 export const atomicAmount = ({ payment }: Model): bigint => atomicOf(payment?.amount ?? "0.00")
@@ -154,5 +171,5 @@ export const pays = ({ byTransfer, terms }: Model): "by signature" | "by transfe
   terms?.relayed === true && !byTransfer ? "by signature" : "by transfer"
 
 export const isOnChain = ({ chainId, context }: Model): boolean => chainId === context?.chain.id
-/** Calls name their chain. */
+/** Calls contain their chain. */
 export const maySend = (model: Model): boolean => isOnChain(model) || model.byCalls

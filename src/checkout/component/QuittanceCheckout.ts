@@ -1,16 +1,16 @@
-// <quittance-checkout intent-token="…" publishable-key="…">: the element around the
-// checkout. Its events are for display only: ship goods on the webhook.
+// <quittance-checkout intent-token="…" publishable-key="…">: the element around the checkout. Its events are for
+// display only; ship goods on the webhook.
 
 import tokens from "../../platform/pages/browser/tokens.css" with { type: "text" }
 import { Checkout } from "./Checkout.ts"
 import { deadlineText, millisLeft } from "./deadline.ts"
 import { textOf } from "./elements.ts"
 import { readIntentToken } from "./intentToken.ts"
-import { legibleOn } from "./legibleOn.ts"
 import type { CheckoutState, Model } from "./Model.ts"
 import { render } from "./render.ts"
 import type { CheckoutPayment } from "./service.ts"
 import styles from "./styles.css" with { type: "text" }
+import { textColorOn } from "./textColorOn.ts"
 import { type Translation, translation } from "./translate.ts"
 import { isPhone } from "./walletApps.ts"
 
@@ -22,7 +22,9 @@ export interface CheckoutEventDetail {
 }
 
 const longestDescription = 200
-/** A shop's page may set the token after its server has answered. After this time a missing token is logged. */
+/**
+ * A shop's page may set the token after its server has responded. A token that is missing after this time is logged.
+ */
 const incompleteMillis = 10_000
 
 export type CheckoutEventName = "ready" | "opened" | "statechange" | "settled" | "failed" | "closed"
@@ -43,7 +45,7 @@ export class QuittanceCheckout extends HTMLElement {
   constructor() {
     super()
     this.#root = this.attachShadow({ mode: "open" })
-    // A constructed sheet is no inline style: it needs nothing of the page's CSP.
+    // A constructed sheet is not an inline style, so it needs nothing from the page's CSP.
     const sheet = new CSSStyleSheet()
     sheet.replaceSync(tokens + styles)
     this.#root.adoptedStyleSheets = [sheet]
@@ -53,7 +55,7 @@ export class QuittanceCheckout extends HTMLElement {
     this.#root.append(this.#live)
   }
 
-  /** The state on show. */
+  /** The state that is shown. */
   get state(): CheckoutState {
     return this.#checkout?.model.state ?? "loading"
   }
@@ -77,7 +79,7 @@ export class QuittanceCheckout extends HTMLElement {
     else this.#restart()
   }
 
-  /** Attributes that a framework sets one after the other start the checkout once. */
+  /** Starts the checkout once for attributes that a framework sets one after the other. */
   #restart(): void {
     if (this.#starting) return
     this.#starting = true
@@ -93,7 +95,7 @@ export class QuittanceCheckout extends HTMLElement {
       const start = () => this.#start(intentToken, publishableKey)
       if (intentToken !== "" && publishableKey !== "") return start()
       this.#root.replaceChildren(this.#live)
-      // Only one of the two is a mistake.
+      // A single missing attribute is a mistake.
       if (intentToken === publishableKey) return
       this.#incomplete = setTimeout(() => {
         console.error(
@@ -162,7 +164,7 @@ export class QuittanceCheckout extends HTMLElement {
     return left === undefined ? undefined : deadlineText(this.#translation, left, Date.now())
   }
 
-  /** Updates the seconds in place, without a redraw. A screen reader hears only the last minute. */
+  /** Updates the seconds in place, without a redraw. A screen reader announces only the last minute. */
   #tick(): void {
     const [left, shown] = [this.#millisLeft, this.#root.querySelector(".deadline")]
     if (left === undefined || shown === null) return
@@ -184,23 +186,23 @@ export class QuittanceCheckout extends HTMLElement {
     return `${QUITTANCE_BASE_URL}/pay#${fragment}`
   }
 
-  /** Like `#payUrl`, but short enough for a phone to scan its code at arm's length. */
+  /** Like `#payUrl`, but short enough for a phone to scan at arm's length. */
   #scanUrl(resumeCode: string | undefined): string {
     if (resumeCode === undefined) return this.#payUrl
     return `${QUITTANCE_BASE_URL}/pay#c=${resumeCode}&key=${this.getAttribute("publishable-key") ?? ""}`
   }
 
-  /** The merchant's colour, with the text that is legible on it. Colours that the page sets come first. */
-  #wearAccent(color: string | undefined): void {
-    const text = color === undefined ? undefined : legibleOn(color)
+  /** Applies the merchant's colour with legible text. Colours that the page sets take precedence. */
+  #applyAccent(color: string | undefined): void {
+    const text = color === undefined ? undefined : textColorOn(color)
     if (color === undefined || text === undefined) return
     this.style.setProperty("--_merchant", color)
     this.style.setProperty("--_merchant-text", text)
   }
 
   /**
-   * True if the card on show is the same, so that reading and selecting in it is not interrupted. The markup as drawn
-   * is compared, because the page may have been translated since.
+   * True if the shown card is the same, so that reading and selecting are not interrupted. Compares the markup as
+   * drawn, because the page may have been translated since.
    */
   #isDrawn(checkout: Checkout, markup: string): boolean {
     if (this.#drawn?.checkout !== checkout || this.#drawn.markup !== markup) return false
@@ -208,7 +210,7 @@ export class QuittanceCheckout extends HTMLElement {
     return true
   }
 
-  /** Replaces the card, and keeps the focus where it was or brings it to the new title. */
+  /** Replaces the card. Keeps the focus where it was, or moves it to the new title. */
   #draw(checkout: Checkout): void {
     const focused = this.#root.activeElement
     const key = focused instanceof HTMLElement ? (focused.dataset["key"] ?? "") : ""
@@ -223,7 +225,7 @@ export class QuittanceCheckout extends HTMLElement {
       send: (action) => checkout.send(action),
       close: () => this.#emit("closed")
     })
-    this.#wearAccent(checkout.model.context?.merchant.accentColor)
+    this.#applyAccent(checkout.model.context?.merchant.accentColor)
     const deadline = card.querySelector(".deadline")
     deadline?.replaceChildren()
     const markup = card.outerHTML

@@ -1,6 +1,6 @@
-// The durable record of one try to send the money, written before the wallet is
-// asked. While it exists, nothing is sent again without a look at the chain. Beside it
-// the id under which the service knows of it, which outlives a request of the wallet.
+// The durable record of one attempt to send the money, written before the wallet is prompted. While it exists, nothing
+// is sent again without a check of the chain. Beside it is the id under which the service knows the attempt, which
+// outlives a wallet request.
 import { fromJson, toJson } from "../../platform/pages/browser/json.ts"
 import type { Hex } from "./wallets.ts"
 
@@ -10,25 +10,25 @@ export interface Attempt {
   readonly id: string
   readonly paymentId: string
   readonly from: string
-  /** The account's next nonce when the wallet was asked. A second request reuses it: the chain takes one. */
+  /** The account's next nonce at the prompt. A second request reuses it, so the chain accepts only one of them. */
   readonly nonce: number
-  /** True if `nonce` is the transaction's own, read off it: a wallet may use another one than it is asked to. */
+  /** True if `nonce` was read from the transaction. A wallet may use another one than requested. */
   readonly nonceSeen?: boolean
-  /** Block height when the wallet was first asked; a transfer of this payment cannot be older. */
+  /** Block height at the first prompt; a transfer of this payment cannot be older. */
   readonly block: number
   /** Unix milliseconds. */
   readonly startedAt: number
   readonly buyerToken: string
-  /** The transaction, once the wallet or the chain has named it. */
+  /** The transaction, once the wallet or the chain has reported it. */
   readonly hash: Hex | null
   /** The id of the wallet's calls (EIP-5792), if it uses them. `nonce` and `block` have no meaning then. */
   readonly calls?: { readonly id: string /** True if the wallet has answered. */; readonly taken: boolean }
-  /** Transactions that the service has said pay something else. */
+  /** Transactions that pay something else, according to the service. */
   readonly refused: ReadonlyArray<string>
 }
 
 const prefix = "quittance-checkout:"
-const keptMillis = 30 * 24 * 3_600_000
+const retentionMillis = 30 * 24 * 3_600_000
 
 const isCalls = (value: unknown): value is NonNullable<Attempt["calls"]> =>
   typeof value === "object" &&
@@ -74,7 +74,7 @@ export const readAttempt = (paymentId: string): Attempt | undefined => {
   }
 }
 
-/** False where the browser does not keep it: then nothing may be sent. */
+/** False if the browser does not store it: then nothing may be sent. */
 export const writeAttempt = (attempt: Attempt): boolean => {
   try {
     const text = toJson(attempt)
@@ -85,22 +85,22 @@ export const writeAttempt = (attempt: Attempt): boolean => {
   }
 }
 
-/** Forgets the attempt, unless another one has taken its place. */
+/** Forgets the attempt, unless another one has replaced it. */
 export const forgetAttempt = (attempt: Pick<Attempt, "id" | "paymentId">): void => {
   if (readAttempt(attempt.paymentId)?.id === attempt.id) localStorage.removeItem(prefix + attempt.paymentId)
 }
 
-/** Wallets may ignore the nonce they are asked to use; what follows goes by the one they used. */
+/** Wallets may ignore the requested nonce, so the nonce that they used replaces it here. */
 export const noteNonce = (attempt: Attempt & { readonly hash: Hex }, nonce: number | undefined): void => {
   if (nonce === undefined || attempt.nonceSeen === true) return
   if (readAttempt(attempt.paymentId)?.hash === attempt.hash)
     writeAttempt({ ...attempt, nonce, nonceSeen: true })
 }
 
-/** True if no other attempt has taken its place. */
+/** True if no other attempt has replaced it. */
 export const isLatest = ({ id, paymentId }: Attempt): boolean => readAttempt(paymentId)?.id === id
 
-/** Puts back what was on record before the attempt, unless another one has taken its place. */
+/** Restores the previous record, unless another attempt has replaced this one. */
 export const restoreAttempt = (attempt: Attempt, earlier: Attempt | undefined): void => {
   if (!isLatest(attempt)) return
   if (earlier === undefined) forgetAttempt(attempt)
@@ -117,15 +117,15 @@ interface Announced {
   /** Unix milliseconds. */
   readonly at: number
   /**
-   * `withdrawn`: the service has been asked to end it, and the request may arrive at any time. `lost`: the
-   * wallet has sent it, and its nonce is used by what pays nothing.
+   * `withdrawn`: the service was requested to end it, and the request may arrive at any time. `lost`: the wallet sent
+   * it, and a transaction that pays nothing used its nonce.
    */
   readonly state: "open" | "withdrawn" | "lost"
   /** For a lost attempt: the nonce that the wallet used, if the chain has shown it. */
   readonly nonce: number | undefined
 }
 
-/** `<id> <Unix milliseconds>`, its state where it is not open, and the nonce. */
+/** `<id> <Unix milliseconds>`, then its state unless open, and the nonce. */
 const parseAnnounced = (text: string | null): Announced | undefined => {
   const [id = "", at = "", state, nonce = ""] = (text ?? "").split(" ")
   return /^[0-9a-f-]{36}$/.test(id) && /^\d+$/.test(at)
@@ -138,11 +138,11 @@ const parseAnnounced = (text: string | null): Announced | undefined => {
     : undefined
 }
 
-/** The account's attempt that the service may know of, and that is this browser's. */
+/** This browser's attempt of the account that the service may know. */
 export const readAnnounced = (paymentId: string, from: string): Announced | undefined =>
   parseAnnounced(localStorage.getItem(announcedKey(paymentId, from)))
 
-/** Like `readAnnounced`; a fresh id where there is none. */
+/** Like `readAnnounced`; creates an id if there is none. */
 export const announcedId = (paymentId: string, from: string, now: number): string => {
   const stored = readAnnounced(paymentId, from)
   if (stored !== undefined) return stored.id
@@ -151,7 +151,7 @@ export const announcedId = (paymentId: string, from: string, now: number): strin
   return id
 }
 
-/** From here on nothing is sent under this id. */
+/** Nothing is sent under this id from now on. */
 export const markAnnounced = (
   paymentId: string,
   from: string,
@@ -168,12 +168,12 @@ export const forgetAnnounced = (paymentId: string, from: string, id?: string): v
     localStorage.removeItem(announcedKey(paymentId, from))
 }
 
-/** Notes that the wallet has answered: the service is informed before another attempt starts. */
+/** Marks the attempt as answered by the wallet: the service is informed before another attempt starts. */
 export const giveUp = (attempt: Attempt): void => {
   const { from, paymentId } = attempt
   const announced = readAnnounced(paymentId, from)
   const stored = readAttempt(paymentId)
-  // Another tab may have asked the wallet again: that nonce is not this one's.
+  // Another tab may have prompted the wallet again: that nonce does not belong to this attempt.
   const isSeen = stored?.id === attempt.id && stored.nonceSeen === true
   forgetAttempt(attempt)
   if (announced !== undefined)
@@ -187,14 +187,14 @@ export const noteAddressShown = (paymentId: string): void => {
   try {
     localStorage.setItem(shownPrefix + paymentId, String(Date.now()))
   } catch {
-    // Without storage a reload opens nothing either.
+    // Without storage, a reload opens nothing either.
   }
 }
 
 export const wasAddressShown = (paymentId: string): boolean =>
   localStorage.getItem(shownPrefix + paymentId) !== null
 
-/** Drops records of long ago. */
+/** Deletes old records. */
 export const sweepAttempts = (now: number): void => {
   try {
     for (const key of Object.keys(localStorage)) {
@@ -206,14 +206,14 @@ export const sweepAttempts = (now: number): void => {
           : key.startsWith(shownPrefix)
             ? Number(text)
             : now
-      if (at < now - keptMillis) localStorage.removeItem(key)
+      if (at < now - retentionMillis) localStorage.removeItem(key)
     }
   } catch {
     // A browser without storage has nothing to sweep.
   }
 }
 
-/** Calls back when another tab writes or forgets the attempt. Answers how to stop. */
+/** Calls back if another tab writes or forgets the attempt. Returns a function that stops it. */
 export const watchAttempt = (
   paymentId: string,
   changed: (attempt: Attempt | undefined) => void
@@ -225,5 +225,5 @@ export const watchAttempt = (
   return () => removeEventListener("storage", listen)
 }
 
-/** Only one tab sends at a time. The name of the lock that it holds. */
+/** The name of the lock that lets only one tab send at a time. */
 export const lockName = (paymentId: string): string => prefix + paymentId

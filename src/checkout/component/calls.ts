@@ -1,5 +1,5 @@
-// Calls of a contract wallet (EIP-5792, version 2.0.0): it names no account nonce and no hash, but an id that
-// the page chooses, refuses the same id twice, and says later what became of it.
+// Calls of a contract wallet (EIP-5792, version 2.0.0). The wallet returns neither account nonce nor hash, but uses an
+// id that the page chooses. It refuses the same id twice, and reports the outcome later.
 
 import { isRecord } from "../../platform/pages/browser/isRecord.ts"
 import type { Attempt } from "./attempt.ts"
@@ -11,8 +11,8 @@ import { ask, askNode, type Eip1193Provider, type Hex, WalletError } from "./wal
 const capabilityMillis = 1_500
 
 /**
- * True if the account is a contract that takes calls on the chain, whatever chain the wallet is on. An account
- * that would first have to become one (`ready`) sends a transaction, whose nonce the page can name.
+ * True if the account is a contract that accepts calls on the chain, whatever the wallet's current chain. An account
+ * that would first have to become a contract (`ready`) sends a transaction, whose nonce the page can specify.
  */
 export const takesCalls = async (
   provider: Eip1193Provider,
@@ -21,14 +21,14 @@ export const takesCalls = async (
 ): Promise<boolean> => {
   const key = toQuantity(chainId)
   const late = new Promise<undefined>((resolve) => setTimeout(resolve, capabilityMillis))
-  const asked = ask(provider, "wallet_getCapabilities", [account, [key]]).catch(() => undefined)
-  const all = await Promise.race([asked, late])
+  const request = ask(provider, "wallet_getCapabilities", [account, [key]]).catch(() => undefined)
+  const all = await Promise.race([request, late])
   const own = isRecord(all) ? (all[key] ?? all[String(chainId)]) : undefined
   const atomic = isRecord(own) ? own["atomic"] : undefined
   return isRecord(atomic) && atomic["status"] === "supported"
 }
 
-/** Asks for one call. The id under which the wallet knows it from then on. */
+/** Requests one call. Returns the id by which the wallet knows it. */
 export const sendCalls = async (
   provider: Eip1193Provider,
   request: {
@@ -50,7 +50,7 @@ export const sendCalls = async (
       calls: [{ to, data, value: "0x0" }]
     }
   ])
-  // Some wallets answer the bare id, as version 1.0 had it.
+  // Some wallets return the bare id, as in version 1.0.
   const named = isRecord(answer) ? answer["id"] : answer
   if (typeof named !== "string" || named === "") throw new WalletError("unclear", "no id of the calls")
   return named
@@ -58,7 +58,7 @@ export const sendCalls = async (
 
 export type CallsStatus =
   | { readonly outcome: "waits" }
-  /** The wallet knows no such id. */
+  /** The wallet does not know the id. */
   | { readonly outcome: "unknown" }
   /** Nothing has moved, and nothing will. */
   | { readonly outcome: "failed" }
@@ -106,6 +106,6 @@ export const callsStatus = async (
   )
   const hash = (known.find(paysIn(attempt, claims, atomic)) ?? known.at(-1))?.["transactionHash"]
   if (isHash(hash)) return { outcome: "found", hash }
-  // Confirmed, and the wallet has yet to say where.
+  // Confirmed, but the wallet has not reported the transaction yet.
   return Number(status) < 300 && attempt.refused.length === 0 ? { outcome: "waits" } : { outcome: "failed" }
 }

@@ -49,7 +49,7 @@ const transfersOf = async (
   })
 }
 
-/** The account's balance; undefined where the wallet is on another chain, or its node does not answer. */
+/** The account's balance; undefined if the wallet is on another chain, or its node does not respond. */
 export const walletBalance = async (
   provider: Eip1193Provider,
   account: string,
@@ -68,7 +68,7 @@ export const walletBalance = async (
   }
 }
 
-/** The account's nonce and block before the wallet gets its request. */
+/** The account's nonce and block before the wallet is prompted. */
 export const startingPoint = async (
   provider: Eip1193Provider,
   from: string
@@ -84,7 +84,7 @@ export const startingPoint = async (
 export const minedNonce = async (provider: Eip1193Provider, from: string): Promise<number> =>
   Number(await askQuantity(provider, "eth_getTransactionCount", [from, "latest"]))
 
-/** Looks for the attempt's transfer. Fails where the wallet's node does not answer. */
+/** Looks for the attempt's transfer. Fails if the wallet's node does not respond. */
 export const inquire = async (
   provider: Eip1193Provider,
   attempt: Attempt,
@@ -102,7 +102,9 @@ export const inquire = async (
     : { outcome: "found", hash }
 }
 
-/** The sent transaction, mined or waiting, with the nonce that the wallet has used; undefined where the node does not know it. */
+/**
+ * The sent transaction, mined or pending, with the nonce that the wallet used; undefined if the node does not know it.
+ */
 export const sentTransaction = async (
   provider: Eip1193Provider,
   hash: Hex
@@ -116,11 +118,11 @@ export const sentTransaction = async (
 export type Course =
   /** The node knows the transaction. */
   | { readonly outcome: "stands"; readonly nonce: number | undefined }
-  /** The money has moved under another hash. */
+  /** The money moved under another hash. */
   | { readonly outcome: "replaced"; readonly hash: Hex }
-  /** The attempt's nonce went to something else. */
+  /** Another transaction used the attempt's nonce. */
   | { readonly outcome: "lost" }
-  /** It may still come. */
+  /** It may still be mined. */
   | { readonly outcome: "unknown" }
 
 /** The outcome of the attempt's transaction. */

@@ -1,11 +1,11 @@
-// Until when a payment waits for its money, by the service's clock, whatever the buyer's own shows.
+// The time until which a payment waits for its money, by the service's clock, whatever the buyer's clock shows.
 import { beforePayment, type Model } from "./Model.ts"
 import type { Translation } from "./translate.ts"
 
-/** From here on the seconds are counted. */
+/** Below this, the seconds are counted down. */
 const countedMillis = 3_600_000
 
-/** Milliseconds left; undefined where nothing runs out: the payment is not open, or under way. */
+/** Milliseconds left; undefined if there is no deadline: the payment is not open, or is in progress. */
 export const millisLeft = (model: Model, now: number): number | undefined => {
   const { attempt, context, payment, signed, state } = model
   if (context === undefined || payment === undefined || !beforePayment.has(state)) return undefined
@@ -15,7 +15,7 @@ export const millisLeft = (model: Model, now: number): number | undefined => {
 
 const two = (value: number) => String(value).padStart(2, "0")
 
-/** `now` in the buyer's clock, which the time of day is shown by. */
+/** `now` by the buyer's clock, which the shown time of day uses. */
 export const deadlineText = ({ text, time }: Translation, left: number, now: number): string => {
   if (left > countedMillis) return text("openUntil", { time: time(new Date(now + left).toISOString()) })
   const seconds = Math.max(0, Math.ceil(left / 1_000))

@@ -1,5 +1,5 @@
-// Building DOM without markup strings: nothing that a wallet or a merchant names can
-// become an element, and no inline style meets a page's CSP.
+// Builds DOM without markup strings: a name from a wallet or a merchant can never become an element, and no inline
+// style conflicts with a page's CSP.
 
 import { partsOf } from "../../platform/pages/browser/partsOf.ts"
 
@@ -23,7 +23,7 @@ const fill = <E extends Element>(element: E, attributes: Attributes, children: R
   return element
 }
 
-/** A page's translation leaves the data in it alone. */
+/** Marks the data in a text, so that page translation does not change it. */
 export const textOf = (text: string): Node | string => {
   const parts = partsOf(text)
   if (parts.length === 1) return text

@@ -1,5 +1,5 @@
-// The few EVM encodings that the checkout needs: one ERC-20 call and one event. By
-// hand, because a general library weighs more than the whole component.
+// The few EVM encodings that the checkout needs: one ERC-20 call and one event. Written by hand, because a general
+// library is larger than the whole component.
 
 /** `transfer(address,uint256)` and `balanceOf(address)`: first four bytes of the signatures' hashes. */
 const transferSelector = "0xa9059cbb"
@@ -22,7 +22,7 @@ export const encodeTransfer = (to: string, atomic: bigint): string => {
 /** Call data of `balanceOf(owner)`. */
 export const encodeBalanceOf = (owner: string): string => `${balanceOfSelector}${word(owner)}`
 
-/** The event's amount; undefined where the data is not one word. */
+/** The event's amount; undefined unless the data is one word. */
 export const amountOfTransfer = (data: unknown): bigint | undefined =>
   typeof data === "string" && /^0x[0-9a-fA-F]{64}$/.test(data) ? BigInt(data) : undefined
 

@@ -1,4 +1,4 @@
-// Fields of an answer whose shape is not known yet.
+// Fields of a response whose form is not known yet.
 import { isRecord } from "../../platform/pages/browser/isRecord.ts"
 
 export const at = (value: unknown, key: string): unknown => (isRecord(value) ? value[key] : undefined)

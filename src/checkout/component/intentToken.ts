@@ -10,7 +10,7 @@ export interface UnverifiedIntent {
   readonly token: { readonly address: string; readonly chainId: number }
 }
 
-/** Undefined where it is not an intent token. */
+/** Undefined if it is not an intent token. */
 export const readIntentToken = (intentToken: string): UnverifiedIntent | undefined => {
   try {
     const payload = intentToken.split(".")[1] ?? ""

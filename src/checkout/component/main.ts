@@ -1,4 +1,4 @@
-// The script behind {base_url}/checkout.js: defines the element, once on a page.
+// The script behind {base_url}/checkout.js: defines the element, once per page.
 import { QuittanceCheckout } from "./QuittanceCheckout.ts"
 
 if (customElements.get("quittance-checkout") === undefined)

@@ -1,4 +1,4 @@
-// A text as a QR code: dark modules on white whatever the theme, or phones would not read it.
+// A text as a QR code: dark modules on white in any theme, because phones need it to read the code.
 import { encode } from "uqr"
 
 const namespace = "http://www.w3.org/2000/svg"
@@ -11,7 +11,7 @@ const shape = (tag: "svg" | "path" | "rect", attributes: Readonly<Record<string,
   return element
 }
 
-/** `label` is its name for screen readers. */
+/** `label`: the code's name for screen readers. */
 export const qrCode = (text: string, label: string): SVGElement => {
   const { data, size } = encode(text, { ecc: "L", border })
   const path = data.flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : ""))).join("")

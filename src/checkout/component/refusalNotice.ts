@@ -1,10 +1,10 @@
 import { isOfKey, type Refusal, ServiceError } from "./service.ts"
 import type { MessageKey } from "./translate.ts"
 
-/** Nothing was sent, and the service did not do what it was asked: what the buyer can do. */
+/** The notice for a buyer whose request the service refused before anything was sent. */
 export const refusalNotice = (error: unknown): MessageKey =>
   error instanceof ServiceError && isOfKey(error.refusal) ? "noticeKeyChanged" : "noticeUnreachable"
 
-/** A buyer's token was refused: signed by another account, or not as the shop asks for by now. */
+/** The notice for a refused buyer's token: another account signed it, or the shop has changed its requirements. */
 export const tokenNotice = ({ reason }: Pick<Refusal, "reason">): MessageKey =>
-  reason === "signature" ? "noticeOtherSigner" : "noticeSignAnew"
+  reason === "signature" ? "noticeOtherSigner" : "noticeSignatureRejected"

@@ -36,7 +36,7 @@ export const render = (model: Model, tools: ViewTools): Rendered => {
       "aria-labelledby": "title",
       "data-state": model.state
     },
-    // A checkout that could not be opened has no amount to show.
+    // A checkout that could not open a payment has no amount to show.
     model.payment === undefined && stopped.has(model.state) ? undefined : header(model, tools),
     h(
       "div",

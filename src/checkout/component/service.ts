@@ -1,5 +1,5 @@
-// The service's checkout endpoints, called with the publishable key. Answers are
-// checked by hand: a schema library would outweigh the rest.
+// The service's checkout endpoints, called with the publishable key. Responses are checked by hand, because a schema
+// library would be larger than everything else.
 
 import type { MismatchReason } from "../../domain/VerdictReason.ts"
 import { toJson } from "../../platform/pages/browser/json.ts"
@@ -8,7 +8,7 @@ import { type CheckoutContext, isContext } from "./CheckoutContext.ts"
 import { at, textAt } from "./fields.ts"
 import type { SignedTerms } from "./signed.ts"
 
-/** The payment object, as far as the checkout shows it. */
+/** The parts of the payment object that the checkout shows. */
 export interface CheckoutPayment {
   readonly id: string
   /** Decimal USD. */
@@ -23,7 +23,7 @@ export interface CheckoutPayment {
   readonly payerAddress?: string
 }
 
-/** The typed data as the service wrote it, and whether the service would now pay the fee. */
+/** The typed data exactly as the service wrote it, and whether the service would pay the fee now. */
 export interface SigningTerms {
   readonly relayed: boolean
   readonly validAfter: string
@@ -42,7 +42,10 @@ export interface Balance {
   readonly gasWei: bigint
 }
 
-/** `code` is the service's, `NETWORK` if no answer came, `UNREACHABLE` if something before the service answered. */
+/**
+ * `code` is the service's; `NETWORK` if there was no response; `UNREACHABLE` if something in front of the service
+ * responded.
+ */
 export interface Refusal {
   readonly code: string
   readonly reason: string | undefined
@@ -51,8 +54,8 @@ export interface Refusal {
   /** Seconds. */
   readonly retryAfter: number | undefined
   readonly retryable: boolean
-  /** The service's words for developers, and where the code is explained. */
-  readonly said?: string | undefined
+  /** The service's message for developers, and the page that explains the code. */
+  readonly serviceMessage?: string | undefined
   readonly docUrl?: string | undefined
 }
 
@@ -62,10 +65,10 @@ export const isBecause = (
   ...reasons: ReadonlyArray<AuthorizationReason | MismatchReason>
 ): boolean => reasons.some((reason) => reason === refusal.reason)
 
-/** True if the shop's key is refused, whatever it asks for. */
+/** True if the service refuses the shop's key for any request. */
 export const isOfKey = ({ code }: Refusal): boolean => code.includes("KEY")
 
-/** True if the service itself has said nothing. */
+/** True if the service itself did not respond. */
 export const isUnanswered = ({ code }: Refusal): boolean => code === "NETWORK" || code === "UNREACHABLE"
 
 export class ServiceError extends Error {
@@ -85,13 +88,13 @@ export type ReportAnswer =
       readonly retryAfter: number | undefined
     }
 
-/** An announced attempt to pay, as the service tells everybody who has the link. */
+/** An announced attempt to pay, as the service shows it to everyone with the link. */
 export interface KnownAttempt {
   /** Shortened. */
   readonly payer: string
   /** ISO 8601. */
   readonly since: string
-  /** The block in which its transfer was seen. */
+  /** The transaction of its transfer, if one was seen. */
   readonly transactionId?: string
 }
 
@@ -103,7 +106,7 @@ export interface PaymentAddress {
 
 export interface AttemptAnswer {
   readonly buyerDidToken: string
-  /** The same id is the same attempt, however often it is announced. */
+  /** The same id means the same attempt, however often it is announced. */
   readonly attemptId: string
   readonly nonce?: number
 }
@@ -111,6 +114,8 @@ export interface AttemptAnswer {
 export interface KnownAttempts {
   readonly payment: CheckoutPayment
   readonly attempts: ReadonlyArray<KnownAttempt>
+  /** The transaction that pays the payment, until the chain confirms it. */
+  readonly confirmingTransactionId?: string | undefined
 }
 
 export interface ReportBody {
@@ -192,7 +197,8 @@ const isKnownAttempt = (value: unknown): value is KnownAttempt =>
 const knownAttemptsOf = (body: unknown): KnownAttempts => {
   const attempts = at(body, "attempts")
   if (!Array.isArray(attempts) || !attempts.every(isKnownAttempt)) throw network()
-  return { payment: paymentOf(body), attempts }
+  const confirmingTransactionId = textAt(body, "confirmingTransactionId")
+  return { payment: paymentOf(body), attempts, confirmingTransactionId }
 }
 
 const secondsIn = (response: Response): number | undefined => {
@@ -215,20 +221,23 @@ const reportAnswerOf = ({
 
 export interface CheckoutService {
   readonly context: () => Promise<CheckoutContext>
-  /** Opens the payment, or reads it where it is open already. */
+  /** Opens the payment, or reads it if it is already open. */
   readonly open: (intentToken: string) => Promise<CheckoutPayment>
   /** The code that a phone scans instead of the token; undefined before the payment is open. */
   readonly resumeCode: () => string | undefined
   readonly report: (paymentId: string, report: ReportBody) => Promise<ReportAnswer>
   /** The terms that a wallet signs to pay without gas. */
   readonly terms: (paymentId: string, payer: string) => Promise<SigningTerms>
-  /** Hands in what was signed; the same again is the same payment. */
+  /** Submits the signature; submitting it again means the same payment. */
   readonly relay: (paymentId: string, signed: SignedTerms) => Promise<ReportAnswer>
   readonly balance: (address: string) => Promise<Balance>
   readonly fund: (buyerDidToken: string) => Promise<Balance>
-  /** Tells of a transfer before the wallet is asked for it. Answers the account nonce to send it with. */
+  /** Announces a transfer before the wallet is prompted. Returns the account nonce to send it with. */
   readonly announce: (paymentId: string, announcement: AttemptAnswer) => Promise<number | undefined>
-  /** Attempts that may still pay: a wallet's, or everybody's. `lost`: this browser's, whose nonce went to something else. */
+  /**
+   * Attempts that may still pay: one wallet's, or all. `lost`: this browser's attempt, whose nonce was used by another
+   * transaction.
+   */
   readonly attempts: (
     paymentId: string,
     payer?: string,
@@ -238,19 +247,19 @@ export interface CheckoutService {
   readonly address: (paymentId: string) => Promise<PaymentAddress>
   /** The page of a settled payment's receipt. */
   readonly receipt: (paymentId: string) => Promise<string>
-  /** The wallet has said that it sends nothing. */
+  /** The wallet reported that it sends nothing. */
   readonly withdraw: (paymentId: string, attemptId: string) => Promise<void>
 }
 
 export const checkoutService = (baseUrl: string, publishableKey: string): CheckoutService => {
   const call = async (method: string, path: string, body?: unknown) => {
-    let response: Response
+    let response: Response | undefined
     let answer: unknown
     try {
       response = await fetch(`${baseUrl}/api/v1${path}`, {
         method,
         credentials: "omit",
-        // A declined request is reported even if the page closes.
+        // A withdrawal is sent even if the page closes.
         keepalive: path.endsWith("/decline"),
         referrerPolicy: "no-referrer",
         headers: {
@@ -261,8 +270,9 @@ export const checkoutService = (baseUrl: string, publishableKey: string): Checko
         ...(body === undefined ? {} : { body: toJson(body) })
       })
       answer = response.status === 204 ? undefined : await response.json()
-    } catch {
-      throw network()
+    } catch (error) {
+      // The buyer has a connection: this is a page of a firewall or proxy.
+      if (!(error instanceof SyntaxError && response?.ok === false)) throw network()
     }
     if (response.ok) return { answer, response }
     const error = at(answer, "error")
@@ -273,9 +283,9 @@ export const checkoutService = (baseUrl: string, publishableKey: string): Checko
       reason: textAt(error, "reason"),
       actual: textAt(Array.isArray(details) ? details[0] : undefined, "actual"),
       retryAfter: secondsIn(response),
-      // What has no code is not the service's: a proxy before it, that lets nothing through now.
+      // A response without a code is not from the service but from a proxy that currently lets nothing through.
       retryable: at(error, "retryable") === true || response.status >= 500 || code === undefined,
-      said: textAt(error, "message"),
+      serviceMessage: textAt(error, "message"),
       docUrl: textAt(error, "docUrl")
     })
   }

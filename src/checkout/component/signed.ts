@@ -3,7 +3,7 @@
 import { fromJson, toJson } from "../../platform/pages/browser/json.ts"
 
 /**
- * The signature in the service's format. Its nonce is the payment's, so two signatures of a wallet move its money
+ * The signature in the service's format. Its nonce is the payment's, so two signatures of a wallet move its money only
  * once.
  */
 export interface SignedTerms {
@@ -31,7 +31,7 @@ const parse = (text: string | null): SignedTerms | undefined => {
   }
 }
 
-/** Without storage it is handed in once, by the page as it is. */
+/** Without storage, it is submitted once, from the current page. */
 const quietly = <A>(run: () => A): A | undefined => {
   try {
     return run()
@@ -51,7 +51,7 @@ export const forgetSigned = (paymentId: string): void => {
   quietly(() => localStorage.removeItem(prefix + paymentId))
 }
 
-/** Drops signatures that have expired. `now` is in Unix seconds. */
+/** Deletes expired signatures. `now` is in Unix seconds. */
 export const sweepSigned = (now: number): void => {
   quietly(() => {
     for (const key of Object.keys(localStorage)) {

@@ -1,14 +1,14 @@
-// Brings a wallet to the payment's chain, which it may have to learn first.
+// Switches a wallet to the payment's chain, and adds the chain if the wallet does not know it.
 import { networks } from "../../domain/networks.ts"
 import type { CheckoutContext } from "./CheckoutContext.ts"
 import { toQuantity } from "./erc20.ts"
 import { ask, askChainId, type Eip1193Provider, walletErrorOf } from "./wallets.ts"
 
-/** A public node for a wallet that lacks the chain, if the service reports none. */
+/** A public node for a wallet that does not know the chain, if the service reports none. */
 const publicNodeOf = (id: number): string =>
   Object.values(networks).find(({ chainId }) => chainId === id)?.nodes.default[0] ?? ""
 
-/** The chain that the wallet is on afterwards (EIP-3326, EIP-3085). Fails with a WalletError. */
+/** Returns the wallet's chain afterwards (EIP-3326, EIP-3085). Fails with a WalletError. */
 export const switchChain = async (
   provider: Eip1193Provider,
   { id, name, explorerUrl, rpcUrl }: CheckoutContext["chain"]

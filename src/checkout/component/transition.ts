@@ -1,5 +1,5 @@
-// The checkout as a pure state machine: a model, what happened, and what is to be
-// done next. It knows neither the page nor the network; tests walk it without either.
+// The checkout as a pure state machine: maps a model and an event to the next model and commands. It knows neither the
+// page nor the network, so tests run it without either.
 import type { Next } from "./Command.ts"
 import type { Message } from "./Message.ts"
 import { beforePayment, finals, type Model, mayPay, maySend, pays } from "./Model.ts"
@@ -18,10 +18,10 @@ import { byTransfer, handedIn, relayRefused, signFailed } from "./transition/sig
 import { askForTransfer, notSent } from "./transition/transfer.ts"
 import type { MessageKey } from "./translate.ts"
 
-/** The wallet has sent it, and another transaction took its place, or it was mined and pays nothing. */
+/** The wallet sent it, and another transaction replaced it, or it was mined and pays nothing. */
 const paysNothing: ReadonlySet<MessageKey> = new Set(["cancelledReplaced", "cancelledReverted"])
 
-/** The next model and what is to be done, for anything that happens. */
+/** The next model and commands for any message. */
 export const transition = (model: Model, message: Message): Next => {
   switch (message.type) {
     case "Loaded":
@@ -31,7 +31,7 @@ export const transition = (model: Model, message: Message): Next => {
     case "ContextRead":
       return [{ ...model, context: message.context }, []]
     case "TimeOver":
-      // What was sent from elsewhere may still be found, and what the wallet was asked for is looked up.
+      // A transfer from elsewhere may still be found, and the wallet's requests are checked.
       if (!mayPay(model) || model.panel !== undefined || model.busy === "checking") return [model, []]
       return model.addressShown
         ? [leave(model, "failed", { reason: "failedUnverified" }), []]
@@ -42,7 +42,7 @@ export const transition = (model: Model, message: Message): Next => {
     case "WalletsFound":
       return [
         { ...model, wallets: message.wallets },
-        // A wallet that announces itself late may be the one of before the reload.
+        // A wallet that announces itself late may be the one from before the reload.
         model.account === undefined && model.busy === undefined && model.context !== undefined
           ? [{ run: "restore" }]
           : []
@@ -159,14 +159,14 @@ export const transition = (model: Model, message: Message): Next => {
       if (model.busy === "switching" || model.busy === "funding")
         return [{ ...model, epoch: model.epoch + 1, busy: undefined }, []]
       if (model.state !== "awaiting-signature") return [model, []]
-      // The driver looks whether the wallet had been asked for money already.
+      // The driver checks whether money was already requested from the wallet.
       return [leave(model, "review", { busy: "checking" }), [{ run: "release" }, { run: "load" }]]
     }
     case "Elsewhere":
       return [leave(model, "awaiting-signature", { step: "elsewhere" }), [{ run: "awaitLock" }]]
     case "LockFreed":
       if (model.step !== "elsewhere") return [model, []]
-      // The other tab may have settled it by now: read the payment again.
+      // The other tab may have settled the payment, so it is read again.
       return [leave(model, "submitted", { busy: "checking" }), [{ run: "load" }]]
     case "AttemptSeen":
       return attemptSeen(model, message)

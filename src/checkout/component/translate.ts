@@ -1,5 +1,5 @@
-// Words and amounts in the buyer's language. A new language is a file in messages/ and a line here. English is
-// what every other language translates; words in braces are filled in.
+// Words and amounts in the buyer's language. A new language is a file in messages/ and a line here. All other
+// languages translate the English; words in braces are placeholders.
 import { type Translation as Localised, localised } from "../../platform/pages/browser/localised.ts"
 import ar from "./messages/ar.json"
 import de from "./messages/de.json"
@@ -19,5 +19,5 @@ export const languages = { en, de, fr, es, pt, ja, zh, ar } as const satisfies R
 
 export type Translation = Localised<MessageKey>
 
-/** The first of the tags whose language there is; English otherwise. */
+/** The first of the tags whose language is available; otherwise English. */
 export const translation = (tags: ReadonlyArray<string>): Translation => localised(languages, tags)

@@ -1,5 +1,5 @@
-// Wallet apps with a browser of their own, and the links that open a page in it. Links of an app's own scheme
-// stay on the phone; MetaMask has given its up for a web address, of which the fragment stays on the phone.
+// Wallet apps with their own browser, and the links that open a page in it. Links in an app's own scheme stay on the
+// phone. MetaMask replaced its scheme with a web address, whose fragment stays on the phone.
 
 export interface WalletApp {
   readonly name: string

@@ -1,5 +1,5 @@
-// WalletConnect as one more wallet to choose. Its script, `{base_url}/walletconnect.js`, is loaded when the
-// wallet is first asked for something: when the buyer chooses it, or has paid with it before.
+// WalletConnect as another wallet to choose. Its script, `{base_url}/walletconnect.js`, is loaded at the wallet's
+// first request: if the buyer chooses it, or has paid with it before.
 import type { CheckoutContext } from "./CheckoutContext.ts"
 import { type Eip1193Provider, isProvider, type Wallet, WalletError, walletConnectRdns } from "./wallets.ts"
 
@@ -13,7 +13,7 @@ const isTrustedTypes = (value: unknown): value is TrustedTypes =>
   value instanceof Object && typeof Reflect.get(value, "createPolicy") === "function"
 
 let policy: TrustedTypePolicy | undefined
-/** Under Trusted Types by the policy `quittance`, which the page has to allow. */
+/** With Trusted Types, uses the policy `quittance`, which the page must allow. */
 const scriptUrl = (url: string): string => {
   const types: unknown = Reflect.get(globalThis, "trustedTypes")
   if (!isTrustedTypes(types)) return url
@@ -23,7 +23,7 @@ const scriptUrl = (url: string): string => {
 
 const unreachable = () => new WalletError("unreachable", "WalletConnect cannot be loaded on this page")
 
-/** The script answers on its own element, by the event `provider`. */
+/** The script delivers its provider through the event `provider` on its own element. */
 const fetchProvider = (
   baseUrl: string,
   { chain, walletConnect }: Pick<CheckoutContext, "chain" | "walletConnect">
@@ -59,7 +59,7 @@ const fetchProvider = (
 /** One connection for all checkouts of a page. */
 let loading: Promise<Eip1193Provider> | undefined
 
-/** The wallet that loads itself, where the operator has a project of WalletConnect. */
+/** The wallet that loads itself, if the operator has a WalletConnect project. */
 export const makeWalletConnect = (
   baseUrl: string,
   context: Pick<CheckoutContext, "chain" | "walletConnect">

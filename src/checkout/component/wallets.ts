@@ -1,5 +1,4 @@
-// Wallets: found by EIP-6963, asked by EIP-1193, their errors sorted into what the
-// buyer can do about them.
+// Wallets: found by EIP-6963, called by EIP-1193, with their errors classified by what the buyer can do.
 import { isRecord } from "../../platform/pages/browser/isRecord.ts"
 
 export type Hex = `0x${string}`
@@ -27,13 +26,13 @@ export interface Wallet {
 /**
  * - `rejected`: the buyer declined; nothing happened.
  * - `busy`: the wallet already shows a request.
- * - `unknown_chain`: the chain is to be added first.
+ * - `unknown_chain`: the chain must be added first.
  * - `unauthorized`: the account is not connected to this page, or the wallet refuses the method.
- * - `unknown_calls`: the wallet knows no calls of this id (EIP-5792).
- * - `unreachable`: the wallet is cut off. It signs nothing; a transaction may have gone out before.
- * - `invalid`: the wallet takes the request for a mistake, as one for another chain than its own; nothing was sent.
+ * - `unknown_calls`: the wallet knows no calls with this id (EIP-5792).
+ * - `unreachable`: the wallet is disconnected. It signs nothing; a transaction may have been sent before.
+ * - `invalid`: the wallet rejects the request as a mistake, such as one for another chain; nothing was sent.
  * - `funds`: not enough for the amount and the fee; nothing was sent.
- * - `unclear`: anything else; a transaction may have gone out.
+ * - `unclear`: anything else; a transaction may have been sent.
  */
 export type WalletFailure =
   | "rejected"
@@ -121,7 +120,7 @@ export const askSignature = async (
   return signature
 }
 
-/** Like `ask`, for reads: a node that does not answer is not waited for. */
+/** Like `ask`, for reads, with a timeout for a node that does not respond. */
 export const askNode = async (
   provider: Eip1193Provider,
   method: string,
@@ -147,7 +146,7 @@ export const askQuantity = async (
   return BigInt(answer)
 }
 
-/** `eth_chainId`; some wallets answer a decimal or a number. */
+/** `eth_chainId`; some wallets return a decimal string or a number. */
 export const askChainId = async (provider: Eip1193Provider): Promise<number> => {
   const id = chainIdOf(await askNode(provider, "eth_chainId"))
   if (id === undefined) throw new WalletError("unclear", "eth_chainId answered no chain id")
@@ -165,7 +164,10 @@ export const accountsOf = (value: unknown): ReadonlyArray<string> =>
     : []
 
 const imageUrl = /^data:image\/(png|svg\+xml|webp|jpeg|gif)[;,]/i
-/** EIP-6963 asks for 96 pixels a side and bounds no length; announced icons have some 30,000 characters at most. */
+/**
+ * EIP-6963 recommends 96 pixels per side and has no length limit; announced icons have at most about 30,000
+ * characters.
+ */
 const longestIcon = 200_000
 
 const iconOf = (icon: unknown): string =>
@@ -193,7 +195,7 @@ const walletOf = (detail: unknown): Wallet | undefined => {
  */
 const announcementMillis = [300, 1_000, 3_000]
 
-/** Names of wallets by the marks that they put on a provider they do not announce. */
+/** Names of wallets by the marks on providers that they do not announce. */
 const marks: Readonly<Record<string, string>> = {
   isRainbow: "Rainbow",
   isTrust: "Trust Wallet",
@@ -207,10 +209,10 @@ const marks: Readonly<Record<string, string>> = {
 
 export const walletConnectRdns = "org.walletconnect"
 
-/** Every page offers a wallet that scans a code. */
+/** A wallet that scans a code is available on every page. */
 export const isOnPage = ({ rdns }: Pick<Wallet, "rdns">): boolean => rdns !== walletConnectRdns
 
-/** Providers that the page holds without an announcement: one, or several behind it. */
+/** Providers on the page without an announcement: one, or several behind it. */
 const injectedWallets = (): ReadonlyArray<Wallet> => {
   const own: unknown = Reflect.get(globalThis, "ethereum")
   const several = isRecord(own) && Array.isArray(own["providers"]) ? own["providers"] : []

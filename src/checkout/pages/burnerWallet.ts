@@ -1,13 +1,13 @@
-// A wallet for the playground in development: a key made in this browser, on a chain
-// whose node the service names. It announces itself as any wallet does and signs
-// without asking. Worth nothing, kept in the page's storage.
+// A wallet for the playground in development, with a key generated in this browser, on a chain whose node the service
+// reports. It announces itself like any wallet and signs without a prompt. The key is worth nothing and is stored by
+// the page.
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 
 const storageKey = "quittance-playground-wallet"
 
 const isKey = (text: string | null): text is `0x${string}` => /^0x[0-9a-f]{64}$/.test(text ?? "")
 
-const keptKey = (): `0x${string}` => {
+const storedKey = (): `0x${string}` => {
   const storedKey = localStorage.getItem(storageKey)
   if (isKey(storedKey)) return storedKey
   const made = generatePrivateKey()
@@ -28,7 +28,7 @@ const isHex = (value: unknown): value is `0x${string}` => typeof value === "stri
 
 /** Announces the wallet now and whenever a page asks for wallets. */
 export const announceBurnerWallet = (rpcUrl: string, chainId: number): void => {
-  const account = privateKeyToAccount(keptKey())
+  const account = privateKeyToAccount(storedKey())
 
   const rpc = async (method: string, params: ReadonlyArray<unknown>): Promise<unknown> => {
     const response = await fetch(rpcUrl, {

@@ -1,8 +1,8 @@
-// The way back to the shop.
+// The link back to the shop.
 
 /**
- * The intent's url where a browser may follow it: https, or http on the developer's
- * own machine. Undefined for anything else, `javascript:` among it.
+ * The intent's URL if a browser may follow it: https, or http on the developer's own machine. Undefined for anything
+ * else, such as `javascript:`.
  */
 export const followableUrl = (intentUrl: string): URL | undefined => {
   const url = URL.parse(intentUrl)

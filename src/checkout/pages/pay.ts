@@ -19,12 +19,12 @@ const key = fragment.get("key") ?? ""
 // Another link pasted into the same tab is another payment.
 addEventListener("hashchange", () => location.reload())
 
-const tell = (text: string) => {
+const showMessage = (text: string) => {
   message.hidden = false
   message.textContent = text
 }
 
-/** Exchanges a scanned code for its token, and puts the token into the address, so that a reload shows the outcome. */
+/** Exchanges a scanned code for its token, and puts the token into the URL, so that a reload shows the outcome. */
 const resumed = async (resumeCode: string): Promise<string> => {
   const response = await fetch("/api/v1/payments/resume", {
     method: "POST",
@@ -37,7 +37,7 @@ const resumed = async (resumeCode: string): Promise<string> => {
     history.replaceState(null, "", `#${new URLSearchParams({ token, key })}`)
     return token
   }
-  tell(
+  showMessage(
     response?.status === 409
       ? "This payment has ended. Look at the screen that showed the code."
       : response?.status === 404
@@ -63,10 +63,10 @@ const show = (token: string, main: HTMLElement) => {
   checkout.addEventListener("closed", (event) => {
     // Cancelling keeps the page, so that the buyer may start again.
     if (checkoutEventDetail(event)?.state === "cancelled") return
-    // A token that opens nothing names no shop.
+    // An invalid token contains no shop.
     if (shop !== undefined) location.assign(shop)
     else if (history.length > 1) history.back()
-    else tell("You can close this page.")
+    else showMessage("You can close this page.")
   })
   main.append(checkout)
 }
@@ -74,7 +74,7 @@ const show = (token: string, main: HTMLElement) => {
 const code = fragment.get("c")
 const given = fragment.get("token") ?? ""
 if (main === null || key === "" || (code === null && given === ""))
-  tell("This payment link is incomplete. Go back to the shop and start again.")
+  showMessage("This payment link is incomplete. Go back to the shop and start again.")
 else if (code === null) show(given, main)
 else
   void resumed(code).then((token) => {

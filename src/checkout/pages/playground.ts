@@ -5,9 +5,9 @@ import { announceBurnerWallet } from "./burnerWallet.ts"
 import { checkoutEventDetail } from "./checkoutEventDetail.ts"
 
 const element = <E extends HTMLElement>(id: string, kind: new () => E): E => {
-  const found = document.getElementById(id)
-  if (!(found instanceof kind)) throw new Error(`no #${id}`)
-  return found
+  const node = document.getElementById(id)
+  if (!(node instanceof kind)) throw new Error(`no #${id}`)
+  return node
 }
 
 const form = element("form", HTMLFormElement)
@@ -71,7 +71,7 @@ const attemptSentence = (count: number, attempt: unknown): string => {
   if (typeof responseStatus === "number")
     return `Attempt ${count}: your endpoint answered ${responseStatus}${time}.`
   if (typeof failure === "string") return `Attempt ${count} failed${time}: ${failures[failure] ?? failure}.`
-  return `Attempt ${count} is under way.`
+  return `Attempt ${count} is in progress.`
 }
 
 /** Shows the payment's delivery until it is accepted or has failed. */
@@ -88,12 +88,12 @@ const watchDelivery = async (paymentId: string, key: string) => {
     }
     const delivery = at(answer, "delivery")
     if (isRecord(delivery) && mine === watching) {
-      const made = Array.isArray(delivery["attempts"]) ? delivery["attempts"] : []
-      const last: unknown = made.at(-1)
+      const list = Array.isArray(delivery["attempts"]) ? delivery["attempts"] : []
+      const last: unknown = list.at(-1)
       status.textContent = String(delivery["status"])
       status.className = `pill ${String(delivery["status"])}`
       attempts.textContent =
-        made.length === 0 ? "The first attempt is under way." : attemptSentence(made.length, last)
+        list.length === 0 ? "The first attempt is in progress." : attemptSentence(list.length, last)
       payload.hidden = false
       payload.textContent = JSON.stringify(JSON.parse(String(delivery["payload"])), null, 2)
       if (delivery["status"] !== "pending") return
@@ -170,14 +170,14 @@ const resume = async (key: string): Promise<boolean> => {
   return true
 }
 
-const given =
+const initialKey =
   new URLSearchParams(location.hash.slice(1)).get("pk") ??
   new URLSearchParams(location.search).get("pk") ??
   ""
-keyField.value = given
-void showCode(given, amountOf())
-if (given !== "") {
-  void resume(given)
+keyField.value = initialKey
+void showCode(initialKey, amountOf())
+if (initialKey !== "") {
+  void resume(initialKey)
     .catch(() => false)
     .then((resumed) => (resumed ? undefined : start()))
 }

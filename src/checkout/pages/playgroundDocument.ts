@@ -41,8 +41,8 @@ export const playgroundDocument = `<!doctype html>
 <section class="panel" aria-labelledby="code-title">
 <h2 id="code-title">The code</h2>
 <p>Your server creates an intent with its secret key; the page shows the element.</p>
-<pre translate="no" id="server-code"></pre>
-<pre translate="no" id="page-code"></pre>
+<pre translate="no" id="server-code" tabindex="0"></pre>
+<pre translate="no" id="page-code" tabindex="0"></pre>
 </section>
 <section class="panel" aria-labelledby="events-title">
 <h2 id="events-title">Events in the page</h2>
@@ -52,7 +52,7 @@ export const playgroundDocument = `<!doctype html>
 <section class="panel" aria-labelledby="webhook-title">
 <div class="status"><h2 id="webhook-title">The webhook</h2><span class="pill" id="delivery" role="status" translate="no">waiting</span></div>
 <p id="attempts">The service sends it after the payment settles, if an endpoint is registered.</p>
-<pre translate="no" id="payload" hidden></pre>
+<pre translate="no" id="payload" tabindex="0" hidden></pre>
 </section>
 </div>
 </div>

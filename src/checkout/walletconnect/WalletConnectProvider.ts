@@ -1,5 +1,5 @@
-// A wallet at the other end of WalletConnect, as an EIP-1193 provider. It pairs when accounts are first
-// requested, and tells the page what to scan by the event `display_uri`.
+// A wallet that is connected through WalletConnect, as an EIP-1193 provider. It pairs when accounts are first
+// requested, and sends the code to scan through the event `display_uri`.
 
 import { SignClient } from "@walletconnect/sign-client"
 import { toJson } from "../../platform/pages/browser/json.ts"
@@ -9,9 +9,9 @@ export interface WalletConnectOptions {
   /** The operator's project id, 32 hex digits. */
   readonly projectId: string
   readonly relayUrl: string
-  /** The chain that payments are on. */
+  /** The chain of the payments. */
   readonly chainId: number
-  /** Answers what needs no wallet. */
+  /** Serves the calls that need no wallet. */
   readonly rpcUrl: string
   /** Shown by the wallet. */
   readonly page: { readonly name: string; readonly url: string }
@@ -44,12 +44,12 @@ class ProviderError extends Error {
   }
 }
 
-/** EIP-1193's code of a provider that is connected to nothing. */
+/** EIP-1193's code of a disconnected provider. */
 const disconnected = 4900
-/** WalletConnect's code of a request that nobody has answered in time. */
+/** WalletConnect's code of a request without a response in time. */
 const expired = 8000
 
-/** WalletConnect's codes of a refusal are EIP-1193's 4001. A signature that fails otherwise moves no money. */
+/** WalletConnect's refusal codes become EIP-1193's 4001. A signature that fails in any other way moves no money. */
 const toProviderError = (method: string, error: unknown): unknown => {
   if (error instanceof ProviderError) return error
   const code: unknown = error instanceof Object ? Reflect.get(error, "code") : undefined
@@ -60,7 +60,7 @@ const toProviderError = (method: string, error: unknown): unknown => {
     : error
 }
 
-/** The time that the relay may take to respond. A wallet takes as long as its owner does. */
+/** The time that the relay may take to respond. A wallet may take as long as its owner. */
 const relayMillis = 15_000
 
 const relayed = <A>(answer: Promise<A>): Promise<A> => {
@@ -93,7 +93,7 @@ export const makeWalletConnectProvider = (options: WalletConnectOptions): Eip119
       .map(addressOf)
   const accounts = () => accountsOf(session)
 
-  /** Ends a session; a wallet that cannot be reached forgets it when it expires. */
+  /** Ends a session. An unreachable wallet forgets it when it expires. */
   const leave = (signClient: Client, one: Session) =>
     signClient
       .disconnect({ topic: one.topic, reason: { code: 6000, message: "The page has ended the session." } })
@@ -107,7 +107,7 @@ export const makeWalletConnectProvider = (options: WalletConnectOptions): Eip119
       logger: "silent",
       metadata: { ...options.page, description: options.page.name, icons: [] }
     })
-    // No frame of another service on the page: the wallet shows the page's address as unverified.
+    // Loads no frame of another service: the wallet shows the page's address as unverified.
     client.core.verify.register = () => Promise.resolve("")
     const ended = ({ topic }: { readonly topic: string }) => {
       if (topic !== session?.topic) return
@@ -185,7 +185,7 @@ export const makeWalletConnectProvider = (options: WalletConnectOptions): Eip119
     if (!session.namespaces["eip155"]?.methods.includes(method))
       throw new ProviderError(4200, `The wallet does not offer ${method}.`)
     const request = { method, params: [...params] }
-    // A wallet on another chain signs and sends for this one all the same.
+    // A wallet on another chain signs and sends for this chain as well.
     return signClient.request({ topic: session.topic, chainId: chain, request })
   }
 

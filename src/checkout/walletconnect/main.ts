@@ -1,5 +1,5 @@
-// The script behind {base_url}/walletconnect.js: hands its provider to whoever has loaded it, by the event
-// `provider` on its own element. The checkout loads it when a buyer chooses WalletConnect, and nowhere else.
+// The script behind {base_url}/walletconnect.js: passes its provider to the script that loaded it, through the event
+// `provider` on its own element. The checkout loads it only when a buyer chooses WalletConnect.
 import { makeWalletConnectProvider } from "./WalletConnectProvider.ts"
 
 const script = document.currentScript

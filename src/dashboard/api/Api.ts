@@ -1,5 +1,5 @@
-// The contract of the dashboard, group by group: its own API beside the merchants',
-// for people with a session. No API key opens any of it.
+// The contract of the dashboard, group by group: its own API beside the merchants', for people with a session. No API
+// key opens it.
 import { HttpApi } from "effect/http-api"
 import { Answers } from "../../platform/http/RequestRules.ts"
 import { AccountApi, SignInApi } from "./accounts/Api.ts"

@@ -1,4 +1,4 @@
-// The dashboard as one layer: its API, its files, and what only it keeps.
+// The dashboard as one layer: its API, its files, and the services that only it uses.
 import { Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Accounts } from "../../merchants/accounts/Accounts.ts"

@@ -1,5 +1,5 @@
-// The dashboard's files: one HTML shell for every page, its script and its styles.
-// They are public and the same for everybody; what a page shows comes from its API.
+// The dashboard's files: one HTML shell for every page, its script and its styles. They are public and the same for
+// everyone; the pages' content comes from the API.
 
 import { Effect, type Layer, Option } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
@@ -12,7 +12,7 @@ import { browserBundle, bundleAnswer } from "../../platform/pages/BrowserBundle.
 import { icon } from "../../platform/pages/icon.ts"
 import { pageHeaders, policyOf } from "../../platform/pages/pageHeaders.ts"
 
-/** Paths that answer with the shell; the browser's own router tells them apart. */
+/** Paths that return the shell; the browser's router distinguishes them. */
 const shellPaths = [
   "/dashboard",
   "/dashboard/sign-in",
@@ -23,14 +23,14 @@ const shellPaths = [
   )
 ] as const
 
-/** Other addresses below /dashboard: the page says that nothing is there. */
+/** Other paths below /dashboard, for which the page shows that nothing is there. */
 const unknownPaths = [
   "/dashboard/:one",
   "/dashboard/:one/:two",
   "/dashboard/:one/:two/:three/:four/:five"
 ] as const
 
-/** Every GET path here, for the answers to other methods. */
+/** Every GET path here, for the responses to other methods. */
 export const dashboardPaths: ReadonlyArray<string> = [
   ...shellPaths,
   ...unknownPaths,
@@ -39,7 +39,7 @@ export const dashboardPaths: ReadonlyArray<string> = [
   "/dashboard/icon.svg"
 ]
 
-/** Nothing inline, nothing from elsewhere except merchants' logos, and no framing. */
+/** Nothing inline, nothing from other origins except merchants' logos, and no framing. */
 const securityHeaders = {
   ...pageHeaders(
     policyOf({

@@ -1,5 +1,5 @@
-// The contract of who is signed in, and for which merchant and environment a page
-// asks. Sessions are cookies: API keys open nothing here.
+// The contract of the signed-in user and of the merchant and environment of a request. Sessions are cookies: API keys
+// open nothing here.
 import { Context, Schema } from "effect"
 import { HttpApiMiddleware } from "effect/http-api"
 import { CrossOriginRefused, NotFound, RoleRequired, SignInRequired } from "../../domain/Errors.ts"
@@ -20,26 +20,28 @@ export interface Member {
   readonly tenant: Tenant
 }
 
-/** A member of the merchant that the path names, in the environment that it names. */
+/** A member of the path's merchant, in the path's environment. */
 export class CurrentMember extends Context.Service<CurrentMember, Member>()(
   "quittance/dashboard/CurrentMember"
 ) {}
 
-/** Mutations come from the service's own pages, by `Sec-Fetch-Site` or `Origin`. */
+/** Mutations must come from the service's own pages, by `Sec-Fetch-Site` or `Origin`. */
 export class SameOrigin extends HttpApiMiddleware.Service<SameOrigin>()("quittance/dashboard/SameOrigin", {
   error: [errorResponse(CrossOriginRefused)]
 }) {}
 
-/** A current session. Answers of GET carry an `etag`; 304 where the page has them already. */
+/** A current session. Responses to GET have an `etag`; 304 if the page already has the content. */
 export class SessionRequired extends HttpApiMiddleware.Service<
   SessionRequired,
   { provides: CurrentSession }
 >()("quittance/dashboard/SessionRequired", { error: [errorResponse(SignInRequired)] }) {}
 
-/** The path's parameters that `MemberRequired` judges, where an endpoint declares more of its own. */
+/** The path's parameters that `MemberRequired` checks, if an endpoint declares more of its own. */
 export const memberParams = { merchantId: Schema.String, env: Schema.String }
 
-/** A role that the endpoint allows, in the path's merchant; 404 for merchants of others and unknown ones alike. */
+/**
+ * A role that the endpoint allows, in the path's merchant. 404 for other people's merchants and unknown ones alike.
+ */
 export class MemberRequired extends HttpApiMiddleware.Service<
   MemberRequired,
   { provides: CurrentMember; requires: CurrentSession }

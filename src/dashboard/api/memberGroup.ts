@@ -1,4 +1,4 @@
-// Lets members call endpoints of their merchant: those of the dashboard, and those that keys also call.
+// Lets members call endpoints of their merchant: the dashboard's own, and those that keys also call.
 import { type Array as Arr, Effect } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { type Allowed, endpointGroup } from "../../platform/http/Access.ts"
@@ -6,7 +6,7 @@ import type { Caller, Mount } from "../../platform/http/Mount.ts"
 import { BodyRules } from "../../platform/http/RequestRules.ts"
 import { CurrentMember, MemberRequired, memberParams, SameOrigin, SessionRequired } from "./Session.ts"
 
-/** A group of endpoints for members of the merchant, in the environment, that the path names. */
+/** A group of endpoints for members of the path's merchant, in the path's environment. */
 export const memberGroup =
   <const Id extends string>(id: Id) =>
   <const Endpoints extends Arr.NonEmptyReadonlyArray<Allowed<HttpApiEndpoint.Constraint>>>(

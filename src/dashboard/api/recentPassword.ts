@@ -5,7 +5,7 @@ import { CurrentSession } from "./Session.ts"
 /** A session without the password, such as a stolen one, cannot change where money goes or who may change that. */
 const recentMillis = 5 * 60_000
 
-/** The session's person has given the password within five minutes. */
+/** Fails unless the session's user has entered the password within five minutes. */
 export const recentPassword = Effect.gen(function* () {
   const { confirmedAt } = yield* CurrentSession
   const now = yield* Clock.currentTimeMillis

@@ -1,8 +1,8 @@
 import { RoleRequired } from "../../domain/Errors.ts"
 import type { Role } from "../../domain/Role.ts"
 
-/** The refusal, with the roles that may. */
+/** The refusal, with the roles that are allowed. */
 export const roleRequired = (roles: ReadonlyArray<Role>, actual: Role) =>
   new RoleRequired({
-    details: [{ path: "session", message: "Another role does this.", expected: roles.join(" or "), actual }]
+    details: [{ path: "session", message: "Requires another role.", expected: roles.join(" or "), actual }]
   })

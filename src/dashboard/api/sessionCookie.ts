@@ -22,16 +22,18 @@ const setCookie = (baseUrl: string, name: string, value: string, maxAgeSeconds: 
     maxAge: maxAgeSeconds * 1000
   })
 
-/** The browser keeps it for as long as a session can last; when it ends, the database decides. */
+/** The browser keeps it for as long as a session can last; the database decides when the session ends. */
 export const withSession = (baseUrl: string, token: string) =>
   setCookie(baseUrl, cookieName(baseUrl), token, sessionMillis / 1000)
 
 export const withoutSession = (baseUrl: string) => setCookie(baseUrl, cookieName(baseUrl), "", 0)
 
-/** Accounts that one browser is known to. */
+/** The number of accounts that can know one browser. */
 const browserAccounts = 5
 
-/** A token for each account that the browser is known to, the last used first. None says whose it is. */
+/**
+ * A token for each account that knows the browser, the most recently used first. A token does not show its account.
+ */
 export const browserTokens = (
   baseUrl: string,
   { cookies }: HttpServerRequest.HttpServerRequest
@@ -41,7 +43,7 @@ export const browserTokens = (
     .filter((token) => /^[\w-]{43}$/.test(token))
     .slice(0, browserAccounts)
 
-/** The tokens, the last used first; those beyond the fifth are forgotten. */
+/** The tokens, the most recently used first; those beyond the fifth are forgotten. */
 export const withBrowser = (baseUrl: string, tokens: ReadonlyArray<string>) =>
   setCookie(
     baseUrl,

@@ -1,9 +1,9 @@
-// Addresses that people type: mixed case must carry the right EIP-55 checksum.
+// Addresses that people type: mixed case must have the right EIP-55 checksum.
 import { Effect } from "effect"
 import { parseChecksummedAddress } from "../../chain/Address.ts"
 import { InvalidRequest } from "../../domain/Errors.ts"
 
-/** The canonical address, or a refusal that names the field. */
+/** The canonical address, or a refusal with the field's name. */
 export const typedAddress = (path: string, text: string) => {
   const address = parseChecksummedAddress(text)
   return address === undefined

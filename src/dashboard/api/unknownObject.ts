@@ -1,2 +1,2 @@
-/** Said of ids that this merchant and environment does not have, or that are already ended. */
+/** The message for ids that do not exist in this merchant and environment, or are no longer active. */
 export const unknownObject = "Not found in this environment, or no longer active. Refresh the list."

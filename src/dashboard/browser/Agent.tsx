@@ -6,7 +6,7 @@ import { developers, owners } from "../../domain/roleSets.ts"
 import type { AgentBalance, AgentGrant, AgentPage } from "../api/agents/Api.ts"
 import { type AgentFields, AgentForm } from "./AgentForm.tsx"
 import { AgentPayments } from "./AgentPayments.tsx"
-import { mainnetGated } from "./Agents.tsx"
+import { liveClosed } from "./Agents.tsx"
 import { ApiError, call, useAction } from "./api.ts"
 import { CapMeter } from "./CapMeter.tsx"
 import { Back } from "./components/Back.tsx"
@@ -40,7 +40,7 @@ const List = ({ all, any }: { readonly all: ReadonlyArray<string> | null; readon
     </ul>
   )
 
-/** Read from the chain after the page is there, and when `lastUsed` changes; null where no node answers. */
+/** Read from the chain after the page has loaded, and when `lastUsed` changes; null if no node responds. */
 const useBalance = (path: string, lastUsed: string | undefined) => {
   const [usdc, setUsdc] = useState<string | null>()
   const read = useCallback(async () => {
@@ -93,7 +93,7 @@ const Details = ({ data, path }: { readonly data: AgentPage; readonly path: stri
             </p>
             <Problem error={fund.error} />
             {!isOpen ? (
-              <p class="notice">{mainnetGated}</p>
+              <p class="notice">{liveClosed}</p>
             ) : agent.status === "revoked" ? null : !hasFaucet(place.env) ? (
               <p class="hint">Send USDC on {networks[place.env].name} to this address.</p>
             ) : (

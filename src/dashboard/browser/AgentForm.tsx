@@ -73,7 +73,7 @@ export const AgentForm = (props: {
     >
       <Field label="Name" name="name" required value={value?.name ?? ""} />
       <Field
-        label="Limit per payment, in USD"
+        label="Cap per payment, in USD"
         name="capPerPayment"
         required
         mono
@@ -81,7 +81,7 @@ export const AgentForm = (props: {
         value={value?.capPerPayment ?? ""}
       />
       <Field
-        label="Limit per 24 hours, in USD"
+        label="Cap per 24 hours, in USD"
         name="capPerDay"
         required
         mono

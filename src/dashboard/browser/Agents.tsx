@@ -1,4 +1,4 @@
-// Agents: programs that pay x402 APIs from wallets of their own, within caps.
+// Agents: programs that pay x402 APIs from their own wallets, within caps.
 
 import { useState } from "preact/hooks"
 import { networks } from "../../domain/networks.ts"
@@ -22,7 +22,7 @@ import { useHref, useIsOpen, useSession } from "./session.ts"
 import { useMerchantPage } from "./useMerchantPage.ts"
 import { usePackage } from "./usePackage.ts"
 
-export const mainnetGated = "Mainnet is not open yet, so you cannot create live agents."
+export const liveClosed = "Live payments are closed, so live agents cannot pay."
 
 const useProxyCommand = (key: string) =>
   `SERVICE_AGENT_KEY=${key} SERVICE_BASE_URL=${location.origin} npx --yes ${usePackage("agent-proxy.tgz")}`
@@ -65,7 +65,7 @@ const Created = ({ created, onClose }: { readonly created: CreatedAgent; readonl
       <Secret value={created.key} what="the key" />
       <p>Run the agent proxy with it:</p>
       <Secret value={command} what="the command" />
-      <p class="hint">{isOpen ? "Its wallet is empty: fund it on the agent's page." : mainnetGated}</p>
+      <p class="hint">{isOpen ? "Its wallet is empty: fund it on the agent's page." : liveClosed}</p>
     </ShownOnce>
   )
 }
@@ -118,7 +118,7 @@ export const Agents = () => {
                 from which their wallets are derived.
               </p>
             )}
-            {isOpen ? null : <p class="notice">{mainnetGated}</p>}
+            {isOpen ? null : <p class="notice">{liveClosed}</p>}
             <Card flush>{agents.length === 0 ? <NoAgents /> : <AgentTable agents={agents} />}</Card>
           </div>
         )}

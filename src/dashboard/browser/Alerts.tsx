@@ -20,7 +20,7 @@ import { alertWords } from "./words.ts"
 
 const Subject = ({ alert }: { readonly alert: AlertView }) => {
   const href = useHref()
-  // The message names the transaction.
+  // The message contains the transaction.
   if (alert.subject === null || alert.kind === "other_token") return null
   if (alert.kind === "webhook_exhausted") return <a href={href("webhooks", alert.subject)}>View delivery</a>
   if (alert.kind === "settlements_unsent") return <a href={href("webhooks")}>View webhooks</a>
@@ -40,11 +40,13 @@ const Row = ({ alert, reload }: { readonly alert: AlertView; readonly reload: ()
     toast(
       done.acknowledgedBy === session.user.email
         ? "Acknowledged"
-        : `${done.acknowledgedBy ?? "The service"} already acknowledged this alert`
+        : done.acknowledgedBy === null
+          ? "This alert already resolved itself"
+          : `${done.acknowledgedBy} already acknowledged this alert`
     )
     await reload()
   })
-  // Each member has an alert of their own about a change of the account.
+  // Each member has a separate alert about a change of the account.
   const may = useMay()(handlers) || alert.kind === "account_change"
   const title = alertWords[alert.kind]
   const open = alert.acknowledgedAt === null
@@ -89,7 +91,7 @@ const Row = ({ alert, reload }: { readonly alert: AlertView; readonly reload: ()
   )
 }
 
-/** The newest first. */
+/** Newest first. */
 const ordered = (lists: ReadonlyArray<Entries>) =>
   lists
     .flatMap(({ entries }) => entries)
@@ -102,7 +104,7 @@ const More = ({ lists, what }: { readonly lists: ReadonlyArray<Entries>; readonl
   if (unread.length === 0) return null
   return (
     <div class="more">
-      <p class="soft">There are older ones than these.</p>
+      <p class="soft">Older alerts exist.</p>
       <Button
         busy={unread.some(({ more }) => more.busy)}
         onClick={() => void Promise.all(unread.map(({ more }) => more.run()))}
@@ -164,7 +166,7 @@ export const Alerts = () => {
           const [toDecide, done] = [ordered(open), ordered(decided)]
           return (
             <div class="stack large">
-              <Card title="To decide" flush>
+              <Card title="Open" flush>
                 {toDecide.length === 0 ? (
                   <Empty icon="check" title="Nothing needs your attention">
                     <p>
@@ -178,7 +180,7 @@ export const Alerts = () => {
                 <More lists={open} what="Show older open alerts" />
               </Card>
               {done.length === 0 ? null : (
-                <Card title="Decided" flush>
+                <Card title="Resolved" flush>
                   <ul class="alerts">{done}</ul>
                   <More lists={decided} what="Show older resolved alerts" />
                 </Card>

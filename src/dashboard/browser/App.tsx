@@ -1,16 +1,16 @@
-// Which page the address shows, and to whom.
+// Chooses the page for the current URL and user.
 import { useCallback, useEffect, useRef, useState } from "preact/hooks"
 import type { SessionView } from "../api/accounts/Api.ts"
 import { ApiError, call, roleChanged, sessionEnded } from "./api.ts"
 import { Button } from "./components/Button.tsx"
 import { Empty } from "./components/Empty.tsx"
 import { Failure, Skeleton } from "./components/Loaded.tsx"
-import { Door } from "./Door.tsx"
 import { setFormats } from "./format.ts"
 import { Layout } from "./Layout.tsx"
 import { PasswordPrompt } from "./PasswordPrompt.tsx"
 import { pages } from "./pages.ts"
 import { hrefOf, navigate, placeOf, useAddress } from "./router.ts"
+import { SignedOutLayout } from "./SignedOutLayout.tsx"
 import { SignIn } from "./SignIn.tsx"
 import { SignUp } from "./SignUp.tsx"
 import { enter, SessionContext } from "./session.ts"
@@ -23,7 +23,7 @@ type State =
   | { readonly tag: "failed"; readonly error: ApiError }
   | { readonly tag: "in"; readonly session: SessionView }
 
-const doors = ["/dashboard/sign-in", "/dashboard/sign-up", "/dashboard/welcome"]
+const signedOutPaths = ["/dashboard/sign-in", "/dashboard/sign-up", "/dashboard/welcome"]
 
 const Main = () => {
   const address = useAddress()
@@ -31,17 +31,18 @@ const Main = () => {
   const entries = useRef(0)
 
   const refresh = useCallback(async () => {
-    const asked = entries.current
+    const entriesBefore = entries.current
     try {
       const session = await call<SessionView>("GET", "/session")
-      if (entries.current !== asked) return
+      if (entries.current !== entriesBefore) return
       setFormats(session.user.locale)
       setState({ tag: "in", session })
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
-      // Asked before they signed in: nothing that it says is of this session.
-      if (entries.current !== asked) return
-      // What is on the page may be shown this once: it stays where nobody says that the session is over.
+      // Requested before the sign-in, so it says nothing about this session.
+      if (entries.current !== entriesBefore) return
+      // The page may show something that is shown only once, so it stays unless the service says that the session is
+      // over.
       setState((before) =>
         error.status === 401 ? { tag: "out" } : before.tag === "in" ? before : { tag: "failed", error }
       )
@@ -63,11 +64,11 @@ const Main = () => {
   }
 
   const place = placeOf(address)
-  const atDoor = doors.includes(address.pathname)
+  const isSignedOutPage = signedOutPaths.includes(address.pathname)
   const isRoot = /^\/dashboard\/?$/.test(address.pathname)
-  const home = state.tag === "in" && isRoot && !atDoor
+  const home = state.tag === "in" && isRoot && !isSignedOutPage
   useEffect(() => {
-    if (state.tag === "out" && !atDoor) {
+    if (state.tag === "out" && !isSignedOutPage) {
       const to = place === undefined ? "" : `?to=${encodeURIComponent(address.pathname + address.search)}`
       navigate(`/dashboard/sign-in${to}`, { replace: true })
     }
@@ -81,7 +82,7 @@ const Main = () => {
   if (state.tag !== "in") return <Skeleton />
   if (state.session.merchants.length === 0) {
     return (
-      <Door title="No merchant yet">
+      <SignedOutLayout title="No merchant yet">
         <p>
           {state.session.user.email} belongs to no merchant. Ask a member or the operator for an invitation.
         </p>
@@ -94,16 +95,16 @@ const Main = () => {
         >
           Sign out
         </Button>
-      </Door>
+      </SignedOutLayout>
     )
   }
   if (place === undefined && !isRoot) {
     return (
-      <Door title="Page not found">
+      <SignedOutLayout title="Page not found">
         <p>
           Nothing is at this address. <a href="/dashboard">Go to the dashboard</a>
         </p>
-      </Door>
+      </SignedOutLayout>
     )
   }
   if (place === undefined) return <Skeleton />

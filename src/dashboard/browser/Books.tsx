@@ -1,4 +1,4 @@
-// A period's statement, to read, to print and to hold against the chain; and its exports.
+// A period's statement, to read, to print and to compare with the chain; and its exports.
 
 import { useState } from "preact/hooks"
 import { isTest } from "../../domain/networks.ts"
@@ -32,7 +32,7 @@ const monthOf = (day: string, back = 0) => {
   }
 }
 
-const kinds = { unexplained: "Unexplained", handled: "Handled", other: "Sent elsewhere" } as const
+const kinds = { unexplained: "Unmatched", handled: "Marked as handled", other: "Sent elsewhere" } as const
 
 const Line = (props: {
   readonly name: string
@@ -62,10 +62,11 @@ const Line = (props: {
 )
 
 const Check = ({ balances }: { readonly balances: BalancesView | undefined }) => {
-  if (balances === undefined) return <Badge tone="neutral">Asking the chain…</Badge>
-  if (balances.difference === null) return <Badge tone="neutral">Not checked: the nodes keep no past</Badge>
+  if (balances === undefined) return <Badge tone="neutral">Reading balances…</Badge>
+  if (balances.difference === null)
+    return <Badge tone="neutral">Not checked: too few nodes report past balances</Badge>
   return balances.difference === "0.00" ? (
-    <Badge tone="good">Balances with the chain</Badge>
+    <Badge tone="good">Matches the chain</Badge>
   ) : (
     <Badge tone="warn">Differs from the chain by {signed(balances.difference)}</Badge>
   )
@@ -90,19 +91,19 @@ const Lines = (props: { readonly statement: StatementView; readonly balances: Ba
           sign="−"
         />
         <Line
-          name="Received, unexplained"
+          name="Received, unmatched"
           amount={statement.unexplained.amount}
           count={statement.unexplained.count}
           sign="+"
         />
         <Line
-          name="Received, handled by hand"
+          name="Received, marked as handled"
           amount={statement.handled.amount}
           count={statement.handled.count}
           sign="+"
         />
         <Line name="Sent elsewhere" amount={statement.other.amount} count={statement.other.count} sign="−" />
-        <Line name="Change by these transfers" amount={statement.change} strong />
+        <Line name="Net change" amount={statement.change} strong />
         <Line name="Closing balance" amount={balances?.closing ?? null} strong />
       </tbody>
     </table>
@@ -119,9 +120,9 @@ const Others = (props: { readonly statement: StatementView; readonly explorerUrl
         rows={statement.transfers}
         keyOf={({ transactionId }, index) => `${transactionId} ${index}`}
         columns={[
-          { name: "When", cell: ({ at }) => <Time at={at} /> },
+          { name: "Date", cell: ({ at }) => <Time at={at} /> },
           {
-            name: "What",
+            name: "Type",
             cell: ({ kind, note }) => (
               <>
                 {kinds[kind]}
@@ -131,6 +132,7 @@ const Others = (props: { readonly statement: StatementView; readonly explorerUrl
           },
           {
             name: "Amount",
+            class: "number",
             cell: ({ amount, direction }) => `${direction === "in" ? "+" : "−"}${usd(amount)}`
           },
           {
@@ -154,12 +156,12 @@ const Others = (props: { readonly statement: StatementView; readonly explorerUrl
   )
 }
 
-/** The forms of an export. */
+/** The formats of an export. */
 const files = [
   { label: "CSV", spoken: "as csv", query: { format: "csv" } },
   {
-    label: "CSV 1,50",
-    spoken: "in CSV 1,50, with decimal commas",
+    label: "CSV, decimal comma",
+    spoken: "in CSV, decimal comma",
     query: { format: "csv", decimal: "comma" }
   },
   { label: "JSON", spoken: "as json", query: { format: "json" } }
@@ -219,30 +221,31 @@ const ZoneForm = (props: { readonly timeZone: string; readonly reload: () => Pro
   )
 }
 
-const Held = ({ data }: { readonly data: BooksPage }) => {
+const ComparedStatement = ({ data }: { readonly data: BooksPage }) => {
   const { api } = useSession()
   const { statement } = data
   const { from, to } = statement
-  const asked = usePage<{ readonly balances: BalancesView }>(
+  const balances = usePage<{ readonly balances: BalancesView }>(
     `${api}/statement?${new URLSearchParams({ from, to })}`,
     30_000
   )
   return (
-    <Card title={`Statement, ${from} to ${to}`} action={<Check balances={asked.data?.balances} />}>
+    <Card title={`Statement, ${from} to ${to}`} action={<Check balances={balances.data?.balances} />}>
       <p class="soft">
         {data.merchant}, {isTest(statement.env) ? "test payments" : "live payments"}, in USDC. Days begin in{" "}
         {statement.timeZone}.
         {statement.until === null ? "" : ` Read from the chain up to ${exactTime(statement.until)}.`}
         {typeof statement.denyListAt !== "string"
           ? ""
-          : ` Transfers from addresses on the operator’s deny list of ${exactTime(statement.denyListAt)} wait for you.`}
+          : ` Transfers from addresses on the operator’s deny list of ${exactTime(statement.denyListAt)} need your decision.`}
       </p>
-      <Lines statement={statement} balances={asked.data?.balances} />
-      {asked.data?.balances.difference === "0.00" || asked.data === undefined ? null : (
+      <Lines statement={statement} balances={balances.data?.balances} />
+      {balances.data?.balances.difference === "0.00" || balances.data === undefined ? null : (
         <p class="hint">
-          The books have what moved since{" "}
-          {statement.keptSince === null ? "the service began to read" : exactTime(statement.keptSince)}; the
-          chain also has what moved before.
+          {statement.keptSince === null
+            ? "The books start when the service began to read the chain."
+            : `The books start on ${exactTime(statement.keptSince)}.`}{" "}
+          Earlier transfers are on the chain but not in the books.
         </p>
       )}
     </Card>
@@ -288,8 +291,8 @@ const Balanced = (props: { readonly data: BooksPage; readonly reload: () => Prom
           <Button onClick={() => print()}>Print</Button>
         </form>
       </div>
-      {/* Other figures are held against the chain anew. */}
-      <Held key={`${from} ${to} ${statement.change}`} data={data} />
+      {/* Other figures are compared with the chain again. */}
+      <ComparedStatement key={`${from} ${to} ${statement.change}`} data={data} />
       <Card title="Other transfers">
         <Others statement={statement} explorerUrl={data.explorerUrl} />
       </Card>

@@ -13,7 +13,7 @@ import { useEdits } from "./useEdits.ts"
 
 const side = 128
 
-/** The image redrawn into a square, as base64 of a PNG. */
+/** The image drawn into a square, as a PNG in base64. */
 const redrawn = async (file: File): Promise<string> => {
   const image = await createImageBitmap(file)
   const canvas = document.createElement("canvas")
@@ -89,7 +89,7 @@ export const BrandingCard = ({
           <p id="branding-logo-about" class={unreadable ? "hint bad" : "hint"}>
             {unreadable
               ? "This file cannot be read as an image."
-              : `Redrawn at ${side} by ${side} pixels and served by this service.`}
+              : `It is resized to ${side} × ${side} pixels.`}
           </p>
         </div>
         {shown === null ? null : (
@@ -112,7 +112,7 @@ export const BrandingCard = ({
           label="Support contact"
           name="support"
           value={branding.support ?? ""}
-          hint="An e-mail address or a phone number that buyers see below the payment."
+          hint="An email address, URL or text that buyers see below the payment."
         />
       </Form>
     </Card>

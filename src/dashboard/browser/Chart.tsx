@@ -1,4 +1,4 @@
-// Settled volume and count by day over one axis, with the values of the day that is pointed at or moved to by keys;
+// Settled volume and count by day on one axis, with the values of the day at the pointer or chosen with the keyboard;
 // and the same as a table.
 import { useState } from "preact/hooks"
 import type { OverviewPage } from "../api/payments/Api.ts"
@@ -10,13 +10,13 @@ const width = 760
 const left = 64
 const volumeHeight = 150
 const countHeight = 44
-const gap = 26
+const gap = 34
 const height = volumeHeight + gap + countHeight
 
 /** Only for drawing: a bar's height need not be exact. */
 const approximate = (volume: string) => Number.parseFloat(volume)
 
-/** The next round number: 1, 2 or 5 and zeros. */
+/** The next round number: 1, 2 or 5 followed by zeros. */
 const roundAbove = (value: number): number => {
   const power = 10 ** Math.floor(Math.log10(value))
   return ([1, 2, 5, 10].find((factor) => factor * power >= value) ?? 10) * power
@@ -29,7 +29,7 @@ const axisUsd = (value: number) =>
       ? `$${value / 1_000}k`
       : `$${Number(value.toPrecision(2))}`
 
-const said = (day: Day) =>
+const dayText = (day: Day) =>
   `${usd(day.volume)} in ${count(day.count)} ${day.count === 1 ? "payment" : "payments"}${
     Number.parseFloat(day.refunded) === 0 ? "" : `, ${usd(day.refunded)} refunded`
   }`
@@ -97,7 +97,12 @@ const Bars = (props: {
               </>
             )}
             {index % every === 0 ? (
-              <text class="tick" x={left + index * step + step / 2} y={height + 18} text-anchor="middle">
+              <text
+                class="tick day-name"
+                x={left + index * step + step / 2}
+                y={height + 18}
+                text-anchor="middle"
+              >
                 {dayName(day.day)}
               </text>
             ) : null}
@@ -125,12 +130,12 @@ export const Chart = ({
           <span class="soft">Settled by day ({timeZone})</span>
         ) : (
           <span>
-            <strong>{dayName(shown.day)}</strong> {said(shown)}
+            <strong>{dayName(shown.day)}</strong> {dayText(shown)}
           </span>
         )}
       </figcaption>
       <div class="chart-plot">
-        {/* What the pointer does for the eye, arrow keys do here. */}
+        {/* Arrow keys do here what the pointer does on the chart. */}
         <input
           class="chart-day"
           type="range"
@@ -138,7 +143,7 @@ export const Chart = ({
           max={last}
           value={at ?? last}
           aria-label="Day"
-          aria-valuetext={shown === undefined ? "" : `${dayName(shown.day)}: ${said(shown)}`}
+          aria-valuetext={shown === undefined ? "" : `${dayName(shown.day)}: ${dayText(shown)}`}
           onFocus={() => setAt(at ?? last)}
           onBlur={() => setAt(undefined)}
           onInput={({ currentTarget }) => setAt(Number(currentTarget.value))}

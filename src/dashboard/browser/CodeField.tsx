@@ -1,9 +1,9 @@
-// The code of an authenticator app, asked for once the service has said that it wants one.
+// The code of an authenticator app, requested once the service has required it.
 import { useContext, useRef } from "preact/hooks"
 import { Field } from "./components/Field.tsx"
 import { type Fields, FormContext } from "./components/Form.tsx"
 
-/** The fields of a form, without a code where none was given. */
+/** The fields of a form, without the code if it is empty. */
 export const withCode = ({ code = "", ...fields }: Fields) =>
   code.trim() === "" ? fields : { ...fields, code: code.trim() }
 

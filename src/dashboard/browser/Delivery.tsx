@@ -1,4 +1,4 @@
-// One delivery: every attempt with what was sent and what was answered.
+// One delivery: every attempt with its request and response.
 import { handlers } from "../../domain/roleSets.ts"
 import type { DeliveryPage } from "../api/webhooks/Api.ts"
 import { call, useAction } from "./api.ts"
@@ -103,7 +103,7 @@ export const Delivery = () => {
             <Problem error={resend.error} />
             <Card>
               <Facts inline>
-                <Fact name="Id (the same in every attempt)">
+                <Fact name="Event id">
                   <Code text={delivery.id} shown={short(delivery.id)} what="the delivery's id" />
                 </Fact>
                 {delivery.paymentId === null ? null : (
@@ -128,7 +128,7 @@ export const Delivery = () => {
                 <p class="soft">
                   {delivery.status === "cancelled"
                     ? "Not sent, because no endpoint was registered. Register an endpoint, then resend."
-                    : "None kept."}
+                    : "Attempts older than the retention period were deleted."}
                 </p>
               ) : (
                 <ol class="attempts">

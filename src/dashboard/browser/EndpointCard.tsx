@@ -1,4 +1,4 @@
-// The registered endpoint and what can be done with it.
+// The registered endpoint and its actions.
 
 import { useState } from "preact/hooks"
 import { developers } from "../../domain/roleSets.ts"
@@ -133,7 +133,7 @@ export const EndpointCard = (props: {
           onClose={close}
         >
           <p>
-            <strong>The old secret stops verifying immediately</strong>; waiting deliveries are signed with
+            <strong>The old secret stops verifying immediately</strong>; pending deliveries are signed with
             the new one.
           </p>
         </Confirm>
@@ -150,8 +150,9 @@ export const EndpointCard = (props: {
           onClose={close}
         >
           <p>
-            The service cancels pending deliveries and sends no settlement events until you register another
-            endpoint.
+            Pending deliveries are cancelled, and no settlement events are sent until you register another
+            endpoint. If you do so within a day, the cancelled deliveries go there. You can send the events of
+            other payments later under Webhooks.
           </p>
         </Confirm>
       ) : null}

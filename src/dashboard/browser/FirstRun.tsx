@@ -1,4 +1,4 @@
-// The first steps on test: each is ticked as it is done, and once all are the list is gone.
+// The first steps on test. Each is ticked when it is done; the list disappears once all are.
 
 import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
@@ -69,12 +69,13 @@ const Steps = ({ data, reload }: { readonly data: FirstRunPage; readonly reload:
                 </Button>
               </div>
             ) : null}
-            {key === undefined ? null : <p class="hint">We show the key only once: copy the command now.</p>}
+            {key === undefined ? null : <p class="hint">The key is shown only once: copy the command now.</p>}
             <Problem error={create.error} />
           </Step>
           <Step done={data.hasEndpoint} title="Register a webhook endpoint">
             <p>
-              <a href={href("webhooks")}>Register it</a>, and forward its deliveries to your machine:
+              <a href={href("webhooks")}>Register your server’s URL</a>. While you develop, forward events to
+              your machine as well; this works even without a registered endpoint:
             </p>
             <CodeBlock text={listen} what="the listen command" />
           </Step>
@@ -87,7 +88,7 @@ const Steps = ({ data, reload }: { readonly data: FirstRunPage; readonly reload:
               >
                 Open the playground
               </a>{" "}
-              with your publishable key; a test wallet pays in the page.
+              with your publishable key, and pay with a wallet that holds test USDC.
             </p>
           </Step>
           <Step done={data.paid} title="See the first payment settle">

@@ -1,4 +1,4 @@
-// API keys: made, rotated and revoked; each shown once.
+// API keys: created, rotated and revoked. Each is shown once.
 import { useState } from "preact/hooks"
 import { developers, owners } from "../../domain/roleSets.ts"
 import type { IssuedKeyView, KeysPage, KeyView } from "../api/keys/Api.ts"
@@ -213,7 +213,7 @@ export const Keys = () => {
         >
           <p>
             You get a new key of the same kind. <strong>The old key stops working immediately</strong>:
-            whatever still uses it is refused until you put the new one in its place.
+            requests with the old key fail until you deploy the new key.
           </p>
         </Confirm>
       ) : null}

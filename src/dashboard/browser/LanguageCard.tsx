@@ -1,4 +1,4 @@
-// The person's language.
+// The user's language.
 import { call, useAction } from "./api.ts"
 import { Card } from "./components/Card.tsx"
 import { type Fields, Form } from "./components/Form.tsx"
@@ -36,8 +36,8 @@ export const LanguageCard = () => {
             ))}
           </select>
           <p id="locale-about" class="hint">
-            We write to you in this language, and show dates and numbers in its format. The dashboard itself
-            is in English.
+            The service writes to you in this language. Dates and numbers have its format. The dashboard
+            itself is in English.
           </p>
         </div>
       </Form>

@@ -5,7 +5,7 @@ import { useEffect, useState } from "preact/hooks"
 import type { Env } from "../../domain/Chain.ts"
 import { envs, faucetNetwork, isTest, networks } from "../../domain/networks.ts"
 import type { SessionView } from "../api/accounts/Api.ts"
-import { mostOpen } from "../api/alerts/mostOpen.ts"
+import { maxOpen } from "../api/alerts/maxOpen.ts"
 import { call, useAction } from "./api.ts"
 import { useOpenAlerts } from "./badge.ts"
 import { Icon } from "./Icon.tsx"
@@ -97,7 +97,7 @@ export const Layout = (props: {
   const { session, place, refresh } = useSession()
   const isOpen = useIsOpen()
   const openAlerts = useOpenAlerts()
-  const counted = openAlerts < mostOpen ? `${openAlerts}` : `${mostOpen}+`
+  const counted = openAlerts < maxOpen ? `${openAlerts}` : `${maxOpen}+`
   const [menu, setMenu] = useState(false)
   const title = pages[place.page]?.title ?? "Not found"
   const signOut = useAction(async () => {
@@ -160,7 +160,7 @@ export const Layout = (props: {
           </button>
           <a class="button quiet" href="/docs" target="_blank" rel="noreferrer">
             <Icon name="external" />
-            <span>API reference</span>
+            <span>Documentation</span>
           </a>
         </section>
       </div>
@@ -169,9 +169,9 @@ export const Layout = (props: {
           <aside class="notice gated" aria-label="Live payments">
             <Icon name="warning" />
             <span>
-              <strong>Live payments are not open yet.</strong> The checkout requests no payments on{" "}
-              {networks[place.env].name}, and nothing settles there. Use{" "}
-              <a href={hrefOf({ ...place, env: faucetNetwork.env }, "")}>Test</a> until then.
+              <strong>Live payments are closed.</strong> The checkout requests no new payments on{" "}
+              {networks[place.env].name}. Use{" "}
+              <a href={hrefOf({ ...place, env: faucetNetwork.env }, "")}>Test</a> in the meantime.
             </span>
           </aside>
         )}

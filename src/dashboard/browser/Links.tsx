@@ -1,4 +1,4 @@
-// Payment links: made, handed out, closed.
+// Payment links: created, shared, closed.
 
 import { useState } from "preact/hooks"
 import { handlers } from "../../domain/roleSets.ts"
@@ -28,7 +28,7 @@ import { withOlder } from "./withOlder.ts"
 const amountOf = ({ amount, maxAmount = "", minAmount = "" }: LinkView) =>
   amount === undefined ? `${usd(minAmount)} to ${usd(maxAmount)}` : usd(amount)
 
-/** The counter that the link runs. */
+/** The counter for this link. */
 const counterOf = ({ id, url }: LinkView) => new URL(`/counter#link=${id}`, url).href
 
 const tones = { open: "good", paid: "info", expired: "neutral", closed: "neutral" } as const
@@ -37,7 +37,7 @@ const words = { open: "Open", paid: "Paid", expired: "Expired", closed: "Closed"
 const Actions = ({ one, onClose }: { readonly one: LinkView; readonly onClose: () => void }) => (
   <span class="row-actions">
     <Copy text={one.url} what={`the link for ${one.description}`} />
-    <External href={one.posterUrl}>QR code</External>
+    <External href={one.posterUrl}>Poster</External>
     {one.amount === undefined ? <External href={counterOf(one)}>Counter</External> : null}
     {one.state === "open" ? (
       <May roles={handlers}>
@@ -100,7 +100,7 @@ export const Links = () => {
             const last = links.at(-1)
             return last === undefined ? (
               <Empty icon="external" title="No payment links">
-                <p>Anyone with the link can pay: send it, print its QR code, or run a counter with it.</p>
+                <p>Anyone with the link can pay: send it, print its poster, or run a counter with it.</p>
               </Empty>
             ) : (
               <>
@@ -187,8 +187,8 @@ export const Links = () => {
           onClose={() => setClosing(undefined)}
         >
           <p>
-            The link accepts no new payments, except from visitors of the last five minutes. Open payments
-            continue. You cannot undo this.
+            The link accepts no new payments, except from buyers who opened it within the last five minutes.
+            Open payments continue. You cannot undo this.
           </p>
         </Confirm>
       )}

@@ -1,9 +1,9 @@
-// Shows its children only to some roles.
+// Shows its children only to certain roles.
 import type { ComponentChildren } from "preact"
 import type { Role } from "../../domain/Role.ts"
 import { useMay } from "./roles.ts"
 
-/** Its children, for members who have one of the roles; in live one of `live`. */
+/** Shows its children to members with one of the roles; in live with one of `live`. */
 export const May = (props: {
   readonly roles: ReadonlyArray<Role>
   readonly live?: ReadonlyArray<Role>

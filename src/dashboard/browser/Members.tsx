@@ -73,7 +73,7 @@ export const Members = ({ data, reload }: Part) => {
   })
   const withdraw = useAction(async (id: string) => {
     await call("DELETE", `${api}/members/invitations/${id}`)
-    toast("Withdrawn: its link opens nothing any more")
+    toast("Invitation withdrawn. Its link no longer works.")
     await reload()
   })
   const remove = useAction(async (id: string) => {
@@ -160,7 +160,7 @@ export const Members = ({ data, reload }: Part) => {
       {isOwner ? (
         <Form submit="Invite" action={invite}>
           <Field
-            label="Invite by e-mail"
+            label="Invite by email"
             name="email"
             type="email"
             required

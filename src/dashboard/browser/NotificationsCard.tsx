@@ -36,7 +36,9 @@ const Emails = ({ data, reload }: Part) => {
   return (
     <Card title="Email notifications">
       {data.hasMail ? null : (
-        <p class="hint">This service has no mail server, so it sends no email. It stores your choice.</p>
+        <p class="hint">
+          No mail server is configured, so the service sends no email. It stores your choice.
+        </p>
       )}
       <Form submit="Save" action={save}>
         <Choices legend="Alerts">
@@ -45,7 +47,11 @@ const Emails = ({ data, reload }: Part) => {
           {radio("none", "None")}
         </Choices>
         <Check name="weekly" defaultChecked={data.choice.weekly} label="Weekly summary, on Mondays" />
-        <p class="hint">We always email you about changes to addresses, keys and members.</p>
+        <p class="hint">
+          {data.hasMail
+            ? "You always get an email about changes to addresses, full-access keys and members."
+            : "Changes to addresses, keys and members are in the audit log."}
+        </p>
       </Form>
     </Card>
   )
@@ -57,12 +63,12 @@ const Hooks = ({ data, reload }: Part) => {
   const [adding, setAdding] = useState(false)
   const [secret, setSecret] = useState<string>()
   const add = useAction(async ({ shape, url = "" }: Fields) => {
-    const made = await call<NewAlertHook>("POST", `${api}/notification-preferences/hooks`, {
+    const hook = await call<NewAlertHook>("POST", `${api}/notification-preferences/hooks`, {
       shape,
       url: url.trim()
     })
     setAdding(false)
-    if (made.secret !== null) setSecret(made.secret)
+    if (hook.secret !== null) setSecret(hook.secret)
     await reload()
   }, adding)
   const remove = useAction(async (id: string) => {
@@ -130,14 +136,14 @@ const Hooks = ({ data, reload }: Part) => {
                 about="Signed like webhook deliveries, with a separate secret."
               />
             </Choices>
-            <Field label="Address" name="url" required mono placeholder="https://…" />
+            <Field label="URL" name="url" required mono placeholder="https://…" />
           </Form>
         </Dialog>
       ) : null}
       {secret === undefined ? null : (
         <ShownOnce key="secret" title="Store this secret now" onClose={() => setSecret(undefined)}>
           <p>
-            We sign alert webhooks with it. It is <strong>shown only once</strong>.
+            The service signs alert webhooks with it. It is <strong>shown only once</strong>.
           </p>
           <Secret value={secret} what="the secret" />
         </ShownOnce>

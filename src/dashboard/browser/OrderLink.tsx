@@ -1,6 +1,6 @@
-// The page of an order, to be followed where a browser may.
+// The page of an order, as a link if a browser may follow it.
 
-/** The merchant's server has named it: nothing but the web's own schemes is a link. */
+/** The URL comes from the merchant's server, so only the web's own schemes become a link. */
 const isFollowable = (text: string): boolean => {
   const url = URL.parse(text)
   return url !== null && (url.protocol === "https:" || url.protocol === "http:") && url.username === ""

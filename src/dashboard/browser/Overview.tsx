@@ -1,6 +1,6 @@
-// A period at a glance: what settled and how, and what waits.
+// A period at a glance: settled, refunded, failed and pending payments.
 import type { OverviewPage } from "../api/payments/Api.ts"
-import { mostPending } from "../api/payments/mostPending.ts"
+import { maxPending } from "../api/payments/maxPending.ts"
 import { useOpenAlerts } from "./badge.ts"
 import { Chart } from "./Chart.tsx"
 import { Card } from "./components/Card.tsx"
@@ -41,7 +41,7 @@ const dayBefore = (day: string, days: number) =>
 
 const ranges = [7, 30, 90] as const
 
-/** 7, 30 or 90 days up to today, or a chosen period; the address contains it. */
+/** 7, 30 or 90 days up to today, or a chosen period, which the URL contains. */
 const Range = ({ data }: { readonly data: OverviewPage }) => {
   const href = useHref()
   const { from, to } = data.period
@@ -120,19 +120,19 @@ const Figures = ({ data }: { readonly data: OverviewPage }) => {
         {...(webhooks.failed === 0 ? {} : { tone: "warn" as const })}
       />
       <Figure
-        label="Pending"
+        label="In progress"
         value={count(data.pending - data.incomplete)}
         note={
-          data.pending < mostPending
-            ? `and ${count(data.incomplete)} incomplete`
-            : `and ${count(data.incomplete)} incomplete, of the newest ${count(mostPending)}`
+          data.pending < maxPending
+            ? `and ${count(data.incomplete)} not started`
+            : `and ${count(data.incomplete)} not started, of the newest ${count(maxPending)}`
         }
         href={href("payments", undefined, { status: "pending" })}
       />
       <Figure
         label="Failed"
         value={count(data.failed)}
-        note="never paid"
+        note="not settled in time"
         href={href("payments", undefined, { status: "failed" })}
       />
       <Figure
@@ -149,13 +149,13 @@ const Figures = ({ data }: { readonly data: OverviewPage }) => {
 export const Overview = () => {
   const href = useHref()
   const { place } = useSession()
-  const asked = new URLSearchParams(
+  const query = new URLSearchParams(
     ["from", "to"].flatMap((name) => {
       const value = place.query.get(name) ?? ""
       return value === "" ? [] : [[name, value]]
     })
   ).toString()
-  const page = useMerchantPage<OverviewPage>(`/overview${asked === "" ? "" : `?${asked}`}`, {
+  const page = useMerchantPage<OverviewPage>(`/overview${query === "" ? "" : `?${query}`}`, {
     everyMillis: 5_000,
     follows: true
   })

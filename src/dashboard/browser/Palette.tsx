@@ -1,4 +1,4 @@
-// The command palette: pages, and payments that match the text. Control or Command and K opens it.
+// The command palette: pages, and payments that match the text. Control+K or Command+K opens it.
 import { useId, useState } from "preact/hooks"
 import { Dialog } from "./components/Dialog.tsx"
 import { Icon, type IconName } from "./Icon.tsx"
@@ -87,7 +87,7 @@ const Choices = ({ onClose }: { readonly onClose: () => void }) => {
   )
 }
 
-/** Also the keys of rows and of the search, which are the same on every page. */
+/** Also handles the keys of rows and of the search, which are the same on every page. */
 export const Palette = () => {
   const [open, setOpen] = useState<"choices" | "keys">()
   const close = () => setOpen(undefined)

@@ -1,4 +1,4 @@
-// Asks for the password before a change of where money goes or of who may change it.
+// Requests the password before a change of where money goes or of who may change it.
 import { useEffect, useState } from "preact/hooks"
 import { call, useAction } from "./api.ts"
 import { CodeField, withCode } from "./CodeField.tsx"
@@ -41,8 +41,11 @@ export const PasswordPrompt = () => {
         besideError={byPasskey.error}
       >
         <p>
-          This change affects where money goes or who may change that. You can make such changes for five
-          minutes, and we email every member about them.
+          This change affects where money goes or who may change that. Once confirmed, you can make such
+          changes for five minutes. The audit log records every change.
+          {document.documentElement.dataset["mail"] === "on"
+            ? " All members get an email about changes to addresses, full-access keys and members."
+            : ""}
         </p>
         <Field label="Password" name="password" type="password" required autoComplete="current-password" />
         <CodeField />

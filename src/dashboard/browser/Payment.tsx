@@ -1,4 +1,4 @@
-// One payment: what it is, what happened to it, and its JSON.
+// One payment: its facts, its history, and its JSON.
 import type { PaymentDetail } from "../api/payments/Api.ts"
 import { Back } from "./components/Back.tsx"
 import { Badge } from "./components/Badge.tsx"
@@ -72,7 +72,7 @@ const Details = ({
                   <Time at={payment.settledAt} exact />
                 </Fact>
               )}
-              <Fact name="Receiver">{address(receiver, "the receiver")}</Fact>
+              <Fact name="Receiving address">{address(receiver, "the receiving address")}</Fact>
               {payment.payerAddress === undefined ? null : (
                 <Fact name={payment.payerType === "agent" ? "Agent" : "Buyer"}>
                   {address(payment.payerAddress, "the payer's address")}

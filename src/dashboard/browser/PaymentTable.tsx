@@ -1,4 +1,4 @@
-// Payments in rows; on a phone each is two lines.
+// Payments in rows; on a phone each takes two lines.
 import type { PaymentsPage } from "../api/payments/Api.ts"
 import { Table } from "./components/Table.tsx"
 import { Time } from "./components/Time.tsx"
@@ -6,13 +6,13 @@ import { short, usd } from "./format.ts"
 import { StatusBadge } from "./StatusBadge.tsx"
 import { useHref } from "./session.ts"
 
-/** Which way the rows are sorted, and where another one is. */
+/** The current sort order, and the link to another one. */
 interface Sorting {
   readonly sort: string
   readonly to: (sort: string) => string
 }
 
-/** The falling one is the first to be chosen. */
+/** The descending order is chosen first. */
 const sortedBy = (sorting: Sorting | undefined, falling: string, rising: string) => {
   if (sorting === undefined) return {}
   const { sort, to } = sorting

@@ -1,4 +1,4 @@
-// Payments: found by what is typed, by status and days, sorted; the address says it all.
+// Payments, filtered by search text, status and days, and sorted. The URL contains the whole query.
 import type { PaymentsPage } from "../api/payments/Api.ts"
 import { Button } from "./components/Button.tsx"
 import { Card } from "./components/Card.tsx"
@@ -14,8 +14,8 @@ import { useMerchantPage } from "./useMerchantPage.ts"
 const statuses = [
   ["", "All", ""],
   ["settled", "Settled", ""],
-  ["pending", "Pending", "Announced, reported or signed; waiting for the chain"],
-  ["incomplete", "Incomplete", "Opened; nothing sent yet"],
+  ["pending", "In progress", "A wallet has announced, signed or sent it"],
+  ["incomplete", "Not started", "Opened; no wallet has announced it"],
   ["failed", "Failed", ""]
 ] as const
 
@@ -48,7 +48,7 @@ export const Payments = () => {
   const href = useHref()
   const { place } = useSession()
   const read = (name: string) => place.query.get(name) ?? ""
-  const asked: Query = {
+  const current: Query = {
     status: read("status"),
     search: read("search"),
     from: read("from"),
@@ -56,13 +56,13 @@ export const Payments = () => {
     sort: read("sort"),
     startingAfter: read("startingAfter")
   }
-  // Any change begins at the first page again.
+  // Any change starts again at the first page.
   const to = (change: Partial<Query>) =>
-    href("payments", undefined, { ...asked, startingAfter: "", ...change })
-  const query = new URLSearchParams(Object.entries(asked).filter(([, value]) => value !== "")).toString()
+    href("payments", undefined, { ...current, startingAfter: "", ...change })
+  const query = new URLSearchParams(Object.entries(current).filter(([, value]) => value !== "")).toString()
   const page = useMerchantPage<PaymentsPage>(`/payments${query === "" ? "" : `?${query}`}`, { follows: true })
   const last = page.data?.payments.at(-1)?.id
-  const { status, search, from, to: until, sort } = asked
+  const { status, search, from, to: until, sort } = current
   const isFiltered = [status, search, from, until].some((one) => one !== "")
   return (
     <>
@@ -134,7 +134,7 @@ export const Payments = () => {
         </Loaded>
       </Card>
       <nav class="paging" aria-label="Pages of payments">
-        {asked.startingAfter === "" ? null : (
+        {current.startingAfter === "" ? null : (
           <a class="button plain" href={to({})}>
             First page
           </a>

@@ -42,7 +42,7 @@ export const ProfileCard = ({
   const of = (field: string) => save.error?.of(field)
   return (
     <Card title="Profile">
-      <Form submit="Save profile" action={save} primary form={form} onInput={edits.onInput}>
+      <Form submit="Save profile" action={save} form={form} onInput={edits.onInput}>
         <Field
           label="Name"
           name="name"

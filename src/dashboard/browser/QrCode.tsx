@@ -1,4 +1,4 @@
-// A text as a QR code: dark modules on white whatever the theme, or phones would not read it.
+// A text as a QR code: dark modules on white in any theme, because phones need it to read the code.
 import { encode } from "uqr"
 
 export const QrCode = ({ text, label }: { readonly text: string; readonly label: string }) => {

@@ -1,4 +1,4 @@
-// The merchant's receiving address, and its waiting change.
+// The merchant's receiving address, and its pending change.
 
 import { useState } from "preact/hooks"
 import { isTest } from "../../domain/networks.ts"
@@ -60,7 +60,7 @@ export const ReceiverCard = ({
     await reload()
   })
   const waiting = data.receiverChange
-  // With its checksum before anything is asked: that is what people compare.
+  // Shows the checksummed address before confirmation, because people compare that.
   const check = useAction(async (typed: string) => {
     setNext(
       (await call<CheckedAddress>("POST", `${api}/receiver/check`, { receiver: typed.trim() })).receiver
@@ -86,7 +86,7 @@ export const ReceiverCard = ({
             to <span class="mono break">{waiting.address}</span>
           </p>
           <p class="soft">
-            {waiting.requestedBy} asked for it on <Time at={waiting.requestedAt} />. Owners and developers can
+            {waiting.requestedBy} requested it on <Time at={waiting.requestedAt} />. Owners and developers can
             withdraw it.
           </p>
           <Problem error={withdraw.error} />
@@ -112,7 +112,7 @@ export const ReceiverCard = ({
           />
         </Form>
       ) : (
-        <p class="soft">Owners change it.</p>
+        <p class="soft">Only owners can change it.</p>
       )}
       {next !== undefined && proof !== undefined ? (
         <Dialog key="taken" title="This address is in use" onClose={close}>
@@ -140,7 +140,7 @@ export const ReceiverCard = ({
       {next === undefined || proof !== undefined ? null : (
         <Confirm
           key="receiver"
-          title={`Change where ${place.env} money goes?`}
+          title={`Change the ${place.env} receiving address?`}
           action="Change address"
           busy={change.busy}
           error={change.error}

@@ -20,7 +20,7 @@ export const RefundForm = (props: {
 }) => {
   const { api } = useSession()
   const [exceeds, setExceeds] = useState(false)
-  const asked = useRef<{ readonly terms: string; readonly id: string | undefined }>(undefined)
+  const lastRequest = useRef<{ readonly terms: string; readonly id: string | undefined }>(undefined)
   const create = useAction(async (fields: Fields) => {
     const { amount = "", recipient = "", reason = "" } = fields
     const terms = {
@@ -31,9 +31,9 @@ export const RefundForm = (props: {
       ...(fields["beyondPaid"] === "on" ? { beyondPaid: true } : {})
     }
     const text = JSON.stringify(terms)
-    // The same once more, where no answer came, is the same refund. Plain http has no `randomUUID`.
-    if (asked.current?.terms !== text) asked.current = { terms: text, id: crypto.randomUUID?.() }
-    const { id } = asked.current
+    // Without a response, sending the same terms again is the same refund. Plain http has no `randomUUID`.
+    if (lastRequest.current?.terms !== text) lastRequest.current = { terms: text, id: crypto.randomUUID?.() }
+    const { id } = lastRequest.current
     const answer = await call<{ readonly refund: RefundView }>("POST", `${api}/refunds`, {
       ...terms,
       ...(id === undefined ? {} : { id })
@@ -48,8 +48,8 @@ export const RefundForm = (props: {
     <Dialog title="Refund" onClose={props.onClose}>
       <Form submit="Continue" action={create} onCancel={props.onClose}>
         <p class="soft">
-          You send the USDC from your own wallet. The refund counts when the chain shows the transfer. The
-          payment stays settled.
+          You send the USDC from your own wallet. The refund is proven once the service has verified the
+          transfer. The payment stays settled.
         </p>
         <Field
           label="Amount in USD"

@@ -1,4 +1,4 @@
-// The refunds of a payment or of an incoming transfer, and the way to another one.
+// The refunds of a payment or of an incoming transfer, and the form for another refund.
 import { useState } from "preact/hooks"
 import { supporters } from "../../domain/roleSets.ts"
 import type { RefundView } from "../../payments/refunds/Api.ts"
@@ -134,7 +134,9 @@ export const Refunds = (props: {
           onConfirm={() => void cancel.run(cancelling)}
           onClose={() => setCancelling(undefined)}
         >
-          <p>A transfer that you have sent already is not undone by it; record it as a new refund then.</p>
+          <p>
+            Cancelling does not return money that you already sent. If you sent it, record it as a new refund.
+          </p>
         </Confirm>
       )}
     </Card>

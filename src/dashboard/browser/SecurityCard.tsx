@@ -116,7 +116,7 @@ const Authenticator = ({ data, reload }: Part) => {
       {data.hasAuthenticator ? (
         <>
           <p>
-            <Badge tone="good">On</Badge> Your password is asked for together with a code.
+            <Badge tone="good">On</Badge> You sign in with your password and a code.
           </p>
           <p class={data.recoveryCodesLeft < 3 ? "hint bad" : "hint"}>
             {data.recoveryCodesLeft} of 10 recovery codes left.
@@ -132,7 +132,7 @@ const Authenticator = ({ data, reload }: Part) => {
         </>
       ) : (
         <>
-          <p class="soft">An app on your phone shows a code that is asked for beside the password.</p>
+          <p class="soft">An app on your phone generates codes that you enter with your password.</p>
           <div class="actions start">
             <Button busy={begin.busy} onClick={() => void begin.run()}>
               Set up

@@ -1,5 +1,5 @@
-// Three ways to send a refund that was created: a wallet of this browser, a phone's wallet by its QR code, or a
-// transaction that was sent elsewhere. However it is sent, the service finds it.
+// Three ways to send a refund that was created: a wallet in this browser, a phone's wallet by QR code, or a
+// transaction that was sent elsewhere. The service finds the transfer in each case.
 import { useEffect, useState } from "preact/hooks"
 import { discoverWallets, type Wallet, WalletError } from "../../checkout/component/wallets.ts"
 import type { RefundView } from "../../payments/refunds/Api.ts"
@@ -16,7 +16,7 @@ import { short, usd } from "./format.ts"
 import { QrCode } from "./QrCode.tsx"
 import { StatusBadge } from "./StatusBadge.tsx"
 import { sendUsdc } from "./sendUsdc.ts"
-import { askedAlone, sentRefund } from "./sentRefund.ts"
+import { oneRequestAtATime, sentRefund } from "./sentRefund.ts"
 import { useSession } from "./session.ts"
 
 const walletWords = (error: unknown, from: string): string => {
@@ -35,11 +35,11 @@ const walletWords = (error: unknown, from: string): string => {
     case "funds":
       return "The account does not have enough USDC, or no ETH for the network fee. Nothing was sent."
     default:
-      return "We do not know whether the wallet sent the transfer. Check the wallet before you try again: if it did, the refund completes automatically."
+      return "The wallet may have sent the transfer. Check the wallet before you try again: if it did, the refund completes automatically."
   }
 }
 
-const askedWords =
+const pendingRequestWords =
   "A wallet already has the request for this refund. Approve or reject it there, because a second transfer is a second refund. If the wallet no longer shows the request, reload the page."
 
 const useWallets = () => {
@@ -61,8 +61,8 @@ const Ways = (props: {
   const [sent, setSent] = useState(() => sentRefund.get(refund.id))
   const report = useAction(async (transactionId: string) => {
     await call("POST", `${api}/refunds/${refund.id}/transaction`, { transactionId }).catch((error) => {
-      const isKept = sentRefund.get(refund.id) === transactionId
-      if (isKept && error instanceof ApiError && error.code === "REFUND_NOT_PROVEN")
+      const isStored = sentRefund.get(refund.id) === transactionId
+      if (isStored && error instanceof ApiError && error.code === "REFUND_NOT_PROVEN")
         sentRefund.forget(refund.id)
       throw error
     })
@@ -74,7 +74,7 @@ const Ways = (props: {
   }, [isKnown, refund.id])
   useEffect(() => {
     if (sent !== undefined && !isKnown) void report.run(sent)
-    // Once, when it is opened.
+    // Only once, when the dialog opens.
   }, [])
   const ask = async (wallet: Wallet) => {
     // Another tab may have sent it in the meantime.
@@ -85,8 +85,8 @@ const Ways = (props: {
     }
     // It may have been sent elsewhere or cancelled since this page was loaded.
     const now = await call<RefundPage>("GET", `${api}/refunds/${refund.id}`).catch((error) => {
-      if (!(error instanceof ApiError && error.code === "OFFLINE")) throw error
-      setWalletError("The service is not responding, so nothing was sent to the wallet. Try again.")
+      if (!(error instanceof ApiError && error.status === 0)) throw error
+      setWalletError("The service could not be reached, so nothing was sent to the wallet. Try again.")
     })
     if (now === undefined) return
     if (!now.received || now.refund.status !== "pending" || now.refund.transactionId !== undefined)
@@ -106,7 +106,7 @@ const Ways = (props: {
   }
   const send = useAction(async (wallet: Wallet) => {
     setWalletError(undefined)
-    if (!(await askedAlone(refund.id, () => ask(wallet)))) setWalletError(askedWords)
+    if (!(await oneRequestAtATime(refund.id, () => ask(wallet)))) setWalletError(pendingRequestWords)
   })
   // Unless the service has rejected that transaction, another transfer may be a second refund.
   const maySend = sent === undefined || report.error?.code === "REFUND_NOT_PROVEN"
@@ -119,7 +119,7 @@ const Ways = (props: {
         <Fact name="To">
           <Code text={refund.recipient} what="the recipient" />
         </Fact>
-        <Fact name="Exactly">
+        <Fact name="Exact amount">
           <Code text={refund.amount} shown={`${refund.amount} USDC`} what="the amount" />
         </Fact>
       </Facts>
@@ -145,7 +145,9 @@ const Ways = (props: {
             {refund.uri === undefined ? null : (
               <figure class="qr-figure">
                 <QrCode text={refund.uri} label={`QR code that sends ${refund.amount} USDC`} />
-                <figcaption class="hint">Scan it with the phone wallet that holds the address.</figcaption>
+                <figcaption class="hint">
+                  Scan it with the wallet app that has your receiving address.
+                </figcaption>
               </figure>
             )}
             <Form
@@ -160,7 +162,7 @@ const Ways = (props: {
                 required
                 value={sent ?? ""}
                 placeholder="0x…"
-                hint="If you sent the refund with another wallet. Without the hash, we also find the transfer within seconds."
+                hint="If you sent the refund with another wallet. The service also finds the transfer within seconds without the hash."
               />
             </Form>
           </div>

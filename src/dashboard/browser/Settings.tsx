@@ -1,11 +1,11 @@
-// Settings of the merchant, its members and the user's own account, in sections that a link can point to.
+// Settings of the merchant, its members and the user's own account, in sections with anchors.
 import type { ComponentChildren } from "preact"
 import { useLayoutEffect } from "preact/hooks"
 import { owners } from "../../domain/roleSets.ts"
 import type { SettingsPage } from "../api/settings/Api.ts"
 import { AccountCard } from "./AccountCard.tsx"
+import { AuditLogCard } from "./AuditLogCard.tsx"
 import { BrandingCard } from "./BrandingCard.tsx"
-import { ChangeLog } from "./ChangeLog.tsx"
 import { CardLevel } from "./components/Card.tsx"
 import { Loaded } from "./components/Loaded.tsx"
 import { LanguageCard } from "./LanguageCard.tsx"
@@ -62,7 +62,7 @@ const sections: Readonly<
     cards: (part) => (
       <>
         <Members {...part} />
-        <ChangeLog />
+        <AuditLogCard />
       </>
     )
   },
@@ -82,7 +82,7 @@ const sections: Readonly<
 const Sections = (part: Part) => {
   const isOwner = useMay()(owners)
   const shown = Object.entries(sections).filter(([, { owner }]) => owner === undefined || isOwner)
-  // The browser looked for the anchor before the page had it.
+  // The browser looked for the anchor before the page was rendered.
   useLayoutEffect(() => {
     if (location.hash !== "") document.getElementById(location.hash.slice(1))?.scrollIntoView()
   }, [])

@@ -1,4 +1,5 @@
-// How certain a payment's block must be before the payment settles, by amount. A merchant may be stricter.
+// The certainty that a payment's block needs before the payment settles, by amount. A merchant may require more than
+// the operator.
 import { owners } from "../../domain/roleSets.ts"
 import type { SettlementLevelList } from "../../merchants/settlementLevels/Api.ts"
 import { call, useAction } from "./api.ts"
@@ -16,7 +17,7 @@ type Level = SettlementLevelList["levels"][number]
 
 const waitOf = ({ finality, seconds }: Level): string =>
   finality === "included" || finality === "confirmed"
-    ? "at once"
+    ? "within seconds"
     : `in about ${Math.round(seconds / 60)} minutes, once the block is ${finality}`
 
 const LevelForm = ({ levels, reload }: SettlementLevelList & { readonly reload: () => Promise<void> }) => {
@@ -41,10 +42,10 @@ const LevelForm = ({ levels, reload }: SettlementLevelList & { readonly reload: 
       {limited.map((level) => (
         <Field
           key={level.finality}
-          label={`Settle ${waitOf(level)}: up to`}
+          label={`Settle ${waitOf(level)}, up to`}
           name={level.finality}
           value={level.upTo ?? ""}
-          hint={`In USD, at most ${usd(level.operatorUpTo ?? "")}. Leave it empty for that.`}
+          hint={`In USD, at most ${usd(level.operatorUpTo ?? "")}. Leave empty to use this limit.`}
         />
       ))}
       <p class="hint">Larger amounts settle {levels.slice(-1).map(waitOf)}.</p>

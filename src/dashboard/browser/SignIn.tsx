@@ -1,4 +1,4 @@
-// Signing in: by a passkey, or by the password and, where the account has an app, its code.
+// Signing in with a passkey, or with the password and, if the account has an app, its code.
 import { useState } from "preact/hooks"
 import type { SessionView } from "../api/accounts/Api.ts"
 import { call, useAction } from "./api.ts"
@@ -6,10 +6,10 @@ import { CodeField, withCode } from "./CodeField.tsx"
 import { Button } from "./components/Button.tsx"
 import { Field } from "./components/Field.tsx"
 import { type Fields, Form } from "./components/Form.tsx"
-import { Door } from "./Door.tsx"
 import { hasPasskeys, signByPasskey } from "./passkey.ts"
+import { SignedOutLayout } from "./SignedOutLayout.tsx"
 
-/** Asks for a link to a new password; the answer is the same for every address. */
+/** Requests a password reset link. The response is the same for every address. */
 const Forgotten = ({ onBack }: { readonly onBack: () => void }) => {
   const [sent, setSent] = useState(false)
   const ask = useAction(async ({ email }: Fields) => {
@@ -17,18 +17,20 @@ const Forgotten = ({ onBack }: { readonly onBack: () => void }) => {
     setSent(true)
   })
   return (
-    <Door title="Forgotten password">
+    <SignedOutLayout title="Forgotten password">
       {sent ? (
-        <p role="status">If the address has an account, we sent a link to it. The link works for an hour.</p>
+        <p role="status">
+          If the address has an account, a link is on its way to it. The link works for an hour.
+        </p>
       ) : (
         <Form submit="Send a link" action={ask} primary>
-          <Field label="E-mail" name="email" type="email" required autoComplete="username" />
+          <Field label="Email" name="email" type="email" required autoComplete="username" />
         </Form>
       )}
       <Button kind="quiet" onClick={onBack}>
         Back to sign-in
       </Button>
-    </Door>
+    </SignedOutLayout>
   )
 }
 
@@ -42,7 +44,7 @@ export const SignIn = ({ onSignedIn }: { readonly onSignedIn: (session: SessionV
   })
   if (forgotten) return <Forgotten onBack={() => setForgotten(false)} />
   return (
-    <Door title="Sign in">
+    <SignedOutLayout title="Sign in">
       <Form
         submit="Sign in"
         action={signIn}
@@ -56,7 +58,7 @@ export const SignIn = ({ onSignedIn }: { readonly onSignedIn: (session: SessionV
           ) : null
         }
       >
-        <Field label="E-mail" name="email" type="email" required autoComplete="username" />
+        <Field label="Email" name="email" type="email" required autoComplete="username" />
         <Field label="Password" name="password" type="password" required autoComplete="current-password" />
         <CodeField />
       </Form>
@@ -72,6 +74,6 @@ export const SignIn = ({ onSignedIn }: { readonly onSignedIn: (session: SessionV
       ) : (
         <p class="hint">No account? Ask the operator for an invitation.</p>
       )}
-    </Door>
+    </SignedOutLayout>
   )
 }

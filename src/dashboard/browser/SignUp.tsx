@@ -1,4 +1,4 @@
-// Signing up: a person and their merchant, then the merchant's first keys, once.
+// Signing up: creates a user and their merchant, then shows the merchant's first keys once.
 import { useState } from "preact/hooks"
 import type { SessionView, SignedUp } from "../api/accounts/Api.ts"
 import { call, useAction } from "./api.ts"
@@ -6,10 +6,10 @@ import { Button } from "./components/Button.tsx"
 import { Secret } from "./components/Copy.tsx"
 import { Field } from "./components/Field.tsx"
 import { type Fields, Form } from "./components/Form.tsx"
-import { Door } from "./Door.tsx"
+import { SignedOutLayout } from "./SignedOutLayout.tsx"
 
 const FirstKeys = ({ signedUp, onDone }: { readonly signedUp: SignedUp; readonly onDone: () => void }) => (
-  <Door title="Your first keys">
+  <SignedOutLayout title="Your first keys">
     <div class="stack">
       <p>
         Store them now: they are <strong>shown only once</strong>. You can always create others under API
@@ -28,7 +28,7 @@ const FirstKeys = ({ signedUp, onDone }: { readonly signedUp: SignedUp; readonly
         I have stored the keys
       </Button>
     </div>
-  </Door>
+  </SignedOutLayout>
 )
 
 const receiverTaken =
@@ -44,17 +44,17 @@ export const SignUp = ({ onSignedIn }: { readonly onSignedIn: (session: SessionV
   }
   if (document.documentElement.dataset["signUp"] !== "open") {
     return (
-      <Door title="Sign-up is closed">
+      <SignedOutLayout title="Sign-up is closed">
         <p>Ask the operator for an invitation.</p>
         <a href="/dashboard/sign-in">Sign in</a>
-      </Door>
+      </SignedOutLayout>
     )
   }
   const isTaken = signUp.error?.code === "RECEIVER_TAKEN"
   return (
-    <Door title="Create an account">
+    <SignedOutLayout title="Create an account">
       <Form submit="Create account" action={signUp} primary>
-        <Field label="E-mail" name="email" type="email" required autoComplete="username" />
+        <Field label="Email" name="email" type="email" required autoComplete="username" />
         <Field
           label="Password"
           name="password"
@@ -78,6 +78,6 @@ export const SignUp = ({ onSignedIn }: { readonly onSignedIn: (session: SessionV
       <p class="hint">
         Have an account? <a href="/dashboard/sign-in">Sign in</a>
       </p>
-    </Door>
+    </SignedOutLayout>
   )
 }

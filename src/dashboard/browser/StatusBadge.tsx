@@ -1,4 +1,4 @@
-// The statuses of what the dashboard lists: a word and a colour each.
+// The statuses in the dashboard's lists: a word and a colour for each.
 import type { AgentPaymentStatus, AgentStatus } from "../../domain/Agent.ts"
 import type { PaymentStatus } from "../../domain/Payment.ts"
 import type { RefundStatus } from "../../domain/Refund.ts"
@@ -14,14 +14,14 @@ const payments: Words<PaymentStatus> = {
 }
 
 const deliveries: Words<DeliveryStatus> = {
-  pending: ["warn", "Waiting"],
+  pending: ["warn", "Pending"],
   delivered: ["good", "Delivered"],
   failed: ["bad", "Failed"],
-  cancelled: ["neutral", "Not sent"]
+  cancelled: ["neutral", "Cancelled"]
 }
 
 const refunds: Words<RefundStatus> = {
-  pending: ["warn", "Waiting"],
+  pending: ["warn", "Pending"],
   proven: ["good", "Proven"],
   failed: ["bad", "Failed"],
   cancelled: ["neutral", "Cancelled"]
@@ -35,7 +35,7 @@ const agents: Words<AgentStatus> = {
 
 const agentPayments: Words<AgentPaymentStatus> = {
   reserved: ["info", "Reserved"],
-  used: ["good", "Used"],
+  used: ["good", "Paid"],
   expired: ["neutral", "Expired"],
   released: ["neutral", "Released"]
 }

@@ -33,7 +33,7 @@ export const TimeZoneCard = ({
             value={data.timeZone}
             required
             placeholder="Europe/Berlin"
-            hint="Used for the days of statements and exports, and for the weekly summary. Times on these pages follow your browser."
+            hint="Days begin in this time zone: in the overview, filters, statements, exports and the weekly summary. Times on these pages follow your browser."
           />
         </Form>
       ) : (

@@ -51,7 +51,7 @@ const refundSteps: Readonly<Record<"created" | "proven" | "failed" | "cancelled"
   proven: { tone: "good", icon: "check", title: "Refund proven" },
   failed: { tone: "bad", icon: "close", title: "Refund not proven" },
   cancelled: { tone: "neutral", icon: "close", title: "Refund cancelled" },
-  dropped: { tone: "bad", icon: "warning", title: "Refund left the chain" }
+  dropped: { tone: "bad", icon: "warning", title: "Refund no longer on the chain" }
 }
 
 const entryOf = (
@@ -111,8 +111,7 @@ const entryOf = (
           <>
             {event.failedAt === null ? null : (
               <p>
-                The payment had failed on <Time at={event.failedAt} />. The service verified the transfer
-                later.
+                The payment had failed on <Time at={event.failedAt} />. The transfer was verified later.
               </p>
             )}
             {event.blockNumber === null ? null : (
@@ -150,7 +149,7 @@ const entryOf = (
       return {
         tone: "bad",
         icon: "warning",
-        title: "The transfer is no longer on chain",
+        title: "The transfer is no longer on the chain",
         about: (
           <p class="soft">A chain reorganisation removed it. The payment stays settled; contact the buyer.</p>
         )

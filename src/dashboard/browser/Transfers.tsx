@@ -1,4 +1,4 @@
-// Incoming transfers that pay nothing: each with what it may be meant for, to be attached, refunded or handled.
+// Unmatched incoming transfers: each with the payments that it may be meant for, to be attached, refunded or handled.
 import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
 import type { LikelyReason, ShownTransferKind } from "../../domain/IncomingTransfer.ts"
@@ -39,43 +39,43 @@ const reasonWords: Readonly<Record<LikelyReason, string>> = {
   amount: "The amount is the same"
 }
 
-/** A link for what is missing of a payment, to send to its buyer. */
-const AskForRest = (props: {
+/** Creates a link for a payment's outstanding amount, to send to its buyer. */
+const RequestRemainder = (props: {
   readonly transferId: string
   readonly paymentId: string
   readonly refCode: string
-  readonly rest: string
+  readonly remainder: string
 }) => {
   const { api } = useSession()
-  const [made, setMade] = useState<{ readonly url: string; readonly amount: string | null }>()
+  const [link, setLink] = useState<{ readonly url: string; readonly amount: string | null }>()
   const ask = useAction(async () => {
-    setMade(
-      await call("POST", `${api}/payment-links/rest`, {
+    setLink(
+      await call("POST", `${api}/payment-links/remainder`, {
         description: `Outstanding amount of ${props.refCode}`,
-        amount: props.rest,
+        amount: props.remainder,
         once: true,
-        restOf: props.transferId,
-        restFor: props.paymentId
+        incomingTransferId: props.transferId,
+        paymentId: props.paymentId
       })
     )
   })
-  return made === undefined ? (
+  return link === undefined ? (
     <>
       <Button
-        label={`Request the outstanding amount of ${props.refCode}`}
+        label={`Request ${usd(props.remainder)} by link, the outstanding amount of ${props.refCode}`}
         busy={ask.busy}
         onClick={() => void ask.run()}
       >
-        Ask for {usd(props.rest)} by link
+        Request {usd(props.remainder)} by link
       </Button>
       <Problem error={ask.error} />
     </>
   ) : (
     <span>
-      Send the buyer this link for {usd(made.amount ?? props.rest)}, the only one for this transfer, and mark
-      the transfer as handled:
+      Send the buyer this link for {usd(link.amount ?? props.remainder)}, and mark the transfer as handled.
+      This transfer has one such link.
       <br />
-      <Code text={made.url} what="the link" />
+      <Code text={link.url} what="the link" />
     </span>
   )
 }
@@ -111,10 +111,10 @@ const Detail = (props: { readonly id: string; readonly onResolved: () => Promise
             </Fact>
           </Facts>
           {likely.length === 0 ? (
-            <p class="soft">No payment comes near it.</p>
+            <p class="soft">No similar payment found.</p>
           ) : (
             <ul class="list">
-              {likely.map(({ isDropped, payment, reasons, rest }) => {
+              {likely.map(({ isDropped, payment, reasons, remainder }) => {
                 const fits =
                   transfer.handledAt === null &&
                   payment.amount === transfer.amount &&
@@ -127,7 +127,7 @@ const Detail = (props: { readonly id: string; readonly onResolved: () => Promise
                       <br />
                       <span class="soft">
                         {reasons.map((reason) => reasonWords[reason]).join(". ")}.
-                        {isDropped ? " Its own transfer is no longer on chain." : ""}
+                        {isDropped ? " Its own transfer is no longer on the chain." : ""}
                       </span>
                     </span>
                     {fits && may ? (
@@ -140,12 +140,12 @@ const Detail = (props: { readonly id: string; readonly onResolved: () => Promise
                         Attach
                       </Button>
                     ) : null}
-                    {rest === null || transfer.handledAt !== null || !may ? null : (
-                      <AskForRest
+                    {remainder === null || transfer.handledAt !== null || !may ? null : (
+                      <RequestRemainder
                         transferId={transfer.id}
                         paymentId={payment.id}
                         refCode={payment.refCode}
-                        rest={rest}
+                        remainder={remainder}
                       />
                     )}
                   </li>
@@ -225,13 +225,13 @@ const HandledRow = ({ one }: { readonly one: TransferView }) => {
 
 const PaymentLink = ({ id }: { readonly id: string }) => <a href={useHref()("payments", id)}>View payment</a>
 
-/** A row of the list and its time, which orders it. */
+/** A row of the list, with the time by which it is sorted. */
 export interface Entry {
   readonly at: string
   readonly row: ComponentChildren
 }
 
-/** Rows, and the way to those that follow. */
+/** Rows, and how to load those that follow. */
 export interface Entries {
   readonly entries: ReadonlyArray<Entry>
   readonly hasMore: boolean
@@ -261,8 +261,8 @@ const useTransfers = (status: "open" | "handled") => {
 }
 
 /**
- * Incoming transfers as rows: those to explain, and those that people have handled. What is unfolded stays until it
- * is folded, also when its refund explains it.
+ * Incoming transfers as rows: unmatched ones, and those that people have handled. An expanded row stays until it is
+ * collapsed, even if its refund resolves it.
  */
 export const useTransferEntries = (): TransferEntries => {
   const { list: opened, reload } = useTransfers("open")

@@ -1,4 +1,4 @@
-// Does a signature verify, and if not, why? Computed in the browser: the secret goes nowhere.
+// Checks whether a signature is valid, and if not, why. Computed in the browser: the secret is not sent anywhere.
 import { useState } from "preact/hooks"
 import { verifyWebhook, WebhookVerificationError } from "../../packages/client/verifyWebhook.ts"
 import { useAction } from "./api.ts"
@@ -12,7 +12,7 @@ type Verdict = { readonly ok: boolean; readonly text: string }
 
 const headerOf = (text: string) => text.trim().replace(/^x-service-signature:\s*/i, "")
 
-/** Judged by the header's own time first: an old signature may still be a right one. */
+/** Uses the header's own time first, because an old signature may still be correct. */
 const judge = async (body: string, header: string, secret: string): Promise<Verdict> => {
   try {
     await verifyWebhook(body, headerOf(header), secret.trim())

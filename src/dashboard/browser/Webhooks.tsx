@@ -40,6 +40,7 @@ const Deliveries = ({ deliveries }: { readonly deliveries: ReadonlyArray<Deliver
   const href = useHref()
   return (
     <Table
+      class="deliveries"
       rows={deliveries}
       keyOf={({ id }) => id}
       columns={[
@@ -139,8 +140,8 @@ export const Webhooks = () => {
               {deliveries.length === 0 ? (
                 <Empty icon="webhooks" title="No deliveries yet">
                   <p>
-                    We send each settlement to your endpoint. Until it answers 2xx, a delivery makes up to{" "}
-                    {attemptsInWords(retryDelays)}.
+                    The service sends each settlement to your endpoint. Until it answers 2xx, a delivery makes
+                    up to {attemptsInWords(retryDelays)}.
                   </p>
                 </Empty>
               ) : (

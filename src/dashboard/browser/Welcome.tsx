@@ -4,8 +4,8 @@ import { call, useAction } from "./api.ts"
 import { CodeField, withCode } from "./CodeField.tsx"
 import { Field } from "./components/Field.tsx"
 import { type Fields, Form } from "./components/Form.tsx"
-import { Door } from "./Door.tsx"
 import { useAddress } from "./router.ts"
+import { SignedOutLayout } from "./SignedOutLayout.tsx"
 
 export const Welcome = ({ onSignedIn }: { readonly onSignedIn: (session: SessionView) => void }) => {
   // Another link pasted into the same tab changes only the fragment.
@@ -14,7 +14,7 @@ export const Welcome = ({ onSignedIn }: { readonly onSignedIn: (session: Session
     onSignedIn(await call<SessionView>("POST", "/one-time-link", { token, ...withCode(fields) }))
   })
   return (
-    <Door title="Welcome">
+    <SignedOutLayout title="Welcome">
       {token === "" ? (
         <p>The link is incomplete. Open the full link.</p>
       ) : (
@@ -32,6 +32,6 @@ export const Welcome = ({ onSignedIn }: { readonly onSignedIn: (session: Session
           <CodeField />
         </Form>
       )}
-    </Door>
+    </SignedOutLayout>
   )
 }

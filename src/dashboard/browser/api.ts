@@ -1,5 +1,5 @@
-// Requests to the dashboard's API, and pages that stay current: a page asks again every
-// few seconds while it is looked at, and is sent only what has changed.
+// Requests to the dashboard's API, and pages that stay current: a visible page asks again every few seconds, and only
+// changes are sent.
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import type { Envelope } from "../../platform/http/Envelope.ts"
 import { openAlertsHeader } from "../api/alerts/openAlertsHeader.ts"
@@ -10,7 +10,7 @@ import { toast } from "./toasts.ts"
 
 type EnvelopeError = (typeof Envelope.Encoded)["error"]
 
-/** An expected failure: the envelope's inside. `OFFLINE` where no answer came at all. */
+/** An expected failure: the envelope's content. Status 0: the service did not respond (`OFFLINE` or `BLOCKED`). */
 export class ApiError extends Error {
   override readonly name = "ApiError"
   readonly status: number
@@ -44,12 +44,21 @@ const offline = (method: string) =>
     }`
   })
 
+/** A proxy's or firewall's page instead of the service's response. */
+const blocked = (status: number, method: string) =>
+  new ApiError(0, {
+    code: "BLOCKED",
+    message: `A firewall or proxy answered instead of the service (HTTP ${status}). Ask the operator of this service to let the request through${
+      method === "GET" ? "." : ", and check whether the change was made."
+    }`
+  })
+
 const readingMillis = 15_000
 
 const send = (method: string, path: string, body: unknown, headers: Record<string, string>) =>
   fetch(`/dashboard/api${path}`, {
     method,
-    // Reads time out. A write must not: its outcome would be unknown.
+    // Reads have a timeout. A write must not: its outcome would be unknown.
     ...(method === "GET" ? { signal: AbortSignal.timeout(readingMillis) } : {}),
     headers: { ...headers, ...(body === undefined ? {} : { "content-type": "application/json" }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) })
@@ -59,10 +68,11 @@ const send = (method: string, path: string, body: unknown, headers: Record<strin
 
 const failureOf = async (response: Response, method: string): Promise<ApiError> => {
   const body = await response.json().catch(() => undefined)
-  return body?.error === undefined ? offline(method) : new ApiError(response.status, body.error)
+  if (body?.error !== undefined) return new ApiError(response.status, body.error)
+  return response.status < 500 ? blocked(response.status, method) : offline(method)
 }
 
-/** The answer's body. Throws ApiError. */
+/** The response's body. Throws ApiError. */
 export const call = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
   const response = await send(method, path, body, {})
   if (!response.ok) throw await failureOf(response, method)
@@ -77,34 +87,34 @@ export interface Page<T> {
   readonly reload: () => Promise<void>
 }
 
-/** Called when a request finds the session gone. */
+/** Called when a request finds that the session has ended. */
 export const sessionEnded = { notify: (): void => {} }
 
-/** Called when a request is refused for the person's role, which has changed since the session was read. */
+/** Called when a request is refused because the user's role has changed since the session was read. */
 export const roleChanged = { notify: (): void => {} }
 
 const retryMillis = 10_000
 
-/** Answers about a merchant say how many alerts are open. */
+/** Responses about a merchant contain the number of open alerts. */
 const showOpenAlerts = ({ headers }: Response) => {
   const open = headers.get(openAlertsHeader)
   if (open !== null) setOpenAlerts(Number(open))
 }
 
 /**
- * The page at `path`, asked for again every `everyMillis` while the tab is seen. One that `follows` is asked for
- * when the server says that something has changed, and by time only while it cannot say so.
+ * The page at `path`, requested again every `everyMillis` while the tab is visible. With `follows`, it is requested
+ * when the server reports a change, and periodically only while the server cannot do so.
  */
 export const usePage = <T>(path: string, everyMillis = 2_000, follows = false): Page<T> => {
   const [state, setState] = useState<{ path: string; data?: T; error?: ApiError }>({ path })
   const etag = useRef({ path: "", value: "" })
-  const turns = useRef({ asked: 0, shown: 0 })
+  const turns = useRef({ requested: 0, shown: 0 })
 
   const load = useCallback(
     async (signal: { stopped: boolean }) => {
-      turns.current.asked += 1
-      const turn = turns.current.asked
-      /** An answer that arrives after a later request's answer is out of date. */
+      turns.current.requested += 1
+      const turn = turns.current.requested
+      /** A response that arrives after the response to a later request is out of date. */
       const isOver = () => {
         if (signal.stopped || turn < turns.current.shown) return true
         turns.current.shown = turn
@@ -189,8 +199,8 @@ export interface Action<A extends ReadonlyArray<unknown>> {
 }
 
 /**
- * An action of a form or button: whether it runs, and what was wrong with it. Where it wants the password
- * again, it is asked for, and the action repeated. What is wrong is of the `dialog` that is open, and goes with it.
+ * An action of a form or button, with its progress and its error. If the service requires the password, prompts for it
+ * and runs the action again. An error belongs to the open `dialog` and is cleared with it.
  */
 export const useAction = <A extends ReadonlyArray<unknown>>(
   action: (...args: A) => Promise<void>,
@@ -202,7 +212,7 @@ export const useAction = <A extends ReadonlyArray<unknown>>(
   shown.current = dialog
   useLayoutEffect(() => setError(undefined), [dialog])
   const run = async (...args: A) => {
-    const askedIn = shown.current
+    const startedIn = shown.current
     setBusy(true)
     setError(undefined)
     try {
@@ -214,7 +224,7 @@ export const useAction = <A extends ReadonlyArray<unknown>>(
       if (!(failure instanceof ApiError)) throw failure
       if (failure.status === 401 && failure.code === "SIGN_IN_REQUIRED") sessionEnded.notify()
       if (failure.code === "ROLE_REQUIRED") roleChanged.notify()
-      if (shown.current === askedIn) setError(failure)
+      if (shown.current === startedIn) setError(failure)
       else toast(failure.message, "bad")
     } finally {
       setBusy(false)

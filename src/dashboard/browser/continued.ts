@@ -6,8 +6,8 @@ interface Listed {
 const isAfter = (one: Listed, last: Listed) => one.at < last.at || (one.at === last.at && one.id < last.id)
 
 /**
- * True if the newest page reaches what was read before. Where more have come than a page holds, as to a tab that was
- * asleep, some lie between them that nobody has read.
+ * True if the newest page reaches the entries that were read before. If more entries arrived than a page holds, for
+ * example while the tab was asleep, there are unread entries in between.
  */
 export const meets = (newest: ReadonlyArray<Listed>, before: ReadonlyArray<Listed>): boolean => {
   const known = new Set(before.map(({ id }) => id))
@@ -15,8 +15,8 @@ export const meets = (newest: ReadonlyArray<Listed>, before: ReadonlyArray<Liste
 }
 
 /**
- * The newest page and what was read beyond it, newest first. What the page reaches past and no longer has is not of
- * the list any more.
+ * The newest page and the entries that were read beyond it, newest first. An entry that the page covers and no longer
+ * contains has left the list.
  */
 export const continued = <A extends Listed>(
   newest: { readonly items: ReadonlyArray<A>; readonly hasMore: boolean },

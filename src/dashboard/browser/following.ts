@@ -1,17 +1,17 @@
-// The server's events for the merchant that is shown: pages that follow ask again when one comes, and every few
-// seconds while none can.
+// The server's events for the shown merchant: pages that follow ask again at each event, and every few seconds while
+// there can be none.
 type Listener = () => void
 
 const listeners = new Set<Listener>()
 let source: EventSource | undefined
 let path = ""
 let isOpen = false
-let heardAt = 0
+let lastSignAt = 0
 
-/** The server gives a sign of life every eight seconds; a connection without one leads nowhere. */
+/** The server sends a sign of life every eight seconds; a connection without one is dead. */
 const silenceMillis = 20_000
 
-const tell = () => {
+const notify = () => {
   for (const listener of listeners) listener()
 }
 
@@ -26,39 +26,39 @@ const open = () => {
   source = new EventSource(`/dashboard/api${path}/changes`)
   source.addEventListener("open", () => {
     isOpen = true
-    heardAt = Date.now()
+    lastSignAt = Date.now()
   })
   source.addEventListener("alive", () => {
-    heardAt = Date.now()
+    lastSignAt = Date.now()
   })
   source.addEventListener("error", () => {
     isOpen = false
-    // What the server has refused is not tried again by the browser.
+    // After a refusal by the server, the browser does not try again.
     if (source?.readyState === EventSource.CLOSED) {
       close()
       setTimeout(open, 30_000)
     }
   })
   source.addEventListener("message", () => {
-    heardAt = Date.now()
-    tell()
+    lastSignAt = Date.now()
+    notify()
   })
 }
 
-// A hidden tab asks for nothing, and leaves its connection to others.
+// A hidden tab requests nothing and leaves its connection to others.
 document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()))
 
-// A connection that the network has left does not end by itself.
+// A connection does not end by itself when the network is gone.
 addEventListener("offline", () => {
   close()
-  tell()
+  notify()
 })
 addEventListener("online", () => {
   open()
-  tell()
+  notify()
 })
 
-/** Follows another merchant or environment from now on; the API's path of it. */
+/** Follows another merchant or environment from now on. `api`: the API's path for it. */
 export const follow = (api: string): void => {
   if (api === path) return
   close()
@@ -66,16 +66,16 @@ export const follow = (api: string): void => {
   open()
 }
 
-/** True if events come: nobody needs to ask by time. */
+/** True if events arrive, so nobody needs to poll. */
 export const isFollowing = (): boolean => {
-  if (isOpen && Date.now() - heardAt > silenceMillis) {
+  if (isOpen && Date.now() - lastSignAt > silenceMillis) {
     close()
     open()
   }
   return isOpen
 }
 
-/** Calls `listener` when something has changed; answers how to stop. */
+/** Calls `listener` after each change. Returns a function that stops it. */
 export const onChange = (listener: Listener): (() => void) => {
   listeners.add(listener)
   return () => listeners.delete(listener)

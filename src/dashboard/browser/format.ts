@@ -1,6 +1,6 @@
-// Amounts, times and long identifiers as people read them.
+// Amounts, times and long identifiers in readable form.
 
-/** `1234567.5` as `$1,234,567.50`; exact, whatever its length. */
+/** `1234567.5` becomes `$1,234,567.50`; exact at any length. */
 export const usd = (amount: string): string => {
   const [integer = "0", fraction = "00"] = amount.split(".")
   return `$${integer.replace(/\B(?=(\d{3})+$)/g, ",")}.${fraction.padEnd(2, "0")}`
@@ -33,7 +33,7 @@ const formatsOf = (locale: string) => ({
 })
 let formats = formatsOf("en-US")
 
-/** Dates and counts follow the person's language from now on. */
+/** Dates and counts use the user's language from now on. */
 export const setFormats = (locale: string): void => {
   formats = formatsOf(locale === "en" ? "en-US" : locale)
 }
@@ -45,10 +45,10 @@ export const counted = (value: number, one: string): string =>
 
 export const shortTime = (iso: string): string => formats.dayTime.format(new Date(iso))
 export const exactTime = (iso: string): string => formats.exact.format(new Date(iso))
-/** A day of UTC, `2026-01-31`. */
+/** A UTC day, `2026-01-31`. */
 export const dayName = (day: string): string => formats.dayOnly.format(new Date(`${day}T00:00:00Z`))
 
-/** Whole seconds, as people say them: `45 s`, `3 min`, `2 h`. */
+/** Whole seconds in readable form: `45 s`, `3 min`, `2 h`. */
 export const duration = (seconds: number): string =>
   seconds < 90
     ? `${seconds} s`

@@ -1,4 +1,4 @@
-// Keys that work on every page: none while somebody types, or where a dialog is open.
+// Keys that work on every page, except while somebody is typing or a dialog is open.
 import { useEffect, useRef } from "preact/hooks"
 
 const isTyping = (target: EventTarget | null) =>
@@ -6,8 +6,8 @@ const isTyping = (target: EventTarget | null) =>
   (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
 
 /**
- * Calls what belongs to a key, by its name in `KeyboardEvent.key`; `mod+k` with Control or Command. What answers
- * false leaves the key to the browser.
+ * Calls the handler of a key, by its name in `KeyboardEvent.key`; `mod+k` with Control or Command. A handler that
+ * returns false leaves the key to the browser.
  */
 export const useKeys = (keys: Readonly<Record<string, () => boolean>>): void => {
   const current = useRef(keys)
@@ -28,7 +28,7 @@ export const useKeys = (keys: Readonly<Record<string, () => boolean>>): void => 
 
 const rowLinks = () => [...document.querySelectorAll<HTMLAnchorElement>("main a.row-link")]
 
-/** The focus goes from row to row; Enter follows the row's link, as on any link. False where there are no rows. */
+/** Moves the focus from row to row; Enter follows the row's link. False if there are no rows. */
 export const moveRow = (by: 1 | -1): boolean => {
   const links = rowLinks()
   const at = links.findIndex((link) => link.matches(":focus"))

@@ -18,11 +18,11 @@ import { Webhooks } from "./Webhooks.tsx"
 interface PageEntry {
   readonly title: string
   readonly icon: IconName
-  /** The component for the page itself, or for one of its things. */
+  /** The component for the page itself, or for one of its items. */
   readonly component: (id: string | undefined) => ComponentType
 }
 
-/** By the part of the address after the environment. */
+/** By the part of the path after the environment. */
 export const pages: Readonly<Record<string, PageEntry>> = {
   "": { title: "Overview", icon: "overview", component: () => Overview },
   payments: {

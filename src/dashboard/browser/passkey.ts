@@ -1,4 +1,4 @@
-// The browser's side of passkeys: asks the device, and sends what it says.
+// The browser's side of passkeys: requests a signature from the device and sends it to the service.
 import type { PasskeyOptions } from "../api/accounts/Api.ts"
 import { ApiError, call } from "./api.ts"
 
@@ -16,7 +16,7 @@ const refused = () =>
     message: "The device returned no passkey. Try again, or use the password."
   })
 
-const asked = async (credential: Promise<Credential | null>): Promise<PublicKeyCredential> => {
+const signedBy = async (credential: Promise<Credential | null>): Promise<PublicKeyCredential> => {
   const given = await credential.catch(() => null)
   if (!(given instanceof PublicKeyCredential)) throw refused()
   return given
@@ -28,7 +28,7 @@ export const signByPasskey = async <T>(path: string): Promise<T> => {
     "POST",
     `${path}/options`
   )
-  const { id, response } = await asked(
+  const { id, response } = await signedBy(
     navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) })
   )
   if (!(response instanceof AuthenticatorAssertionResponse)) throw refused()
@@ -45,7 +45,7 @@ export const addPasskey = async (name: string): Promise<void> => {
     "POST",
     "/passkeys/options"
   )
-  const { id, response } = await asked(
+  const { id, response } = await signedBy(
     navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options) })
   )
   if (!(response instanceof AuthenticatorAttestationResponse)) throw refused()

@@ -1,12 +1,12 @@
-// Asks for the password again before a sensitive change; the caller waits until it was entered or dismissed.
+// Requests the password again before a sensitive change. The caller waits until it is entered or dismissed.
 type Ask = () => Promise<boolean>
 
 let ask: Ask = () => Promise.resolve(false)
 
-/** True once the session has been confirmed; false where the person went away. */
+/** True once the session is confirmed; false if the user dismissed the prompt. */
 export const confirmedByPassword: Ask = () => ask()
 
-/** The page that can ask. */
+/** Registers the page that shows the prompt. */
 export const setPasswordPrompt = (next: Ask): void => {
   ask = next
 }

@@ -4,13 +4,17 @@ import type { Role } from "../../domain/Role.ts"
 import { useSession } from "./session.ts"
 
 export const roleWords: Readonly<Record<Role, { readonly name: string; readonly about: string }>> = {
-  owner: { name: "Owner", about: "Everything: addresses, live keys, people." },
-  developer: { name: "Developer", about: "Webhooks, test keys, agents on test." },
-  support: { name: "Support", about: "Refunds, unexplained transfers, alerts, payment links." },
+  owner: { name: "Owner", about: "Everything, including addresses, live keys and members." },
+  developer: {
+    name: "Developer",
+    about:
+      "Webhooks, alert webhooks, resends, payment links, alerts, test keys, test agents. Pauses and revokes live agents, and withdraws changes of live addresses."
+  },
+  support: { name: "Support", about: "Refunds, unmatched transfers, resends, payment links, alerts." },
   read_only: { name: "Read-only", about: "Sees everything, changes nothing." }
 }
 
-/** True if the member has one of these roles, or in live one of `live`. */
+/** True if the member has one of these roles; in live, one of `live`. */
 export const useMay = (): ((roles: ReadonlyArray<Role>, live?: ReadonlyArray<Role>) => boolean) => {
   const { place, session } = useSession()
   const role = session.merchants.find(({ id }) => id === place.merchantId)?.role

@@ -1,4 +1,4 @@
-// The dashboard's URLs: /dashboard/<merchant>/<test|live>/<page>/<id>, and the pages before a sign-in.
+// The dashboard's URLs: /dashboard/<merchant>/<test|live>/<page>/<id>, and the pages for signed-out users.
 
 import { useEffect, useState } from "preact/hooks"
 import type { Env } from "../../domain/Chain.ts"
@@ -23,7 +23,7 @@ export const navigate = (to: string, options: { readonly replace?: boolean } = {
   announce()
 }
 
-/** The current address; the component renders again when it changes. */
+/** The current URL; the component renders again when it changes. */
 export const useAddress = (): URL => {
   const [href, setHref] = useState(location.href)
   useEffect(() => {
@@ -38,7 +38,7 @@ export const useAddress = (): URL => {
   return new URL(href)
 }
 
-/** The merchant's page that an address names; undefined for every other address. */
+/** The merchant's page at a URL; undefined for any other URL. */
 export const placeOf = (url: URL): Place | undefined => {
   const [, root, merchantId, env, page = "", id] = url.pathname.split("/")
   if (root !== "dashboard" || merchantId === undefined) return undefined

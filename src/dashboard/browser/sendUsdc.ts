@@ -1,4 +1,4 @@
-// A USDC transfer by a wallet of this browser.
+// A USDC transfer with a wallet in this browser.
 import {
   accountsOf,
   ask,
@@ -9,7 +9,7 @@ import {
 
 export interface UsdcTransfer {
   readonly token: { readonly address: string; readonly chainId: number }
-  /** The account that has to send it. */
+  /** The account that must send it. */
   readonly from: string
   readonly to: string
   /** Decimal USD, six decimals at most. */
@@ -50,7 +50,7 @@ export const sendUsdc = async (
       to: token.address,
       value: "0x0",
       data: transferData(to, atomicOf(amount)),
-      // Changed while it asks its owner, the wallet's chain would take the money elsewhere.
+      // If the user switches chains during the prompt, the wallet would otherwise send the money on the wrong chain.
       chainId: `0x${token.chainId.toString(16)}`
     }
   ])

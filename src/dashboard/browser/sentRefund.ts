@@ -1,12 +1,12 @@
-// The transaction that a wallet of this browser has named for a refund, kept until the service knows it: who opens the
-// refund again is not asked to send it once more.
+// Stores the transaction that a wallet in this browser returned for a refund, until the service knows it: a user who
+// opens the refund again is not prompted to send it again.
 const prefix = "quittance-refund:"
-const keptMillis = 30 * 24 * 3_600_000
+const retentionMillis = 30 * 24 * 3_600_000
 
 const sweep = (now: number) => {
   for (const key of Object.keys(localStorage)) {
     if (!key.startsWith(prefix)) continue
-    if (Number(localStorage.getItem(key)?.split(" ")[1]) < now - keptMillis) localStorage.removeItem(key)
+    if (Number(localStorage.getItem(key)?.split(" ")[1]) < now - retentionMillis) localStorage.removeItem(key)
   }
 }
 
@@ -24,14 +24,14 @@ export const sentRefund = {
       sweep(now)
       localStorage.setItem(prefix + refundId, `${transactionId} ${now}`)
     } catch {
-      // Without storage it is known for as long as the dialog is open.
+      // Without storage, it is known while the dialog is open.
     }
   },
   forget: (refundId: string): void => {
     try {
       localStorage.removeItem(prefix + refundId)
     } catch {
-      // Nothing was kept.
+      // Nothing was stored.
     }
   }
 }
@@ -40,7 +40,7 @@ export const sentRefund = {
  * Lets only one wallet request for a refund run at a time, in any dialog or tab. Returns false without a request
  * while another one runs. Plain http has no locks.
  */
-export const askedAlone = (refundId: string, ask: () => Promise<void>): Promise<boolean> =>
+export const oneRequestAtATime = (refundId: string, ask: () => Promise<void>): Promise<boolean> =>
   isSecureContext
     ? navigator.locks.request(prefix + refundId, { ifAvailable: true }, async (lock) => {
         if (lock === null) return false

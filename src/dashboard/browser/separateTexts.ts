@@ -1,9 +1,9 @@
-// Page translation, such as Chrome's, puts text nodes into elements of its own: a node that Preact changes afterwards
-// is no longer on the page. So each text has an element of its own, and a changed text is a new element.
+// Page translation, such as Chrome's, moves text nodes into its own elements, so a node that Preact changes afterwards
+// is no longer on the page. Each text therefore has its own element, and a changed text is a new element.
 import { type ComponentChild, createElement, Fragment, options, type VNode } from "preact"
 import { partsOf } from "../../platform/pages/browser/partsOf.ts"
 
-/** These take no element; each is replaced as a whole. */
+/** These cannot contain an element; each is replaced as a whole. */
 const bare: ReadonlySet<unknown> = new Set([
   "option",
   "textarea",
@@ -14,7 +14,7 @@ const bare: ReadonlySet<unknown> = new Set([
   "script"
 ])
 
-/** Elements that hold data whatever they say: statuses, times, codes, hashes. */
+/** Elements that always contain data: statuses, times, codes, hashes. */
 const dataTags: ReadonlySet<unknown> = new Set(["code", "pre", "time", "kbd"])
 const dataClasses = /(^| )(amount|badge|mono)( |$)/
 
@@ -23,7 +23,7 @@ const runName = "text-run"
 const isText = (child: unknown): child is string | number =>
   (typeof child === "string" && child !== "") || typeof child === "number"
 
-/** The data in it is not translated. */
+/** The data in a text is not translated. */
 const runOf = (child: ComponentChild, index: number): ComponentChild =>
   isText(child)
     ? createElement(

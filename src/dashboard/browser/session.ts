@@ -22,7 +22,7 @@ export const useSession = (): SignedInSession => {
   return found
 }
 
-/** Goes to the first merchant's overview, in place of the address that led here: Back leads past it. */
+/** Goes to the first merchant's overview, and replaces the URL that led here, so that Back skips it. */
 export const enter = (session: SessionView): void => {
   const [merchant] = session.merchants
   const to =
@@ -30,13 +30,13 @@ export const enter = (session: SessionView): void => {
   navigate(to, { replace: true })
 }
 
-/** True if the environment of the place takes payments. */
+/** True if the environment of the place accepts payments. */
 export const useIsOpen = (): boolean => {
   const { place, session } = useSession()
   return session.open.includes(place.env)
 }
 
-/** A link to a page of the present merchant and environment. */
+/** A link to a page of the current merchant and environment. */
 export const useHref = () => {
   const { place } = useSession()
   return (page?: string, id?: string, query?: Readonly<Record<string, string | undefined>>) =>

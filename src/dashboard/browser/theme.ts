@@ -1,4 +1,4 @@
-// Light, dark, or as the system says.
+// Light, dark, or the system's setting.
 export type Theme = "light" | "dark" | undefined
 
 const key = "quittance-theme"

@@ -1,4 +1,4 @@
-// Short notes about what was just done, spoken by screen readers.
+// Short notes about completed actions, which screen readers announce.
 export interface Toast {
   readonly id: number
   readonly text: string

@@ -1,4 +1,4 @@
-// A list whose newest page is asked for again and again, and of which a person reads on.
+// A list whose newest page is requested repeatedly, and of which a user can load older entries.
 import { useState } from "preact/hooks"
 import { useAction } from "./api.ts"
 import { continued, meets } from "./continued.ts"
@@ -9,13 +9,13 @@ export interface ListPage<A> {
 }
 
 export interface Continued<A> extends ListPage<A> {
-  /** Reads the page after the last that is shown. */
+  /** Loads the page after the last shown entry. */
   readonly more: ReturnType<typeof useAction<[]>>
   /** Removes an item that no longer belongs to the list. */
   readonly forget: (id: string) => void
 }
 
-/** `of` names the list: what was read of another one is not shown. */
+/** `of` identifies the list: entries of another list are not shown. */
 export const useContinued = <A extends { readonly id: string; readonly at: string }>(
   of: string,
   newest: ListPage<A>,

@@ -7,21 +7,21 @@ export type Edits<T> = Partial<T> & { readonly was: Partial<T> }
 
 const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
 
-/** `shown` is what the fields show now, by their names. */
+/** `shown`: the fields' current values, by name. */
 export const useEdits = <T extends object>(shown: T) => {
   /** The value shown when a field was first edited, by its name. */
   const began = useRef(new Map<string, T>())
-  /** The values shown when the user was notified of another's change, until the page has that change. */
-  const told = useRef<T | undefined>(undefined)
+  /** The values shown when the user was notified of another user's change, until the page has that change. */
+  const notified = useRef<T | undefined>(undefined)
   /** Fields edited since the last save began. */
   const later = useRef(new Set<string>())
   const sent = useRef<{ readonly changes: Partial<T>; readonly was: Partial<T> }>({ changes: {}, was: {} })
-  const beginAnew = () => {
+  const beginAgain = () => {
     for (const name of began.current.keys()) began.current.set(name, shown)
   }
-  if (told.current !== undefined && !isSame(told.current, shown)) {
-    told.current = undefined
-    beginAnew()
+  if (notified.current !== undefined && !isSame(notified.current, shown)) {
+    notified.current = undefined
+    beginAgain()
   }
   const touch = (name: string) => {
     later.current.add(name)
@@ -33,7 +33,7 @@ export const useEdits = <T extends object>(shown: T) => {
       if (target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement) touch(target.name)
     },
     editsOf: (typed: T): Edits<T> => {
-      told.current = undefined
+      notified.current = undefined
       later.current.clear()
       const changes: Partial<T> = {}
       const was: Partial<T> = {}
@@ -59,11 +59,11 @@ export const useEdits = <T extends object>(shown: T) => {
      */
     failed: (error: unknown): boolean => {
       if (!(error instanceof ApiError) || error.code !== "CHANGED_MEANWHILE") return false
-      beginAnew()
+      beginAgain()
       const isUnseen = Object.entries(sent.current.was).some(([name, before]) =>
         isSame(Reflect.get(shown, name), before)
       )
-      told.current = isUnseen ? shown : undefined
+      notified.current = isUnseen ? shown : undefined
       return true
     }
   }

@@ -1,19 +1,19 @@
 import { useEffect, useState } from "preact/hooks"
 
-/** The URL of one of the service's packages, such as `cli.tgz`; with its digest once the service has built it. */
+/** The URL of one of the service's packages, such as `cli.tgz`, with its digest once the service has built it. */
 export const usePackage = (name: string): string => {
-  const present = `${location.origin}/packages/${name}`
-  const [address, setAddress] = useState(present)
+  const withoutDigest = `${location.origin}/packages/${name}`
+  const [address, setAddress] = useState(withoutDigest)
   useEffect(() => {
-    const asked = new AbortController()
-    fetch(present, { method: "HEAD", signal: asked.signal }).then(
+    const request = new AbortController()
+    fetch(withoutDigest, { method: "HEAD", signal: request.signal }).then(
       ({ headers }) => {
         const byContent = headers.get("content-location")
         if (byContent !== null) setAddress(`${location.origin}${byContent}`)
       },
       () => {}
     )
-    return () => asked.abort()
-  }, [present])
+    return () => request.abort()
+  }, [withoutDigest])
   return address
 }

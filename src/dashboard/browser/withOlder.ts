@@ -1,4 +1,4 @@
-/** The newest page, then what was shown before and is not on it: what others add pushes nothing out of sight. */
+/** The newest page, then the entries shown before that are not on it, so that new entries push nothing out of view. */
 export const withOlder = <A>(
   newest: ReadonlyArray<A>,
   before: ReadonlyArray<A>,

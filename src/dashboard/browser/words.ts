@@ -5,7 +5,7 @@ import type { MismatchReason, PendingReason, VerdictReason } from "../../domain/
 import type { AttemptFailure } from "../../domain/Webhook.ts"
 
 const pendingWords: Readonly<Record<PendingReason | "denied", string>> = {
-  not_found: "Not on chain yet",
+  not_found: "Not on the chain yet",
   spreading: "Only some RPC nodes see it",
   confirmations: "Waiting for confirmations",
   safe: "Waiting until its block is safe on Ethereum",
@@ -30,7 +30,7 @@ const mismatchWords: Readonly<Record<MismatchReason, string>> = {
 }
 
 /** For a code written by a later release that shares the database. */
-const unknownWords = { unknown: "Unknown: reload after the service is updated" }
+const unknownWords = { unknown: "Unknown status. Reload the page." }
 
 /** The reason why a report has not settled its payment. */
 export const verdictWords: Readonly<Record<VerdictReason | "unknown", string>> = {
@@ -57,31 +57,31 @@ export const failureWords: Readonly<Record<AttemptFailure, string>> = {
 
 /** The reason why a payment failed. */
 export const failedWords: Readonly<Record<FailureReason, string>> = {
-  expired: "No transfer arrived in time",
+  expired: "No transfer arrived in time, or another payment replaced it",
   unverified: "The reported transfer could not be verified"
 }
 
 export const alertWords: Readonly<Record<AlertKind | "unknown", string>> = {
   webhook_exhausted: "Webhook delivery failed",
   settlements_unsent: "Settled payments without a webhook",
-  transfer_dropped: "Settled transfer left the chain",
+  transfer_dropped: "Settled transfer no longer on the chain",
   rpc_disagreement: "RPC nodes disagree",
   rpc_malformed: "RPC node returned an invalid response",
   rpc_unreachable: "RPC node unreachable",
-  rpc_refusing: "RPC node refuses requests",
+  rpc_refusing: "RPC node returns errors",
   wrong_chain: "RPC node serves another chain",
   chain_gap: "Blocks were not read",
-  chain_halted: "The chain makes no blocks",
+  chain_halted: "The chain has stopped producing blocks",
   faucet_empty: "Faucet is empty",
   faucet_not_configured: "Faucet is off",
   faucet_wallet_shared: "Faucet wallet is shared",
   faucet_transfer_reverts: "Faucet transfers revert",
-  relayer_empty: "Relayer wallet is out of gas",
+  relayer_empty: "Relaying wallet is out of gas",
   relaying_stopped: "Payments by signature are stopped",
   incoming_transfer: "Unmatched transfers",
   other_token: "Another token arrived",
   receiver_blacklisted: "Receiving address is blacklisted",
-  deny_list_refused: "Deny list cannot be used",
+  deny_list_refused: "Deny list is invalid",
   clock_skew: "Clock skew",
   work_stalled: "Work has stopped",
   account_change: "Account settings changed",

@@ -4,14 +4,14 @@ import { SqlClient } from "effect/sql"
 import type { MerchantId } from "../../domain/Merchant.ts"
 
 export interface MerchantBranding {
-  /** A PNG, written by us. */
+  /** A PNG that the service encoded. */
   readonly logo: Uint8Array | null
   /** `#rrggbb` */
   readonly accentColor: string | null
   readonly support: string | null
 }
 
-/** The part that a form can tell it began with. */
+/** The fields that a form can send with their original values. */
 export type BrandingText = Pick<MerchantBranding, "accentColor" | "support">
 
 const isAs = (branding: MerchantBranding, was: Partial<BrandingText>): boolean =>

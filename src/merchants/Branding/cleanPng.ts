@@ -1,4 +1,4 @@
-// Uploaded logos: a PNG is decoded to pixels and re-encoded, so that nothing else in it is served.
+// Uploaded logos: a PNG is decoded to pixels and re-encoded, so that none of its other content is served.
 import { crc32, deflateSync, inflateSync } from "node:zlib"
 
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
@@ -15,9 +15,9 @@ const chunk = (type: string, data: Uint8Array): Buffer => {
   return Buffer.concat([length, body, checksum])
 }
 
-/** The re-encoded image; undefined unless it is a PNG of 8-bit RGB or RGBA, 256 pixels a side at most. */
-export const cleanPng = (given: Uint8Array): Uint8Array<ArrayBuffer> | undefined => {
-  const bytes = Buffer.from(given)
+/** The re-encoded image; undefined unless it is a PNG of 8-bit RGB or RGBA with at most 256 pixels a side. */
+export const cleanPng = (upload: Uint8Array): Uint8Array<ArrayBuffer> | undefined => {
+  const bytes = Buffer.from(upload)
   if (!bytes.subarray(0, 8).equals(signature)) return undefined
   let header: Buffer | undefined
   const packed: Array<Buffer> = []
@@ -41,9 +41,9 @@ export const cleanPng = (given: Uint8Array): Uint8Array<ArrayBuffer> | undefined
   const size = height * (1 + width * perPixel)
   try {
     const pixels = inflateSync(Buffer.concat(packed), { maxOutputLength: size })
-    // The first byte of each row names its filter.
+    // The first byte of each row is its filter type.
     const rows = Array.from({ length: height }, (_, row) => pixels[row * (1 + width * perPixel)] ?? 255)
-    if (pixels.length !== size || rows.some((one) => one > 4)) return undefined
+    if (pixels.length !== size || rows.some((filter) => filter > 4)) return undefined
     return Uint8Array.from(
       Buffer.concat([
         signature,

@@ -3,8 +3,8 @@ import { createHash } from "node:crypto"
 import type { ReceiverHolder, ReceiverPlace } from "../ReceiverRepo.ts"
 
 /**
- * The text for `personal_sign`. Its code identifies the address's present holder, so that
- * a signature moves it once and is void once another merchant holds it.
+ * The text for `personal_sign`. Its code identifies the address's current holder, so that a signature moves
+ * the address once and is void once another merchant holds it.
  */
 export const receiverMessage = (
   { merchantId, env, address }: ReceiverPlace,

@@ -1,4 +1,4 @@
-// People: signing up and in, sessions, one-time links.
+// Users: sign-up and sign-in, sessions, one-time links.
 import { Array as Arr, Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
@@ -29,7 +29,7 @@ import { hashOf, newToken } from "./Accounts/Token.ts"
 import { SecondFactors } from "./SecondFactors.ts"
 import { type SeenFrom, type Session, type Started, sessionMillis, type User } from "./Session.ts"
 
-/** A browser is known for so long after a sign-in. */
+/** How long a browser stays known after a sign-in. */
 export const browserMillis = 365 * 24 * 3_600_000
 
 export interface SignUp {
@@ -50,7 +50,7 @@ type SecurityChange =
 export class Accounts extends Context.Service<
   Accounts,
   {
-    /** A user, its merchant and the merchant's first keys: all or nothing. */
+    /** Creates a user, its merchant and the merchant's first keys: all or nothing. */
     readonly signUp: (
       input: SignUp & { readonly operator?: boolean }
     ) => Effect.Effect<
@@ -59,30 +59,30 @@ export class Accounts extends Context.Service<
     >
     /** Signs in. A wrong password and an unknown account get the same response in the same time. */
     readonly signIn: (email: string, password: string, code?: string) => Effect.Effect<Started, ProofFailed>
-    /** A session of the person whose passkey has signed, unless it was removed since. */
+    /** Starts a session for the passkey's user, unless the passkey was removed since. */
     readonly signInByPasskey: (passkey: {
       readonly id: string
       readonly userId: string
     }) => Effect.Effect<Started, PasskeyFailed>
-    /** Use, and from where, is noted at most once a minute. */
+    /** Finds the session. Stores the time and origin of its use at most once a minute. */
     readonly find: (token: string, from?: SeenFrom) => Effect.Effect<Option.Option<Session>>
-    /** In which language the person is written to, and dates and numbers are shown. */
+    /** Sets the language of the user's mails, dates and numbers. */
     readonly setLocale: (session: Session, locale: Locale) => Effect.Effect<void>
-    /** The person's own, the last seen first. */
+    /** The user's own sessions, last seen first. */
     readonly sessions: (session: Session) => Effect.Effect<ReadonlyArray<OpenSession>>
-    /** False where the person has none of that id. */
+    /** False if the user has no session with that id. */
     readonly endSession: (session: Session, id: string) => Effect.Effect<boolean>
     readonly endOtherSessions: (session: Session) => Effect.Effect<void>
     readonly signOut: (session: Session) => Effect.Effect<void>
     /** Ends every session of the user. */
     readonly signOutEverywhere: (session: Session) => Effect.Effect<void>
-    /** The session's person is who signed in: it may change where money goes for a while. */
+    /** Proves the user again: for a while, the session may change receiving addresses. */
     readonly confirm: (session: Session, password: string, code?: string) => Effect.Effect<void, ProofFailed>
-    /** Like `confirm`, after the user has proven their identity in another way. */
+    /** Like `confirm`, after the user proved their identity in another way. */
     readonly noteConfirmed: (session: Session) => Effect.Effect<void>
     /**
-     * Changes the security of the user's account, and queues a mail to the user in the same transaction. A session
-     * that has ended since then changes nothing.
+     * Changes the security of the user's account, and queues a mail to the user in the same transaction.
+     * Fails if the session has ended.
      */
     readonly notifying: <A, E, R>(
       session: Session,
@@ -96,28 +96,28 @@ export class Accounts extends Context.Service<
       next: string,
       code?: string
     ) => Effect.Effect<Started, ProofFailed>
-    /** By the operator, for a person who has lost the app and the codes. False where there was nothing to remove. */
+    /** For operators, if a user has lost the app and the codes. False if there was nothing to remove. */
     readonly removeAuthenticator: (email: string) => Effect.Effect<boolean>
-    /** The id behind an e-mail. */
+    /** The id of the user with this email. */
     readonly findUser: (email: string) => Effect.Effect<Option.Option<string>>
-    /** The token of a browser that is known from now on, for its cookie; of none where the session has ended since. */
+    /** A token for the cookie that marks this browser as known. It marks none if the session has ended. */
     readonly rememberBrowser: (session: Session) => Effect.Effect<string>
-    /** The token of a browser by which the account of this e-mail knows it, where one of them does. */
+    /** The token by which the account with this email knows the browser; none if it knows none of them. */
     readonly knownBrowser: (
       tokens: ReadonlyArray<string>,
       email: string
     ) => Effect.Effect<Option.Option<string>>
-    /** The e-mail address of a link's user, if the link is valid. */
+    /** The email of a link's user, if the link is valid. */
     readonly linkEmail: (token: string) => Effect.Effect<Option.Option<string>>
-    /** Like `createLink`, and mails it in the inviter's language. */
+    /** Like `createLink`, and also mails the link in the inviter's language. */
     readonly invite: (inviter: User, merchantName: string, link: OneTimeLink) => Effect.Effect<string>
-    /** Mails a link that sets a new password, where the e-mail has an account. */
+    /** Mails a link that sets a new password, if the email has an account. */
     readonly sendReset: (email: string) => Effect.Effect<void>
     /** The token of a link that works once, for three days. */
     readonly createLink: (link: OneTimeLink) => Effect.Effect<string>
     /**
-     * Signs the link's holder in. Sets the password of a new account, or with `resetPassword` of any;
-     * otherwise an account that has one must prove it.
+     * Signs the link's holder in. It sets the password of a new account or, with `resetPassword`, of any
+     * account; otherwise the holder must prove the existing password.
      */
     readonly redeem: (
       token: string,
@@ -161,8 +161,8 @@ export class Accounts extends Context.Service<
                 name: input.merchantName,
                 receivers: { test: input.receiver, live: input.receiver }
               })
-              const made = yield* audit.recordingNew({ id, name: input.email }, creating, (created) => {
-                const { changes, merchantId } = firstChanges(created)
+              const created = yield* audit.recordingNew({ id, name: input.email }, creating, (outcome) => {
+                const { changes, merchantId } = firstChanges(outcome)
                 const joined: Change = {
                   action: "member.joined",
                   env: null,
@@ -170,8 +170,8 @@ export class Accounts extends Context.Service<
                 }
                 return { merchantId, changes: [...changes, joined] }
               })
-              yield* repo.join(made.merchant.id, id, "owner", at)
-              return made.keys
+              yield* repo.join(created.merchant.id, id, "owner", at)
+              return created.keys
             })
           )
           const proof = { _tag: "Password" as const, hash: passwordHash, authenticatorSince: null }
@@ -218,12 +218,12 @@ export class Accounts extends Context.Service<
             )
           }),
         removeAuthenticator: Effect.fn("Accounts.removeAuthenticator")(function* (email) {
-          const found = yield* repo.findCredentials(email)
-          if (Option.isNone(found)) return false
+          const user = yield* repo.findCredentials(email)
+          if (Option.isNone(user)) return false
           return yield* repo.transaction(
             Effect.gen(function* () {
-              const removed = yield* secondFactors.remove(found.value.id)
-              const words = mailWords[found.value.locale]
+              const removed = yield* secondFactors.remove(user.value.id)
+              const words = mailWords[user.value.locale]
               if (removed)
                 yield* mails.queue({
                   recipient: email,
@@ -253,7 +253,7 @@ export class Accounts extends Context.Service<
             ...{ hash: hashOf(token), userId: session.user.id },
             ...{ at, expiresAt: new Date(at.getTime() + browserMillis) }
           }
-          // A new password forgets the browsers, and ends the session in the same step.
+          // A new password forgets browsers and ends the session in one step, so the session is locked.
           yield* repo.transaction(
             Effect.gen(function* () {
               if (yield* sessions.hold(session)) yield* repo.insertBrowser(browser)

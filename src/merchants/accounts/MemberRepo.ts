@@ -1,4 +1,4 @@
-// The SQL of who belongs to a merchant.
+// The SQL of a merchant's members and invitations.
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { AddressBytes } from "../../chain/ChainBytes.ts"
@@ -21,7 +21,7 @@ const decodeStanding = Schema.decodeUnknownEffect(
   Schema.Tuple([Schema.Struct({ permitted: Schema.Boolean, email: Schema.NullOr(Schema.String) })])
 )
 
-/** The receiver changes that the member had asked for. */
+/** The receiver changes that the member requested. */
 const Withdrawn = Schema.Array(Schema.Struct({ env: Env, address: AddressBytes }))
 const decodeWithdrawn = Schema.decodeUnknownEffect(Withdrawn)
 
@@ -46,7 +46,7 @@ const make = Effect.gen(function* () {
     SELECT FROM merchant_members o
     WHERE o.merchant_id = ${merchantId} AND o.user_id <> ${userId} AND o.role = 'owner')`
 
-  /** `write` behind the merchant's lock, once who asks for it is known to be permitted still. */
+  /** Runs `write` under the merchant's lock, after checking that the requester is still permitted. */
   const changing = Effect.fn("MemberRepo.changing")(function* (
     { by, merchantId, userId }: MemberChangeOf,
     write: Statement.Statement<unknown>,
@@ -141,16 +141,16 @@ export class MemberRepo extends Context.Service<
   MemberRepo,
   {
     readonly members: (merchantId: MerchantId) => Effect.Effect<ReadonlyArray<typeof MemberRow.Type>>
-    /** Links that wait to be used. */
+    /** Invitations that were not used yet. */
     readonly invitations: (
       merchantId: MerchantId,
       at: Date
     ) => Effect.Effect<ReadonlyArray<typeof InvitationRow.Type>>
-    /** Withdraws an invitation and returns its e-mail address; none if no invitation waits. */
+    /** Withdraws an invitation and returns its email; none if it is not open. */
     readonly withdraw: (merchantId: MerchantId, id: string, at: Date) => Effect.Effect<Option.Option<string>>
     /**
-     * Removes a member with the invitations it has made and the receiver changes it has asked for, never the
-     * last owner: the merchant's row makes changes wait for each other.
+     * Removes a member with their invitations and requested receiver changes, but never the last owner. The
+     * lock on the merchant's row serializes changes.
      */
     readonly remove: (change: MemberChangeOf) => Effect.Effect<MemberChange>
     /** Changes a role. A former owner loses the same things as a removed member. The last owner stays an owner. */

@@ -1,4 +1,4 @@
-// Passkeys (WebAuthn): a device signs a fresh challenge for this site alone, after it has checked its person.
+// Passkeys (WebAuthn): after checking its user, a device signs a fresh challenge for this site only.
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
@@ -7,7 +7,7 @@ import type { PasskeyAssertion, PasskeyRegistration } from "../../domain/Passkey
 import { type PasskeyPurpose, PasskeyRepo, type StoredPasskey } from "./Passkeys/PasskeyRepo.ts"
 
 const challengeMillis = 5 * 60_000
-const mostPasskeys = 20
+const maxPasskeys = 20
 
 const Transport = Schema.Literals(["ble", "cable", "hybrid", "internal", "nfc", "smart-card", "usb"])
 const isTransport = Schema.is(Transport)
@@ -15,14 +15,14 @@ const isTransport = Schema.is(Transport)
 /** The site that passkeys belong to. */
 export interface Site {
   readonly origin: string
-  /** Its host's name. */
+  /** The site's host name. */
   readonly id: string
 }
 
-/** Loaded with the first passkey: with its certificates' formats it is a tenth of what is loaded at the start. */
+/** Loaded with the first passkey: it would be a tenth of all code loaded at start-up. */
 const webAuthn = Effect.promise(() => import("@simplewebauthn/server"))
 
-/** Without what JSON does not have. */
+/** Removes values that JSON cannot represent. */
 const plain = (options: object): unknown => JSON.parse(JSON.stringify(options))
 
 const ClientData = Schema.fromJsonString(Schema.Struct({ challenge: Schema.String }))
@@ -48,7 +48,7 @@ export class Passkeys extends Context.Service<
     readonly remove: (userId: string, id: string) => Effect.Effect<Option.Option<string>>
     /** Returns the challenge that the browser signs, for any user or for the signed-in user. */
     readonly begin: (site: Site, userId: Option.Option<string>) => Effect.Effect<unknown>
-    /** The passkey that has signed; with a person, one of theirs only. */
+    /** The passkey that signed; if a user is specified, it must be theirs. */
     readonly verify: (
       site: Site,
       userId: Option.Option<string>,
@@ -77,17 +77,17 @@ export class Passkeys extends Context.Service<
           return new Uint8Array(bytes)
         })
 
-        /** The challenge that was answered, used up by this. */
-        const taken = Effect.fnUntraced(function* (
+        /** Consumes the challenge that the browser answered. */
+        const consumeChallenge = Effect.fnUntraced(function* (
           purpose: PasskeyPurpose,
           userId: string | null,
           clientDataJSON: string
         ) {
-          const said = challengeIn(clientDataJSON)
-          if (Option.isNone(said)) return yield* new PasskeyFailed()
-          const { challenge } = said.value
-          const found = yield* repo.takeChallenge(challenge, purpose, yield* DateTime.nowAsDate)
-          if (Option.isNone(found) || found.value.userId !== userId) return yield* new PasskeyFailed()
+          const clientData = challengeIn(clientDataJSON)
+          if (Option.isNone(clientData)) return yield* new PasskeyFailed()
+          const { challenge } = clientData.value
+          const stored = yield* repo.takeChallenge(challenge, purpose, yield* DateTime.nowAsDate)
+          if (Option.isNone(stored) || stored.value.userId !== userId) return yield* new PasskeyFailed()
           return challenge
         })
 
@@ -100,7 +100,7 @@ export class Passkeys extends Context.Service<
           list: repo.ofUser,
           beginAdding: Effect.fn("Passkeys.beginAdding")(function* (site, user) {
             const challenge = yield* newChallenge("add", user.id)
-            const known = yield* repo.ofUser(user.id)
+            const passkeys = yield* repo.ofUser(user.id)
             const { generateRegistrationOptions } = yield* webAuthn
             const options = yield* Effect.promise(() =>
               generateRegistrationOptions({
@@ -109,7 +109,7 @@ export class Passkeys extends Context.Service<
                 userName: user.email,
                 userID: new Uint8Array(Buffer.from(user.id.replaceAll("-", ""), "hex")),
                 challenge,
-                excludeCredentials: known.map(credentialOf),
+                excludeCredentials: passkeys.map(credentialOf),
                 authenticatorSelection: { residentKey: "required", userVerification: "required" }
               })
             )
@@ -117,7 +117,7 @@ export class Passkeys extends Context.Service<
           }),
           add: Effect.fn("Passkeys.add")(function* (site, userId, name, registration) {
             const { attestationObject, clientDataJSON, id, transports } = registration
-            const challenge = yield* taken("add", userId, clientDataJSON)
+            const challenge = yield* consumeChallenge("add", userId, clientDataJSON)
             const { verifyRegistrationResponse } = yield* webAuthn
             const { registrationInfo, verified } = yield* Effect.tryPromise({
               try: () =>
@@ -150,7 +150,7 @@ export class Passkeys extends Context.Service<
                 createdAt: yield* DateTime.nowAsDate,
                 lastUsedAt: null
               },
-              mostPasskeys
+              maxPasskeys
             )
             if (!stored) return yield* new PasskeyFailed()
           }),
@@ -158,14 +158,14 @@ export class Passkeys extends Context.Service<
           begin: Effect.fn("Passkeys.begin")(function* (site, userId) {
             const id = Option.getOrNull(userId)
             const challenge = yield* newChallenge(id === null ? "sign_in" : "confirm", id)
-            const known = id === null ? [] : yield* repo.ofUser(id)
+            const passkeys = id === null ? [] : yield* repo.ofUser(id)
             const { generateAuthenticationOptions } = yield* webAuthn
             const options = yield* Effect.promise(() =>
               generateAuthenticationOptions({
                 rpID: site.id,
                 challenge,
                 userVerification: "required",
-                allowCredentials: known.map(credentialOf)
+                allowCredentials: passkeys.map(credentialOf)
               })
             )
             return plain(options)
@@ -173,10 +173,14 @@ export class Passkeys extends Context.Service<
           verify: Effect.fn("Passkeys.verify")(function* (site, userId, assertion) {
             const { authenticatorData, clientDataJSON, id, signature } = assertion
             const person = Option.getOrNull(userId)
-            const challenge = yield* taken(person === null ? "sign_in" : "confirm", person, clientDataJSON)
-            const found = yield* repo.byCredential(id)
-            if (Option.isNone(found)) return yield* new PasskeyFailed()
-            const passkey = found.value
+            const challenge = yield* consumeChallenge(
+              person === null ? "sign_in" : "confirm",
+              person,
+              clientDataJSON
+            )
+            const stored = yield* repo.byCredential(id)
+            if (Option.isNone(stored)) return yield* new PasskeyFailed()
+            const passkey = stored.value
             if (person !== null && passkey.userId !== person) return yield* new PasskeyFailed()
             const { verifyAuthenticationResponse } = yield* webAuthn
             const { authenticationInfo, verified } = yield* Effect.tryPromise({

@@ -1,4 +1,4 @@
-// The second factor beside a password: codes of an authenticator app, and recovery codes for when it is lost.
+// The second factor besides a password: codes of an authenticator app, and recovery codes in case it is lost.
 import { createHash } from "node:crypto"
 import { Clock, Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -10,7 +10,7 @@ import { SecondFactorRepo } from "./SecondFactors/SecondFactorRepo.ts"
 import { base32, stepOf } from "./SecondFactors/totp.ts"
 
 const recoveryCodes = 10
-/** 50 bits, in two groups. */
+/** 50 bits, shown in two groups. */
 const recoveryBytes = 10
 
 const normal = (code: string) => code.replace(/[\s-]/gu, "").toUpperCase()
@@ -28,17 +28,17 @@ export class SecondFactors extends Context.Service<
       userId: string,
       code: string | undefined
     ) => Effect.Effect<Date | null, SecondFactorRequired | SecondFactorFailed>
-    /** A fresh secret in base32, in use once `confirm` has seen a code of it. */
+    /** A new secret in base32. It takes effect once `confirm` has verified one of its codes. */
     readonly begin: (userId: string) => Effect.Effect<string, SecondFactorActive>
-    /** The recovery codes, shown this once. */
+    /** The recovery codes, shown only here. */
     readonly confirm: (
       userId: string,
       code: string
     ) => Effect.Effect<ReadonlyArray<string>, SecondFactorFailed>
-    /** Ten others; those before count no more. */
+    /** Ten new codes; the previous codes stop working. */
     readonly renewCodes: (userId: string) => Effect.Effect<ReadonlyArray<string>>
     readonly codesLeft: (userId: string) => Effect.Effect<number>
-    /** False where there was none. */
+    /** False if there was none. */
     readonly remove: (userId: string) => Effect.Effect<boolean>
   }
 >()("quittance/merchants/SecondFactors") {
@@ -61,17 +61,20 @@ export class SecondFactors extends Context.Service<
             return `${text.slice(0, 5)}-${text.slice(5)}`
           })
       )
-      const keptOf = (userId: string) => Effect.map(repo.findSecret(userId), Option.getOrUndefined)
-      /** Opened for a code of the app alone: who gives none needs no key that may be lost. */
-      const stepIn = Effect.fnUntraced(function* (userId: string, sealed: Sealed, code: string) {
+      const authenticatorOf = (userId: string) => Effect.map(repo.findSecret(userId), Option.getOrUndefined)
+      /** Decrypts only for a code of the app: recovery codes work even if the encryption key is lost. */
+      const matchingStep = Effect.fnUntraced(function* (userId: string, sealed: Sealed, code: string) {
         const secret = yield* box.open(sealed, authenticatorContext(userId)).pipe(
           Effect.catchDefect((cause) =>
             Effect.andThen(
-              Effect.logError("The secret of an authenticator app cannot be decrypted", cause),
+              Effect.logError(
+                `The authenticator secret of user ${userId} cannot be decrypted; only recovery codes sign this user in until the missing key of ENCRYPTION_KEYS is restored`,
+                cause
+              ),
               Effect.fail(
                 new SecondFactorFailed({
                   message:
-                    "The service cannot check codes of your app now: its key is missing. Use a recovery code, or ask the operator to put the key back."
+                    "The service cannot check codes of your app now: its key is missing. Use a recovery code, or ask the operator to restore the key."
                 })
               )
             )
@@ -87,17 +90,17 @@ export class SecondFactors extends Context.Service<
             Option.match({ onNone: () => false, onSome: ({ confirmedAt }) => confirmedAt !== null })
           ),
         verify: Effect.fn("SecondFactors.verify")(function* (userId, code) {
-          const found = yield* keptOf(userId)
-          if (found === undefined || found.confirmedAt === null) return null
+          const authenticator = yield* authenticatorOf(userId)
+          if (authenticator === undefined || authenticator.confirmedAt === null) return null
           if (code === undefined) return yield* new SecondFactorRequired()
-          const given = normal(code)
-          const isCode = /^\d{6}$/u.test(given)
-          const step = isCode ? yield* stepIn(userId, found.sealed, given) : undefined
-          const taken = isCode
+          const entered = normal(code)
+          const isCode = /^\d{6}$/u.test(entered)
+          const step = isCode ? yield* matchingStep(userId, authenticator.sealed, entered) : undefined
+          const isAccepted = isCode
             ? step !== undefined && (yield* repo.useStep(userId, step))
-            : yield* repo.useCode(userId, hashOf(given), yield* DateTime.nowAsDate)
-          if (!taken) return yield* new SecondFactorFailed()
-          return found.confirmedAt
+            : yield* repo.useCode(userId, hashOf(entered), yield* DateTime.nowAsDate)
+          if (!isAccepted) return yield* new SecondFactorFailed()
+          return authenticator.confirmedAt
         }),
         begin: Effect.fn("SecondFactors.begin")(function* (userId) {
           const secret = yield* random.randomBytes(20)
@@ -108,15 +111,15 @@ export class SecondFactors extends Context.Service<
           return base32(secret)
         }),
         confirm: Effect.fn("SecondFactors.confirm")(function* (userId, code) {
-          const found = yield* keptOf(userId)
+          const authenticator = yield* authenticatorOf(userId)
           const step =
-            found === undefined || found.confirmedAt !== null
+            authenticator === undefined || authenticator.confirmedAt !== null
               ? undefined
-              : yield* stepIn(userId, found.sealed, normal(code))
-          if (found === undefined || step === undefined) return yield* new SecondFactorFailed()
+              : yield* matchingStep(userId, authenticator.sealed, normal(code))
+          if (authenticator === undefined || step === undefined) return yield* new SecondFactorFailed()
           const codes = yield* newCodes
           const at = yield* DateTime.nowAsDate
-          if (!(yield* repo.confirm(userId, found.sealed, step, codes.map(hashOf), at)))
+          if (!(yield* repo.confirm(userId, authenticator.sealed, step, codes.map(hashOf), at)))
             return yield* new SecondFactorFailed()
           return codes
         }),

@@ -4,21 +4,21 @@ import type { Locale } from "../../domain/Locale.ts"
 import type { Merchant } from "../../domain/Merchant.ts"
 import type { Role } from "../../domain/Role.ts"
 
-/** A session ends so long after sign-in, however much it is used. */
+/** A session ends this long after sign-in, even if it is in use. */
 export const sessionMillis = 30 * 24 * 3_600_000
 
 export interface User {
   readonly id: string
   readonly email: string
-  /** Sees and acknowledges what concerns the whole service. */
+  /** True if the user sees and acknowledges service-wide alerts. */
   readonly operator: boolean
   readonly locale: Locale
-  /** True if the account has passkeys, and an authenticator app. */
+  /** True if the account has passkeys; below, an authenticator app. */
   readonly hasPasskeys: boolean
   readonly hasAuthenticator: boolean
 }
 
-/** A merchant, and what the user may do there. */
+/** A merchant, with the user's role there. */
 export interface Membership extends Merchant {
   readonly role: Role
 }
@@ -36,12 +36,12 @@ export interface Session {
   readonly id: string
   /** The time at which the user last confirmed their password or passkey. */
   readonly confirmedAt: Date
-  /** The user's merchants, the first joined first. */
+  /** The user's merchants, in the order in which the user joined. */
   readonly merchants: ReadonlyArray<Membership>
 }
 
 export interface Started {
   readonly session: Session
-  /** For the cookie. */
+  /** The token for the cookie. */
   readonly token: string
 }

@@ -1,5 +1,5 @@
-// Changes of where money goes and of who may change it: recorded permanently, and sent to every member or
-// operator.
+// Changes of receiving addresses and of who may change them: recorded permanently, and sent to every member
+// or operator.
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
@@ -18,18 +18,18 @@ import { AuditRepo, type Recipient } from "./AuditRepo.ts"
 export interface Actor {
   /** The user; null for the operator's commands and for the service itself. */
   readonly id: string | null
-  /** An e-mail, `operator` or `service`. */
+  /** An email, `operator` or `service`. */
   readonly name: string
 }
-/** A member who asks for a change at the dashboard. */
-export interface Asker extends Actor {
+/** A member who requests a change in the dashboard. */
+export interface Requester extends Actor {
   readonly id: string
-  /** In which the request was allowed. */
+  /** The role with which the request was allowed. */
   readonly role: Role
-  /** The hash of its session. */
+  /** The hash of the member's session. */
   readonly session: Uint8Array
 }
-/** No person. */
+/** An author who is not a person. */
 export interface Impersonal extends Actor {
   readonly id: null
 }
@@ -47,7 +47,7 @@ export interface Change {
 }
 
 interface News {
-  /** None for the whole service. */
+  /** None for service-wide news. */
   readonly tenant: Option.Option<Tenant>
   readonly message: string
   readonly at: Date
@@ -55,12 +55,39 @@ interface News {
   readonly mail: (words: MailWords) => { readonly subject: string; readonly body: ReadonlyArray<string> }
 }
 
+/** The subjects of mails about changes. */
+const subjects: { readonly [A in AuditAction]: string } = {
+  "merchant.created": "merchant created",
+  "receiver.changed": "receiving address changed",
+  "receiver.change_requested": "receiving address change requested",
+  "receiver.change_withdrawn": "receiving address change withdrawn",
+  "receiver.change_lost": "receiving address change not applied",
+  "settlement_limits.changed": "settlement limits changed",
+  "key.created": "API key created",
+  "key.rotated": "API key rotated",
+  "key.revoked": "API key revoked",
+  "member.invited": "member invited",
+  "member.invitation_withdrawn": "invitation withdrawn",
+  "member.joined": "member joined",
+  "member.removed": "member removed",
+  "member.left": "member left",
+  "member.role_changed": "member role changed",
+  "member.reset_link_created": "password reset link created",
+  "member.authenticator_removed": "authenticator app removed",
+  "agent.created": "agent created",
+  "agent.changed": "agent changed",
+  "agent.revoked": "agent revoked",
+  "alert_hook.added": "alert webhook added",
+  "alert_hook.removed": "alert webhook removed",
+  "operator.granted": "operator added"
+}
+
 export class AuditLog extends Context.Service<
   AuditLog,
   {
     /**
-     * Makes a change of a merchant, and in the same transaction writes it down and tells those who were
-     * members before it, unless it is quiet. Where `changeOf` says that nothing was changed, neither happens.
+     * Makes a change of a merchant. In the same transaction it logs the change and, unless the change is
+     * quiet, notifies those who were members before. Does neither if `changeOf` returns none.
      */
     readonly recording: <A, E, R>(
       merchantId: MerchantId,
@@ -68,7 +95,7 @@ export class AuditLog extends Context.Service<
       change: Effect.Effect<A, E, R>,
       changeOf: (outcome: A) => Option.Option<Change>
     ) => Effect.Effect<A, E, R>
-    /** Makes a merchant, and writes down in the same transaction what it began with. It has no members to notify. */
+    /** Creates a merchant and logs its first state in the same transaction. It has no members to notify. */
     readonly recordingNew: <A, E, R>(
       actor: Actor,
       change: Effect.Effect<A, E, R>,
@@ -78,12 +105,12 @@ export class AuditLog extends Context.Service<
       }
     ) => Effect.Effect<A, E, R>
     /**
-     * Makes a change of a merchant while its other changes wait, unless who asks for it has lost the session, the
-     * membership or the role since the request was allowed.
+     * Makes a change of a merchant while its other changes wait. Fails if the requester has lost the session,
+     * the membership or the role since the request was allowed.
      */
     readonly permitted: <A, E, R>(
       merchantId: MerchantId,
-      asker: Asker,
+      requester: Requester,
       change: Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E | RoleRequired, R>
     /** Logs a service-wide change inside its transaction and notifies the other operators. */
@@ -103,7 +130,7 @@ export class AuditLog extends Context.Service<
       const random = yield* SecureRandom.SecureRandom
       const { baseUrl } = yield* AppConfig
 
-      /** A command says itself what it did. */
+      /** Commands print their own result. */
       const log = (actor: Actor, { action, env, summary }: Change, merchant: string) =>
         actor === operator
           ? Effect.void
@@ -116,7 +143,7 @@ export class AuditLog extends Context.Service<
               })
             )
 
-      const tell = Effect.fnUntraced(function* (recipients: ReadonlyArray<Recipient>, news: News) {
+      const notify = Effect.fnUntraced(function* (recipients: ReadonlyArray<Recipient>, news: News) {
         const { at, mail, message, tenant } = news
         for (const { email, id, locale } of recipients) {
           const alertId = yield* random.uuidV7()
@@ -132,13 +159,13 @@ export class AuditLog extends Context.Service<
 
       return {
         recording: Effect.fnUntraced(function* (merchantId, actor, change, changeOf) {
-          const { made, outcome } = yield* repo.transaction(
+          const { logged, outcome } = yield* repo.transaction(
             Effect.gen(function* () {
               const members = yield* repo.members(merchantId)
               const outcome = yield* change
-              const made = changeOf(outcome)
-              if (Option.isNone(made)) return { made, outcome }
-              const { action, env, summary } = made.value
+              const logged = changeOf(outcome)
+              if (Option.isNone(logged)) return { logged, outcome }
+              const { action, env, summary } = logged.value
               const at = yield* DateTime.nowAsDate
               yield* repo.insert(
                 { merchantId, env, actorId: actor.id, actor: actor.name, action, summary },
@@ -147,12 +174,12 @@ export class AuditLog extends Context.Service<
               const side = env ?? "live"
               const where = env === null ? "" : ` (${env})`
               const message = `${actor.name} ${summary}${where}.`
-              yield* tell(made.value.quiet === true ? [] : members, {
+              yield* notify(logged.value.quiet === true ? [] : members, {
                 tenant: Option.some({ merchantId, env: side }),
                 message,
                 at,
                 mail: (words) => ({
-                  subject: `Quittance: ${filled(words.changeSubject, { action: `${action.replace(/[._]/g, " ")}${where}` })}`,
+                  subject: `Quittance: ${filled(words.changeSubject, { action: `${subjects[action]}${where}` })}`,
                   body: [
                     message,
                     "",
@@ -163,10 +190,10 @@ export class AuditLog extends Context.Service<
                   ]
                 })
               })
-              return { made, outcome }
+              return { logged, outcome }
             })
           )
-          if (Option.isSome(made)) yield* log(actor, made.value, merchantId)
+          if (Option.isSome(logged)) yield* log(actor, logged.value, merchantId)
           return outcome
         }),
         recordingNew: Effect.fnUntraced(function* (actor, change, changesOf) {
@@ -183,13 +210,13 @@ export class AuditLog extends Context.Service<
               return { changes, merchantId, outcome }
             })
           )
-          for (const made of changes) yield* log(actor, made, merchantId)
+          for (const logged of changes) yield* log(actor, logged, merchantId)
           return outcome
         }),
-        permitted: (merchantId, asker, change) =>
+        permitted: (merchantId, requester, change) =>
           repo.transaction(
             Effect.gen(function* () {
-              if (!(yield* repo.isPermitted(merchantId, asker))) return yield* new RoleRequired()
+              if (!(yield* repo.isPermitted(merchantId, requester))) return yield* new RoleRequired()
               return yield* change
             })
           ),
@@ -201,13 +228,13 @@ export class AuditLog extends Context.Service<
             at
           )
           const message = `${actor.name} ${summary}.`
-          yield* tell(yield* repo.otherOperators(actor.id), {
+          yield* notify(yield* repo.otherOperators(actor.id), {
             tenant: Option.none(),
             message,
             at,
-            // To operators, in the language of the command line.
+            // For operators, in English like the command line.
             mail: () => ({
-              subject: `Quittance: ${action.replace(/[._]/g, " ")}`,
+              subject: `Quittance: ${subjects[action]}`,
               body: [
                 message,
                 "",

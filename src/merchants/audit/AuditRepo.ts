@@ -1,6 +1,6 @@
-// The SQL of the audit log. The database refuses to change or remove an entry; each carries the SHA-256 of
-// itself and the one before. The table's owner can rewrite all of them in spite of that, which shows against
-// a head that was noted elsewhere.
+// The SQL of the audit log. The database refuses to change or remove an entry; each has the SHA-256 of itself
+// and its predecessor. The table's owner can still rewrite all entries, but not match a head that was noted
+// elsewhere.
 
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
@@ -12,13 +12,13 @@ import { orUnknown } from "../../domain/orUnknown.ts"
 import type { Role } from "../../domain/Role.ts"
 
 export interface AuditEntry {
-  /** Null for what concerns the whole service. */
+  /** Null for service-wide entries. */
   readonly merchantId: MerchantId | null
   /** Null for both environments. */
   readonly env: Env | null
   /** The user; null for the operator's commands and for the service itself. */
   readonly actorId: string | null
-  /** An e-mail, `operator` or `service`. */
+  /** An email, `operator` or `service`. */
   readonly actor: string
   readonly action: AuditAction
   /** The change without its author: "changed the receiving address from … to …". */
@@ -31,7 +31,7 @@ const decodeRecipients = Schema.decodeUnknownEffect(Schema.Array(Recipient))
 
 const EntryRow = Schema.Struct({
   position: Schema.Int,
-  /** Null for what concerns the whole service. */
+  /** Null for service-wide entries. */
   merchantId: Schema.NullOr(MerchantId),
   at: Schema.Date,
   env: Schema.NullOr(Env),
@@ -42,7 +42,7 @@ const EntryRow = Schema.Struct({
 export type EntryRow = typeof EntryRow.Type
 const decodeEntries = Schema.decodeUnknownEffect(Schema.Array(EntryRow))
 
-/** An entry by which everything up to it can be told from what was rewritten. */
+/** An entry's position and hash. With them, a rewrite of any entry up to it shows. */
 export interface AuditHead {
   readonly position: number
   /** 64 hex digits. */
@@ -67,10 +67,10 @@ const decodeVerified = Schema.decodeUnknownEffect(
 /** Advisory lock key of the log; arbitrary, but used by nothing else. */
 const lockKey = 4_021_966
 
-/** The trigger as created by the migrations; `%s` is the table's schema. */
+/** The trigger as the migrations create it; `%s` is the table's schema. */
 const guardTrigger =
   "CREATE TRIGGER audit_entries_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON %s.audit_entries FOR EACH STATEMENT EXECUTE FUNCTION audit_entries_stay()"
-/** Its function's body, with one space wherever there is some. */
+/** The body of its function, with runs of spaces reduced to one. */
 const guardBody =
   "BEGIN RAISE EXCEPTION 'Entries of the audit log are neither changed nor removed' USING ERRCODE = 'restrict_violation'; END"
 
@@ -94,11 +94,11 @@ const make = Effect.gen(function* () {
         )
         INSERT INTO audit_entries (position, merchant_id, env, at, actor_id, actor, action, summary, hash)
         SELECT e.*, ${chained(sql.literal("(SELECT hash FROM last)"))} FROM entry e RETURNING position`
-      // A foreign trigger may swallow the entry; the change it records is then rolled back.
+      // If a foreign trigger swallows the entry, the change that it records is rolled back.
       if (rows.length === 0)
         return yield* Effect.die(
           new Error(
-            "The audit log took no entry: something on audit_entries swallows it. See `audit verify`."
+            "The audit log stored no entry: a trigger or rule on audit_entries swallows it. See `audit verify`."
           )
         )
     }, Effect.orDie),
@@ -195,7 +195,7 @@ const make = Effect.gen(function* () {
     }, Effect.orDie)
   }
 
-  /** The hash of `e` behind the hash `previous`. */
+  /** The hash of entry `e` after the hash `previous`. */
   function chained(previous: ReturnType<typeof sql.literal>) {
     return sql`sha256(coalesce(${previous}, ''::bytea) || convert_to(json_build_array(
       e.position, e.merchant_id, e.env, (extract(epoch FROM e.at) * 1000000)::bigint, e.actor_id, e.actor,
@@ -208,42 +208,42 @@ export class AuditRepo extends Context.Service<
   {
     /** All or nothing. */
     readonly transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-    /** Runs inside the transaction of the change it records; concurrent entries wait for its commit. */
+    /** Runs inside the transaction of the recorded change. Concurrent entries wait for its commit. */
     readonly insert: (entry: AuditEntry, at: Date) => Effect.Effect<void>
-    /** The newest first. */
+    /** Entries, newest first. */
     readonly list: (
       merchantId: MerchantId | null,
       page: { readonly before?: number; readonly limit: number }
     ) => Effect.Effect<ReadonlyArray<EntryRow>>
     /**
-     * The first entry that is not what was written, or does not follow the one before; the newest; what has
-     * become of one that was the newest before; and what stands between the table and a change.
+     * Verifies the log: its first broken entry, its newest entry, the current hash at the position of an
+     * earlier head, and the table's protection against changes.
      */
     readonly verify: (since: Option.Option<AuditHead>) => Effect.Effect<{
       readonly entries: number
       readonly broken: Option.Option<number>
       readonly head: Option.Option<AuditHead>
-      /** The hash of the entry at that position now; none where it is gone, or none was asked for. */
+      /** The current hash at that position; none if the entry is gone or no head was passed. */
       readonly noted: Option.Option<string>
-      /** The trigger that refuses changes is there as the migrations made it, and on for every session. */
+      /** True if the trigger that refuses changes is as the migrations created it, and always on. */
       readonly guarded: boolean
       /** Other rules or triggers on the table, which may drop, alter or hide entries. */
       readonly strangers: ReadonlyArray<string>
-      /** The role of this session may switch it off. */
+      /** True if this session's role could switch the trigger off. */
       readonly owned: boolean
     }>
     /**
-     * The members to notify of a merchant's change. Changes of a merchant wait for each other from here on, so that
-     * none holds a row that another needs.
+     * The members to notify of a merchant's change. From here on, changes of this merchant wait for each
+     * other, so that none holds a row that another needs.
      */
     readonly members: (merchantId: MerchantId) => Effect.Effect<ReadonlyArray<Recipient>>
     /**
-     * Inside a transaction: whether the session is there, and its person a member in this role. Neither changes
-     * until the transaction ends: members change behind the merchant's lock.
+     * True if the session exists and its user is a member in this role. Neither changes until the transaction
+     * ends, because members change under the merchant's lock.
      */
     readonly isPermitted: (
       merchantId: MerchantId,
-      asker: { readonly id: string; readonly role: Role; readonly session: Uint8Array }
+      requester: { readonly id: string; readonly role: Role; readonly session: Uint8Array }
     ) => Effect.Effect<boolean>
     /** The operators to notify of a service-wide change: all except its author. */
     readonly otherOperators: (userId: string | null) => Effect.Effect<ReadonlyArray<Recipient>>

@@ -4,7 +4,7 @@ import { envs } from "../../domain/networks.ts"
 import type { FirstKeys } from "../keys/KeyAuth.ts"
 import type { Change } from "./AuditLog.ts"
 
-/** By its kind and end: nothing of a key that is secret. */
+/** A key's prefix and last characters, without its secret part. */
 const shown = (key: string) => `${key.slice(0, key.lastIndexOf("_") + 1)}…${key.slice(-4)}`
 
 export const firstChanges = ({
@@ -22,13 +22,13 @@ export const firstChanges = ({
       summary: `created the merchant, which receives at ${test} on test and at ${live} on live`
     },
     ...envs.flatMap((env): ReadonlyArray<Change> => {
-      const made = keys[env]
-      if (made === undefined) return []
+      const pair = keys[env]
+      if (pair === undefined) return []
       return [
         {
           action: "key.created",
           env,
-          summary: `made the first keys: full access ${shown(made.secret)}, publishable ${shown(made.publishable)}`
+          summary: `created the first keys: full access ${shown(pair.secret)}, publishable ${shown(pair.publishable)}`
         }
       ]
     })

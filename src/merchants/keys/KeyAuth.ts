@@ -26,7 +26,7 @@ export interface NewMerchant {
   readonly tokenLifetimeSeconds?: number
 }
 
-/** The keys a merchant starts with. Secret keys have full access. Shown once. */
+/** The first keys of a merchant. Its secret keys have full access. Shown once. */
 export type FirstKeys = {
   readonly [E in Env]: { readonly secret: string; readonly publishable: string }
 }
@@ -40,22 +40,22 @@ export interface IssuedKey {
 export class KeyAuth extends Context.Service<
   KeyAuth,
   {
-    /** The principal of a current key. One answer for missing, malformed, unknown and revoked keys. */
+    /** The principal of a current key. Missing, malformed, unknown and revoked keys fail the same way. */
     readonly authenticate: (key: string) => Effect.Effect<Principal, InvalidApiKey>
-    /** Its receiving addresses are its own from here on: no other merchant of the environment gets them. */
+    /** Creates a merchant and claims its receiving addresses: no other merchant gets them. */
     readonly createMerchant: (
       merchant: NewMerchant
     ) => Effect.Effect<{ readonly merchant: Merchant; readonly keys: FirstKeys }, ReceiverTaken>
-    /** Like `createMerchant`, with test keys alone. */
+    /** Like `createMerchant`, with only test keys. */
     readonly createTestMerchant: (
       merchant: NewMerchant
     ) => Effect.Effect<{ readonly merchant: Merchant; readonly keys: Pick<FirstKeys, "test"> }, ReceiverTaken>
     readonly createKey: (merchantId: MerchantId, key: KeyTerms) => Effect.Effect<IssuedKey>
-    /** Revokes a key and issues its successor at once. None where the key is unknown, revoked or an agent's. */
+    /** Atomically replaces a key by its successor. None if the key is unknown, revoked or an agent's. */
     readonly rotateKey: (merchantId: MerchantId, keyId: string) => Effect.Effect<Option.Option<IssuedKey>>
     /** True if there was a current key to revoke. */
     readonly revokeKey: (merchantId: MerchantId, keyId: string) => Effect.Effect<boolean>
-    /** True if there was a current key to name; null takes its name away. */
+    /** True if there was a current key to name; null removes its name. */
     readonly nameKey: (merchantId: MerchantId, keyId: string, name: string | null) => Effect.Effect<boolean>
     readonly listKeys: (merchantId: MerchantId) => Effect.Effect<ReadonlyArray<ApiKey>>
     readonly listMerchants: Effect.Effect<ReadonlyArray<Merchant>>
@@ -75,7 +75,7 @@ export class KeyAuth extends Context.Service<
           used.clear()
           yield* repo.touchKeys(ids, yield* DateTime.nowAsDate)
         })
-        // A stop keeps what was gathered since: a key that is used seldom would look as if nobody needed it.
+        // Stores the collected times on shutdown, or a rarely used key would look unused.
         yield* Effect.addFinalizer(() => flushUsed.pipe(Effect.timeout("1 second"), Effect.ignoreCause))
         yield* periodic("Storing last-used times of keys", Effect.sleep("30 seconds"), flushUsed, "Warn")
 
@@ -110,7 +110,7 @@ export class KeyAuth extends Context.Service<
             return { id: newKey.id, key }
           }),
           rotateKey: Effect.fn("KeyAuth.rotateKey")(function* (merchantId, keyId) {
-            const old = (yield* repo.findKeys(merchantId)).find((one) => one.id === keyId)
+            const old = (yield* repo.findKeys(merchantId)).find((key) => key.id === keyId)
             if (old === undefined) return Option.none()
             const { key, newKey } = yield* issue.key(old)
             const replaced = yield* repo.replaceKey(merchantId, keyId, newKey, yield* DateTime.nowAsDate)
@@ -126,7 +126,7 @@ export class KeyAuth extends Context.Service<
       })
     ).pipe(Layer.provide(KeyRepo.layer))
 
-  /** Merchants and keys in this process, gone with it. */
+  /** Merchants and keys in memory. */
   static readonly layerMemory: Layer.Layer<KeyAuth, never, SecureRandom.SecureRandom> = Layer.effect(
     KeyAuth,
     Effect.gen(function* () {
@@ -150,21 +150,23 @@ export class KeyAuth extends Context.Service<
         for (const newKey of newKeys) store(merchant, newKey, at)
       })
       const current = (merchantId: MerchantId, keyId: string) => {
-        const found = keys.get(keyId)
-        return found?.merchant.id === merchantId && found.key.revokedAt === null ? found : undefined
+        const stored = keys.get(keyId)
+        return stored?.merchant.id === merchantId && stored.key.revokedAt === null ? stored : undefined
       }
       const revoke = (keyId: string, at: Date) => {
-        const found = keys.get(keyId)
-        if (found !== undefined) keys.set(keyId, { ...found, key: { ...found.key, revokedAt: at } })
+        const stored = keys.get(keyId)
+        if (stored !== undefined) keys.set(keyId, { ...stored, key: { ...stored.key, revokedAt: at } })
       }
 
       return KeyAuth.of({
         authenticate: Effect.fnUntraced(function* (key) {
           const hash = parseKey(key) === undefined ? "" : hashKey(key).toHex()
-          const found = [...keys.values()].find((one) => one.hash === hash && one.key.revokedAt === null)
-          if (found === undefined) return yield* new InvalidApiKey()
-          const { id, kind, env, permission } = found.key
-          return { keyId: id, kind, env, permission, merchant: found.merchant }
+          const stored = [...keys.values()].find(
+            (entry) => entry.hash === hash && entry.key.revokedAt === null
+          )
+          if (stored === undefined) return yield* new InvalidApiKey()
+          const { id, kind, env, permission } = stored.key
+          return { keyId: id, kind, env, permission, merchant: stored.merchant }
         }),
         createMerchant: Effect.fnUntraced(function* (input) {
           const merchant = yield* issue.merchant(input)
@@ -203,13 +205,13 @@ export class KeyAuth extends Context.Service<
         }),
         nameKey: (merchantId, keyId, name) =>
           Effect.sync(() => {
-            const found = current(merchantId, keyId)
-            if (found !== undefined) keys.set(keyId, { ...found, key: { ...found.key, name } })
-            return found !== undefined
+            const stored = current(merchantId, keyId)
+            if (stored !== undefined) keys.set(keyId, { ...stored, key: { ...stored.key, name } })
+            return stored !== undefined
           }),
         listKeys: (merchantId) =>
           Effect.sync(() =>
-            [...keys.values()].filter((one) => one.merchant.id === merchantId).map((one) => one.key)
+            [...keys.values()].filter((entry) => entry.merchant.id === merchantId).map((entry) => entry.key)
           ),
         listMerchants: Effect.sync(() => [...merchants.values()])
       })

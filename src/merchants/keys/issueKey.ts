@@ -1,4 +1,4 @@
-// A fresh key: its text, shown once, and what is stored of it.
+// A new key: its text, shown once, and the row to store.
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Env } from "../../domain/Chain.ts"

@@ -1,4 +1,4 @@
-// Authentication, and the endpoint's access, before anything of the request is decoded.
+// Authenticates the request and checks the endpoint's access before anything else of the request is decoded.
 
 import { Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
@@ -18,7 +18,7 @@ import { RateLimiter } from "../../platform/limits/RateLimiter.ts"
 import type { Limit } from "../../platform/limits/RequestLimits.ts"
 import { KeyAuth } from "./KeyAuth.ts"
 
-/** The reason why the principal may not call an endpoint of this access, or undefined where it may. */
+/** The reason why the principal may not call an endpoint with this access; undefined if it may. */
 export const refusal = (access: Access, principal: Principal) => {
   const kinds = access.by === "key" ? access.kinds : []
   const { manage, testRail } = access.by === "key" ? access : {}
@@ -41,7 +41,7 @@ export const refusal = (access: Access, principal: Principal) => {
 
 type Refusal = RateLimited | NonNullable<ReturnType<typeof refusal>>
 
-/** The scheme's letter case does not count (RFC 9110, 11.1). Empty where there is no such credential. */
+/** Ignores the case of the scheme (RFC 9110, 11.1). Empty if there is no such credential. */
 const bearerOf = (authorization = "") => /^bearer +(.+)$/i.exec(authorization)?.[1] ?? ""
 
 export const layerApiKeyAuth: Layer.Layer<ApiKeyAuth, never, KeyAuth | RateLimiter | AppConfig> =
@@ -60,12 +60,12 @@ export const layerApiKeyAuth: Layer.Layer<ApiKeyAuth, never, KeyAuth | RateLimit
       const admitted = <A, E>(
         principal: Principal,
         access: Access,
-        asked: Effect.Effect<A, E, CurrentPrincipal>
+        handler: Effect.Effect<A, E, CurrentPrincipal>
       ): Effect.Effect<A, E | Refusal, HttpServerRequest.HttpServerRequest> =>
         Effect.flatMap(waitOf(principal), (wait): Effect.Effect<A, E | Refusal> => {
           const refused = wait > 0 ? new RateLimited({ retryAfter: wait }) : refusal(access, principal)
           return refused === undefined
-            ? Effect.provideService(asked, CurrentPrincipal, principal)
+            ? Effect.provideService(handler, CurrentPrincipal, principal)
             : Effect.fail(refused)
         })
 

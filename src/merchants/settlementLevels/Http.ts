@@ -21,7 +21,7 @@ export const settlementLevelHandlers = Effect.fnUntraced(function* <R>(
     const operators = limits.operators(env)
     const list: SettlementLevelList = {
       levels: levels.map(({ finality, seconds, upTo }) => {
-        const most = operators.find((one) => one.finality === finality)?.upTo ?? null
+        const most = operators.find((level) => level.finality === finality)?.upTo ?? null
         return {
           finality,
           ...(upTo === null ? {} : { upTo: formatUsd(upTo) }),

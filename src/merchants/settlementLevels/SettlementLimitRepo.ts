@@ -11,7 +11,7 @@ const decodeRows = Schema.decodeUnknownEffect(
 export class SettlementLimitRepo extends Context.Service<
   SettlementLimitRepo,
   {
-    /** Atomic USDC, of the levels that have one. */
+    /** Atomic USDC, for the levels that have a limit. */
     readonly limits: (tenant: Tenant) => Effect.Effect<{ readonly [F in Finality]?: bigint }>
     /** Null removes the limit. */
     readonly set: (tenant: Tenant, finality: string, upTo: bigint | null) => Effect.Effect<void>

@@ -1,4 +1,4 @@
-// A merchant's own limits by finality level, where they are stricter than the operator's.
+// A merchant's own limits by finality level. They apply if they are stricter than the operator's.
 import { Context, Effect, Layer, Option } from "effect"
 import type { SqlClient } from "effect/sql"
 import { InvalidRequest } from "../../domain/Errors.ts"
@@ -24,11 +24,11 @@ const make = Effect.gen(function* () {
     return stricterLevels(operators, yield* repo.limits({ env, merchantId }))
   })
 
-  /** What is wrong with a change. */
+  /** The errors of a change, one per invalid field. */
   const details = (env: Tenant["env"], change: LimitChange) =>
     Object.entries(change).flatMap(([finality, upTo]) => {
       const path = `body.${finality}`
-      const level = settlementLevels[env].find((one) => one.finality === finality)
+      const level = settlementLevels[env].find((operatorLevel) => operatorLevel.finality === finality)
       if (level === undefined || level.upTo === null)
         return [{ path, message: `Payments on ${networks[env].name} have no limit at this level.` }]
       return typeof upTo === "bigint" && upTo > level.upTo
@@ -83,7 +83,7 @@ export class SettlementLimits extends Context.Service<
     readonly operators: (env: Tenant["env"]) => SettlementLevels
     /** The levels at which the merchant's payments settle. */
     readonly levels: (tenant: Tenant) => Effect.Effect<SettlementLevels>
-    /** Omitted levels stay. `by` is for people who read what was done. Returns the new levels. */
+    /** Omitted levels stay. `by` is the author's name for the log. Returns the new levels. */
     readonly change: (
       tenant: Tenant,
       by: string,

@@ -1,4 +1,4 @@
-// The proxy as an MCP server on standard input and output, for agents that speak it.
+// The proxy as an MCP server on standard input and output.
 import { setTimeout as sleep } from "node:timers/promises"
 import { Effect, Layer, Option, Schema } from "effect"
 import { McpProtocol, McpServer, Tool, Toolkit } from "effect/ai"
@@ -7,20 +7,20 @@ import { readUpTo } from "./readUpTo.ts"
 import { makeUnderWay } from "./underWay.ts"
 
 const maxTextBytes = 256 * 1024
-/** Until an answer must have been read. */
+/** Time within which a complete response must have arrived. */
 const fetchTimeoutMillis = 120_000
-/** Clients give a call up after a minute by default: before that they are told that it is under way. */
+/** Clients give up after a minute by default; before that, the tool reports a call in progress. */
 const answerWithinMillis = 50_000
 
 const brokenOff =
-  "The resource was paid and its answer broke off. Fetch again with the same requestId: it repeats this payment and makes no other."
+  "The resource was paid and its response broke off. Fetch again with the same requestId: it sends this payment again and makes no other."
 
 /** The reason why a tool did nothing. */
 const Refused = Schema.Struct({ code: Schema.String, message: Schema.String })
 
 const Fetch = Tool.make("fetch", {
   description:
-    "Fetches an http(s) address. A 402 is paid from the agent's wallet within its cap, and the request is repeated once. A redirect is not followed: fetch its location. Give the same requestId to repeat a request without paying again; a call that was given up and is made again within minutes is the same request.",
+    "Fetches an http(s) address. A 402 is paid from the agent's wallet within its cap, and the request is repeated once. A redirect is not followed: fetch its location. Pass the same requestId to repeat a request without paying again. If you give up a call and repeat it within minutes, it is the same request.",
   parameters: Schema.Struct({
     url: Schema.String,
     method: Schema.optionalKey(Schema.Literals(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"])),
@@ -85,7 +85,7 @@ export const layer = (paying: PayingFetch) => {
   const agent = Effect.tryPromise({ try: () => paying.agent(), catch: () => serviceSilent }).pipe(
     Effect.flatMap((answer) =>
       Option.match(decodeSummary(answer), {
-        onSome: ({ agent: found }) => Effect.succeed(found),
+        onSome: ({ agent: summary }) => Effect.succeed(summary),
         onNone: () =>
           Effect.fail(
             Option.match(decodeEnvelope(answer), {
@@ -96,7 +96,7 @@ export const layer = (paying: PayingFetch) => {
       })
     )
   )
-  /** The whole answer of one request, as the agent is told. */
+  /** The complete result of one request, for the agent. */
   const answerOf = async (id: string, target: URL, { body, headers, method, url }: FetchCall) => {
     const response = await paying.fetch({
       requestId: id,
@@ -108,7 +108,7 @@ export const layer = (paying: PayingFetch) => {
     })
     const paid = response.headers.get(outcomeHeaders.amount)
     const location = response.headers.get("location")
-    const told = {
+    const summary = {
       status: response.status,
       contentType: response.headers.get("content-type"),
       location: location === null ? null : (URL.parse(location, target)?.href ?? location),
@@ -117,14 +117,14 @@ export const layer = (paying: PayingFetch) => {
     }
     try {
       return {
-        ...told,
+        ...summary,
         ...(await readText(response)),
         refused: response.headers.get(outcomeHeaders.refused),
         message: response.headers.get(outcomeHeaders.message)
       }
     } catch (error) {
       if (paid === null) throw error
-      return { ...told, body: "", truncated: true, refused: "PAYMENT_OUTCOME_UNKNOWN", message: brokenOff }
+      return { ...summary, body: "", truncated: true, refused: "PAYMENT_OUTCOME_UNKNOWN", message: brokenOff }
     }
   }
   const underWay = makeUnderWay<Awaited<ReturnType<typeof answerOf>>>()
@@ -137,7 +137,7 @@ export const layer = (paying: PayingFetch) => {
       const sent = yield* Effect.try({
         try: () => {
           const all = new Headers(headers)
-          // The agent is given text: one name in two spellings would be both values.
+          // The agent needs text, not a compressed body. `set` replaces the header in any spelling.
           all.set("accept-encoding", "identity")
           return all
         },
@@ -148,10 +148,10 @@ export const layer = (paying: PayingFetch) => {
         answerOf(id, target, { ...request, headers: sent })
       )
       const answer = yield* Effect.tryPromise({
-        // It fails only before anything is paid.
+        // Fails only before anything is paid.
         catch: () => ({
           code: "UPSTREAM_UNREACHABLE",
-          message: `${target.host} does not answer, or its answer broke off. Nothing was paid.`
+          message: `${target.host} does not respond, or its response broke off. Nothing was paid.`
         }),
         try: () => Promise.race([call.answer, sleep(answerWithinMillis, undefined, { ref: false })])
       }).pipe(Effect.tapError(() => Effect.sync(call.done)))
@@ -161,7 +161,7 @@ export const layer = (paying: PayingFetch) => {
       }
       return yield* Effect.fail({
         code: "STILL_UNDER_WAY",
-        message: `${target.host} has not answered yet, and may have been paid. Fetch again with requestId ${call.id}: it waits for the same answer and makes no other payment.`
+        message: `${target.host} has not responded yet, and may have been paid. Fetch again with requestId ${call.id}: it waits for the same response and makes no other payment.`
       })
     }),
     balance: () => Effect.map(agent, ({ payments: _payments, ...rest }) => rest),

@@ -1,5 +1,5 @@
-// Fetches for an agent. A 402 is paid once, by a payment that the service signs within the
-// agent's cap, and the request is sent once more with it.
+// Fetches for an agent. A 402 is paid once: the service signs a payment within the agent's cap, and the
+// request is repeated with that payment.
 
 import { setTimeout as sleep } from "node:timers/promises"
 import { Option, Redacted, Schema } from "effect"
@@ -12,26 +12,26 @@ export interface PayingFetchOptions {
   /** Origin of the service. */
   readonly serviceUrl: string
   readonly agentKey: Redacted.Redacted<string>
-  /** Logs one line for each payment, without secrets. */
+  /** Logs one line per payment, without secrets. */
   readonly log: (line: string) => void
 }
 
 export interface AgentRequest {
-  /** The same id is never paid twice: a repetition sends the same payment. */
+  /** The same id is never paid twice: repeating it sends the same payment. */
   readonly requestId: string
   readonly url: string
   readonly method: string
   readonly headers: Headers
-  /** Kept in memory so that it can be sent again; undefined where there is none. */
+  /** Held in memory so that it can be sent again; undefined if there is no body. */
   readonly body: Uint8Array<ArrayBuffer> | undefined
   /** Aborts the upstream response when the caller disconnects. */
   readonly signal?: AbortSignal
 }
 
-/** Headers that tell the agent what became of a payment. */
+/** Headers that report the outcome of a payment to the agent. */
 export const outcomeHeaders = {
   paymentId: "quittance-payment-id",
-  /** Under which the request is sent again without another payment. */
+  /** Repeating the request under this id makes no other payment. */
   requestId: "quittance-request-id",
   amount: "quittance-payment-amount",
   refused: "quittance-payment-refused",
@@ -56,7 +56,7 @@ const Signed = Schema.Struct({
   header: Schema.Struct({ name: Schema.String, value: Schema.String })
 })
 const decodeSigned = Schema.decodeUnknownOption(Signed)
-/** The envelope; a later release of the service may have codes that this proxy does not know. */
+/** The error envelope. A later release of the service may use codes that this proxy does not know. */
 const Refused = Schema.Struct({
   error: Schema.Struct({
     code: Schema.String,
@@ -69,12 +69,12 @@ const decodeRefused = Schema.decodeUnknownOption(Refused)
 const serviceTimeoutMillis = 15_000
 const serviceTries = 3
 const maxRequirementsBytes = 64 * 1024
-/** Until an upstream's head must have come, and the body of a 402. */
+/** Time within which an upstream's response head must arrive, and the body of a 402. */
 const headTimeoutMillis = 120_000
 
 const parse = Option.liftThrowable((text: string): unknown => JSON.parse(text))
 
-/** The requirements of a 402: the header of version 2, otherwise the body of version 1. */
+/** The requirements of a 402: the header in version 2, otherwise the body in version 1. */
 const requirementsOf = (
   response: Response,
   { bytes, isWhole }: Beginning
@@ -100,7 +100,7 @@ const withHeaders = (
 /** Header values are one line of printable ASCII. */
 const headerText = (text: string) => text.replace(/[^\x20-\x7e]+/g, " ").slice(0, 500)
 
-/** The refusal with each place: what was expected there and what was found. */
+/** The refusal, with the expected and the actual value of each field. */
 const explained = ({ message, details = [] }: (typeof Refused.Type)["error"]) =>
   [
     message,
@@ -111,7 +111,7 @@ const explained = ({ message, details = [] }: (typeof Refused.Type)["error"]) =>
   ].join(" ")
 
 type SignResult =
-  /** `repeated`: the request id had signed this payment before. */
+  /** `repeated`: this payment was already signed for the request id. */
   | { readonly _tag: "Signed"; readonly signed: typeof Signed.Type; readonly repeated: boolean }
   | { readonly _tag: "Refused"; readonly code: string; readonly message: string }
 
@@ -124,7 +124,7 @@ export const makePayingFetch = ({ serviceUrl, agentKey, log }: PayingFetchOption
       signal: AbortSignal.timeout(serviceTimeoutMillis)
     })
 
-  /** Asked again after a lost answer: the request id makes it the same payment. */
+  /** Repeated after a lost response: the request id makes it the same payment. */
   const sign = async (request: AgentRequest, required: typeof PaymentRequired.Type): Promise<SignResult> => {
     const body = JSON.stringify({
       requestId: request.requestId,
@@ -136,7 +136,9 @@ export const makePayingFetch = ({ serviceUrl, agentKey, log }: PayingFetchOption
         ...(required.extensions === undefined ? {} : { extensions: required.extensions })
       }
     })
+    let blocked: number | undefined
     for (let attempt = 1; attempt <= serviceTries; attempt++) {
+      blocked = undefined
       try {
         const answer = await service("/agent/x402/payments", { method: "POST", body })
         const text = await answer.text()
@@ -149,15 +151,19 @@ export const makePayingFetch = ({ serviceUrl, agentKey, log }: PayingFetchOption
           const { error } = refused.value
           return { _tag: "Refused", code: error.code, message: explained(error) }
         }
+        if (answer.status >= 400 && answer.status < 500) blocked = answer.status
       } catch {
-        // No answer: it may have been signed, and will be the same payment then.
+        // No response: the payment may have been signed, and the next try returns the same payment.
       }
       await sleep(200 * attempt)
     }
     return {
       _tag: "Refused",
       code: "SERVICE_UNAVAILABLE",
-      message: "The payment service does not answer. Nothing was paid; send the request again later."
+      message:
+        blocked === undefined
+          ? "The payment service does not answer. Nothing was paid; send the request again later."
+          : `A firewall or proxy responded in place of the payment service (HTTP ${blocked}). Nothing was paid; ask the service's operator to let the request through.`
     }
   }
 
@@ -178,7 +184,7 @@ export const makePayingFetch = ({ serviceUrl, agentKey, log }: PayingFetchOption
         body,
         signal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal])
       })
-      // A resource says nothing in the proxy's name.
+      // A resource must not set the proxy's own headers.
       for (const name of Object.values(outcomeHeaders)) response.headers.delete(name)
       return await begin(response)
     } finally {
@@ -187,7 +193,9 @@ export const makePayingFetch = ({ serviceUrl, agentKey, log }: PayingFetchOption
   }
 
   return {
-    /** The upstream's answer, paid for where it asked and the agent may. Fails as `fetch` does. */
+    /**
+     * Returns the upstream's response, after paying for it if requested and allowed. Fails as `fetch` does.
+     */
     fetch: async (request: AgentRequest): Promise<Response> => {
       const { first, beginning } = await send(request, {}, async (response) => ({
         first: response,
@@ -219,14 +227,14 @@ export const makePayingFetch = ({ serviceUrl, agentKey, log }: PayingFetchOption
         [outcomeHeaders.requestId]: request.requestId,
         [outcomeHeaders.amount]: payment.amount
       }
-      const tell = (outcome: string) =>
+      const logOutcome = (outcome: string) =>
         log(
           `${outcome.padEnd(9)} ${new URL(request.url).host}  ${payment.amount} USDC to ${payment.payTo}  ${payment.id}`
         )
       try {
         const second = await send(request, { [header.name]: header.value }, async (response) => response)
         if (second.status === 402) {
-          tell(result.repeated ? "repeated" : "refused")
+          logOutcome(result.repeated ? "repeated" : "refused")
           return withHeaders(second, second.body, {
             ...paid,
             [outcomeHeaders.refused]: result.repeated ? "PAYMENT_ALREADY_MADE" : "PAYMENT_NOT_ACCEPTED",
@@ -235,10 +243,10 @@ export const makePayingFetch = ({ serviceUrl, agentKey, log }: PayingFetchOption
               : "The resource did not accept the payment. Its amount counts until its authorization has expired."
           })
         }
-        tell(result.repeated ? "repeated" : "paid")
+        logOutcome(result.repeated ? "repeated" : "paid")
         return withHeaders(second, second.body, paid)
       } catch {
-        tell("unknown")
+        logOutcome("unknown")
         return Response.json(
           {
             error: {
@@ -252,7 +260,7 @@ export const makePayingFetch = ({ serviceUrl, agentKey, log }: PayingFetchOption
         )
       }
     },
-    /** The agent as the service knows it: balances, caps, newest payments. */
+    /** The service's record of the agent: balances, caps, newest payments. */
     agent: async (): Promise<unknown> => {
       const answer = await service("/agent", { method: "GET" })
       return answer.json()

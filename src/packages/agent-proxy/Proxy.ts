@@ -1,5 +1,5 @@
-// The agent's local HTTP proxy: `http://127.0.0.1:PORT/https://api.example/path`. It listens on
-// loopback alone and serves programs, not web pages: those could spend the agent's money.
+// The agent's local HTTP proxy: `http://127.0.0.1:PORT/https://api.example/path`. It listens only on loopback
+// and serves programs. It refuses web pages, because they could spend the agent's money.
 import { isFromBrowser } from "./isFromBrowser.ts"
 import { outcomeHeaders, type PayingFetch } from "./PayingFetch.ts"
 import { type LoopbackRequest, type LoopbackServer, serveLoopback } from "./serveLoopback.ts"
@@ -31,21 +31,23 @@ const usage =
   "Put the whole address behind the proxy's: http://127.0.0.1:PORT/https://api.example/path. Send quittance-request-id to repeat a request without paying again."
 
 const targetOf = (target: string): URL | null => {
-  // Some clients fold the two slashes of a path into one.
+  // Some clients collapse the two slashes of a path into one.
   const text = target.slice(1).replace(/^(https?):\/+/, "$1://")
   const url = target.startsWith("/") && URL.canParse(text) ? new URL(text) : null
   return url !== null && /^https?:$/.test(url.protocol) ? url : null
 }
 
 const forwarded = (headers: Headers): Headers => {
-  const named = (headers.get("connection") ?? "").split(",").map((name) => name.trim().toLowerCase())
-  const dropped = new Set([...hopHeaders, ...named, requestIdHeader])
+  const connectionHeaders = (headers.get("connection") ?? "")
+    .split(",")
+    .map((name) => name.trim().toLowerCase())
+  const dropped = new Set([...hopHeaders, ...connectionHeaders, requestIdHeader])
   return new Headers([...headers].filter(([name]) => !dropped.has(name)))
 }
 
-/** Headers that would act in a browser on the proxy's origin, which all upstreams share. */
+/** Headers that would affect a browser on the proxy's origin, which all upstreams share. */
 const browserHeaders = ["set-cookie", "service-worker-allowed", "clear-site-data"]
-/** Makes a response inert should a browser display it anyway: no script, no framing, no sharing. */
+/** Makes a response inert if a browser displays it anyway: no script, no framing, no sharing. */
 const inert = {
   "content-security-policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
   "cross-origin-opener-policy": "same-origin",
@@ -57,8 +59,8 @@ const inert = {
 
 const cleaned = (response: Response, target: URL, ownHost: string): Response => {
   const headers = new Headers(response.headers)
-  // Within an origin a redirect stays behind the proxy. One that leaves it is the client's to follow, which
-  // then knows that its credentials are for another host.
+  // A redirect within the resource's origin stays behind the proxy. The client follows a redirect to another
+  // origin itself, and so knows that its credentials are for another host.
   const location = Math.floor(response.status / 100) === 3 ? headers.get("location") : null
   const next = location === null ? null : URL.parse(location, target)
   if (next?.origin === target.origin) headers.set("location", `http://${ownHost}/${next.href}`)
@@ -68,11 +70,11 @@ const cleaned = (response: Response, target: URL, ownHost: string): Response => 
   return new Response(response.body, { status: response.status, statusText: response.statusText, headers })
 }
 
-/** Answers one request to the proxy. */
+/** Handles one request to the proxy. */
 const makeHandler =
   (paying: PayingFetch, ownHosts: () => ReadonlyArray<string>) =>
   async (request: LoopbackRequest): Promise<Response> => {
-    // A name that resolves to loopback is not ours (DNS rebinding).
+    // Another name that resolves to loopback is not the proxy's (DNS rebinding).
     const ownHost = request.headers.get("host") ?? ""
     if (!ownHosts().includes(ownHost)) {
       return refusal(421, "WRONG_HOST", "Address the proxy as 127.0.0.1 or localhost.")
@@ -88,8 +90,8 @@ const makeHandler =
     if (target === null) return refusal(400, "NO_TARGET", usage)
     if (ownHosts().includes(target.host))
       return refusal(400, "NO_TARGET", "The proxy does not fetch from itself.")
-    const given = request.headers.get(requestIdHeader)
-    if (given !== null && !/^[A-Za-z0-9._:-]{1,128}$/.test(given)) {
+    const requestId = request.headers.get(requestIdHeader)
+    if (requestId !== null && !/^[A-Za-z0-9._:-]{1,128}$/.test(requestId)) {
       return refusal(400, "INVALID_REQUEST_ID", `${requestIdHeader} must be 1 to 128 of A-Z a-z 0-9 . _ : -`)
     }
     const body = await request.body()
@@ -99,7 +101,7 @@ const makeHandler =
     try {
       return cleaned(
         await paying.fetch({
-          requestId: given ?? crypto.randomUUID(),
+          requestId: requestId ?? crypto.randomUUID(),
           url: target.href,
           method: request.method,
           headers: forwarded(request.headers),
@@ -114,7 +116,7 @@ const makeHandler =
     }
   }
 
-/** Listens on loopback. Port 0 takes a free one. */
+/** Listens on loopback. Port 0 picks a free port. */
 export const startProxy = async (paying: PayingFetch, port: number): Promise<LoopbackServer> => {
   let hosts: ReadonlyArray<string> = []
   const server = await serveLoopback(

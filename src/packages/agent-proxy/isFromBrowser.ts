@@ -1,13 +1,13 @@
-// Pages of any site reach loopback. A browser marks what it sends for them (Fetch Metadata, Origin); one
-// that is too old to do so, or that loads media, cannot put a header of ours on it.
+// Web pages of any site can reach loopback. Browsers mark the requests of pages (Fetch Metadata, Origin). A
+// browser that is too old for that, or that loads media, cannot set the proxy's own header.
 const ownHeader = "quittance-request-id"
 
-/** Node's and Deno's `fetch` send the mode of a script's request, and no other mark. */
+/** Node's and Deno's `fetch` send the mode of a script's request but no other mark. */
 const programsMode = "cors"
 
 const marks = ["origin", "referer", "upgrade-insecure-requests", "x-playback-session-id"]
 
-/** User agents of known programs; browsers always send a user agent. */
+/** User agents of known programs. Browsers always send a user agent. */
 const programs =
   /^(aiohttp|apache-httpclient|axios|bun|curl|deno|faraday|go-http-client|got|guzzlehttp|httpie|insomnia|java|libcurl|node|okhttp|postmanruntime|python[-/]|reqwest|ruby|undici|wget)|powershell\/[\d.]+$/i
 

@@ -1,4 +1,4 @@
-// `bun run agent-proxy`, on Node as a package: the agent's proxy; with `--mcp` an MCP server on stdio.
+// `bun run agent-proxy`, on Node as a package: the agent's proxy, or an MCP server on stdio with `--mcp`.
 import * as NodeRuntime from "@effect/platform-node-shared/NodeRuntime"
 import * as NodeStdio from "@effect/platform-node-shared/NodeStdio"
 import { Cause, Effect, Layer, Logger } from "effect"
@@ -9,9 +9,9 @@ import { ProxyRefusal, readSettings } from "./settings.ts"
 import * as wellFormedStdio from "./wellFormedStdio.ts"
 
 const isMcp = process.argv.includes("--mcp")
-// Standard output belongs to the protocol when it speaks MCP.
+// In MCP mode, standard output belongs to the protocol.
 const say = (line: string) => process.stderr.write(`${line}\n`)
-// Whoever read the lines may have left: what is being paid for is answered all the same.
+// If nobody reads the log any longer, requests are still answered.
 process.stderr.on("error", () => undefined)
 const stamped = (line: string) => say(`${new Date().toISOString()}  ${line}`)
 
@@ -32,7 +32,7 @@ const main = Effect.gen(function* () {
     }),
     (running) => Effect.promise(() => running.stop())
   )
-  say(`The agent's proxy listens on http://127.0.0.1:${server.port}, for this machine alone.
+  say(`The agent's proxy listens on http://127.0.0.1:${server.port}, for this machine only.
 Fetch through it: curl http://127.0.0.1:${server.port}/https://api.example/path
 It pays x402 within the agent's cap at ${serviceUrl}. Ctrl-C stops it.`)
   return yield* Effect.never

@@ -2,13 +2,13 @@ export interface Beginning {
   readonly bytes: Uint8Array<ArrayBuffer>
   /** True if the body ended within the limit. */
   readonly isWhole: boolean
-  /** All of the body: what was read, then what follows, as it is asked for. */
+  /** The complete body: the bytes read so far, then the rest on demand. */
   readonly all: () => ReadableStream<Uint8Array>
-  /** Gives up what was not read. */
+  /** Discards the unread rest. */
   readonly cancel: () => Promise<void>
 }
 
-/** Reads the beginning of a body: never more than a chunk beyond the limit. */
+/** Reads the beginning of a body, at most one chunk beyond the limit. */
 export const readUpTo = async (
   body: ReadableStream<Uint8Array> | null,
   limit: number

@@ -3,13 +3,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 
 /** A request before its body is read. */
 export interface LoopbackRequest {
-  /** The target in the request line: `/path`. */
+  /** The target of the request line: `/path`. */
   readonly target: string
   readonly method: string
   readonly headers: Headers
-  /** All of the body, undefined where there is none, `too_large` beyond the limit. */
+  /** The whole body; undefined if there is none, `too_large` if it exceeds the limit. */
   readonly body: () => Promise<Uint8Array<ArrayBuffer> | undefined | "too_large">
-  /** Aborts when the client leaves. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal
 }
 
@@ -42,7 +42,7 @@ const readBody = async (incoming: IncomingMessage, limit: number) => {
 const send = async (response: Response, outgoing: ServerResponse, signal: AbortSignal): Promise<void> => {
   outgoing.writeHead(response.status, response.statusText, Object.fromEntries(response.headers))
   const reader = response.body?.getReader()
-  // The status comes at once, also where the body takes its time.
+  // Sends the status at once, even if the body takes longer.
   outgoing.flushHeaders()
   try {
     while (reader !== undefined && !signal.aborted) {
@@ -56,7 +56,7 @@ const send = async (response: Response, outgoing: ServerResponse, signal: AbortS
   }
 }
 
-/** Serves on 127.0.0.1, on Node and Bun. Port 0 takes a free one; fails as `listen` does. */
+/** Serves on 127.0.0.1, on Node and Bun. Port 0 picks a free port. Fails as `listen` does. */
 export const serveLoopback = async (
   port: number,
   maxBodyBytes: number,
@@ -75,7 +75,7 @@ export const serveLoopback = async (
       })
       await send(response, outgoing, gone.signal)
     }
-    // An answer that breaks off must not look whole.
+    // A response that breaks off must not look complete.
     answer().catch(() => outgoing.destroy())
   })
   server.listen(port, "127.0.0.1")

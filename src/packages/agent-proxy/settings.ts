@@ -2,7 +2,7 @@
 import { Effect, Redacted, Schema } from "effect"
 import { envs } from "../../domain/networks.ts"
 
-/** A setting that stops the start; `message` is the whole sentence for the operator. */
+/** A setting that prevents the start; `message` is the whole sentence for the operator. */
 export class ProxyRefusal extends Schema.TaggedError<ProxyRefusal>()("ProxyRefusal", {
   message: Schema.String
 }) {}

@@ -1,41 +1,41 @@
-// Calls whose answer nobody has heard yet: a client that gives up and calls again joins the call that there is.
+// Calls whose result no client has received yet. A client that gives up and calls again joins its call.
 
-/** The time for which an uncollected answer is stored. */
-const keptMillis = 10 * 60_000
-const mostKept = 100
+/** How long an uncollected result is stored. */
+const storedMillis = 10 * 60_000
+const maxCalls = 100
 
 interface Call<A> {
   readonly id: string
   readonly answer: Promise<A>
-  /** The caller has heard the answer: the next call is another one. */
+  /** Call this once the client has the result: the next call is a new one. */
   readonly done: () => void
 }
 
 export const makeUnderWay = <A>() => {
   const calls = new Map<string, Call<A>>()
   return {
-    /** The call of that id, or the same call without one; otherwise a new one, begun under the id or a new id. */
+    /** Returns the running call with this id or, without one, this content. Otherwise begins a call. */
     join: (requestId: string | undefined, call: string, begin: (id: string) => Promise<A>): Call<A> => {
-      const known = calls.get(requestId ?? call)
-      if (known !== undefined) return known
+      const running = calls.get(requestId ?? call)
+      if (running !== undefined) return running
       const id = requestId ?? crypto.randomUUID()
       const names = requestId === undefined ? [id, call] : [id]
       const done = () => {
         for (const name of names) calls.delete(name)
         clearTimeout(timer)
       }
-      const timer = setTimeout(done, keptMillis)
+      const timer = setTimeout(done, storedMillis)
       timer.unref()
       const answer = begin(id)
-      // Heard by whoever joins; a failure that nobody hears is none.
+      // Callers that join handle the failure; without any, it is not an unhandled rejection.
       answer.catch(() => undefined)
-      const begun = { id, answer, done }
-      for (const name of names) calls.set(name, begun)
+      const begunCall = { id, answer, done }
+      for (const name of names) calls.set(name, begunCall)
       for (const [name] of calls) {
-        if (calls.size <= 2 * mostKept) break
+        if (calls.size <= 2 * maxCalls) break
         calls.delete(name)
       }
-      return begun
+      return begunCall
     }
   }
 }

@@ -8,16 +8,16 @@ export interface UpstreamRequest {
   readonly signal: AbortSignal
 }
 
-/** A 402 of version 2 is a header: as large as its body may be in version 1. */
+/** A 402 of version 2 is a header, which may be as large as the body of version 1. */
 const maxHeaderBytes = 128 * 1024
 
 /** Statuses whose responses have no body. */
 const bodiless = [204, 205, 304]
 
 /**
- * Fetches as `fetch` does, but adds no header, follows no redirect, and gives the body's bytes as they were
- * sent. Each request has its own connection: a kept one that its server has just closed would look like a
- * lost answer, and after a payment as an unknown outcome.
+ * Fetches like `fetch`, but adds no header, follows no redirect, and returns the body's bytes as they were
+ * sent. Each request has its own connection: if a reused connection had just been closed by its server, the
+ * failure would look like a lost response, and after a payment like an unknown outcome.
  */
 export const upstreamFetch = (address: string, init: UpstreamRequest): Promise<Response> =>
   new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
-// Standard input and output for MCP: a line that is no JSON is answered as JSON-RPC asks
-// (-32700) and goes no further, since the server's decoder ends with it.
+// Standard input and output for MCP. A line that is not JSON is answered with the JSON-RPC error -32700 and
+// goes no further, because it would end the server's decoder.
 import { Effect, Layer, Option, Stdio, Stream } from "effect"
 
 const parse = Option.liftThrowable((text: string): unknown => JSON.parse(text))
@@ -10,7 +10,7 @@ const parseError = `${JSON.stringify({
   error: { code: -32_700, message: "Parse error: send one JSON-RPC message a line." }
 })}\n`
 
-/** The same standard streams with only well-formed lines coming in. */
+/** The same standard streams, with only well-formed lines on the input. */
 export const layer: Layer.Layer<Stdio.Stdio, never, Stdio.Stdio> = Layer.effect(
   Stdio.Stdio,
   Effect.map(Stdio.Stdio, (stdio) =>

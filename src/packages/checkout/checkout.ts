@@ -15,7 +15,7 @@ export type CheckoutState =
   | "expired"
   | "cancelled"
 
-/** The detail of the element's events. They are for display only: ship goods on the webhook. */
+/** The detail of the element's events. The events are for display only: ship goods on the webhook. */
 export interface CheckoutEventDetail {
   readonly state: CheckoutState
   readonly paymentId?: string
@@ -32,7 +32,7 @@ export interface CheckoutAttributes {
   /** From your server: `paymentIntents.create(…).intentToken`. */
   readonly intentToken: string
   readonly publishableKey: string
-  /** A language tag; the browser's languages by default. */
+  /** A language tag. Default: the browser's languages. */
   readonly lang?: string
   /** A description of the goods or service for the buyer. */
   readonly description?: string
@@ -42,11 +42,11 @@ export const elementName = "quittance-checkout"
 
 const loading = new Map<string, Promise<void>>()
 
-/** Loads the element from the service, once; the promise ends when it is there. */
+/** Loads the element from the service once. Resolves when the element is defined. */
 export const loadCheckout = (baseUrl: string): Promise<void> => {
   const url = new URL("/checkout.js", baseUrl).href
-  const known = loading.get(url)
-  if (known !== undefined) return known
+  const pending = loading.get(url)
+  if (pending !== undefined) return pending
   const loaded = new Promise<void>((resolve, reject) => {
     if (customElements.get(elementName) !== undefined) return resolve()
     const script = document.createElement("script")

@@ -4,14 +4,14 @@ export interface Command {
   readonly usage: string
   readonly options: Readonly<Record<string, { readonly type: "string" | "boolean" }>>
   readonly required?: ReadonlyArray<string>
-  /** The number of required words after it. */
+  /** The number of required arguments after the command. */
   readonly words?: number
   readonly run: (input: {
     readonly flags: { readonly [name: string]: string | undefined }
     readonly words: ReadonlyArray<string>
-    /** For people, on standard error. */
+    /** Prints text for people on standard error. */
     readonly say: (text: string) => void
-    /** The result: the document with --json, the text otherwise. */
+    /** Prints the result: the document with --json, otherwise the text. */
     readonly print: (document: unknown, text: string) => void
   }) => Promise<void>
 }

@@ -1,9 +1,9 @@
-// Asks on the terminal for what nobody who looks on, and no record of the screen, is to see.
+// Asks for a secret on the terminal without showing it.
 import { createInterface } from "node:readline"
 import { Writable } from "node:stream"
 import { CommandRefused } from "./CommandRefused.ts"
 
-/** Its echo goes nowhere. */
+/** Discards the echo. */
 const nowhere = () => new Writable({ write: (_chunk, _encoding, done) => done() })
 
 export const askSecret = async (question: string): Promise<string> => {
@@ -12,9 +12,9 @@ export const askSecret = async (question: string): Promise<string> => {
   try {
     return await new Promise<string>((resolve, reject) => {
       asking.on("line", (line) => resolve(line.trim()))
-      // Keys that end a program come as text while nothing is echoed.
+      // While nothing is echoed, keys that end a program arrive as text.
       asking.on("SIGINT", () => process.kill(process.pid, "SIGINT"))
-      asking.on("close", () => reject(new CommandRefused("No key was given.")))
+      asking.on("close", () => reject(new CommandRefused("No key was entered.")))
     })
   } finally {
     asking.close()

@@ -1,5 +1,6 @@
 // The short commands: login, payments, webhooks, trigger, open.
 import { spawn } from "node:child_process"
+import { counted } from "../../domain/counted.ts"
 import { atomicOf, isAmount } from "../client/mockAnswers.ts"
 import { Quittance } from "../client/Quittance.ts"
 import { QuittanceError } from "../client/QuittanceError.ts"
@@ -7,26 +8,26 @@ import type { Payment } from "../client/resources.ts"
 import { askSecret } from "./askSecret.ts"
 import type { Command } from "./Command.ts"
 import { CommandRefused } from "./CommandRefused.ts"
-import { forward, receiverUrl } from "./forward.ts"
+import { endpointUrl, forward } from "./forward.ts"
 import { numberOf } from "./numberOf.ts"
-import { given, keepSettings, readSettings } from "./settings.ts"
+import { envValue, readSettings, storeSettings } from "./settings.ts"
 
-const askForKey = (): Promise<string> => {
+const promptForKey = (): Promise<string> => {
   if (process.stdin.isTTY !== true)
-    throw new CommandRefused("Give the key with --key, or in QUITTANCE_KEY: there is no terminal to ask in.")
+    throw new CommandRefused("Pass the key with --key, or set QUITTANCE_KEY: there is no terminal.")
   return askSecret("Secret key (sk_test_…), which is not shown: ")
 }
 
 const login: Command = {
-  summary: "Keep the service's address and a secret key on this machine",
+  summary: "Store the service's address and a secret key on this machine",
   usage: "login --url https://pay.example.com [--key sk_test_…]",
   options: {},
   required: ["url"],
   run: async ({ flags, print }) => {
-    const key = flags["key"] ?? given(process.env, "QUITTANCE_KEY") ?? (await askForKey())
+    const key = flags["key"] ?? envValue(process.env, "QUITTANCE_KEY") ?? (await promptForKey())
     const settings = readSettings({ url: flags["url"], key })
     await new Quittance(settings).payments.list({ limit: 1 })
-    const path = keepSettings(settings)
+    const path = storeSettings(settings)
     print({ path, baseUrl: settings.baseUrl }, `Logged in to ${settings.baseUrl}. Stored in ${path}.`)
   }
 }
@@ -45,7 +46,7 @@ const payments: Command = {
       return print({ payment }, JSON.stringify(payment, undefined, 2))
     }
     const page = await quittance.payments.list({
-      limit: numberOf("limit", flags["limit"] ?? "20"),
+      limit: numberOf("limit", flags["limit"], 20),
       ...(flags["order"] === undefined ? {} : { intentUrl: flags["order"] }),
       ...(flags["transaction"] === undefined ? {} : { transactionId: flags["transaction"] })
     })
@@ -54,7 +55,7 @@ const payments: Command = {
 }
 
 const resend: Command = {
-  summary: "Deliver an event once more",
+  summary: "Deliver an event again",
   usage: "webhooks resend EVENT",
   options: {},
   words: 1,
@@ -65,7 +66,7 @@ const resend: Command = {
   }
 }
 
-/** The outcome of a resend; if somebody else resends it at the moment, nothing more is needed. */
+/** The outcome of a resend. If somebody else is resending the event at the moment, nothing more is needed. */
 const resent = async (quittance: Quittance, id: string): Promise<string> => {
   try {
     return (await quittance.events.resend(id)).status
@@ -76,11 +77,11 @@ const resent = async (quittance: Quittance, id: string): Promise<string> => {
 }
 
 const replay: Command = {
-  summary: "Deliver once more every event that failed or had no endpoint, oldest first",
+  summary: "Deliver every event again that failed or had no endpoint, oldest first",
   usage: "webhooks replay [--after EVENT]",
   options: { after: { type: "string" } },
   run: async ({ flags, print }) => {
-    // Ten a minute are taken: the client waits as long as the service says.
+    // The service accepts ten resends a minute; the client waits as long as the service says.
     const quittance = new Quittance({ ...readSettings(flags), retries: 8 })
     let count = 0
     let failed = 0
@@ -94,7 +95,7 @@ const replay: Command = {
     }
     print(
       { count, ...(failed === 0 ? {} : { failed }) },
-      `${count} events delivered once more.${failed === 0 ? "" : ` ${failed} were not taken.`}`
+      `${counted(count, "event")} delivered again.${failed === 0 ? "" : ` ${counted(failed, "event")} not accepted.`}`
     )
   }
 }
@@ -116,11 +117,11 @@ const triggerSettled: Command = {
   required: ["forward-to"],
   run: async ({ flags, print, say }) => {
     const settings = readSettings(flags)
-    const url = receiverUrl(flags["forward-to"] ?? "")
+    const url = endpointUrl(flags["forward-to"] ?? "")
     const amount = flags["amount"] ?? "10.00"
     if (!isAmount(amount))
       throw new CommandRefused(
-        `${amount} is no amount. Give USD with at most six decimals, such as 10.00.`,
+        `${amount} is not an amount. Use USD with at most six decimals, such as 10.00.`,
         2
       )
     const id = crypto.randomUUID()
@@ -147,7 +148,7 @@ const triggerSettled: Command = {
         },
         secret: settings.webhookSecret,
         patienceSeconds: 5,
-        onWait: () => say(`${url} does not answer; trying again.`)
+        onWait: () => say(`${url} does not respond; trying again.`)
       }
     )
     print({ id, status }, `payment.settled  ${id}  ->  ${status}`)
@@ -166,7 +167,7 @@ const open: Command = {
     const url = new URL(`/${page}`, readSettings(flags).baseUrl).href
     print({ url }, url)
     const opener = spawn(openers[process.platform] ?? "xdg-open", [url], { detached: true, stdio: "ignore" })
-    // The address is printed: without a browser it is opened by hand.
+    // The command has printed the URL, so people without a browser can open it themselves.
     opener.on("error", () => {})
     opener.unref()
   }

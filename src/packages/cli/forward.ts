@@ -1,19 +1,19 @@
-// Posts an event to a receiver, signed anew: with its id and its bytes, at the present time.
+// Posts an event to a webhook endpoint with the event's own id and bytes, signed at the current time.
 import { signTestWebhook, type WebhookEvent, type WebhookOrder } from "../client/verifyWebhook.ts"
 import { CommandRefused } from "./CommandRefused.ts"
 
 const firstPauseMillis = 250
 const longestPauseMillis = 5_000
 
-export const receiverUrl = (text: string): string => {
+export const endpointUrl = (text: string): string => {
   if (/^https?:$/.test(URL.parse(text)?.protocol ?? "")) return text
   throw new CommandRefused(
-    `${text} is no address. Give one such as http://localhost:3000/webhooks/quittance.`,
+    `${text} is not a URL. Use one such as http://localhost:3000/webhooks/quittance.`,
     2
   )
 }
 
-/** The receiver's status; waits for one that does not answer, up to `patienceSeconds`. */
+/** Returns the endpoint's status. Waits up to `patienceSeconds` for an endpoint that does not respond. */
 export const forward = async (
   url: string,
   event: WebhookEvent,
@@ -44,7 +44,7 @@ export const forward = async (
     } catch {
       if (performance.now() - started > options.patienceSeconds * 1000)
         throw new CommandRefused(
-          `${url} did not answer for ${options.patienceSeconds} seconds. Nothing is lost: start again to go on with ${event.id}.`
+          `${url} did not respond for ${options.patienceSeconds} seconds. Nothing is lost: start again to continue with ${event.id}.`
         )
       if (pause === firstPauseMillis) options.onWait()
       await new Promise((resolve) => setTimeout(resolve, pause))

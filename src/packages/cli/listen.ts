@@ -1,13 +1,13 @@
-// `listen`: the feed of events, on to a developer's machine. A cursor in a file says how far it has come.
+// `listen` forwards the feed of events to a developer's machine. A file stores the cursor between runs.
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { Quittance } from "../client/Quittance.ts"
 import type { Event } from "../client/resources.ts"
 import type { Command } from "./Command.ts"
-import { forward, receiverUrl } from "./forward.ts"
+import { endpointUrl, forward } from "./forward.ts"
 import { numberOf } from "./numberOf.ts"
-import { given, readSettings, type Settings, settingsPath, writeOwn } from "./settings.ts"
+import { envValue, readSettings, type Settings, settingsPath, writeOwn } from "./settings.ts"
 
 const pollMillis = 500
 const pageSize = 100
@@ -15,13 +15,13 @@ const pageSize = 100
 const orderOf = ({ payment }: Event) =>
   payment === null ? {} : { order: { paymentId: payment.id, intentUrl: payment.intentUrl } }
 
-/** A cursor for each service, key and receiver: another of them begins anew. */
+/** Each combination of service, key and endpoint has its own cursor. */
 const cursorPath = ({ baseUrl, key }: Settings, url: string) => {
   const name = createHash("sha256").update(`${baseUrl}\n${key}\n${url}`).digest("hex").slice(0, 16)
   return join(dirname(settingsPath()), `listen-${name}`)
 }
 
-/** Empty where it was written before the first event. */
+/** Empty if the file was written before the first event. */
 const readCursor = (path: string): string | undefined => {
   try {
     return readFileSync(path, "utf8").trim()
@@ -30,7 +30,7 @@ const readCursor = (path: string): string | undefined => {
   }
 }
 
-/** The newest event there is, to begin after it; empty where there is none. */
+/** The id of the newest event, so that forwarding starts after it; empty if there is no event. */
 const newest = async (quittance: Quittance): Promise<string> => {
   let last = ""
   for await (const { event } of quittance.events.list({ limit: pageSize })) last = event.id
@@ -50,16 +50,16 @@ export const listen: Command = {
   required: ["forward-to"],
   run: async ({ flags, say, print }) => {
     const settings = readSettings(flags)
-    const url = receiverUrl(flags["forward-to"] ?? "")
-    const patienceSeconds = numberOf("patience", flags["patience"] ?? "60")
+    const url = endpointUrl(flags["forward-to"] ?? "")
+    const patienceSeconds = numberOf("patience", flags["patience"], 60)
     const path = flags["cursor"] ?? cursorPath(settings, url)
     const quittance = new Quittance({ ...settings, retries: 6 })
     const storedCursor = readCursor(path)
     let cursor = storedCursor ?? (flags["from-start"] === "true" ? "" : await newest(quittance))
     writeOwn(path, cursor)
     say(`Forwarding events to ${url}${storedCursor ? `, after ${storedCursor}` : ""}. Ctrl-C stops it.`)
-    // One that is set may be the shop's own, and what is said may be logged.
-    const isSet = given(process.env, "WEBHOOK_SECRET") !== undefined
+    // A secret from the environment may be the shop's own, and this output may be logged.
+    const isSet = envValue(process.env, "WEBHOOK_SECRET") !== undefined
     say(
       `They are signed with ${isSet ? "the WEBHOOK_SECRET that is set." : `WEBHOOK_SECRET=${settings.webhookSecret}`}`
     )
@@ -68,16 +68,16 @@ export const listen: Command = {
         limit: pageSize,
         ...(cursor === "" ? {} : { after: cursor })
       })
-      for (const one of events) {
-        const status = await forward(url, one.event, {
-          ...orderOf(one),
+      for (const item of events) {
+        const status = await forward(url, item.event, {
+          ...orderOf(item),
           secret: settings.webhookSecret,
           patienceSeconds,
-          onWait: () => say(`${url} does not answer; trying again.`)
+          onWait: () => say(`${url} does not respond; trying again.`)
         })
-        cursor = one.event.id
+        cursor = item.event.id
         writeOwn(path, cursor)
-        const { id, type } = one.event
+        const { id, type } = item.event
         print({ id, type, status }, `${type.padEnd(16)} ${id}  ->  ${status}`)
       }
       if (!hasMore) await new Promise((resolve) => setTimeout(resolve, pollMillis))

@@ -1,6 +1,7 @@
-// `quittance`: what a shop's developer does by key, over HTTP alone. Runs on Node and Bun. Exit codes: 0 done,
-// 1 it could not be done, 2 not a command, 130 interrupted.
+// `quittance`: a shop developer's commands, which use only a secret key and HTTP. Runs on Node and Bun. Exit
+// codes: 0 success, 1 failure, 2 invalid command or arguments, 130 interrupted.
 import { parseArgs } from "node:util"
+import { nearestOf } from "../../platform/nearestOf.ts"
 import { QuittanceError } from "../client/QuittanceError.ts"
 import type { Command } from "./Command.ts"
 import { CommandRefused } from "./CommandRefused.ts"
@@ -22,8 +23,8 @@ const overview = () =>
     "",
     ...Object.entries(all).map(([name, { summary }]) => `  ${name.padEnd(26)}${summary}`),
     "",
-    "Each takes --url and --key (or QUITTANCE_URL and QUITTANCE_KEY, or what login has stored) and --json.",
-    "`quittance COMMAND --help` says more."
+    "Each command accepts --json, and --url and --key; without them, QUITTANCE_URL and QUITTANCE_KEY, or what login stored.",
+    "`quittance COMMAND --help` describes one command."
   ].join("\n")
 
 const find = (words: ReadonlyArray<string>) => {
@@ -35,21 +36,27 @@ const find = (words: ReadonlyArray<string>) => {
   return undefined
 }
 
-const main = async (given: ReadonlyArray<string>): Promise<void> => {
-  const [first] = given
+const unknownCommand = (words: ReadonlyArray<string>) => {
+  const names = Object.keys(all)
+  const begun = names.filter((name) => name.startsWith(words[0] ?? ""))
+  const near = nearestOf(words.slice(0, 2).join(" "), names) ?? nearestOf(words[0] ?? "", names)
+  const meant = near === undefined ? begun : [near]
+  return new CommandRefused(
+    `There is no command \`${words.join(" ")}\`.`,
+    2,
+    meant.length === 0
+      ? "List them: quittance help"
+      : `Did you mean ${meant.map((name) => `\`quittance ${name}\``).join(" or ")}?`
+  )
+}
+
+const main = async (args: ReadonlyArray<string>): Promise<void> => {
+  const [first] = args
   if (first === undefined || first === "help" || first === "--help" || first === "-h")
     return console.log(overview())
-  const found = find(given)
-  if (found === undefined) {
-    const near = Object.keys(all).filter((name) => name.startsWith(first))
-    throw new CommandRefused(
-      near.length === 0
-        ? `There is no command ${given.filter((one) => !one.startsWith("-")).join(" ")}. \`quittance help\` lists them.`
-        : `Which one? ${near.map((name) => `\`quittance ${name}\``).join(", ")}`,
-      2
-    )
-  }
-  const { command, name, rest } = found
+  const match = find(args)
+  if (match === undefined) throw unknownCommand(args.filter((arg) => !arg.startsWith("-")))
+  const { command, name, rest } = match
   const usage = `Usage: quittance ${command.usage}`
   const parsed = (() => {
     try {
@@ -60,7 +67,7 @@ const main = async (given: ReadonlyArray<string>): Promise<void> => {
         strict: true
       })
     } catch (error) {
-      throw new CommandRefused(`${error instanceof Error ? error.message : error}\n${usage}`, 2)
+      throw new CommandRefused(error instanceof Error ? error.message : String(error), 2, usage)
     }
   })()
   const flags = Object.fromEntries(
@@ -71,9 +78,9 @@ const main = async (given: ReadonlyArray<string>): Promise<void> => {
   )
   if (flags["help"] === "true") return console.log(`${command.summary}.\n${usage}`)
   const missing = command.required?.find((flag) => flags[flag] === undefined)
-  if (missing !== undefined)
-    throw new CommandRefused(`\`quittance ${name}\` needs --${missing}.\n${usage}`, 2)
-  if (parsed.positionals.length < (command.words ?? 0)) throw new CommandRefused(usage, 2)
+  if (missing !== undefined) throw new CommandRefused(`\`quittance ${name}\` needs --${missing}.`, 2, usage)
+  if (parsed.positionals.length < (command.words ?? 0))
+    throw new CommandRefused(`\`quittance ${name}\` needs more arguments.`, 2, usage)
   const isJson = flags["json"] === "true"
   await command.run({
     flags,
@@ -83,18 +90,31 @@ const main = async (given: ReadonlyArray<string>): Promise<void> => {
   })
 }
 
-const sentence = (error: unknown) => {
+/** The error as --json prints it, in the form of the operator's command line. */
+const documentOf = (error: unknown) => {
+  if (error instanceof QuittanceError) {
+    const { code, details, message, requestId } = error
+    return { message, code, requestId, ...(details.length === 0 ? {} : { details }) }
+  }
+  const message = error instanceof Error ? error.message : String(error)
+  return error instanceof CommandRefused ? { message, hint: error.hint } : { message }
+}
+
+const textOf = (error: unknown) => {
   if (error instanceof QuittanceError)
     return [
       `${error.message} (${error.code}${error.requestId === undefined ? "" : `, ${error.requestId}`})`,
       ...error.details.map(({ message, path }) => `  ${path}: ${message}`)
     ].join("\n")
-  return error instanceof Error ? error.message : String(error)
+  const { hint, message } = { hint: undefined, ...documentOf(error) }
+  return hint === undefined ? message : `${message}\n${hint}`
 }
 
 process.on("SIGINT", () => process.exit(130))
 process.on("SIGTERM", () => process.exit(143))
-main(process.argv.slice(2)).catch((error: unknown) => {
-  console.error(sentence(error))
+const args = process.argv.slice(2)
+main(args).catch((error: unknown) => {
+  if (args.includes("--json")) console.log(JSON.stringify({ error: documentOf(error) }))
+  else console.error(textOf(error))
   process.exitCode = error instanceof CommandRefused ? error.exitCode : 1
 })

@@ -1,4 +1,4 @@
-// The service's URL and key: from flags, then the environment, then the file that `login` wrote for its owner only.
+// The service's URL and key: from flags, then the environment, then the owner-only file that `login` wrote.
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import { homedir } from "node:os"
 import { dirname, join } from "node:path"
@@ -8,19 +8,19 @@ import { CommandRefused } from "./CommandRefused.ts"
 export interface Settings {
   readonly baseUrl: string
   readonly key: string
-  /** Signs what `listen` and `trigger` send; made by `login`, the same from then on. */
+  /** Signs the requests of `listen` and `trigger`. `login` creates and stores it. */
   readonly webhookSecret: string
 }
 
 type Stored = { readonly [K in keyof Settings]?: string }
 
-/** A variable that is empty is not set: files of variables name those that they do not use. */
-export const given = (env: NodeJS.ProcessEnv, name: string): string | undefined =>
+/** An empty variable counts as unset, because .env files often list variables without a value. */
+export const envValue = (env: NodeJS.ProcessEnv, name: string): string | undefined =>
   env[name] === "" ? undefined : env[name]
 
 export const settingsPath = (env: NodeJS.ProcessEnv = process.env): string =>
-  given(env, "QUITTANCE_CONFIG") ??
-  join(given(env, "XDG_CONFIG_HOME") ?? join(homedir(), ".config"), "quittance", "cli.json")
+  envValue(env, "QUITTANCE_CONFIG") ??
+  join(envValue(env, "XDG_CONFIG_HOME") ?? join(homedir(), ".config"), "quittance", "cli.json")
 
 const isMissing = (error: unknown) =>
   typeof error === "object" && error !== null && "code" in error && error.code === "ENOENT"
@@ -38,12 +38,12 @@ const readStored = (path: string): Stored => {
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value === "object" && value !== null)
-      return Object.fromEntries(Object.entries(value).filter(([, one]) => typeof one === "string"))
+      return Object.fromEntries(Object.entries(value).filter(([, entry]) => typeof entry === "string"))
   } catch {}
   throw new CommandRefused(`${path} is not valid. Delete it and log in again.`)
 }
 
-/** Replaces a file as a whole, for its owner alone: a crash leaves the old one or the new one. */
+/** Replaces a whole file, readable by its owner only. A crash leaves the old file or the new one. */
 export const writeOwn = (path: string, text: string): void => {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   writeFileSync(`${path}.next`, text, { mode: 0o600 })
@@ -61,13 +61,13 @@ export const readSettings = (
   env: NodeJS.ProcessEnv = process.env
 ): Settings => {
   const stored = readStored(settingsPath(env))
-  const named = flags["url"] ?? given(env, "QUITTANCE_URL")
-  const baseUrl = named ?? stored.baseUrl
-  const isElsewhere = named !== undefined && originOf(named) !== originOf(stored.baseUrl)
-  const key = flags["key"] ?? given(env, "QUITTANCE_KEY") ?? (isElsewhere ? undefined : stored.key)
+  const requestedUrl = flags["url"] ?? envValue(env, "QUITTANCE_URL")
+  const baseUrl = requestedUrl ?? stored.baseUrl
+  const isElsewhere = requestedUrl !== undefined && originOf(requestedUrl) !== originOf(stored.baseUrl)
+  const key = flags["key"] ?? envValue(env, "QUITTANCE_KEY") ?? (isElsewhere ? undefined : stored.key)
   if (baseUrl !== undefined && !/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? ""))
     throw new CommandRefused(
-      `${baseUrl} is no address. Give the service's origin, such as https://pay.example.com.`
+      `${baseUrl} is not a URL. Use the service's origin, such as https://pay.example.com.`
     )
   if (key === undefined && stored.key !== undefined)
     throw new CommandRefused(
@@ -80,10 +80,14 @@ export const readSettings = (
   const prefixes = envs.map((env) => `sk_${env}_`)
   if (!prefixes.some((prefix) => key.startsWith(prefix)))
     throw new CommandRefused(`The key must be a secret key, ${prefixes.join("… or ")}…, from the dashboard.`)
-  return { baseUrl, key, webhookSecret: given(env, "WEBHOOK_SECRET") ?? stored.webhookSecret ?? newSecret() }
+  return {
+    baseUrl,
+    key,
+    webhookSecret: envValue(env, "WEBHOOK_SECRET") ?? stored.webhookSecret ?? newSecret()
+  }
 }
 
-export const keepSettings = (settings: Settings, env: NodeJS.ProcessEnv = process.env): string => {
+export const storeSettings = (settings: Settings, env: NodeJS.ProcessEnv = process.env): string => {
   const path = settingsPath(env)
   writeOwn(path, `${JSON.stringify(settings, undefined, 2)}\n`)
   return path

@@ -1,5 +1,5 @@
-// The client library for merchants' servers: typed calls for every merchant
-// endpoint, derived from the one contract. Web-standard APIs alone, no dependencies.
+// The client library for merchants' servers: typed calls for every merchant endpoint, derived from the one
+// contract. It uses only web-standard APIs and has no dependencies.
 
 import { type BookCalls, bookCalls } from "./books.ts"
 import { paged, query } from "./paged.ts"
@@ -15,7 +15,7 @@ type WebhookEndpoint = resources.WebhookEndpoint
 type WebhookDelivery = resources.WebhookDelivery
 
 export interface CreatedIntent extends resources.PaymentIntent {
-  /** The id that the payment will have, as the token says. */
+  /** The id that the payment will have, read from the token. */
   readonly paymentId: string
 }
 
@@ -27,20 +27,20 @@ export interface CreateIntent {
 }
 
 export interface ListPayments {
-  /** 1 to 100 a page; 20 by default. */
+  /** 1 to 100 per page. Default: 20. */
   readonly limit?: number
-  /** The last payment of the page before. */
+  /** The id of the last payment on the previous page. */
   readonly startingAfter?: string
-  /** Only payments that this transaction has settled. */
+  /** Only payments that this transaction settled. */
   readonly transactionId?: string
-  /** Only payments of this order, by its exact URL. */
+  /** Only payments of the order with exactly this URL. */
   readonly intentUrl?: string
 }
 
 export interface ListEvents {
-  /** 1 to 100 a page; 20 by default. */
+  /** 1 to 100 per page. Default: 20. */
   readonly limit?: number
-  /** The id of the last event that you have handled. */
+  /** The id of the last event that you handled. */
   readonly after?: string
 }
 
@@ -54,27 +54,27 @@ export interface EventPage {
   readonly hasMore: boolean
 }
 
-/** Pages of events; `for await` goes through all of them, oldest first. */
+/** Pages of events. Await it for the first page, or use `for await` for all events, oldest first. */
 export interface EventList extends AsyncIterable<Event>, PromiseLike<EventPage> {}
 
-/** Pages of payments; `for await` goes through all of them, newest first. */
+/** Pages of payments. Await it for the first page, or use `for await` for all payments, newest first. */
 export interface PaymentList extends AsyncIterable<Payment>, PromiseLike<PaymentPage> {}
 
 const unknownAnswer = () =>
   new QuittanceError({
     code: "UNKNOWN_ANSWER",
     status: 200,
-    message: "The answer is not from Quittance. Check baseUrl and any proxy in front of the service.",
+    message: "The response is not from Quittance. Check baseUrl and any proxy in front of the service.",
     retryable: false
   })
 
-/** The contract is the service's promise; a body that is not even an object breaks it. */
-const answered = <A>(body: unknown): A => {
+/** Trusts the service to keep its contract, and rejects only a body that is not even an object. */
+const objectOf = <A>(body: unknown): A => {
   if (typeof body === "object" && body !== null) return body as A
   throw unknownAnswer()
 }
 
-/** The payment's id is the token's `jti`. The service signs the token; it comes from there, so it is read alone. */
+/** The payment's id is the token's `jti`. The service signs the token, so the client only decodes it. */
 const paymentIdOf = (intentToken: string): string => {
   try {
     const [, claims = ""] = intentToken.split(".")
@@ -98,37 +98,37 @@ export class Quittance {
   readonly payments: {
     readonly retrieve: (id: string, options?: CallOptions) => Promise<Payment>
     readonly list: (filter?: ListPayments, options?: CallOptions) => PaymentList
-    /** The payment that a verified webhook is about; null for a `test`. */
+    /** The payment that a verified webhook reports; null for a `test` event. */
     readonly forEvent: (event: { readonly id: string }, options?: CallOptions) => Promise<Payment | null>
   }
   readonly events: {
     /** The event with its payment. */
     readonly retrieve: (id: string, options?: CallOptions) => Promise<Event>
-    /** Events, oldest first. Poll with the last `id` that you handled as `after`. */
+    /** Events, oldest first. Poll with the id of the last event that you handled as `after`. */
     readonly list: (filter?: ListEvents, options?: CallOptions) => EventList
-    /** Delivers an event again, with the same id; answers after the attempt. Needs a full-access key. */
+    /** Delivers an event again, with the same id; resolves after the attempt. Needs a full-access key. */
     readonly resend: (id: string, options?: CallOptions) => Promise<WebhookDelivery>
   }
   /** Exports and statements by period. */
   readonly books: BookCalls
-  /** Pages that you make once and hand out. */
+  /** Pages that you create once and share. */
   readonly paymentLinks: PaymentLinkCalls
   /** Refunds: transfers from your wallet that the service verifies on the chain. */
   readonly refunds: RefundCalls
   readonly webhookEndpoint: {
     readonly retrieve: (options?: CallOptions) => Promise<WebhookEndpoint | null>
-    /** `signingSecret` is shown this once. */
+    /** `signingSecret` is shown only here. */
     readonly create: (
       url: string,
       options?: CallOptions
     ) => Promise<{ readonly endpoint: WebhookEndpoint; readonly signingSecret: string }>
     readonly update: (url: string, options?: CallOptions) => Promise<WebhookEndpoint>
     readonly delete: (options?: CallOptions) => Promise<void>
-    /** Sends a signed `test` event and answers after its first attempt. */
+    /** Sends a signed `test` event; resolves after its first attempt. */
     readonly test: (
       options?: CallOptions
     ) => Promise<{ readonly delivery: WebhookDelivery; readonly endpoint: WebhookEndpoint }>
-    /** Creates the endpoint or points it at `url`; the secret comes on first creation only. */
+    /** Creates the endpoint or changes its URL to `url`; only the first creation returns the secret. */
     readonly upsert: (
       url: string,
       options?: CallOptions
@@ -141,8 +141,8 @@ export class Quittance {
 
     this.paymentIntents = {
       create: async ({ amount, intentUrl }, { signal } = {}) => {
-        const created = answered<resources.PaymentIntent>(
-          // Nothing is stored by it, so a lost answer may be asked for again.
+        const created = objectOf<resources.PaymentIntent>(
+          // This call stores nothing, so it is safe to repeat if the response is lost.
           await call({
             method: "POST",
             path: "/api/v1/payment-intents",
@@ -156,7 +156,7 @@ export class Quittance {
     }
 
     const get = async <A>(path: string, signal: AbortSignal | undefined): Promise<A> =>
-      answered<A>(await call({ method: "GET", path, idempotent: true, signal }))
+      objectOf<A>(await call({ method: "GET", path, idempotent: true, signal }))
     const event = (id: string, signal: AbortSignal | undefined) =>
       get<Event>(`/api/v1/events/${encodeURIComponent(id)}`, signal)
 
@@ -185,10 +185,10 @@ export class Quittance {
           first,
           (after) => get<EventPage>(`/api/v1/events${query({ limit, after })}`, signal),
           (page) => page.events,
-          (one) => one.event.id
+          ({ event }) => event.id
         ),
       resend: async (id, { signal } = {}) =>
-        answered<{ readonly delivery: WebhookDelivery }>(
+        objectOf<{ readonly delivery: WebhookDelivery }>(
           await call({
             method: "POST",
             path: `/api/v1/events/${encodeURIComponent(id)}/resend`,
@@ -198,17 +198,17 @@ export class Quittance {
         ).delivery
     }
 
-    this.paymentLinks = paymentLinkCalls(call, answered)
-    this.refunds = refundCalls(call, answered)
-    this.books = bookCalls(call, answered)
+    this.paymentLinks = paymentLinkCalls(call, objectOf)
+    this.refunds = refundCalls(call, objectOf)
+    this.books = bookCalls(call, objectOf)
 
     const update = async (url: string, { signal }: CallOptions = {}) =>
-      answered<{ readonly endpoint: WebhookEndpoint }>(
+      objectOf<{ readonly endpoint: WebhookEndpoint }>(
         await call({ method: "PATCH", path: endpointPath, body: { url }, idempotent: true, signal })
       ).endpoint
     const create = async (url: string, { signal }: CallOptions = {}) => {
-      const { endpoint, secret } = answered<{ readonly endpoint: WebhookEndpoint; readonly secret: string }>(
-        // Not repeated blindly: the secret of a creation whose answer was lost is gone.
+      const { endpoint, secret } = objectOf<{ readonly endpoint: WebhookEndpoint; readonly secret: string }>(
+        // Not repeated automatically: if the response is lost, so is the secret in it.
         await call({ method: "POST", path: endpointPath, body: { url }, idempotent: false, signal })
       )
       return { endpoint, signingSecret: secret }
@@ -216,7 +216,7 @@ export class Quittance {
 
     this.webhookEndpoint = {
       retrieve: async ({ signal } = {}) =>
-        answered<{ readonly endpoint: WebhookEndpoint | null }>(
+        objectOf<{ readonly endpoint: WebhookEndpoint | null }>(
           await call({ method: "GET", path: endpointPath, idempotent: true, signal })
         ).endpoint,
       create,
@@ -225,7 +225,7 @@ export class Quittance {
         await call({ method: "DELETE", path: endpointPath, idempotent: false, signal })
       },
       test: async ({ signal } = {}) =>
-        answered(await call({ method: "POST", path: `${endpointPath}/test`, idempotent: false, signal })),
+        objectOf(await call({ method: "POST", path: `${endpointPath}/test`, idempotent: false, signal })),
       upsert: async (url, options) => {
         try {
           return await create(url, options)

@@ -8,12 +8,12 @@ export interface QuittanceErrorDetail {
   readonly actual?: string
 }
 
-/** `NO_ANSWER`: no complete answer came (network, time-out); `UNKNOWN_ANSWER`: it was not the service's. */
+/** `NO_ANSWER`: no complete response (network, time-out). `UNKNOWN_ANSWER`: not the service's response. */
 export type QuittanceErrorCode = ErrorCode | "NO_ANSWER" | "UNKNOWN_ANSWER"
 
 export interface QuittanceErrorFields {
   readonly code: QuittanceErrorCode
-  /** HTTP status; 0 where no answer came. */
+  /** HTTP status; 0 if there was no response. */
   readonly status: number
   readonly message: string
   readonly requestId?: string | undefined
@@ -22,7 +22,7 @@ export interface QuittanceErrorFields {
   readonly reason?: string | undefined
   readonly details?: ReadonlyArray<QuittanceErrorDetail> | undefined
   readonly docUrl?: string | undefined
-  /** Seconds to wait, where the service said so. */
+  /** Seconds to wait, if the service sent `retry-after`. */
   readonly retryAfter?: number | undefined
   readonly cause?: unknown
 }

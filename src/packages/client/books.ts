@@ -1,15 +1,15 @@
-// Exports of a merchant's books, as they stream, and statements.
+// Streamed exports of a merchant's books, and statements.
 
 import { QuittanceError } from "./QuittanceError.ts"
 import type { Statement, StatementBalances } from "./resources.ts"
 import type { CallOptions, Transport } from "./transport.ts"
 
 export interface BookPeriod {
-  /** The first day, `2026-01-01`. */
+  /** The first day, for example `2026-01-01`. */
   readonly from: string
-  /** The last day, included. */
+  /** The last day, inclusive. */
   readonly to: string
-  /** The time zone of the days, such as `Europe/Berlin`; by default the merchant's. */
+  /** The time zone of the days, such as `Europe/Berlin`. Default: the merchant's. */
   readonly timeZone?: string
 }
 
@@ -20,14 +20,14 @@ export interface BookStatement {
 
 export interface BookCalls {
   /**
-   * The file as it comes. If it ends without its last line, the stream fails with `NO_ANSWER`: half of a file is never
-   * taken for all, also where a proxy hides that the answer broke off.
+   * The file as a stream. If its last line is missing, the stream fails with `NO_ANSWER`: an incomplete file
+   * is never mistaken for a complete one, even if a proxy hides that the response broke off.
    */
   readonly export: (
     kind: "payments" | "refunds" | "transfers",
     period: BookPeriod & {
       readonly format?: "csv" | "json"
-      /** The decimal mark of CSV: `comma` writes `41,20` and separates cells by `;`. */
+      /** The decimal mark of CSV: `comma` writes `41,20` and separates cells with `;`. */
       readonly decimal?: "point" | "comma"
     },
     options?: CallOptions
@@ -40,11 +40,11 @@ const query = (fields: object) =>
     Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))
   )
 
-/** The end of a complete file, with its number of rows. */
+/** The last line of a complete file, with its number of rows. */
 const end = /(^|\n)(end[,;]\d+[,;]*\r\n|\],"rows":\d+\}\n)$/
 const endBytes = 128
 
-/** Passes a file on, and fails if it has no end. */
+/** Passes a file through, and fails if its last line is missing. */
 const whole = (): TransformStream<Uint8Array, Uint8Array> => {
   let last = new Uint8Array()
   return new TransformStream({
@@ -61,7 +61,7 @@ const whole = (): TransformStream<Uint8Array, Uint8Array> => {
         new QuittanceError({
           code: "NO_ANSWER",
           status: 0,
-          message: "The export broke off: its last line is missing. Discard what came, and ask again.",
+          message: "The export is incomplete: its last line is missing. Discard it and export again.",
           retryable: true
         })
       )
@@ -69,9 +69,9 @@ const whole = (): TransformStream<Uint8Array, Uint8Array> => {
   })
 }
 
-export const bookCalls = (call: Transport, answered: <A>(body: unknown) => A): BookCalls => ({
+export const bookCalls = (call: Transport, objectOf: <A>(body: unknown) => A): BookCalls => ({
   export: async (kind, period, { signal } = {}) =>
-    answered<ReadableStream<Uint8Array>>(
+    objectOf<ReadableStream<Uint8Array>>(
       await call({
         method: "GET",
         path: `/api/v1/exports/${kind}?${query(period)}`,
@@ -81,7 +81,7 @@ export const bookCalls = (call: Transport, answered: <A>(body: unknown) => A): B
       })
     ).pipeThrough(whole()),
   statement: async (period, { signal } = {}) =>
-    answered(
+    objectOf(
       await call({ method: "GET", path: `/api/v1/statement?${query(period)}`, idempotent: true, signal })
     )
 })

@@ -1,4 +1,4 @@
-// The mock's responses: media type, envelope and amounts of the service.
+// The mock's responses, with the service's media type, envelope and amount format.
 
 export const json = (status: number, body: unknown) =>
   new Response(JSON.stringify(body), { status, headers: { "content-type": "application/json" } })
@@ -8,11 +8,11 @@ export const refuse = (status: number, code: string, message: string) =>
     error: { code, message, requestId: "req_mock", docUrl: `/docs/errors#${code}`, retryable: false }
   })
 
-/** More than nothing. */
+/** An amount above zero. */
 export const isAmount = (value: unknown): value is string =>
   typeof value === "string" && /^\d{1,14}(\.\d{1,6})?$/.test(value) && /[1-9]/.test(value)
 
-/** https, or http on localhost, without credentials and fragment. */
+/** An https URL, or http on localhost, without credentials and fragment. */
 export const isOrderUrl = (value: unknown): value is string => {
   if (typeof value !== "string" || value.length > 2048 || /[#\s\\]/.test(value)) return false
   const url = URL.canParse(value) ? new URL(value) : undefined
@@ -21,7 +21,7 @@ export const isOrderUrl = (value: unknown): value is string => {
   return url.protocol === "https:" || (url.protocol === "http:" && local)
 }
 
-/** The start of a page: after the cursor's item, which must exist. */
+/** The index at which a page starts: after the cursor's item. Undefined if that item does not exist. */
 export const placeAfter = (ids: ReadonlyArray<string>, cursor: string | null): number | undefined => {
   if (cursor === null) return 0
   const at = ids.indexOf(cursor)
@@ -31,13 +31,13 @@ export const placeAfter = (ids: ReadonlyArray<string>, cursor: string | null): n
 export const unknownCursor = (name: string) =>
   refuse(400, "INVALID_REQUEST", `\`${name}\` names nothing; pass the last id of the page before.`)
 
-/** Two decimals at least. */
+/** The amount with at least two decimals. */
 export const shown = (amount: string) => {
   const [whole = "0", part = ""] = amount.split(".")
   return `${BigInt(whole)}.${part.replace(/0+$/, "").padEnd(2, "0")}`
 }
 
-/** In the token's smallest units. */
+/** The amount in the token's smallest unit. */
 export const atomicOf = (amount: string) => {
   const [whole = "0", part = ""] = amount.split(".")
   return BigInt(whole + part.padEnd(6, "0"))

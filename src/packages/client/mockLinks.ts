@@ -65,7 +65,7 @@ export const mockLinks = (baseUrl: string) => {
   }
 
   return {
-    /** Answers a call about links; undefined for any other. */
+    /** Answers a request about links; undefined for any other request. */
     answer: (method: string, { pathname, searchParams }: URL, body: string): Response | undefined => {
       if (pathname === path && method === "POST") return create(body)
       if (pathname === path && method === "GET") return list(searchParams)
@@ -73,16 +73,16 @@ export const mockLinks = (baseUrl: string) => {
         return close(pathname.slice(path.length + 1))
       return undefined
     },
-    /** The amount and the order of a payment through a link, which a link for one payment then has had. */
+    /** The amount and order of a payment through a link. If the link is payable once, it is now paid. */
     pay: (id: string, chosen: string | undefined) => {
       const link = links.get(id)
       if (link === undefined) throw new Error(`The mock has no payment link ${id}: create it first.`)
       if (link.state !== "open") throw new Error(`The payment link ${id} is ${link.state}.`)
       const amount = chosen ?? link.amount
-      if (!isAmount(amount)) throw new Error("Give the amount that the buyer chooses.")
+      if (!isAmount(amount)) throw new Error("Pass the amount that the buyer chooses.")
       const { minAmount: least = link.amount ?? amount, maxAmount: most = link.amount ?? amount } = link
       if (atomicOf(amount) < atomicOf(least) || atomicOf(amount) > atomicOf(most))
-        throw new Error(`The amount is from ${least} to ${most}.`)
+        throw new Error(`The amount must be from ${least} to ${most}.`)
       if (link.once) links.set(id, { ...link, state: "paid" })
       return { amount, intentUrl: link.url }
     }

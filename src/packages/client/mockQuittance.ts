@@ -1,5 +1,5 @@
-// A service in memory, for tests of a shop: `new Quittance({ ...mock.options })` talks to it, and `mock.settle`
-// pays. It knows intents, payments, events and payment links; anything else answers 404.
+// An in-memory service for tests of a shop: `new Quittance({ ...mock.options })` calls it, and `mock.settle`
+// pays. It knows intents, payments, events and payment links; any other path returns 404.
 import {
   atomicOf,
   isAmount,
@@ -14,7 +14,7 @@ import { mockLinks } from "./mockLinks.ts"
 import type { Event, Payment } from "./resources.ts"
 import { signTestWebhook, type WebhookEvent } from "./verifyWebhook.ts"
 
-/** A signed request, as the shop's receiver gets it. */
+/** A signed request, as the shop's webhook endpoint receives it. */
 export interface MockDelivery {
   readonly event: WebhookEvent
   readonly body: string
@@ -22,22 +22,22 @@ export interface MockDelivery {
 }
 
 export interface MockQuittance {
-  /** For the constructor of `Quittance`. */
+  /** Pass these to the constructor of `Quittance`. */
   readonly options: {
     readonly key: string
     readonly baseUrl: string
     readonly fetch: (input: string, init: RequestInit) => Promise<Response>
   }
-  /** Signs what `settle` gives. */
+  /** The secret that signs the deliveries of `settle`. */
   readonly webhookSecret: string
-  /** A buyer opens a payment whose intent was created here. */
+  /** A buyer opens a payment whose intent was created with this mock. */
   readonly open: (paymentId: string) => Payment
   /**
-   * A buyer pays; give the delivery to the shop's receiver. A payment that nobody has opened is opened first. One that
-   * is settled stays as it is, and its event is delivered once more.
+   * A buyer pays. Pass the delivery to the shop's webhook endpoint. If the payment is not open yet, it is
+   * opened first; if it is settled already, only its event is delivered again.
    */
   readonly settle: (paymentId: string) => Promise<MockDelivery>
-  /** A buyer opens a payment link and pays; `amount` is theirs if the link has none. */
+  /** A buyer opens a payment link and pays: `amount`, if the link has no fixed amount. */
   readonly settleLink: (linkId: string, amount?: string) => Promise<MockDelivery>
 }
 
@@ -59,22 +59,22 @@ const isIntent = (value: unknown): value is { readonly amount: string; readonly 
   isOrderUrl(value.intentUrl)
 
 export const mockQuittance = (): MockQuittance => {
-  /** By the ids that their payments will have. */
+  /** Intents by the ids that their payments will have. */
   const intents = new Map<string, { readonly amount: string; readonly intentUrl: string }>()
-  /** Opened. */
+  /** Payments that were opened. */
   const payments = new Map<string, Payment>()
   const events: Array<Event> = []
   const links = mockLinks(baseUrl)
-  /** Events of settled payments, by their ids. */
-  const told = new Map<string, WebhookEvent>()
+  /** Events of settled payments, by payment id. */
+  const settledEvents = new Map<string, WebhookEvent>()
 
-  const promise = (amount: string, intentUrl: string) => {
+  const addIntent = (amount: string, intentUrl: string) => {
     const id = crypto.randomUUID()
     intents.set(id, { amount: shown(amount), intentUrl })
     return id
   }
 
-  /** Once: opened again, it is the same payment. */
+  /** Opens the payment once; later calls return the same payment. */
   const open = (id: string): Payment => {
     const opened = payments.get(id)
     if (opened !== undefined) return opened
@@ -101,7 +101,7 @@ export const mockQuittance = (): MockQuittance => {
   const createIntent = (text: string) => {
     const body: unknown = JSON.parse(text)
     if (!isIntent(body)) return refuse(400, "INVALID_REQUEST", "`amount` or `intentUrl` is invalid.")
-    const id = promise(body.amount, body.intentUrl)
+    const id = addIntent(body.amount, body.intentUrl)
     const amount = shown(body.amount)
     const claims = base64url(JSON.stringify({ jti: id, amount }))
     const intent = { amount, currency: "USD", mode: "test", receiver, token }
@@ -120,20 +120,22 @@ export const mockQuittance = (): MockQuittance => {
     if (collection === "payments" && id === undefined) {
       const all = [...payments.values()].reverse()
       const first = placeAfter(
-        all.map((one) => one.id),
+        all.map((payment) => payment.id),
         query.get("startingAfter")
       )
       if (first === undefined) return unknownCursor("startingAfter")
-      const named = all
+      const matching = all
         .slice(first)
-        .filter((one) => [null, one.intentUrl].includes(query.get("intentUrl")))
-        .filter((one) => [null, one.reportedTransactionId].includes(query.get("transactionId")))
-      const { items, hasMore } = page(named, limit)
+        .filter(({ intentUrl }) => [null, intentUrl].includes(query.get("intentUrl")))
+        .filter(({ reportedTransactionId }) =>
+          [null, reportedTransactionId].includes(query.get("transactionId"))
+        )
+      const { items, hasMore } = page(matching, limit)
       return json(200, { payments: items, hasMore })
     }
     if (collection === "events" && id === undefined) {
       const first = placeAfter(
-        events.map((one) => one.event.id),
+        events.map(({ event }) => event.id),
         query.get("after")
       )
       if (first === undefined) return unknownCursor("after")
@@ -142,19 +144,19 @@ export const mockQuittance = (): MockQuittance => {
     }
     const payment = payments.get(id ?? "")
     if (collection === "payments" && payment !== undefined) return json(200, { payment })
-    const event = events.find((one) => one.event.id === id)
+    const event = events.find((item) => item.event.id === id)
     if (collection === "events" && event !== undefined) return json(200, event)
     if (collection === "payments") return refuse(404, "PAYMENT_NOT_FOUND", "No such payment.")
     if (collection === "events") return refuse(404, "EVENT_NOT_FOUND", "No such event.")
-    return refuse(404, "NOT_FOUND", "The mock has intents, payments, events and payment links alone.")
+    return refuse(404, "NOT_FOUND", "The mock has only intents, payments, events and payment links.")
   }
 
   const settle = async (paymentId: string): Promise<MockDelivery> => {
     const payment = open(paymentId)
     const order = { paymentId, intentUrl: payment.intentUrl }
-    const known = told.get(paymentId)
-    if (known !== undefined)
-      return { event: known, ...(await signTestWebhook(known, webhookSecret, { order })) }
+    const settledEvent = settledEvents.get(paymentId)
+    if (settledEvent !== undefined)
+      return { event: settledEvent, ...(await signTestWebhook(settledEvent, webhookSecret, { order })) }
     const transactionId = hash()
     const now = new Date().toISOString()
     const settled: Payment = {
@@ -181,7 +183,7 @@ export const mockQuittance = (): MockQuittance => {
         }
       ]
     }
-    told.set(paymentId, event)
+    settledEvents.set(paymentId, event)
     events.push({ event, payment: settled, delivery: "delivered", createdAt: now })
     return { event, ...(await signTestWebhook(event, webhookSecret, { order })) }
   }
@@ -204,7 +206,7 @@ export const mockQuittance = (): MockQuittance => {
     settle,
     settleLink: async (linkId, chosen) => {
       const { amount, intentUrl } = links.pay(linkId, chosen)
-      return settle(promise(amount, intentUrl))
+      return settle(addIntent(amount, intentUrl))
     }
   }
 }

@@ -1,6 +1,6 @@
 // Lists that come in pages.
 
-/** Parameters as a query, without those that are absent. */
+/** Parameters as a query string; absent parameters are left out. */
 export const query = (parameters: Readonly<Record<string, string | number | undefined>>) => {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(parameters))
@@ -9,7 +9,7 @@ export const query = (parameters: Readonly<Record<string, string | number | unde
   return text === "" ? "" : `?${text}`
 }
 
-/** A list is awaited for its first page, as well as iterated. */
+/** A list that can be awaited for its first page or iterated over all pages. */
 export const paged = <Page extends { readonly hasMore: boolean }, Item>(
   first: string | undefined,
   page: (cursor: string | undefined) => Promise<Page>,
@@ -21,11 +21,11 @@ export const paged = <Page extends { readonly hasMore: boolean }, Item>(
   async *[Symbol.asyncIterator]() {
     let cursor = first
     for (;;) {
-      const one = await page(cursor)
-      const items = itemsOf(one)
+      const current = await page(cursor)
+      const items = itemsOf(current)
       yield* items
       const last = items.at(-1)
-      if (!one.hasMore || last === undefined) return
+      if (!current.hasMore || last === undefined) return
       cursor = cursorOf(last)
     }
   }

@@ -1,27 +1,27 @@
-// Refunds: what a merchant's wallet sends back, and what the service has proven of it.
+// Refunds: transfers from a merchant's wallet, which the service verifies on the chain.
 import { paged, query } from "./paged.ts"
 import type { Refund } from "./resources.ts"
 import type { CallOptions, Transport } from "./transport.ts"
 
 /** A refund of a payment or of an incoming transfer. */
 export type CreateRefund = ({ readonly paymentId: string } | { readonly incomingTransferId: string }) & {
-  /** USD; all that is left, where absent. */
+  /** Amount in USD. Default: the refundable amount. */
   readonly amount?: string
-  /** The payer, where absent. */
+  /** The address that receives the refund. Default: the payer. */
   readonly recipient?: string
   /** The hash of the transaction that sent the refund. Without it, the service finds your transfer. */
   readonly transactionId?: string
   readonly reason?: string
   /** True to refund more than was paid. */
   readonly beyondPaid?: boolean
-  /** Your id of the refund, a UUID: sent again, it is the same refund. */
+  /** Your id of the refund, a UUID. Sending it again returns the same refund. */
   readonly id?: string
 }
 
 export interface ListRefunds {
-  /** 1 to 100 a page; 20 by default. */
+  /** 1 to 100 per page. Default: 20. */
   readonly limit?: number
-  /** The last refund of the page before. */
+  /** The id of the last refund on the previous page. */
   readonly startingAfter?: string
   readonly paymentId?: string
 }
@@ -31,22 +31,22 @@ export interface RefundPage {
   readonly hasMore: boolean
 }
 
-/** Pages of refunds; `for await` goes through all of them, newest first. */
+/** Pages of refunds. Await it for the first page, or use `for await` for all refunds, newest first. */
 export interface RefundList extends AsyncIterable<Refund>, PromiseLike<RefundPage> {}
 
 export interface RefundCalls {
-  /** Needs a full-access key. The same `id` is given to every try, so that a lost answer makes no second refund. */
+  /** Needs a full-access key. Every try sends the same `id`, so retries never create a second refund. */
   readonly create: (refund: CreateRefund, options?: CallOptions) => Promise<Refund>
   readonly retrieve: (id: string, options?: CallOptions) => Promise<Refund>
   readonly list: (filter?: ListRefunds, options?: CallOptions) => RefundList
-  /** Names the transaction of a pending refund. */
+  /** Reports the transaction of a pending refund. */
   readonly report: (id: string, transactionId: string, options?: CallOptions) => Promise<Refund>
   readonly cancel: (id: string, options?: CallOptions) => Promise<Refund>
 }
 
-export const refundCalls = (call: Transport, answered: <A>(body: unknown) => A): RefundCalls => {
+export const refundCalls = (call: Transport, objectOf: <A>(body: unknown) => A): RefundCalls => {
   const path = (id: string, rest = "") => `/api/v1/refunds/${encodeURIComponent(id)}${rest}`
-  const refundOf = (body: unknown) => answered<{ readonly refund: Refund }>(body).refund
+  const refundOf = (body: unknown) => objectOf<{ readonly refund: Refund }>(body).refund
   const post = async (at: string, body: unknown, { signal }: CallOptions = {}) =>
     refundOf(
       await call({
@@ -66,7 +66,7 @@ export const refundCalls = (call: Transport, answered: <A>(body: unknown) => A):
       paged(
         first,
         async (startingAfter) =>
-          answered<RefundPage>(
+          objectOf<RefundPage>(
             await call({
               method: "GET",
               path: `/api/v1/refunds${query({ limit, startingAfter, paymentId })}`,

@@ -1,4 +1,4 @@
-// The service's responses as plain types, so the package's declarations need nothing else.
+// The service's responses as plain types, so that the package's declarations need nothing else.
 // test/packages/client/resources.test.ts compares them with the contract's types.
 import type { WebhookEvent, WebhookTokenChange } from "./verifyWebhook.ts"
 
@@ -40,7 +40,7 @@ export interface PaymentIntent {
     readonly receiver: string
     readonly token: Token
   }
-  /** For the checkout; opens a payment for 5 minutes. */
+  /** For the checkout. It can open a payment for 5 minutes. */
   readonly intentToken: string
 }
 
@@ -82,12 +82,12 @@ export interface WebhookDelivery {
 
 export type TokenChange = WebhookTokenChange
 
-/** An event as it is delivered, and what it is about. */
+/** An event as it is delivered, with its payment. */
 export interface Event {
   readonly event: WebhookEvent
   /** Null for a `test` event. */
   readonly payment: Payment | null
-  /** The status of its delivery; `cancelled` without a webhook endpoint. */
+  /** The status of its delivery; `cancelled` if there was no webhook endpoint. */
   readonly delivery: "pending" | "delivered" | "failed" | "cancelled"
   readonly createdAt: string
 }
@@ -110,10 +110,10 @@ export interface Refund {
   readonly beyondPaid: boolean
   readonly createdAt: string
   readonly transactionId?: string
-  /** Your address that sent it, once proven. */
+  /** The address that you sent the refund from, once the refund is proven. */
   readonly sender?: string
   readonly provenAt?: string
-  /** Since when the chain no longer shows the transfer. */
+  /** The time since which the chain no longer shows the transfer. */
   readonly droppedAt?: string
   readonly failureReason?:
     | "receiver"
@@ -127,27 +127,27 @@ export interface Refund {
     | "already_used"
     | "not_found"
     | "expired"
-  /** While pending: the transfer by EIP-681. */
+  /** While the refund is pending: an EIP-681 URI of the transfer. */
   readonly uri?: string
   readonly token: Token
 }
 
-/** A page that anyone with its `url` can pay at. Absent fields are omitted. */
+/** A page on which anyone who has its `url` can pay. Absent fields are omitted. */
 export interface PaymentLink {
   readonly id: string
-  /** The page that a buyer opens; the `intentUrl` of its payments. */
+  /** The page that a buyer opens. It is the `intentUrl` of the link's payments. */
   readonly url: string
   /** A printable page with the link's QR code. */
   readonly posterUrl: string
   readonly env: "test" | "live"
   readonly merchant: string
   readonly description: string
-  /** Decimal USD. Absent where the buyer chooses, from `minAmount` to `maxAmount`. */
+  /** Decimal USD. Absent if the buyer chooses an amount between `minAmount` and `maxAmount`. */
   readonly amount?: string
   readonly minAmount?: string
   readonly maxAmount?: string
   readonly currency: "USD"
-  /** True if it is paid once. */
+  /** True if the link can be paid only once. */
   readonly once: boolean
   readonly state: "open" | "paid" | "expired" | "closed"
   readonly createdAt: string
@@ -160,7 +160,7 @@ export interface BookSum {
   readonly count: number
 }
 
-/** A transfer that neither a payment nor a refund explains. */
+/** A transfer that belongs to no payment and no refund. */
 export interface BookTransfer {
   readonly at: string
   readonly direction: "in" | "out"
@@ -174,7 +174,7 @@ export interface BookTransfer {
 
 /** The transfers to and from the receiving addresses in a period. */
 export interface Statement {
-  /** Days, `2026-01-01`. */
+  /** Days, for example `2026-01-01`. */
   readonly from: string
   readonly to: string
   readonly timeZone: string
@@ -188,13 +188,13 @@ export interface Statement {
   readonly change: string
   readonly until: string | null
   readonly keptSince: string | null
-  /** The date of the operator's deny list in force; null where there is none. */
+  /** The date of the operator's deny list in force; null if there is none. */
   readonly denyListAt: string | null
   readonly transfers: ReadonlyArray<BookTransfer>
   readonly hasMore: boolean
 }
 
-/** USDC, decimal; null where too few nodes know the block. */
+/** Decimal USDC; null if too few nodes know the block. */
 export interface StatementBalances {
   readonly opening: string | null
   readonly closing: string | null

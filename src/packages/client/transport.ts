@@ -1,22 +1,22 @@
-// One HTTP call of the client: time-out, retries with backoff, errors from the envelope.
+// One HTTP call of the client: time-out, retries with backoff, and errors from the envelope.
 import type { Envelope } from "../../platform/http/Envelope.ts"
 import { QuittanceError } from "./QuittanceError.ts"
 
 export interface QuittanceOptions {
-  /** A secret key, `sk_test_…` or `sk_live_…`. Never put one into a browser. */
+  /** A secret key, `sk_test_…` or `sk_live_…`. Never use it in a browser. */
   readonly key: string
   /** Origin of the service, for example `https://pay.example.com`. */
   readonly baseUrl: string
   /** Replaces the global `fetch`, for tests and proxies. */
   readonly fetch?: (input: string, init: RequestInit) => Promise<Response>
-  /** Milliseconds for one try. Default 20,000: a test send waits for the receiver. */
+  /** Milliseconds per try. Default: 20,000, because a test delivery waits for your endpoint. */
   readonly timeout?: number
-  /** Further tries after a 429, and after 5xx or no answer where that is safe. Default 2. */
+  /** Retries after a 429 and, if repeating is safe, after a 5xx or a missing response. Default: 2. */
   readonly retries?: number
 }
 
 export interface CallOptions {
-  /** Ends the call when it aborts. */
+  /** Aborts the call. */
   readonly signal?: AbortSignal
 }
 
@@ -24,10 +24,10 @@ interface Call {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE"
   readonly path: string
   readonly body?: unknown
-  /** True if a call whose answer was lost may be made again. */
+  /** True if it is safe to repeat the call after a lost response. */
   readonly idempotent: boolean
   readonly signal?: AbortSignal | undefined
-  /** Answers the body as it comes: the time-out ends where it begins. */
+  /** Returns the body as a stream; the time-out ends when the body begins. */
   readonly stream?: boolean
 }
 
@@ -72,15 +72,15 @@ const noAnswer = (cause: unknown): QuittanceError =>
     code: "NO_ANSWER",
     status: 0,
     message:
-      "No answer came from the service. Check baseUrl and the network; the call may have been carried out.",
+      "The service did not respond. Check baseUrl and the network; the call may have been carried out.",
     retryable: true,
     cause
   })
 
-/** Half to all of an exponential delay, so that clients do not come back together. */
+/** Waits for half to all of an exponential delay, so that clients do not return all at once. */
 const backoff = (attempt: number) => 250 * 2 ** attempt * (0.5 + Math.random() / 2)
 
-/** Leaves nothing on the signal, which may live as long as the caller's process. */
+/** Removes its listener from the signal, which may live as long as the caller's process. */
 const wait = (millis: number, signal: AbortSignal | undefined) =>
   new Promise<void>((resolve, reject) => {
     const end = () => {
@@ -91,11 +91,11 @@ const wait = (millis: number, signal: AbortSignal | undefined) =>
     }
     const timer = setTimeout(end, millis)
     signal?.addEventListener("abort", end)
-    // An abort that came with the answer is heard no more.
+    // The signal may have been aborted before the listener was added.
     if (signal?.aborted === true) end()
   })
 
-/** A function that makes calls and answers their JSON bodies. */
+/** Creates a function that makes calls and returns their JSON bodies. */
 export const makeTransport = (options: QuittanceOptions) => {
   const { key, baseUrl, timeout = 20_000, retries = 2 } = options
   const send = options.fetch ?? ((input: string, init: RequestInit) => fetch(input, init))
@@ -113,14 +113,14 @@ export const makeTransport = (options: QuittanceOptions) => {
           ...(body === undefined ? {} : { "content-type": "application/json" })
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        // Elsewhere nobody vouches for the answer, and a POST that is led on may become a GET.
+        // Another host's response proves nothing, and following a redirect may turn a POST into a GET.
         redirect: "manual",
         signal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal])
       })
       if (stream === true && response.ok && response.body !== null) return response.body
       const text = await response.text()
       const answer = parse(text)
-      // A page, as of a proxy that asks for a login, says nothing of what was done.
+      // A web page, for example a proxy's login page, does not say what the service did.
       if (!response.ok || (answer === undefined && text !== "")) throw errorOf(response, answer)
       return answer
     } catch (error) {
@@ -141,9 +141,9 @@ export const makeTransport = (options: QuittanceOptions) => {
       } catch (error) {
         if (!(error instanceof QuittanceError) || tried >= retries || !mayRetry(error, call.idempotent))
           throw error
-        const asked = error.retryAfter === undefined ? backoff(tried) : error.retryAfter * 1000
-        if (asked > maxWait) throw error
-        await wait(asked, call.signal)
+        const delay = error.retryAfter === undefined ? backoff(tried) : error.retryAfter * 1000
+        if (delay > maxWait) throw error
+        await wait(delay, call.signal)
       }
     }
   }

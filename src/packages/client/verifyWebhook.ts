@@ -1,7 +1,7 @@
-// Proves that a webhook came from Quittance and is fresh (docs/contract.md 6.2).
-// Web-standard APIs alone: runs on Node, Bun, Deno, workers and in browsers.
+// Proves that a webhook came from Quittance and is fresh (docs/contract.md 6.2). It uses only web-standard
+// APIs and runs on Node, Bun, Deno, workers and in browsers.
 
-/** The reason why a webhook was refused. */
+/** The reason why a webhook was rejected. */
 export type WebhookRefusal =
   | "missing_header"
   | "malformed_header"
@@ -59,7 +59,7 @@ export type WebhookEvent =
 const types: { readonly [T in WebhookEvent["type"]]: true } = { "payment.settled": true, test: true }
 
 export interface VerifyWebhookOptions {
-  /** Unix seconds to judge the timestamp by; the clock's by default. */
+  /** The current time in Unix seconds. Default: the system clock. */
   readonly now?: number
 }
 
@@ -71,10 +71,10 @@ export type WebhookHeaders =
   | { readonly get: (name: string) => string | null }
   | Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
 
-/** The order that a delivery names in its headers. */
+/** The order that a delivery's headers specify. */
 export interface WebhookOrder {
   readonly paymentId: string
-  /** The `intentUrl` of the payment; what is not ASCII in it is percent-encoded. */
+  /** The payment's `intentUrl`, with non-ASCII characters percent-encoded. */
   readonly intentUrl: string
 }
 
@@ -93,7 +93,7 @@ const headerOf = (headers: WebhookHeaders, wanted = headerName): string | undefi
   for (const [name, value] of Object.entries(headers)) {
     if (name.toLowerCase() !== wanted) continue
     if (typeof value === "string") return value
-    // As `Headers` has one that came more than once.
+    // Joins repeated headers like `Headers` does.
     if (Array.isArray(value) && value.length > 0) return value.join(", ")
   }
   return undefined
@@ -116,7 +116,7 @@ const keyOf = (secret: string) => hmacKey(utf8.encode(secret))
 
 const latin1 = (text: string) => Uint8Array.from(text, (letter) => letter.charCodeAt(0))
 
-/** The headers of Standard Webhooks, by the key that the secret encodes; none where it encodes none. */
+/** The headers of Standard Webhooks, signed with the secret's key; empty if it encodes no key. */
 const standardHeaders = async (id: string, timestamp: string, body: string, secret: string) => {
   try {
     const key = await hmacKey(latin1(atob(secret.replace(/^whsec_/, ""))))
@@ -152,7 +152,7 @@ const readSignature = (header: string | undefined): ReadSignature | undefined =>
   return timestamp === undefined || hex === undefined ? undefined : { timestamp, hex }
 }
 
-/** Compares in constant time; every secret is tried, so that the time tells nothing. */
+/** Compares in constant time and tries every secret, so the duration reveals nothing. */
 const isSigned = async (
   signed: Uint8Array<ArrayBuffer>,
   hex: string,
@@ -161,7 +161,9 @@ const isSigned = async (
   const secrets = typeof secret === "string" ? [secret] : secret
   if (secrets.includes("")) throw new WebhookVerificationError("no_secret")
   const matches = await Promise.all(
-    secrets.map(async (one) => crypto.subtle.verify("HMAC", await keyOf(one), hexBytes(hex), signed))
+    secrets.map(async (candidate) =>
+      crypto.subtle.verify("HMAC", await keyOf(candidate), hexBytes(hex), signed)
+    )
   )
   return matches.includes(true)
 }
@@ -184,7 +186,7 @@ const parseEvent = (body: Uint8Array): WebhookEvent => {
 }
 
 /**
- * The event, once its signature matches one of the secrets and its time is right.
+ * Returns the event if its signature matches one of the secrets and its timestamp is fresh.
  *
  * @throws WebhookVerificationError with `reason`, whose message says how to fix it.
  * @example
@@ -220,7 +222,7 @@ const orderOf = async (
   const header = headerOf(headers, orderSignatureName)
   if (paymentId === undefined && intentUrl === undefined && header === undefined) return null
   const read = readSignature(header)
-  // Of the same moment as the body's signature, whose age is right.
+  // The signature must carry the body's timestamp, whose age was checked.
   const sameTime = read?.timestamp === readSignature(headerOf(headers))?.timestamp
   if (paymentId === undefined || intentUrl === undefined || read === undefined || !sameTime)
     throw new WebhookVerificationError("order_not_signed")
@@ -231,8 +233,8 @@ const orderOf = async (
 }
 
 /**
- * The event and the order that it is about, once both are signed as they should be. `order` is null where the
- * delivery names none, as a `test` does; `payments.forEvent(event)` asks the service then.
+ * Returns the event and its order if both are signed correctly. `order` is null if the delivery specifies
+ * none, like a `test` event; in that case, ask the service with `payments.forEvent(event)`.
  *
  * @throws WebhookVerificationError with `reason`, whose message says how to fix it.
  * @example
@@ -252,7 +254,7 @@ export const verifyDelivery = async (
 export const idempotencyKey = (event: Pick<WebhookEvent, "type" | "id">): string =>
   `${event.type}:${event.id}`
 
-/** A signed request for tests of a receiver: the body and headers that Quittance would send. */
+/** A signed request for tests of a webhook endpoint: the body and headers that Quittance would send. */
 export const signTestWebhook = async (
   event: WebhookEvent,
   secret: string,
@@ -266,7 +268,7 @@ export const signTestWebhook = async (
     const hex = Array.from(new Uint8Array(signature), (byte) => byte.toString(16).padStart(2, "0")).join("")
     return `t=${timestamp},v1=${hex}`
   }
-  // As the service sends it: what is not ASCII is percent-encoded.
+  // The service percent-encodes non-ASCII characters too.
   const order = options.order && {
     ...options.order,
     intentUrl: options.order.intentUrl.replace(/[^\x21-\x7e]+/gu, encodeURIComponent)

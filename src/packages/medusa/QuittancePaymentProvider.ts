@@ -27,14 +27,14 @@ export interface QuittanceProviderOptions {
   readonly publishableKey: string
   /** `whsec_…`, of the webhook endpoint `https://your-medusa/hooks/payment/quittance_quittance`. */
   readonly signingSecret: string
-  /** The page to which the buyer returns; the session's id is added as `quittance_session`. */
+  /** The page to which the buyer returns; the session's id is appended as `quittance_session`. */
   readonly returnUrl: string
 }
 
 const optionNames = ["baseUrl", "secretKey", "publishableKey", "signingSecret", "returnUrl"] as const
 const sessionParameter = "quittance_session"
-/** Longer than a call of the service takes with its retries. */
-const inHandMillis = 300_000
+/** Longer than a call to the service takes with all its retries. */
+const inProgressMillis = 300_000
 
 const textOf = (data: Readonly<Record<string, unknown>> | undefined, name: string): string => {
   const value = data?.[name]
@@ -43,7 +43,7 @@ const textOf = (data: Readonly<Record<string, unknown>> | undefined, name: strin
 }
 const listOf = (data: Readonly<Record<string, unknown>> | undefined, name: string): ReadonlyArray<string> => {
   const value = data?.[name]
-  return Array.isArray(value) ? value.filter((one): one is string => typeof one === "string") : []
+  return Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : []
 }
 const usdOf = (amount: BigNumberInput): string => MathBN.convert(amount).toFixed(2)
 
@@ -71,14 +71,14 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
     this.#quittance = new Quittance({ key: options.secretKey, baseUrl: options.baseUrl })
   }
 
-  /** `data.payUrl` is where the storefront sends the buyer; `data.intentToken` opens the element instead. */
+  /** The storefront sends the buyer to `data.payUrl`, or opens the element with `data.intentToken`. */
   async initiatePayment({
     amount,
     currency_code,
     data
   }: InitiatePaymentInput): Promise<InitiatePaymentOutput> {
     if (currency_code.toLowerCase() !== "usd")
-      throw new Error(`Quittance takes US dollars alone, not ${currency_code.toUpperCase()}.`)
+      throw new Error(`Quittance takes only US dollars, not ${currency_code.toUpperCase()}.`)
     const session = textOf(data, "session_id")
     const intentUrl = this.#returnUrlOf(session)
     const { intent, intentToken, paymentId } = await this.#quittance.paymentIntents.create({
@@ -103,9 +103,9 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
     }
   }
 
-  /** A payment that is open stays for the same amount; for another one, or before it is opened, there is a new one. */
+  /** Keeps an open payment of the same amount; otherwise creates a new intent. */
   async updatePayment(input: InitiatePaymentInput): Promise<PaymentProviderOutput> {
-    const { payment, isReturned } = await this.#standingOf(input.data)
+    const { payment, isReturned } = await this.#stateOf(input.data)
     const isSame = payment !== undefined && Number(payment.amount) === Number(usdOf(input.amount))
     if (isSame && payment.status !== "failed" && !isReturned)
       return { ...(input.data === undefined ? {} : { data: input.data }) }
@@ -116,33 +116,33 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
   }
 
   async authorizePayment({ data }: AuthorizePaymentInput): Promise<AuthorizePaymentOutput> {
-    const { payment, isReturned } = await this.#standingOf(data)
+    const { payment, isReturned } = await this.#stateOf(data)
     return this.#statusOf(data, payment, isReturned)
   }
 
-  /** Also of a payment that was captured, and refunded since. */
+  /** A captured payment keeps its status after a refund. */
   async getPaymentStatus({ data }: PaymentProviderInput): Promise<AuthorizePaymentOutput> {
-    const { payment } = await this.#standingOf(data)
+    const { payment } = await this.#stateOf(data)
     return this.#statusOf(data, payment, false)
   }
 
-  /** The money is in the merchant's wallet already. */
+  /** The money is already in the merchant's wallet. */
   async capturePayment({ data }: PaymentProviderInput): Promise<PaymentProviderOutput> {
-    const { payment } = await this.#standingOf(data)
+    const { payment } = await this.#stateOf(data)
     if (payment?.status !== "settled") throw new Error("The payment has not settled.")
     return { data: { ...data, paymentId: payment.id, transactionId: payment.reportedTransactionId } }
   }
 
   /**
-   * The merchant's own wallet sends a refund: the first call asks for it and fails with what to do; once the
-   * chain has proven the transfer, the same call is done.
+   * The merchant's own wallet sends a refund. The first call requests it and fails with instructions; once
+   * the chain has proven the transfer, the same call succeeds.
    */
   async refundPayment({ amount, context, data }: RefundPaymentInput): Promise<PaymentProviderOutput> {
     const done = listOf(data, "refunds")
     const paymentId = textOf(data, "paymentId")
     const id = context?.idempotency_key
     const beside = id === undefined ? undefined : await this.#module.refundsBeside(id)
-    const note = beside?.find((one) => one.id === id)?.note
+    const note = beside?.find((sibling) => sibling.id === id)?.note
     const { others, refund } = await shopRefund(this.#quittance, {
       paymentId,
       amount: usdOf(amount),
@@ -154,39 +154,39 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
       const more =
         other === undefined
           ? ""
-          : ` If you mean refund ${other.id} of ${other.amount} USDC, which was not asked for here, cancel this one there, and refund here with that id in the note.`
+          : ` If you mean refund ${other.id} of ${other.amount} USDC, which was not requested here, cancel this refund in the dashboard, and refund here again with that id in the note.`
       throw new Error(
-        `Send ${refund.amount} USDC from your receiving address to ${refund.recipient} (your Quittance dashboard shows the refund with its QR code), then refund here once more.${more}`
+        `Send ${refund.amount} USDC from your receiving address to ${refund.recipient} (your Quittance dashboard shows the refund with its QR code), then refund here again.${more}`
       )
     }
     if (refund.droppedAt !== undefined)
       throw new Error(
-        `The chain no longer shows the transfer of ${refund.amount} USDC. Wait until it does, or cancel that refund in your Quittance dashboard, and refund here once more.`
+        `The chain no longer shows the transfer of ${refund.amount} USDC. Wait until it does, or cancel that refund in your Quittance dashboard and refund here again.`
       )
-    if (id !== undefined && (await this.#isBesideAnother(id, done.length)))
-      throw new Error("Another refund of this payment is being handled. Refund here once more in a moment.")
+    if (id !== undefined && (await this.#hasConcurrentRefund(id, done.length)))
+      throw new Error("Another refund of this payment is in progress. Refund here again in a moment.")
     return { data: { ...data, refunds: [...done, refund.id] } }
   }
 
   /**
-   * True if Medusa is just about another refund of the payment, or has done one since it read `data`: what that one
-   * takes would be taken twice. One that Medusa has left behind, as when it was killed, keeps nobody waiting for good.
+   * True if Medusa is handling another refund of the payment, or has since it read `data`: both would count
+   * the same transfer. An abandoned refund blocks others only for `inProgressMillis`.
    */
-  async #isBesideAnother(id: string, done: number): Promise<boolean> {
+  async #hasConcurrentRefund(id: string, done: number): Promise<boolean> {
     const beside = (await this.#module.refundsBeside(id)) ?? []
-    const since = Date.now() - inHandMillis
+    const since = Date.now() - inProgressMillis
     const isRecent = beside.some(
-      (one) => one.id !== id && one.createdAt !== undefined && one.createdAt.getTime() > since
+      ({ createdAt, id: otherId }) => otherId !== id && createdAt !== undefined && createdAt.getTime() > since
     )
     return isRecent && beside.length > done + 1
   }
 
   async retrievePayment({ data }: PaymentProviderInput): Promise<PaymentProviderOutput> {
-    const { payment } = await this.#standingOf(data)
+    const { payment } = await this.#stateOf(data)
     return { data: { ...data, ...(payment === undefined ? {} : { payment }) } }
   }
 
-  /** Nothing is reserved: an intent that nobody pays ends by itself. One that is paid later is given back. */
+  /** Nothing is reserved: an unpaid intent expires on its own. A later payment is refunded. */
   async cancelPayment({ data }: PaymentProviderInput): Promise<PaymentProviderOutput> {
     return { ...(data === undefined ? {} : { data }) }
   }
@@ -195,49 +195,49 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
     return { ...(data === undefined ? {} : { data }) }
   }
 
-  /** Throws `WebhookVerificationError` where the delivery is not the service's. */
+  /** Throws `WebhookVerificationError` if the delivery is not the service's. */
   async getWebhookActionAndData({
     headers,
     rawData
   }: ProviderWebhookPayload["payload"]): Promise<WebhookActionResult> {
-    const given = Object.fromEntries(
+    const signedHeaders = Object.fromEntries(
       Object.entries(headers).flatMap(([name, value]) => (typeof value === "string" ? [[name, value]] : []))
     )
     const body = typeof rawData === "string" ? rawData : new Uint8Array(rawData)
-    const { event, order } = await verifyDelivery(body, given, this.#options.signingSecret)
+    const { event, order } = await verifyDelivery(body, signedHeaders, this.#options.signingSecret)
     const session = order === null ? null : new URL(order.intentUrl).searchParams.get(sessionParameter)
     if (event.type !== "payment.settled" || order === null || session === null)
       return { action: "not_supported" }
     const atomic = event.tokenChanges.reduce((sum, change) => sum + BigInt(change.amountAtomic), 0n)
     const digits = atomic.toString().padStart(7, "0")
     const amount = Number(`${digits.slice(0, -6)}.${digits.slice(-6)}`)
-    const why = await this.#whyUseless(session, order, amount)
+    const why = await this.#obstacleOf(session, order, amount)
     if (why !== undefined) {
-      await this.#giveBack(order.paymentId, amount, why)
+      await this.#refund(order.paymentId, amount, why)
       return { action: "not_supported" }
     }
     return { action: "captured", data: { session_id: session, amount } }
   }
 
-  /** The reason why a payment completes no order; undefined where it may, or where Medusa does not say what the session is. */
-  async #whyUseless(
+  /** Why a payment completes no order; undefined if it may, or if Medusa lists no sessions. */
+  async #obstacleOf(
     sessionId: string,
     { intentUrl, paymentId }: WebhookOrder,
     amount: number
   ): Promise<string | undefined> {
-    const found = await this.#module.sessions(sessionId)
-    if (found === undefined) return undefined
-    const [session] = found
+    const sessions = await this.#module.sessions(sessionId)
+    if (sessions === undefined) return undefined
+    const [session] = sessions
     if (session === undefined) {
-      // Of another shop of the same merchant, nothing is known here.
+      // The session of another shop of the same merchant is unknown here.
       const isOwn = intentUrl === this.#returnUrlOf(sessionId)
       return isOwn ? "its payment session was deleted before it was paid" : undefined
     }
     if (session.paidBy === paymentId) return undefined
     if (session.paidBy !== undefined) return "its payment session was paid already"
-    const { amount: asked } = session.data
-    if (typeof asked !== "string") return undefined
-    if (Number(asked) !== amount) return `its payment session asks for ${asked} USD by now`
+    const { amount: sessionAmount } = session.data
+    if (typeof sessionAmount !== "string") return undefined
+    if (Number(sessionAmount) !== amount) return `its payment session now asks for ${sessionAmount} USD`
     if (await this.#isPaidByAnother(session.data, paymentId))
       return "another payment pays its payment session"
     return undefined
@@ -245,27 +245,29 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
 
   /** If several payments settled before Medusa was notified, only one of them authorizes the session. */
   async #isPaidByAnother(data: Readonly<Record<string, unknown>>, paymentId: string): Promise<boolean> {
-    const { payment, isReturned } = await this.#standingOf(data)
+    const { payment, isReturned } = await this.#stateOf(data)
     return payment?.status === "settled" && !isReturned && payment.id !== paymentId
   }
 
   /**
-   * Asks for a refund, which waits in the merchant's dashboard until their wallet has sent it. Its id is the payment's:
-   * a delivery that comes again asks for no other one. Where the service does not answer, Medusa tries again.
+   * Requests a refund, which waits in the dashboard until the merchant sends it. Its id is the payment's, so
+   * a repeated delivery requests no second refund. If the service does not respond, Medusa tries again.
    */
-  async #giveBack(paymentId: string, amount: number, why: string): Promise<void> {
-    const refused = (await this.#isRefunded(paymentId)) ? undefined : await this.#askForRefund(paymentId, why)
+  async #refund(paymentId: string, amount: number, why: string): Promise<void> {
+    const refused = (await this.#isRefunded(paymentId))
+      ? undefined
+      : await this.#requestRefund(paymentId, why)
     const next =
       refused === undefined
-        ? "Its refund waits in your Quittance dashboard: send it, or cancel it there where you take the order by hand."
-        : `No refund of it could be made (${refused.message}): make one at the payment in your Quittance dashboard.`
+        ? "Its refund is pending in your Quittance dashboard: send it, or cancel it there if you fulfil the order by hand."
+        : `It could not be refunded (${refused.message}): create a refund of the payment in your Quittance dashboard.`
     this.#module.logError(
       `Quittance payment ${paymentId} of ${amount.toFixed(2)} USD completes no order: ${why}. ${next}`
     )
   }
 
-  /** The reason why the service makes none, where it would say the same each time. */
-  async #askForRefund(paymentId: string, why: string): Promise<QuittanceError | undefined> {
+  /** The reason why the service refuses the refund, if it would refuse it every time. */
+  async #requestRefund(paymentId: string, why: string): Promise<QuittanceError | undefined> {
     try {
       await this.#quittance.refunds.create({
         id: paymentId,
@@ -286,8 +288,8 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
   }
 
   /**
-   * All that its payments were asked for under: `returnUrl` may have changed since. A storefront may give a session
-   * data of its own, so those of another session do not count.
+   * Every `intentUrl` that the session's payments may have: `returnUrl` may have changed since. A storefront
+   * can put any data into a session, so URLs of other sessions do not count.
    */
   #intentUrlsOf(data: Readonly<Record<string, unknown>> | undefined): ReadonlyArray<string> {
     const session = textOf(data, "session_id")
@@ -310,10 +312,10 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
   }
 
   /**
-   * The session's payment, and whether its money was given back, so that it pays for nothing. A page that is still
-   * open pays the session's intent of before; its money counts where the amount is the same.
+   * The session's payment, and whether it was refunded and therefore pays for nothing. A page that is still
+   * open may pay an earlier intent of the session; its payment counts if the amount is the same.
    */
-  async #standingOf(
+  async #stateOf(
     data: Readonly<Record<string, unknown>> | undefined
   ): Promise<{ readonly payment: Payment | undefined; readonly isReturned: boolean }> {
     const latest = await this.#latestOf(data)
@@ -321,21 +323,22 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
     if (latest?.status === "settled" && !isReturned) return { payment: latest, isReturned }
     const amount = Number(textOf(data, "amount"))
     for (const intentUrl of this.#intentUrlsOf(data))
-      for await (const one of this.#quittance.payments.list({ intentUrl, limit: 100 })) {
-        const pays = one.id !== latest?.id && one.status === "settled" && Number(one.amount) === amount
-        if (pays && !(await this.#isRefunded(one.id))) return { payment: one, isReturned: false }
+      for await (const payment of this.#quittance.payments.list({ intentUrl, limit: 100 })) {
+        const pays =
+          payment.id !== latest?.id && payment.status === "settled" && Number(payment.amount) === amount
+        if (pays && !(await this.#isRefunded(payment.id))) return { payment, isReturned: false }
       }
     return { payment: latest, isReturned }
   }
 
-  /** True if the merchant gives it back, or has: it then pays for nothing any more. */
+  /** True if the payment was refunded, or a refund is pending. */
   async #isRefunded(paymentId: string): Promise<boolean> {
     for await (const { status } of this.#quittance.refunds.list({ paymentId, limit: 100 }))
       if (status === "pending" || status === "proven") return true
     return false
   }
 
-  /** Undefined where the buyer has not opened it. */
+  /** Undefined if the buyer has not opened the payment. */
   async #latestOf(data: Readonly<Record<string, unknown>> | undefined): Promise<Payment | undefined> {
     try {
       return await this.#quittance.payments.retrieve(textOf(data, "paymentId"))

@@ -1,10 +1,10 @@
-// The parts of Medusa's payment module that the provider uses. It reads them only when it needs them, so a Medusa
-// release without them still works.
+// The parts of Medusa's payment module that the provider uses. It reads them only when it needs them, so a
+// Medusa release without them still works.
 
 export interface FoundSession {
   /** The session's data as the provider stores it; `amount` is the buyer's amount in USD. */
   readonly data: Readonly<Record<string, unknown>>
-  /** Our payment that the session was authorized with. */
+  /** The Quittance payment that authorized the session. */
   readonly paidBy: string | undefined
 }
 
@@ -15,11 +15,11 @@ export interface FoundRefund {
 }
 
 export interface PaymentModule {
-  /** None where the session was deleted; undefined where Medusa does not say. */
+  /** Empty if the session was deleted; undefined if Medusa does not list sessions. */
   readonly sessions: (id: string) => Promise<ReadonlyArray<FoundSession> | undefined>
   /**
-   * All refunds of the payment that this refund belongs to, including this one; undefined if Medusa does not list
-   * them.
+   * All refunds of the payment that this refund belongs to, including this one; undefined if Medusa does not
+   * list them.
    */
   readonly refundsBeside: (id: string) => Promise<ReadonlyArray<FoundRefund> | undefined>
   readonly logError: (text: string) => void
@@ -61,7 +61,7 @@ export const paymentModule = (cradle: Readonly<Record<string, unknown>>): Paymen
     try {
       return cradle[name]
     } catch {
-      // The container throws where it has no such thing.
+      // The container throws if it does not have the module.
       return undefined
     }
   }
@@ -69,8 +69,8 @@ export const paymentModule = (cradle: Readonly<Record<string, unknown>>): Paymen
     sessions: async (id) => {
       const service = resolved("paymentSessionService")
       if (!isLister(service)) return undefined
-      const found = await service.list({ id }, { relations: ["payment"], take: 1 })
-      return Array.isArray(found) ? found.map(foundSession) : undefined
+      const sessions = await service.list({ id }, { relations: ["payment"], take: 1 })
+      return Array.isArray(sessions) ? sessions.map(foundSession) : undefined
     },
     refundsBeside: async (id) => {
       const service = resolved("refundService")
@@ -78,8 +78,8 @@ export const paymentModule = (cradle: Readonly<Record<string, unknown>>): Paymen
       const [own] = [await service.list({ id }, { take: 1 })].flat()
       const payment = fieldOf(own, "payment_id")
       if (typeof payment !== "string") return undefined
-      const found = await service.list({ payment_id: payment }, {})
-      return Array.isArray(found) ? found.map(foundRefund) : undefined
+      const refunds = await service.list({ payment_id: payment }, {})
+      return Array.isArray(refunds) ? refunds.map(foundRefund) : undefined
     },
     logError: (text) => {
       const logger = resolved("logger")

@@ -1,15 +1,15 @@
-// Which refund at the service a refund of Medusa is. Medusa forgets a refund that fails, so the one that it asks for
-// has an id that follows from the payment, the amount and what was refunded before: it is the same at each try.
+// Maps a Medusa refund to its Quittance refund. Medusa forgets a refund that fails, so the refund's id is
+// derived from the payment, the amount and earlier refunds. It is the same for every try.
 import type { Quittance } from "../client/Quittance.ts"
 import type { Refund } from "../client/resources.ts"
 
-export interface AskedRefund {
+export interface RefundRequest {
   readonly paymentId: string
-  /** USD. */
+  /** Amount in USD. */
   readonly amount: string
-  /** Refunds at the service that are refunds of Medusa already. */
+  /** Ids of the Quittance refunds that Medusa has already recorded. */
   readonly done: ReadonlyArray<string>
-  /** The merchant's note: the id of a refund made in the dashboard. */
+  /** The merchant's note, which may contain the id of a refund created in the dashboard. */
   readonly note: string | undefined
 }
 
@@ -21,8 +21,8 @@ export interface ShopRefund {
 
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 
-/** A UUID of version 8, whose bits are ours. */
-const idOf = async ({ amount, paymentId }: AskedRefund, ordinal: number): Promise<string> => {
+/** A UUID of version 8, whose bits the application chooses. */
+const idOf = async ({ amount, paymentId }: RefundRequest, ordinal: number): Promise<string> => {
   const text = new TextEncoder().encode(`quittance-medusa-refund\n${paymentId}\n${amount}\n${ordinal}`)
   const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", text))
   const hex = Array.from(hash.subarray(0, 16), (byte) => byte.toString(16).padStart(2, "0")).join("")
@@ -32,21 +32,25 @@ const idOf = async ({ amount, paymentId }: AskedRefund, ordinal: number): Promis
 
 const isOpen = ({ status }: Refund) => status === "pending" || status === "proven"
 
-/** Asks for it where it is not there. */
-export const shopRefund = async (quittance: Quittance, asked: AskedRefund): Promise<ShopRefund> => {
-  const { amount, done, note = "", paymentId } = asked
+/** Returns the refund that the request means. Creates it if it does not exist. */
+export const shopRefund = async (quittance: Quittance, request: RefundRequest): Promise<ShopRefund> => {
+  const { amount, done, note = "", paymentId } = request
   const all = new Map<string, Refund>()
-  for await (const one of quittance.refunds.list({ paymentId, limit: 100 }))
-    if (one.amount === amount) all.set(one.id, one)
-  const named = new Set(note.toLowerCase().match(uuid))
-  const meant = [...all.values()].find((one) => named.has(one.id) && !done.includes(one.id) && isOpen(one))
-  if (meant !== undefined) return { refund: meant, others: [] }
+  for await (const refund of quittance.refunds.list({ paymentId, limit: 100 }))
+    if (refund.amount === amount) all.set(refund.id, refund)
+  const notedIds = new Set(note.toLowerCase().match(uuid))
+  const notedRefund = [...all.values()].find(
+    (refund) => notedIds.has(refund.id) && !done.includes(refund.id) && isOpen(refund)
+  )
+  if (notedRefund !== undefined) return { refund: notedRefund, others: [] }
   const others = () =>
-    [...all.values()].filter((one) => isOpen(one) && !done.includes(one.id) && !own.has(one.id))
-  const own = new Set<string>()
+    [...all.values()].filter(
+      (refund) => isOpen(refund) && !done.includes(refund.id) && !ownIds.has(refund.id)
+    )
+  const ownIds = new Set<string>()
   for (let ordinal = 0; ; ordinal++) {
-    const id = await idOf(asked, ordinal)
-    own.add(id)
+    const id = await idOf(request, ordinal)
+    ownIds.add(id)
     const refund = all.get(id)
     if (refund === undefined)
       return { refund: await quittance.refunds.create({ id, paymentId, amount }), others: others() }

@@ -5,8 +5,8 @@ declare(strict_types=1);
 namespace Quittance;
 
 /**
- * What went wrong with a call. Switch on $errorCode: codes are stable. NO_ANSWER: no complete answer came;
- * UNKNOWN_ANSWER: it was not the service's. $status is 0 where no answer came.
+ * A failed call. Switch on $errorCode: codes are stable. NO_ANSWER: no complete response arrived.
+ * UNKNOWN_ANSWER: the response is not the service's. $status is 0 if there was no response.
  */
 final class QuittanceException extends \RuntimeException
 {
@@ -20,7 +20,7 @@ final class QuittanceException extends \RuntimeException
         public readonly ?string $reason = null,
         public readonly array $details = [],
         public readonly ?string $docUrl = null,
-        /** Seconds to wait, where the service said so. */
+        /** Seconds to wait, if the service sent retry-after. */
         public readonly ?float $retryAfter = null,
     ) {
         parent::__construct($message);

@@ -29,14 +29,14 @@ final class Transport
         bool $idempotent = true,
         bool $raw = false,
     ): mixed {
-        $search = http_build_query(self::given($query), '', '&', PHP_QUERY_RFC3986);
+        $search = http_build_query(self::withoutNull($query), '', '&', PHP_QUERY_RFC3986);
         $target = $search === '' ? $path : "$path?$search";
         for ($tried = 0; ; $tried++) {
             try {
                 return $this->attempt($method, $target, $body, $raw);
             } catch (QuittanceException $error) {
                 $safe = $error->status === 429 || ($idempotent && ($error->status >= 500 || $error->status === 0));
-                // Half to all of an exponential delay, so that clients do not come back together.
+                // Half to all of an exponential delay, so that clients do not return all at once.
                 $wait = $error->retryAfter ?? 0.25 * 2 ** $tried * (0.5 + mt_rand() / mt_getrandmax() / 2);
                 if ($tried >= $this->retries || !$safe || $wait > self::MAX_WAIT) {
                     throw $error;
@@ -59,7 +59,7 @@ final class Transport
      * @param array<string, mixed> $values
      * @return array<string, mixed>
      */
-    private static function given(array $values): array
+    private static function withoutNull(array $values): array
     {
         return array_filter($values, static fn (mixed $value): bool => $value !== null);
     }
@@ -72,17 +72,18 @@ final class Transport
             'header' => [
                 "authorization: Bearer $this->key",
                 'accept: ' . ($raw ? '*/*' : 'application/json'),
+                'user-agent: quittance-php',
                 ...($body === null ? [] : ['content-type: application/json']),
             ],
             'timeout' => $this->timeout,
             'ignore_errors' => true,
-            // A redirect would carry the key elsewhere.
+            // A redirect would send the key to another address.
             'follow_location' => 0,
-            // PHP takes chunks that break off for a whole answer.
+            // PHP would accept an incomplete chunked body as complete.
             'auto_decode' => false,
         ];
         if ($body !== null) {
-            $http['content'] = json_encode((object) self::given($body), JSON_THROW_ON_ERROR | JSON_UNESCAPED_SLASHES);
+            $http['content'] = json_encode((object) self::withoutNull($body), JSON_THROW_ON_ERROR | JSON_UNESCAPED_SLASHES);
         }
         $stream = @fopen(rtrim($this->baseUrl, '/') . $path, 'r', false, stream_context_create(['http' => $http]));
         if ($stream === false) {
@@ -107,7 +108,7 @@ final class Transport
             throw self::errorOf($status, $headers, $text);
         }
         if ($raw) {
-            // A proxy may hide that a file broke off: a whole one ends with its number of rows.
+            // A proxy may hide that a file broke off. A complete file ends with its number of rows.
             $isWhole = preg_match('/(^|\n)(end[,;]\d+[,;]*\r\n|\],"rows":\d+\}\n)\z/', substr($text, -128)) === 1;
             return $isWhole ? $text : throw self::noAnswer();
         }
@@ -138,7 +139,7 @@ final class Transport
         return [$status, $headers];
     }
 
-    /** What the chunks hold; null where the last one is missing. */
+    /** The content of the chunks; null if the last chunk is missing. */
     private static function joined(string $chunks): ?string
     {
         $parts = [];
@@ -158,7 +159,7 @@ final class Transport
         return new QuittanceException(
             'NO_ANSWER',
             0,
-            'No answer came from the service. Check $baseUrl and the network; the call may have been carried out.',
+            'The service did not respond. Check $baseUrl and the network; the call may have been carried out.',
             retryable: true,
         );
     }

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Quittance;
 
-/** Webhooks: whether a delivery is the service's, and which order it is about. */
+/** Webhooks: verifies a delivery and returns its event and order. */
 final class Webhook
 {
     /** `<type>:<id>`: store it under a unique constraint, in the transaction that marks the order paid. */
@@ -14,13 +14,13 @@ final class Webhook
     }
 
     /**
-     * Verifies the raw body; header names in any case, as getallheaders() has them. A delivery counts from 30
-     * seconds before its time to 300 after.
+     * Verifies the raw body. Header names may be in any case, as from getallheaders(). A delivery is valid
+     * from 30 seconds before its timestamp to 300 seconds after it.
      *
      * @param array<string, string> $headers
      * @return array{event: array<string, mixed>, order: array{paymentId: string, intentUrl: string}|null}
-     * @throws WebhookVerificationException where a signature is missing, malformed, wrong or too old, or the secret is
-     * empty
+     * @throws WebhookVerificationException if a signature is missing, malformed, wrong or too old, or the
+     * secret is empty
      */
     public static function verify(
         string $body,
@@ -28,13 +28,13 @@ final class Webhook
         #[\SensitiveParameter] string $secret,
         ?int $now = null,
     ): array {
-        // Anybody can sign with an empty one, and a variable that is not set is one.
+        // Anybody can sign with an empty secret, and an unset variable is empty.
         if ($secret === '') {
             throw new WebhookVerificationException('the signing secret is not set');
         }
-        $given = array_change_key_case($headers, CASE_LOWER);
-        $signed = static function (string $header, callable $text) use ($body, $given, $secret): int {
-            if (preg_match('/^t=(\d{1,15}),v1=([0-9a-f]{64})$/D', $given[$header] ?? '', $match) !== 1) {
+        $fields = array_change_key_case($headers, CASE_LOWER);
+        $signed = static function (string $header, callable $text) use ($body, $fields, $secret): int {
+            if (preg_match('/^t=(\d{1,15}),v1=([0-9a-f]{64})$/D', $fields[$header] ?? '', $match) !== 1) {
                 throw new WebhookVerificationException("$header is missing or malformed");
             }
             if (!hash_equals(hash_hmac('sha256', $text($match[1]) . $body, $secret), $match[2])) {
@@ -51,9 +51,9 @@ final class Webhook
         if (!is_array($event)) {
             throw new WebhookVerificationException('the body is not JSON');
         }
-        $payment = $given['quittance-payment-id'] ?? null;
-        $url = $given['quittance-intent-url'] ?? null;
-        if ($payment === null && $url === null && !isset($given['quittance-order-signature'])) {
+        $payment = $fields['quittance-payment-id'] ?? null;
+        $url = $fields['quittance-intent-url'] ?? null;
+        if ($payment === null && $url === null && !isset($fields['quittance-order-signature'])) {
             return ['event' => $event, 'order' => null];
         }
         if ($payment === null || $url === null) {

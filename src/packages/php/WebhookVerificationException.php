@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Quittance;
 
-/** Not the service's delivery, or one that is too old. Answer 400, and do nothing. */
+/** The delivery is not the service's, or it is too old. Return 400 and do nothing. */
 final class WebhookVerificationException extends \RuntimeException
 {
 }

@@ -18,10 +18,10 @@ _MAX_WAIT = 30.0
 
 
 class QuittanceError(Exception):
-    """What went wrong with a call. Switch on ``code``: codes are stable.
+    """A failed call. Switch on ``code``: codes are stable.
 
-    ``NO_ANSWER``: no complete answer came; ``UNKNOWN_ANSWER``: it was not the service's.
-    ``status`` is 0 where no answer came; ``retry_after`` is in seconds, where the service said so.
+    ``NO_ANSWER``: no complete response arrived. ``UNKNOWN_ANSWER``: the response is not the service's.
+    ``status`` is 0 if there was no response. ``retry_after`` is in seconds, if the service sent it.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class QuittanceError(Exception):
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A redirect would carry the key elsewhere."""
+    """A redirect would send the key to another address."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
         return None
@@ -98,7 +98,7 @@ def _given(values: Mapping[str, Any]) -> Dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-# How a whole export ends, with its number of rows.
+# The end of a complete export, with its number of rows.
 _WHOLE = re.compile(rb'(^|\n)(end[,;]\d+[,;]*\r\n|\],"rows":\d+\}\n)\Z')
 
 
@@ -106,13 +106,13 @@ def _no_answer() -> QuittanceError:
     return QuittanceError(
         "NO_ANSWER",
         0,
-        "No answer came from the service. Check base_url and the network; the call may have been carried out.",
+        "The service did not respond. Check base_url and the network; the call may have been carried out.",
         retryable=True,
     )
 
 
 def transport(key: str, base_url: str, timeout: float, retries: int) -> Call:
-    """A function that makes calls and answers their bodies."""
+    """Returns a function that makes calls and returns their bodies."""
     origin = base_url.rstrip("/")
 
     def attempt(method: str, path: str, body: Optional[Mapping[str, Any]], raw: bool) -> Any:
@@ -123,6 +123,8 @@ def transport(key: str, base_url: str, timeout: float, retries: int) -> Call:
             headers={
                 "authorization": f"Bearer {key}",
                 "accept": "*/*" if raw else "application/json",
+                # Firewalls block urllib's own user agent.
+                "user-agent": "quittance-python",
                 **({} if body is None else {"content-type": "application/json"}),
             },
         )
@@ -133,7 +135,7 @@ def transport(key: str, base_url: str, timeout: float, retries: int) -> Call:
                 answer = error
             with answer:
                 status, headers, text = answer.status, answer.headers, answer.read()
-        # Of the last kind is an answer that breaks off.
+        # HTTPException covers a response that breaks off.
         except (OSError, ValueError, EOFError, HTTPException) as error:
             raise _no_answer() from error
         if not 200 <= status <= 299:
@@ -169,7 +171,7 @@ def transport(key: str, base_url: str, timeout: float, retries: int) -> Call:
                 safe = error.status == 429 or (idempotent and (error.status >= 500 or error.status == 0))
                 if tried >= retries or not safe:
                     raise
-                # Half to all of an exponential delay, so that clients do not come back together.
+                # Half to all of an exponential delay, so that clients do not return all at once.
                 wait = error.retry_after or 0.25 * 2**tried * (0.5 + random.random() / 2)
                 if wait > _MAX_WAIT:
                     raise

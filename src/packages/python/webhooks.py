@@ -1,4 +1,4 @@
-"""Webhooks: whether a delivery is the service's, and which order it is about."""
+"""Webhooks: verifies a delivery and returns its event and order."""
 
 import hashlib
 import hmac
@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional
 
 
 class WebhookVerificationError(Exception):
-    """Not the service's delivery, or one that is too old. Answer 400, and do nothing."""
+    """The delivery is not the service's, or it is too old. Return 400 and do nothing."""
 
 
 class WebhookOrder(NamedTuple):
@@ -18,9 +18,9 @@ class WebhookOrder(NamedTuple):
 
 
 class WebhookDelivery(NamedTuple):
-    #: ``{"type": …, "id": …}`` and, of ``payment.settled``, the transaction, payer and tokenChanges.
+    #: ``{"type": …, "id": …}`` and, for ``payment.settled``, the transaction, payer and tokenChanges.
     event: Dict[str, Any]
-    #: What was paid; None where the delivery names none, as a ``test`` does.
+    #: The paid order; None if the delivery specifies none, like a ``test`` event.
     order: Optional[WebhookOrder]
 
 
@@ -32,17 +32,17 @@ def idempotency_key(event: Mapping[str, Any]) -> str:
 def verify_webhook(
     body: bytes, headers: Mapping[str, str], secret: str, *, now: Optional[int] = None
 ) -> WebhookDelivery:
-    """Verifies the raw body; ``headers`` in any case. A delivery counts from 30 seconds before its time to 300 after.
+    """Verifies the raw body; ``headers`` in any case. A delivery is valid from 30 s before its timestamp to 300 s after.
 
-    :raises WebhookVerificationError: where a signature is missing, malformed, wrong or too old, or the secret is empty.
+    :raises WebhookVerificationError: if a signature is missing, malformed, wrong or too old, or the secret is empty.
     """
-    # Anybody can sign with an empty one.
+    # Anybody can sign with an empty secret.
     if not secret:
         raise WebhookVerificationError("the signing secret is not set")
-    given = {name.lower(): value for name, value in headers.items()}
+    fields = {name.lower(): value for name, value in headers.items()}
 
     def signed(header: str, text: Callable[[str], str]) -> int:
-        match = re.fullmatch(r"t=(\d{1,15}),v1=([0-9a-f]{64})", given.get(header) or "", re.ASCII)
+        match = re.fullmatch(r"t=(\d{1,15}),v1=([0-9a-f]{64})", fields.get(header) or "", re.ASCII)
         if match is None:
             raise WebhookVerificationError(f"{header} is missing or malformed")
         expected = hmac.new(secret.encode(), text(match[1]).encode() + body, hashlib.sha256).hexdigest()
@@ -58,8 +58,8 @@ def verify_webhook(
         event = json.loads(body)
     except ValueError as error:
         raise WebhookVerificationError("the body is not JSON") from error
-    payment, url = given.get("quittance-payment-id"), given.get("quittance-intent-url")
-    if payment is None and url is None and given.get("quittance-order-signature") is None:
+    payment, url = fields.get("quittance-payment-id"), fields.get("quittance-intent-url")
+    if payment is None and url is None and fields.get("quittance-order-signature") is None:
         return WebhookDelivery(event, None)
     if payment is None or url is None:
         raise WebhookVerificationError("the order is named by half")

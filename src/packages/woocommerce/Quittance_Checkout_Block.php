@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 use Automattic\WooCommerce\Blocks\Payments\Integrations\AbstractPaymentMethodType;
 
-/** The gateway in WooCommerce's checkout block, which offers those alone that are registered with it. */
+/** The gateway in WooCommerce's checkout block, which offers only gateways that are registered with it. */
 final class Quittance_Checkout_Block extends AbstractPaymentMethodType
 {
     private const SCRIPT = 'quittance-checkout-block';

@@ -3,8 +3,8 @@
 declare(strict_types=1);
 
 /**
- * One process at a time works on an order: a row of WordPress' options, whose name is unique, as its own upgrades
- * have one. Of a process that has died, the next one takes it over.
+ * Lets one process at a time work on an order. The lock is a row of WordPress' options, whose names are
+ * unique; WordPress locks its own upgrades the same way. The next process takes over the lock of a dead one.
  */
 final class Quittance_Order_Lock
 {
@@ -16,7 +16,7 @@ final class Quittance_Order_Lock
     {
     }
 
-    /** Null where another process keeps it. */
+    /** Null if another process holds the lock. */
     public static function take(int $order): ?self
     {
         $lock = new self("quittance_order_$order", time() . '-' . bin2hex(random_bytes(8)));
@@ -53,7 +53,7 @@ final class Quittance_Order_Lock
             "SELECT option_value FROM $wpdb->options WHERE option_name = %s",
             $this->name,
         ));
-        // Just released: the next try adds it.
+        // The lock was just released; the next try adds it.
         if ($held === '' || (int) $held > time() - self::STALE_SECONDS) {
             return false;
         }

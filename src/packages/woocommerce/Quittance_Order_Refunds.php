@@ -5,22 +5,22 @@ declare(strict_types=1);
 use Quittance\{Quittance, QuittanceException, Transport};
 
 /**
- * Which refund at the service a refund of the order is: the one that the shop has asked for under an id of its own, and
- * no other of the same amount.
+ * Maps a refund of the order to its Quittance refund: the refund that the shop requested under its own id,
+ * not another refund of the same amount.
  */
 final class Quittance_Order_Refunds
 {
-    /** Refunds at the service that are no answer to what is asked next: done here, recorded by hand, or told of. */
-    private const KNOWN = '_quittance_refunds';
-    /** The id under which a refund was asked for and is not done yet, by payment and amount. */
-    private const ASKED = '_quittance_refunds_asked';
+    /** Quittance refunds that no later request may use: completed here, recorded by hand, or reported. */
+    private const HANDLED = '_quittance_refunds';
+    /** The ids of requested refunds that are not completed, by payment and amount. */
+    private const REQUESTED = '_quittance_refunds_asked';
 
     public function __construct(private WC_Order $order, private string $payment, private string $amount)
     {
     }
 
     /**
-     * WooCommerce has recorded a refund that a person has made: it is the one of this amount that was asked for.
+     * A person recorded a refund in WooCommerce. It completes the requested refund of this amount.
      *
      * @param array<string, mixed> $refund
      */
@@ -30,17 +30,17 @@ final class Quittance_Order_Refunds
         if (!empty($refund['refund_payment']) || !wc_get_order($number) instanceof WC_Order) {
             return;
         }
-        // Where another process keeps the order, it is recorded all the same.
+        // The refund is recorded even if another process holds the order's lock.
         $lock = Quittance_Order_Lock::take($number);
         try {
             $order = wc_get_order($number);
             $order->read_meta_data(true);
             $refunds = new self($order, (string) $order->get_meta('_quittance_payment_id'), self::usd($refund['amount'] ?? 0));
-            $asked = $refunds->asked();
-            if ($asked !== null) {
-                $refunds->done($asked);
-                $order->add_order_note("Recorded by hand: refund $asked of $refunds->amount USDC, which was asked for at your"
-                    . ' Quittance service. If it still waits there and you gave the money back in another way, cancel it there.');
+            $requested = $refunds->requested();
+            if ($requested !== null) {
+                $refunds->done($requested);
+                $order->add_order_note("Recorded by hand: refund $requested of $refunds->amount USDC, which was requested at your"
+                    . ' Quittance service. If it is still pending there and you returned the money in another way, cancel it there.');
             }
         } finally {
             $lock?->release();
@@ -52,43 +52,43 @@ final class Quittance_Order_Refunds
         return number_format((float) $amount, 2, '.', '');
     }
 
-    public function asked(): ?string
+    public function requested(): ?string
     {
         return $this->ids()["$this->payment $this->amount"] ?? null;
     }
 
-    /** Kept before the service is asked: whose answer is lost asks for the same refund again. */
-    public function ask(): string
+    /** Stored before the service is called, so that a retry requests the same refund. */
+    public function new_request(): string
     {
         $id = Transport::uuid();
-        $this->keep([...$this->ids(), "$this->payment $this->amount" => $id], []);
+        $this->store([...$this->ids(), "$this->payment $this->amount" => $id], []);
         return $id;
     }
 
     public function done(string $id): void
     {
-        $this->keep(array_diff($this->ids(), [$id]), [$id]);
+        $this->store(array_diff($this->ids(), [$id]), [$id]);
     }
 
     /**
-     * Those of the same amount that were not asked for here, told of once.
+     * Reports, only once, refunds of the same amount that were not requested here.
      *
      * @param iterable<array<string, mixed>> $refunds of the payment
      */
-    public function tell_others(iterable $refunds): bool
+    public function report_others(iterable $refunds): bool
     {
         $others = [];
         foreach ($refunds as ['id' => $id, 'amount' => $amount, 'status' => $status]) {
-            if ($amount === $this->amount && in_array($status, ['pending', 'proven'], true) && !in_array($id, $this->known(), true)) {
+            if ($amount === $this->amount && in_array($status, ['pending', 'proven'], true) && !in_array($id, $this->handled(), true)) {
                 $others[] = $id;
             }
         }
-        $this->keep($this->ids(), $others);
+        $this->store($this->ids(), $others);
         return $others !== [];
     }
 
     /**
-     * Null where it is not there.
+     * Null if the refund does not exist.
      *
      * @return array<string, mixed>|null
      */
@@ -107,24 +107,24 @@ final class Quittance_Order_Refunds
     /** @return array<string, string> */
     private function ids(): array
     {
-        $ids = json_decode((string) $this->order->get_meta(self::ASKED), true);
+        $ids = json_decode((string) $this->order->get_meta(self::REQUESTED), true);
         return is_array($ids) ? $ids : [];
     }
 
     /** @return list<string> */
-    private function known(): array
+    private function handled(): array
     {
-        return array_values(array_filter(explode(' ', (string) $this->order->get_meta(self::KNOWN))));
+        return array_values(array_filter(explode(' ', (string) $this->order->get_meta(self::HANDLED))));
     }
 
     /**
      * @param array<string, string> $ids
-     * @param list<string> $known
+     * @param list<string> $handled
      */
-    private function keep(array $ids, array $known): void
+    private function store(array $ids, array $handled): void
     {
-        $this->order->update_meta_data(self::ASKED, json_encode($ids, JSON_THROW_ON_ERROR));
-        $this->order->update_meta_data(self::KNOWN, implode(' ', [...$this->known(), ...$known]));
+        $this->order->update_meta_data(self::REQUESTED, json_encode($ids, JSON_THROW_ON_ERROR));
+        $this->order->update_meta_data(self::HANDLED, implode(' ', [...$this->handled(), ...$handled]));
         $this->order->save();
     }
 }

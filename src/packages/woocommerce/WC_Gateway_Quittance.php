@@ -4,13 +4,13 @@ declare(strict_types=1);
 
 use Quittance\{Quittance, QuittanceException, Webhook, WebhookVerificationException};
 
-/** Sends the buyer to the service's checkout; the signed webhook alone marks an order paid. */
+/** Sends the buyer to the service's checkout. Only the signed webhook marks an order paid. */
 class WC_Gateway_Quittance extends WC_Payment_Gateway
 {
-    /** A token opens a payment for five minutes; one that is nearly over is replaced. */
+    /** A token can open a payment for five minutes; a token that is nearly over is replaced. */
     private const TOKEN_SECONDS = 240;
     private const CURRENCY = 'USD';
-    /** As WooCommerce has them; a shop may filter them. */
+    /** WooCommerce's own list; a shop may filter it. */
     private const UNPAID = ['on-hold', 'pending', 'failed', 'cancelled'];
 
     public function __construct()
@@ -25,7 +25,7 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
             'enabled' => ['title' => 'Enable', 'type' => 'checkbox', 'label' => 'Take payments in USDC', 'default' => 'no'],
             'title' => ['title' => 'Title', 'type' => 'text', 'default' => 'USDC'],
             'base_url' => ['title' => 'Service', 'type' => 'url', 'description' => 'Such as https://pay.example.com'],
-            'secret_key' => ['title' => 'Secret key', 'type' => 'password', 'description' => 'sk_test_… takes test money alone.'],
+            'secret_key' => ['title' => 'Secret key', 'type' => 'password', 'description' => 'sk_test_… takes only test money.'],
             'publishable_key' => ['title' => 'Publishable key', 'type' => 'text'],
             'signing_secret' => ['title' => 'Signing secret', 'type' => 'password', 'description' => 'whsec_…, of the webhook endpoint.'],
         ];
@@ -54,7 +54,7 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
             if ($order->get_currency() !== self::CURRENCY) {
                 return $this->not_started('This order is not in US dollars. Please choose another way to pay.');
             }
-            // What another request has kept of it since this one began.
+            // Another request may have stored data since this one began.
             $order->read_meta_data(true);
             $token = $this->token_of($order);
         } catch (QuittanceException $error) {
@@ -79,14 +79,14 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
 
     public function handle_webhook(): void
     {
-        [$status, $said] = $this->receive((string) file_get_contents('php://input'), getallheaders());
+        [$status, $text] = $this->receive((string) file_get_contents('php://input'), getallheaders());
         status_header($status);
-        echo $said;
+        echo $text;
         exit;
     }
 
     /**
-     * Any answer but 2xx is tried again by the service, and then raises an alert there.
+     * The service retries after any response but 2xx, and then raises an alert.
      *
      * @param array<string, string> $headers
      * @return array{int, string} status and body
@@ -94,34 +94,34 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
     public function receive(string $body, array $headers): array
     {
         try {
-            ['event' => $event, 'order' => $named] = Webhook::verify($body, $headers, $this->get_option('signing_secret'));
+            ['event' => $event, 'order' => $order] = Webhook::verify($body, $headers, $this->get_option('signing_secret'));
         } catch (WebhookVerificationException $error) {
             return [400, $error->getMessage()];
         }
         if ($event['type'] !== 'payment.settled') {
             return [200, 'nothing to do'];
         }
-        parse_str((string) parse_url($named['intentUrl'] ?? '', PHP_URL_QUERY), $query);
+        parse_str((string) parse_url($order['intentUrl'] ?? '', PHP_URL_QUERY), $query);
         $key = $query['key'] ?? '';
-        // A payment link's page has none: orders that were imported may have an empty one.
+        // The URL of a payment link has no key, and an imported order may have an empty one.
         $id = is_string($key) && $key !== '' ? (int) wc_get_order_id_by_order_key($key) : 0;
         if ($id === 0) {
             return [404, 'no such order'];
         }
         $lock = Quittance_Order_Lock::take($id);
         if ($lock === null) {
-            return [503, 'another delivery for this order is being handled'];
+            return [503, 'another delivery for this order is in progress'];
         }
         try {
-            return $this->pay($id, $event, $named['paymentId'] ?? '');
+            return $this->pay($id, $event, $order['paymentId'] ?? '');
         } finally {
             $lock->release();
         }
     }
 
     /**
-     * One process at a time comes here for an order, and reads it then: of two deliveries of one event at the same
-     * moment, the second one finds the order paid.
+     * Runs under the order's lock and reads the order inside it: if one event is delivered twice at the same
+     * moment, the second delivery finds the order paid.
      *
      * @param array<string, mixed> $event
      * @return array{int, string} status and body
@@ -133,52 +133,53 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
             return [404, 'no such order'];
         }
         $transaction = $event['transactionId'];
-        // Also of an order that was cancelled or refunded since: an event that comes again ships nothing.
+        // This also covers an order that was cancelled or refunded since: a repeated event ships nothing.
         $noted = $this->noted($order);
         if ($order->get_transaction_id() === $transaction || in_array($transaction, $noted, true)) {
             return [200, 'paid already'];
         }
         $takes_payment = $order->has_status(apply_filters('woocommerce_valid_order_statuses_for_payment_complete', self::UNPAID, $order));
         if ($order->is_paid() || $order->has_status('refunded') || (!$takes_payment && $order->get_date_paid() !== null)) {
-            $order->add_order_note("Paid once more, by transaction $transaction. Refund that one at your Quittance service: what is refunded here is the order's own payment.");
-            $this->keep_noted($order, [...$noted, $transaction]);
+            $order->add_order_note("Paid a second time, by transaction $transaction. Refund that payment in your Quittance dashboard: a refund here returns the order's first payment.");
+            $this->store_noted($order, [...$noted, $transaction]);
             return [200, 'paid already'];
         }
         $paid = array_sum(array_map(fn (array $change): int => (int) $change['amountAtomic'], $event['tokenChanges']));
         $order->update_meta_data('_quittance_payment_id', $payment);
         $order->save();
         if ($paid !== $this->atomic_of($order) || $order->get_currency() !== self::CURRENCY) {
-            $order->update_status('on-hold', "Transaction $transaction paid another amount than the order's present total.");
-            $this->keep_noted($order, [...$noted, $transaction]);
+            $order->update_status('on-hold', "Transaction $transaction does not match the order's current total.");
+            $this->store_noted($order, [...$noted, $transaction]);
             return [200, 'on hold'];
         }
         try {
-            $returned = $this->is_given_back($payment);
+            $refunded = $this->is_refunded($payment);
         } catch (QuittanceException $error) {
             // The service sends the event again.
             return [503, $error->errorCode];
         }
-        if ($returned) {
-            $note = "Transaction $transaction paid the order, and was given back before this event came. Nothing is shipped for it.";
+        if ($refunded) {
+            $note = "Transaction $transaction paid the order, but was refunded before this event arrived. Ship nothing for it.";
             $order->has_status('cancelled') ? $order->add_order_note($note) : $order->update_status('on-hold', $note);
-            $this->keep_noted($order, [...$noted, $transaction]);
-            return [200, 'given back'];
+            $this->store_noted($order, [...$noted, $transaction]);
+            return [200, 'refunded'];
         }
         if (!$takes_payment) {
-            $order->update_status('on-hold', "Transaction $transaction paid the order in a status in which WooCommerce completes no payment: {$order->get_status()}. Nothing is shipped for it.");
-            $this->keep_noted($order, [...$noted, $transaction]);
+            $order->update_status('on-hold', "Transaction $transaction paid the order in a status in which WooCommerce completes no payment: {$order->get_status()}. Ship nothing for it.");
+            $this->store_noted($order, [...$noted, $transaction]);
             return [200, 'on hold'];
         }
         $order->payment_complete($transaction);
-        // It logs what failed in it, and goes on. The service sends the event again.
+        // WooCommerce only logs errors, so the result is checked. After a 503 the service sends the event
+        // again.
         return wc_get_order($id)->get_transaction_id() === $transaction
             ? [200, 'paid']
             : [503, 'WooCommerce has not completed the payment'];
     }
 
     /**
-     * The merchant's own wallet sends a refund, so the first call asks for it; once the chain has proven the
-     * transfer, the same call is done.
+     * The merchant's own wallet sends a refund. The first call requests it; once the chain has proven the
+     * transfer, the same call succeeds.
      *
      * @return true|WP_Error
      */
@@ -186,7 +187,7 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
     {
         $lock = Quittance_Order_Lock::take((int) $order_id);
         if ($lock === null) {
-            return new WP_Error('quittance', 'Another refund or payment of this order is being handled. Try again in a moment.');
+            return new WP_Error('quittance', 'Another refund or payment of this order is in progress. Try again in a moment.');
         }
         try {
             return $this->refund((int) $order_id, (string) $amount, (string) $reason);
@@ -195,11 +196,11 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
         }
     }
 
-    /** Of two at the same moment, the second one sees what the first one has asked for. */
+    /** Runs under the order's lock, so the second of two simultaneous calls sees the first one's request. */
     private function refund(int $id, string $amount, string $reason): true|WP_Error
     {
         $order = wc_get_order($id);
-        // WooCommerce has read the order before this request had it for itself.
+        // WooCommerce read the order before this request held the lock.
         $order->read_meta_data(true);
         $payment = (string) $order->get_meta('_quittance_payment_id');
         $usd = Quittance_Order_Refunds::usd($amount);
@@ -209,18 +210,18 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
         try {
             $quittance = $this->quittance();
             $refunds = new Quittance_Order_Refunds($order, $payment, $usd);
-            $asked = $refunds->asked();
-            $refund = $asked === null ? null : Quittance_Order_Refunds::at($quittance, $asked);
+            $requested = $refunds->requested();
+            $refund = $requested === null ? null : Quittance_Order_Refunds::at($quittance, $requested);
             if ($refund !== null && in_array($refund['status'], ['failed', 'cancelled'], true)) {
-                $refunds->done($asked);
-                $asked = $refund = null;
+                $refunds->done($requested);
+                $requested = $refund = null;
             }
-            if ($asked === null && $refunds->tell_others($this->refunds_of($payment, $quittance))) {
-                return new WP_Error('quittance', "Your Quittance dashboard has a refund of $usd USDC of this payment that was not asked for"
-                    . ' here. If it is this one, record it with "Refund manually"; for another one, refund here once more.');
+            if ($requested === null && $refunds->report_others($this->refunds_of($payment, $quittance))) {
+                return new WP_Error('quittance', "Your Quittance dashboard has a refund of $usd USDC of this payment that was not requested"
+                    . ' here. If you mean that refund, record it with "Refund manually"; for another refund, refund here again.');
             }
             $refund ??= $quittance->refunds->create(
-                id: $asked ?? $refunds->ask(),
+                id: $requested ?? $refunds->new_request(),
                 paymentId: $payment,
                 amount: $usd,
                 reason: $reason ?: null,
@@ -228,10 +229,10 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
             if ($refund['status'] !== 'proven') {
                 return $this->to_send($refund);
             }
-            // None is asked for as long as one that was sent may count.
+            // While the dropped transfer may return, no other refund is requested.
             if (isset($refund['droppedAt'])) {
                 return new WP_Error('quittance', "The chain no longer shows the transfer of $usd USDC. Wait until it does, or cancel"
-                    . ' that refund in your Quittance dashboard, and refund here once more.');
+                    . ' that refund in your Quittance dashboard and refund here again.');
             }
             $refunds->done($refund['id']);
             return true;
@@ -240,10 +241,10 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
         }
     }
 
-    /** Whether the merchant gives the payment back by hand, or some of it, or has. */
-    private function is_given_back(string $payment): bool
+    /** True if the merchant refunded the payment or part of it, or such a refund is pending. */
+    private function is_refunded(string $payment): bool
     {
-        // Asked once: the order is kept meanwhile, and the service sends the event again.
+        // Tried only once, because the order stays locked until then. The service sends the event again.
         foreach ($this->refunds_of($payment, $this->quittance(10.0, 0)) as $refund) {
             if ($refund['status'] === 'pending' || $refund['status'] === 'proven') {
                 return true;
@@ -253,7 +254,7 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
     }
 
     /**
-     * All of them, newest first, however many pages they fill.
+     * All refunds of the payment, newest first, over all pages.
      *
      * @return iterable<array<string, mixed>>
      */
@@ -270,7 +271,7 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
     }
 
     /**
-     * Transactions that a note tells of: one that comes again is told once.
+     * Transactions that an order note mentions, so that a repeated event adds no second note.
      *
      * @return list<string>
      */
@@ -280,7 +281,7 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
     }
 
     /** @param list<string> $transactions */
-    private function keep_noted(WC_Order $order, array $transactions): void
+    private function store_noted(WC_Order $order, array $transactions): void
     {
         $order->update_meta_data('_quittance_noted', implode(' ', $transactions));
         $order->save();
@@ -290,27 +291,30 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
     private function to_send(array $refund): WP_Error
     {
         return new WP_Error('quittance', "Send {$refund['amount']} USDC from your receiving address to {$refund['recipient']}"
-            . ' (your Quittance dashboard shows the refund with its QR code), then refund here once more.');
+            . ' (your Quittance dashboard shows the refund with its QR code), then refund here again.');
     }
 
-    /** Null where the order is paid already. One payment for each order and amount, however often it is tried, unless it was given back. */
+    /**
+     * Null if the order is already paid. Retries use the same payment per order and amount, unless it was
+     * refunded.
+     */
     private function token_of(WC_Order $order): ?string
     {
         $amount = $this->amount_of($order);
-        $kept = json_decode((string) $order->get_meta('_quittance_intent'), true);
-        // A copy of an order, as a renewal, has what was kept of the first one. A release before kept no id.
-        if (is_array($kept) && ($kept['order'] ?? $order->get_id()) === $order->get_id()) {
-            $payment = $this->payment_of($kept['paymentId']);
+        $stored = json_decode((string) $order->get_meta('_quittance_intent'), true);
+        // A copied order, such as a renewal, has the first one's data. Earlier releases stored no order id.
+        if (is_array($stored) && ($stored['order'] ?? $order->get_id()) === $order->get_id()) {
+            $payment = $this->payment_of($stored['paymentId']);
             $status = $payment['status'] ?? null;
-            $is_same = $kept['amount'] === $amount;
-            // Of another amount until its event has come, which puts the order on hold.
+            $is_same = $stored['amount'] === $amount;
+            // A payment of another amount counts until its event arrives and puts the order on hold.
             $handled = [...$this->noted($order), $order->get_transaction_id()];
             $counts = $status === 'settled' && ($is_same || !in_array($payment['reportedTransactionId'], $handled, true));
-            if ($counts && !$this->is_given_back($kept['paymentId'])) {
+            if ($counts && !$this->is_refunded($stored['paymentId'])) {
                 return null;
             }
-            if ($is_same && ($status === 'pending' || ($status === null && time() - $kept['at'] < self::TOKEN_SECONDS))) {
-                return $kept['token'];
+            if ($is_same && ($status === 'pending' || ($status === null && time() - $stored['at'] < self::TOKEN_SECONDS))) {
+                return $stored['token'];
             }
         }
         $token = $this->quittance()->paymentIntents->create(amount: $amount, intentUrl: $this->get_return_url($order))['intentToken'];
@@ -324,7 +328,7 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
     }
 
     /**
-     * Null for a payment that nobody has opened yet.
+     * Null if nobody has opened the payment yet.
      *
      * @return array<string, mixed>|null
      */
@@ -345,7 +349,7 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
         return number_format((float) $order->get_total(), 2, '.', '');
     }
 
-    /** Of the amount as it is asked for: PHP rounds a total of 1.005 in more than one way. */
+    /** Computed from the formatted amount: PHP rounds a total of 1.005 in more than one way. */
     private function atomic_of(WC_Order $order): int
     {
         return (int) str_replace('.', '', $this->amount_of($order)) * 10_000;

@@ -1,5 +1,5 @@
-// Offers the gateway in WooCommerce's checkout block. The order is placed as in the classic checkout, which sends the
-// buyer on to the service's page.
+// Offers the gateway in WooCommerce's checkout block. The order is placed as in the classic checkout, which
+// sends the buyer to the service's page.
 ;(() => {
   const { wc, wp } = window
   const { createElement } = wp.element

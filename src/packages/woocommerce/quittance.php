@@ -22,7 +22,7 @@ spl_autoload_register(static function (string $class): void {
     }
 });
 
-// Orders are read and written through WooCommerce alone, wherever it keeps them.
+// Orders are read and written only through WooCommerce, wherever it stores them.
 add_action('before_woocommerce_init', static function (): void {
     $features = 'Automattic\WooCommerce\Utilities\FeaturesUtil';
     if (class_exists($features)) {

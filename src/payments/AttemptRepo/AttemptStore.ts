@@ -1,21 +1,22 @@
-// Attempts at rest: a wallet announces that it is about to pay. One open attempt of a wallet for
-// a payment, guarded by a unique index, so that two devices cannot both be told to go on.
+// Storage of payment attempts: a wallet announces that it is about to pay. A unique index allows one open attempt per
+// wallet and payment, so two devices can never both be told to send.
 
 import type { Effect, Option } from "effect"
 import type { Address, TransactionHash } from "../../domain/Chain.ts"
 import type { Tenant } from "../../domain/Merchant.ts"
 import type { AttemptMethod, Payment, PaymentId } from "../../domain/Payment.ts"
 
-/** After so long without a transaction an attempt keeps its wallet from nothing. */
+/** An attempt without a transaction stops blocking its wallet after this time. */
 export const attemptLifeMillis = 30 * 60_000
 
 /**
- * For so long after it an attempt says what a transfer is for, however it has ended: a wallet may send what
- * it has declined, and a transfer may be mined long after it was sent. By the chain's time, whenever it is read.
+ * For this long after its announcement, an attempt helps to match transfers, however it ended: a wallet may send what
+ * it declined before, and a transfer may be mined long after it was sent. Measured in the chain's time, whenever the
+ * transfer is read.
  */
 export const attemptCountsMillis = 24 * 3_600_000
 
-/** Blocks by which a reorganisation may put a transfer below the height at which it was announced. */
+/** A reorganisation may put a transfer this many blocks below the height at which it was announced. */
 export const blockTolerance = 30
 
 /** The reason why an attempt no longer blocks another attempt of its wallet. */
@@ -25,9 +26,9 @@ export interface PaymentAttempt {
   readonly id: string
   readonly payer: Address
   readonly method: AttemptMethod
-  /** Height of the chain when it was announced. */
+  /** Height of the chain at the announcement. */
   readonly blockNumber: bigint
-  /** The account nonce that its transaction takes, where it is known. */
+  /** The account nonce of its transaction, if known. */
   readonly nonce: bigint | null
   readonly announcedAt: Date
 }
@@ -43,32 +44,38 @@ export interface OpenAttempt {
   readonly payer: Address
   readonly method: AttemptMethod
   readonly since: Date
-  /** A transaction that the payer has reported, or that a node has taken for it. */
+  /** The attempt's transaction: read from the chain, reported by the payer, or submitted for an authorization. */
   readonly transactionId: TransactionHash | null
 }
 
 export interface NewPaymentAttempt extends Tenant {
   readonly paymentId: PaymentId
   readonly attempt: PaymentAttempt
-  /** The wallet's next nonce by mined transactions, where it is known. */
+  /** The wallet's next nonce by mined transactions, if known. */
   readonly minedNonce: bigint | null
 }
 
 export interface KnownAttempts {
   readonly payment: Payment
-  /** The payer's own first, then the newest. */
+  /** The payer's own attempts first, then the newest. */
   readonly attempts: ReadonlyArray<OpenAttempt>
+  /**
+   * The transaction that pays a pending payment according to the chain, while its block is not certain enough to
+   * settle. An unproven report never counts.
+   */
+  readonly confirming: TransactionHash | null
 }
 
 export interface AttemptStore {
   /**
-   * Announces an attempt on a pending payment. The answered attempt is the announced one, with the
-   * nonce of an earlier one of the same wallet that may still be sent, and never one that is mined
-   * already; none where the payment is not pending, another attempt of the wallet is open, or money of
-   * the wallet that would pay it is still to be matched. The same id again answers the same attempt.
+   * Announces an attempt on a pending payment and returns it. Its nonce is that of an earlier attempt of the wallet
+   * that may still be sent, and never a mined one. The same id returns the same attempt. None if:
+   * - the payment is not pending;
+   * - another attempt, authorization or unannounced report of the wallet is open;
+   * - a transfer of the wallet that could pay the payment is still to be matched.
    */
   readonly announce: (announcement: NewPaymentAttempt) => Effect.Effect<Option.Option<PaymentAttempt>>
-  /** The payment with its open attempts; with `only`, those of `payer` alone. At most 20. */
+  /** The payment with its open attempts, at most 20. With `only`, only the attempts of `payer`. */
   readonly attempts: (
     tenant: Tenant,
     paymentId: PaymentId,
@@ -77,8 +84,8 @@ export interface AttemptStore {
   /** The open attempt of a wallet. */
   readonly openAttempt: (paymentId: PaymentId, payer: Address) => Effect.Effect<Option.Option<PaymentAttempt>>
   /**
-   * A transfer of the payer's that would pay the payment and that no payment claims: since it opened, by the
-   * chain's height or our clock, or above the block of the payer's open attempt.
+   * A transfer of the payer that could pay the payment and that no payment claims. It arrived after the payment opened
+   * (by the chain's height or our clock), or above the block of the payer's open attempt.
    */
   readonly unclaimedTransfer: (
     payment: Payment,
@@ -99,7 +106,7 @@ export interface AttemptStore {
    * decided.
    */
   readonly awaitsReported: (paymentId: PaymentId, payer: Address, at: Date) => Effect.Effect<boolean>
-  /** The buyer has the address and may send from anywhere. False, and nothing is noted, where the payment has ended. */
+  /** Notes that the buyer has seen the address and may send from anywhere. False if the payment has ended. */
   readonly noteAddressShown: (paymentId: PaymentId, at: Date) => Effect.Effect<boolean>
   /** Closes an open attempt. */
   readonly closeAttempt: (

@@ -1,4 +1,4 @@
-// Why an attempt to pay has ended, as the chain shows it.
+// Decides from the chain why an attempt to pay has ended.
 import { DateTime, Effect, Option } from "effect"
 import type { ChainVerifier } from "../../chain/ChainVerifier.ts"
 import { blocksIn } from "../../domain/networks.ts"
@@ -9,18 +9,18 @@ import type { TransferRepo } from "../TransferRepo.ts"
 
 export interface SentAttempt {
   readonly attemptId: string
-  /** The account nonce that the wallet has used: some choose their own. */
+  /** The account nonce that the wallet used. Some wallets choose their own. */
   readonly nonce: bigint
 }
 
-/** By so much of the chain a wallet's node may be ahead of ours. */
+/** How far a wallet's node may be ahead of ours. */
 const lagMillis = 10_000
-/** So much of the chain a reorganisation may replace: a nonce used there may be free again. */
+/** The depth that a reorganisation may replace. A nonce used there may become free again. */
 const replacedMillis = 10_000
 
 /**
- * For so long a wallet may have its prompt open. Some wallets send with a nonce of their own, whatever the page
- * gives them: until then a nonce that something else has used says nothing of the prompt.
+ * How long a wallet may keep its prompt open. Some wallets ignore the page's nonce and choose their own, so until
+ * then, another transaction with the nonce does not prove that the prompt is closed.
  */
 const promptMillis = 10 * 60_000
 
@@ -45,16 +45,16 @@ export const makeAttemptEndOf = ({
     const caughtUp = blockNumber + blocksIn(env, lagMillis)
     let free = blockNumber
     while (free < caughtUp && !(yield* isUsed(free + 1n))) free += 1n
-    // Nodes that do not show that height say "not used" as well: those that do show every nonce above -1.
+    // Nodes without that height also report nonces as unused. Nodes with it report nonce -1 as used.
     if (!(yield* chain.hasUsedNonce(env, payer, -1n, free))) return false
     if (free === caughtUp) return true
-    // A block from before the announcement, that our nodes had not seen: the wallet signs with another nonce.
+    // If this block precedes the announcement, our nodes had not seen it: the wallet signs with another nonce.
     const block = yield* chain.readTransfers(env, free + 1n, free + 1n)
     return block._tag === "Read" && Number(block.blockTime) >= Math.floor(announcedAt.getTime() / 1_000)
   })
 
   /**
-   * The reason why an open attempt has ended, according to the chain; undefined while it may still pay. A caller who
+   * The reason why an open attempt has ended according to the chain; undefined while it may still pay. A caller who
    * identifies the attempt as their own knows that the wallet has finished, and which nonce it used.
    */
   return Effect.fnUntraced(function* (
@@ -67,21 +67,21 @@ export const makeAttemptEndOf = ({
     const cursor = yield* transferRepo.cursor(payment.env)
     if (Option.isNone(cursor)) return undefined
     const { blockHash, blockNumber, blockTime } = cursor.value
-    // Asked below the height up to which transfers have been read: what used the nonce is among them.
+    // Checked below the height up to which transfers are read, so the transaction that used the nonce is among them.
     const sent = attempt.id === own?.attemptId ? own.nonce : undefined
-    const mayBeAsked = sent === undefined && now < attempt.announcedAt.getTime() + promptMillis
+    const mayStillPrompt = sent === undefined && now < attempt.announcedAt.getTime() + promptMillis
     const lost = hasLostNonce(
       payment,
       sent === undefined ? attempt : { ...attempt, nonce: sent },
       blockNumber - blocksIn(payment.env, replacedMillis)
     )
-    const nonceUsed = !mayBeAsked && (yield* lost)
+    const nonceUsed = !mayStillPrompt && (yield* lost)
     const isOver = now >= over && blockTime.getTime() >= over
     if (!nonceUsed && !isOver) return undefined
-    // Blocks that have taken the place of those read may hold what the wallet has sent: the reader reads them first.
+    // Blocks that replaced those read may contain the wallet's transfer, so they are read first.
     const reached = yield* chain.readTransfers(payment.env, blockNumber, blockNumber)
     if (reached._tag !== "Read" || reached.blockHash !== blockHash) return undefined
-    // What the wallet has sent may wait under any nonce: its own browser alone knows better.
+    // A reported transaction may be waiting under any nonce; only the wallet's own browser knows which.
     if (sent === undefined && (yield* attemptRepo.awaitsReported(payment.id, attempt.payer, new Date(now))))
       return undefined
     if (Option.isSome(yield* attemptRepo.unclaimedTransfer(payment, attempt.payer))) return undefined

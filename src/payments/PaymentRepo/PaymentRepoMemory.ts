@@ -1,9 +1,9 @@
-// PaymentRepo in this process, for tests and trials: payments, their reports and what has settled them, over maps. It
-// knows no attempts, transfers, refunds, links, agents or x402 settlements, and so none of the rules about them.
+// PaymentRepo in this process, for tests and trials: payments, their reports and settlements, in maps. It knows no
+// attempts, transfers, refunds, links, agents or x402 settlements, so it has none of the rules about them.
 
 import { Effect, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { Address } from "../../domain/Chain.ts"
+import type { Address, Env } from "../../domain/Chain.ts"
 import { IntentTokenExpired } from "../../domain/Errors.ts"
 import type { Tenant } from "../../domain/Merchant.ts"
 import type { AtomicUsdc } from "../../domain/Money.ts"
@@ -11,7 +11,7 @@ import type { Evidence, FailureReason, PayerType, Payment, PaymentId } from "../
 import { Networks } from "../../platform/Networks.ts"
 import { WebhookRepo } from "../../webhooks/WebhookRepo.ts"
 import { TransferAlreadyUsed } from "../TransferAlreadyUsed.ts"
-import { evidenceKey, keptReports } from "./evidenceKey.ts"
+import { evidenceKey, maxReports } from "./evidenceKey.ts"
 import { generateRefCode } from "./generateRefCode.ts"
 import type {
   ClaimedTransfer,
@@ -21,7 +21,7 @@ import type {
   WatchedTransfer
 } from "./PaymentStore.ts"
 
-interface KeptReport {
+interface StoredReport {
   readonly paymentId: PaymentId
   readonly evidence: Evidence
   readonly payerType: PayerType
@@ -55,9 +55,9 @@ export const makePaymentRepoMemory: Effect.Effect<
   const random = yield* SecureRandom.SecureRandom
   const webhooks = yield* WebhookRepo
   const payments = new Map<PaymentId, Payment>()
-  const reports = new Map<string, KeptReport>()
+  const reports = new Map<string, StoredReport>()
   const claims = new Map<string, Claimed>()
-  /** Ids of deliveries. */
+  /** Ids of queued deliveries. */
   const enqueued = new Set<string>()
 
   const of = (tenant: Tenant, id: PaymentId) => {
@@ -76,7 +76,7 @@ export const makePaymentRepoMemory: Effect.Effect<
           Number(right.nextCheckAt !== null) - Number(left.nextCheckAt !== null) ||
           right.reportedAt.getTime() - left.reportedAt.getTime()
       )
-    for (const [key] of others.slice(keptReports - 1)) reports.delete(key)
+    for (const [key] of others.slice(maxReports - 1)) reports.delete(key)
   }
   const claimKey = (transfer: Claimed["transfer"]) =>
     [
@@ -88,6 +88,8 @@ export const makePaymentRepoMemory: Effect.Effect<
       transfer.ordinal
     ].join(" ")
   const reportsOf = (id: PaymentId) => [...reports].filter(([, stored]) => stored.paymentId === id)
+
+  const isOn = (paymentId: PaymentId, env: Env) => payments.get(paymentId)?.env === env
 
   return {
     open: Effect.fnUntraced(function* ({ at, ...input }) {
@@ -209,12 +211,12 @@ export const makePaymentRepoMemory: Effect.Effect<
       }),
     noteVerdict: () => Effect.void,
     checkRecorded: () => Effect.succeed(0),
-    takeDueReports: (at, leaseUntil, limit) =>
+    takeDueReports: (env, at, leaseUntil, limit) =>
       Effect.sync(() => {
         const turns = new Map<string, number>()
-        // Merchants take turns; of a merchant's, those come first that have been checked least.
+        // Merchants take turns. Within a merchant, the reports with the fewest checks come first.
         const due = [...reports]
-          .filter(([, stored]) => isDue(stored.nextCheckAt, at))
+          .filter(([, stored]) => isDue(stored.nextCheckAt, at) && isOn(stored.paymentId, env))
           .toSorted(([, left], [, right]) => left.checks - right.checks)
           .map(([key, stored]) => {
             const merchant = payments.get(stored.paymentId)?.merchantId ?? ""
@@ -259,9 +261,11 @@ export const makePaymentRepoMemory: Effect.Effect<
         for (const [key] of ended) reports.delete(key)
         return ended.length
       }),
-    takeWatched: (at, leaseUntil, limit) =>
+    takeWatched: (env, at, leaseUntil, limit) =>
       Effect.sync(() => {
-        const due = [...claims].filter(([, one]) => isDue(one.watchAt, at)).slice(0, limit)
+        const due = [...claims]
+          .filter(([, one]) => isDue(one.watchAt, at) && isOn(one.paymentId, env))
+          .slice(0, limit)
         return due.flatMap(([key, one]): ReadonlyArray<WatchedTransfer> => {
           claims.set(key, { ...one, watchAt: leaseUntil })
           const payment = payments.get(one.paymentId)

@@ -1,5 +1,4 @@
-// PaymentRepo on Postgres: what requests do to payments. What the reconciler does is in
-// reconcilerSql.ts.
+// PaymentRepo on Postgres: the operations of requests. The reconciler's are in reconcilerSql.ts.
 
 import { Effect, Option, Schema } from "effect"
 import type { SecureRandom } from "effect/crypto"
@@ -24,7 +23,7 @@ import {
   toSummary
 } from "../PaymentRow.ts"
 import { TransferAlreadyUsed } from "../TransferAlreadyUsed.ts"
-import { evidenceKey, keptReports } from "./evidenceKey.ts"
+import { evidenceKey, maxReports } from "./evidenceKey.ts"
 import { makeOpeningSql } from "./openingSql.ts"
 import type { PageRequest, PaymentSettlement, PaymentStore, Report } from "./PaymentStore.ts"
 import { settlePayment } from "./paymentStatusSql.ts"
@@ -33,7 +32,7 @@ import { makeReconcilerSql } from "./reconcilerSql.ts"
 const decodePayment = Schema.decodeUnknownEffect(PaymentRow, ownRows)
 const decodePayments = Schema.decodeUnknownEffect(Schema.Array(PaymentRow), ownRows)
 const decodeSummaries = Schema.decodeUnknownEffect(Schema.Array(SummaryRow), ownRows)
-const decodeAsked = Schema.decodeUnknownEffect(
+const decodePages = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ position: Schema.Int, ...SummaryRow.fields })),
   ownRows
 )
@@ -50,24 +49,26 @@ const decodeTaken = Schema.decodeUnknownEffect(
 const listOn = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   const summary = sql.literal(summaryColumns())
 
-  /** First pages without a filter, which are most: one statement for all requests of a turn. */
+  /** First pages without a filter, the most common: one statement for all requests of a turn. */
   const firstPage = yield* batched(
-    Effect.fnUntraced(function* (asked: ReadonlyArray<{ readonly tenant: Tenant; readonly rows: number }>) {
-      const found = yield* decodeAsked(
+    Effect.fnUntraced(function* (
+      requests: ReadonlyArray<{ readonly tenant: Tenant; readonly rows: number }>
+    ) {
+      const rows = yield* decodePages(
         yield* sql`
-          SELECT asked.position::integer AS position, page.*
+          SELECT request.position::integer AS position, page.*
           FROM unnest(
-            ${asked.map(({ tenant }) => tenant.merchantId)}::uuid[],
-            ${asked.map(({ tenant }) => tenant.env)}::text[],
-            ${asked.map(({ rows }) => rows)}::integer[]
-          ) WITH ORDINALITY AS asked (merchant_id, env, rows, position), LATERAL (
-            SELECT ${summary} FROM payments p WHERE p.merchant_id = asked.merchant_id AND p.env = asked.env
-            ORDER BY p.created_at DESC, p.id DESC LIMIT asked.rows
+            ${requests.map(({ tenant }) => tenant.merchantId)}::uuid[],
+            ${requests.map(({ tenant }) => tenant.env)}::text[],
+            ${requests.map(({ rows }) => rows)}::integer[]
+          ) WITH ORDINALITY AS request (merchant_id, env, rows, position), LATERAL (
+            SELECT ${summary} FROM payments p WHERE p.merchant_id = request.merchant_id AND p.env = request.env
+            ORDER BY p.created_at DESC, p.id DESC LIMIT request.rows
           ) page
-          ORDER BY asked.position, page.created_at DESC, page.id DESC`
+          ORDER BY request.position, page.created_at DESC, page.id DESC`
       )
-      const pages = asked.map((): Array<(typeof found)[number]> => [])
-      for (const row of found) pages[row.position - 1]?.push(row)
+      const pages = requests.map((): Array<(typeof rows)[number]> => [])
+      for (const row of rows) pages[row.position - 1]?.push(row)
       return pages
     })
   )
@@ -86,7 +87,7 @@ const listOn = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
 
     const ofTransaction =
       transactionId === undefined ? sql`` : sql`AND transaction_id = ${toBytes(transactionId)}`
-    // By its hash: a URL may be longer than an index takes.
+    // Compared by hash first, because a URL may be longer than an index entry.
     const ofOrder =
       intentUrl === undefined
         ? sql``
@@ -96,8 +97,8 @@ const listOn = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
         ? sql``
         : sql`AND (created_at, id) < (SELECT last.created_at, last.id FROM payments last
               WHERE last.id = ${startingAfter} AND last.merchant_id = ${tenant.merchantId} AND last.env = ${tenant.env})`
-    // A bound is written out as well: where a limit is a parameter alone, Postgres plans a statement on a
-    // large table anew each time.
+    // The limit is also written as a literal: with only a parameter, Postgres plans the statement on a large table
+    // again each time.
     const bound = sql.literal(`LIMIT ${Math.ceil((limit + 1) / 128) * 128}`)
     const rows = yield* sql`
       SELECT * FROM (
@@ -106,10 +107,10 @@ const listOn = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
         ORDER BY created_at DESC, id DESC ${bound}
       ) page ORDER BY created_at DESC, id DESC LIMIT ${limit + 1}`
     if (rows.length === 0 && startingAfter !== undefined) {
-      const known = yield* sql`
+      const cursor = yield* sql`
         SELECT 1 FROM payments
         WHERE id = ${startingAfter} AND merchant_id = ${tenant.merchantId} AND env = ${tenant.env}`
-      if (known.length === 0) return Option.none()
+      if (cursor.length === 0) return Option.none()
     }
     return pageOf(yield* decodeSummaries(rows))
   }, Effect.orDie)
@@ -126,14 +127,16 @@ export const makePaymentRepoSql: Effect.Effect<
 
   /** One statement for all requests of a turn; each request finds only its own tenant's rows. */
   const findAll = yield* batched(
-    Effect.fnUntraced(function* (asked: ReadonlyArray<{ readonly tenant: Tenant; readonly id: PaymentId }>) {
+    Effect.fnUntraced(function* (
+      requests: ReadonlyArray<{ readonly tenant: Tenant; readonly id: PaymentId }>
+    ) {
       const rows = yield* decodePayments(
-        yield* sql`SELECT ${columns} FROM payments WHERE id = ANY (${[...new Set(asked.map(({ id }) => id))]}::uuid[])`
+        yield* sql`SELECT ${columns} FROM payments WHERE id = ANY (${[...new Set(requests.map(({ id }) => id))]}::uuid[])`
       )
-      const found = new Map(rows.map((row) => [row.id, toPayment(row)]))
-      return asked.map(({ tenant, id }) =>
+      const payments = new Map(rows.map((row) => [row.id, toPayment(row)]))
+      return requests.map(({ tenant, id }) =>
         Option.filter(
-          Option.fromUndefinedOr(found.get(id)),
+          Option.fromUndefinedOr(payments.get(id)),
           ({ merchantId, env }) => merchantId === tenant.merchantId && env === tenant.env
         )
       )
@@ -157,8 +160,8 @@ export const makePaymentRepoSql: Effect.Effect<
   }, Effect.orDie)
 
   const openExpired = Effect.fnUntraced(function* (tenant: Tenant, id: PaymentId) {
-    const found = yield* find(tenant, id)
-    return Option.isSome(found) ? found.value : yield* new IntentTokenExpired()
+    const payment = yield* find(tenant, id)
+    return Option.isSome(payment) ? payment.value : yield* new IntentTokenExpired()
   })
 
   const replica = yield* Replica
@@ -169,40 +172,40 @@ export const makePaymentRepoSql: Effect.Effect<
       ? listHere(tenant, page)
       : replica.read(listThere(tenant, page), listHere(tenant, page))
 
-  /** Reports on a network that does not execute are kept as a record: nobody checks them. */
-  const keepReport = (report: Report) => sql`
-    WITH found AS (
+  /** Reports on a closed network are stored as a record only: nobody checks them. */
+  const storeReport = (report: Report) => sql`
+    WITH payment AS (
       SELECT ${columns} FROM payments
       WHERE id = ${report.paymentId} AND merchant_id = ${report.merchantId} AND env = ${report.env}
-    ), kept AS (
+    ), stored_report AS (
       INSERT INTO payment_reports
         (payment_id, evidence, payer_address, payer_type, transaction_id, token_changes, reported_at, next_check_at)
       SELECT id, ${evidenceKey(report.evidence)}::bytea, ${toBytes(report.evidence.payer)}::bytea, ${report.payerType}::text,
         ${toBytes(report.evidence.transactionId)}::bytea,
         ${JSON.stringify(report.evidence.tokenChanges)}::text::jsonb, ${report.at}::timestamptz,
         ${networks.executes(report.env) ? report.nextCheckAt : null}::timestamptz
-      FROM found WHERE status <> 'settled'
+      FROM payment WHERE status <> 'settled'
       ON CONFLICT (payment_id, evidence) DO UPDATE SET
         reported_at = excluded.reported_at, checks = 0, next_check_at = excluded.next_check_at
     ), evicted AS (
       DELETE FROM payment_reports r USING (
         SELECT payment_id, evidence FROM payment_reports
-        WHERE payment_id = (SELECT id FROM found) AND payer_address = ${toBytes(report.evidence.payer)}
+        WHERE payment_id = (SELECT id FROM payment) AND payer_address = ${toBytes(report.evidence.payer)}
           AND evidence <> ${evidenceKey(report.evidence)}
-        ORDER BY (next_check_at IS NOT NULL) DESC, reported_at DESC OFFSET ${keptReports - 1}
+        ORDER BY (next_check_at IS NOT NULL) DESC, reported_at DESC OFFSET ${maxReports - 1}
       ) surplus
       WHERE r.payment_id = surplus.payment_id AND r.evidence = surplus.evidence
     )
     SELECT ${columns}, (
       SELECT min(a.block_number) FROM payment_attempts a
-      WHERE a.payment_id = found.id AND a.payer_address = ${toBytes(report.evidence.payer)}
-    ) AS attempt_block FROM found`
+      WHERE a.payment_id = payment.id AND a.payer_address = ${toBytes(report.evidence.payer)}
+    ) AS attempt_block FROM payment`
 
   const report = Effect.fnUntraced(function* (input: Report) {
-    const [row] = yield* keepReport(input)
+    const [row] = yield* storeReport(input)
     if (row === undefined) return Option.none()
-    const found = yield* decodeAnnounced(row)
-    return Option.some({ payment: toPayment(found), attemptBlock: found.attempt_block })
+    const reported = yield* decodeAnnounced(row)
+    return Option.some({ payment: toPayment(reported), attemptBlock: reported.attempt_block })
   }, Effect.orDie)
 
   const takenTransfers: PaymentStore["takenTransfers"] = Effect.fnUntraced(function* ({
@@ -219,7 +222,8 @@ export const makePaymentRepoSql: Effect.Effect<
         AND payer = ${toBytes(evidence.payer)} AND receiver = ${toBytes(receiver)}
         AND amount = ${amount.toString()}::numeric
       UNION
-      -- What a person has handled pays nothing any more, and so does what falls short and has its rest asked for.
+      -- A transfer that a person handled can no longer pay. Neither can a short one whose outstanding amount is
+      -- requested.
       SELECT ordinal, NULL FROM incoming_transfers t
       WHERE chain_id = ${chainId} AND transaction_id = ${toBytes(evidence.transactionId)}
         AND payer = ${toBytes(evidence.payer)} AND receiver = ${toBytes(receiver)}
@@ -252,7 +256,7 @@ export const makePaymentRepoSql: Effect.Effect<
         RETURNING chain_id, transaction_id, payer, receiver, amount, ordinal, payment_id
       ), explained AS (${explainTransfer(sql, sql`claimed c JOIN settled s ON s.id = c.payment_id`, sql`s.merchant_id`)}
       ), closed_remainder_links AS (
-        -- What it pays now is all that it pays.
+        -- The whole transfer pays this payment, so no outstanding amount of it is requested any longer.
         UPDATE payment_links SET closed_at = ${times.at}
         WHERE rest_of IN (SELECT id FROM explained) AND closed_at IS NULL
       ), queued AS (
@@ -269,7 +273,7 @@ export const makePaymentRepoSql: Effect.Effect<
           SELECT EXISTS (SELECT 1 FROM webhook_deliveries WHERE id = ${delivery.id}::uuid) AS already_delivered
         ) earlier LEFT JOIN webhook_endpoints e
           ON e.merchant_id = s.merchant_id AND e.env = s.env AND e.deleted_at IS NULL
-      ), dropped AS (
+      ), deleted_reports AS (
         DELETE FROM payment_reports WHERE payment_id IN (SELECT id FROM settled)
       )
       SELECT ${columns} FROM settled`

@@ -22,25 +22,25 @@ export interface OpenPayment extends Tenant {
   readonly intentUrl: string
   readonly receiver: Address
   readonly payerType: PayerType
-  /** Height of the chain, where the process knows one. */
+  /** Height of the chain, if the process knows it. */
   readonly openedBlock?: bigint
   readonly at: Date
 }
 
 export interface PageRequest {
   readonly limit: number
-  /** Only payments that this transaction has settled. */
+  /** Only payments that this transaction settled. */
   readonly transactionId?: TransactionHash | undefined
   /** Only payments of this order. */
   readonly intentUrl?: string | undefined
-  /** The last payment of the page before. */
+  /** The last payment of the previous page. */
   readonly startingAfter: PaymentId | undefined
 }
 
 export interface Report extends Tenant {
   readonly paymentId: PaymentId
   readonly evidence: Evidence
-  /** Becomes the payment's own where this report settles it. */
+  /** Becomes the payment's payer type if this report settles it. */
   readonly payerType: PayerType
   readonly at: Date
   /** The time at which the reconciler checks the report, unless a request does so earlier. */
@@ -66,13 +66,13 @@ export interface PaymentSettlement {
   readonly at: Date
   readonly transfer: ClaimedTransfer
   readonly delivery: SettledDelivery
-  /** In its place where the transfer has paid another payment before: the merchant has handled the id for that one. */
+  /** Used if the transfer settled another payment before: the merchant has handled that delivery's id. */
   readonly laterDelivery?: SettledDelivery
   /** The time of the next check by the finality watch. */
   readonly watchAt: Date
 }
 
-/** A transfer that pays nothing any more. */
+/** A transfer that can no longer settle a payment. */
 export interface TakenTransfer {
   /** Place among the equal transfers of its transaction. */
   readonly ordinal: number
@@ -94,7 +94,7 @@ export interface Announced {
   readonly attemptBlock: bigint | null
 }
 
-/** A kept report that is due for another check against the chain. */
+/** A stored report that is due for another check against the chain. */
 export interface DueReport extends Announced {
   readonly evidence: Evidence
   readonly reportedAt: Date
@@ -114,9 +114,9 @@ export interface WatchedTransfer extends ClaimedTransfer, Tenant {
     readonly amount: AtomicUsdc
     readonly ordinal: number
   }
-  /** Since when the chain no longer shows it. */
+  /** The time since which the chain no longer shows it. */
   readonly droppedAt: Date | null
-  /** It stands for the one that settled the payment. */
+  /** True if it replaced the transfer that settled the payment. */
   readonly isReplacement: boolean
   /** The end of the lease under which it was taken. */
   readonly heldUntil: Date
@@ -128,14 +128,14 @@ export interface WatchNote {
   readonly moved?: Pick<ClaimedTransfer, "blockNumber" | "blockHash"> & {
     readonly logPosition?: number
   }
-  /** Since when the chain no longer shows the transfer. */
+  /** The time since which the chain no longer shows the transfer. */
   readonly droppedAt: Date | null
   /** The time of the next check; null ends the watch. */
   readonly watchAt: Date | null
 }
 
 export interface PaymentStore {
-  /** Creates the pending payment, or answers the one that the same token opened before. */
+  /** Creates the pending payment, or returns the one that the same token opened before. */
   readonly open: (
     input: OpenPayment
   ) => Effect.Effect<{ readonly payment: Payment; readonly created: boolean }>
@@ -149,7 +149,7 @@ export interface PaymentStore {
   ) => Effect.Effect<ReadonlyArray<PaymentSummary>>
   /** True if any merchant has a payment with this id. */
   readonly exists: (id: PaymentId) => Effect.Effect<boolean>
-  /** Newest first. None where `startingAfter` is not a payment of the tenant. */
+  /** Newest first. None if `startingAfter` is not one of the tenant's payments. */
   readonly list: (
     tenant: Tenant,
     page: PageRequest
@@ -157,8 +157,8 @@ export interface PaymentStore {
     Option.Option<{ readonly payments: ReadonlyArray<PaymentSummary>; readonly hasMore: boolean }>
   >
   /**
-   * The present state of the payment, in one round trip. One that is not settled keeps the report:
-   * on Testnet for the reconciler, on Mainnet as a record.
+   * Returns the payment's current state, in one round trip. If the payment is not settled, stores the report: for the
+   * reconciler on an open network, as a record on a closed one.
    */
   readonly report: (report: Report) => Effect.Effect<Option.Option<Announced>>
   /** The ordinals of a transaction's equal transfers that can no longer pay, or cannot pay this payment. */
@@ -171,16 +171,16 @@ export interface PaymentStore {
     }
   ) => Effect.Effect<ReadonlyArray<TakenTransfer>>
   /**
-   * Settles a payment that is pending, or failed and paid late: claims its transfer, queues its
-   * webhook and drops its kept reports, all or nothing. None where the payment is settled, or
-   * while a claim on the same transaction names another block.
+   * Settles a payment that is pending, or failed and paid late. Claims its transfer, queues its webhook and deletes
+   * its reports, all or nothing. None if the payment is settled already, or while a claim on the same transaction
+   * names another block.
    */
   readonly settle: (
     settlement: PaymentSettlement
   ) => Effect.Effect<Option.Option<Payment>, TransferAlreadyUsed>
   /**
-   * Notes what a check against the chain found; `nextCheckAt` null ends the checks. Does nothing where the report
-   * is not due at `heldUntil` any more: it was taken by another, or made again, and that check counts.
+   * Records the result of a check against the chain; `nextCheckAt` null ends the checks. Does nothing if the report is
+   * no longer due at `heldUntil`: another instance took it, or it was reported again, and that check counts.
    */
   readonly noteCheck: (
     paymentId: PaymentId,
@@ -188,20 +188,22 @@ export interface PaymentStore {
     verdict: Verdict,
     next: { readonly heldUntil: Date; readonly nextCheckAt: Date | null }
   ) => Effect.Effect<void>
-  /** Notes a verdict for the payment's history alone. A verdict that stays the same is noted once. */
+  /** Records a verdict only for the payment's history. An unchanged verdict is recorded once. */
   readonly noteVerdict: (paymentId: PaymentId, evidence: Evidence, verdict: Verdict) => Effect.Effect<void>
-  /** Makes due what was only recorded while the network was closed; the number of reports. */
+  /** Makes reports due that were only recorded while the network was closed. Returns their number. */
   readonly checkRecorded: (env: Env, at: Date) => Effect.Effect<number>
-  /** Takes due reports; each is out of other instances' sight until `leaseUntil`. */
+  /** Takes due reports. Other instances do not see them until `leaseUntil`. */
   readonly takeDueReports: (
+    env: Env,
     at: Date,
     leaseUntil: Date,
     limit: number
   ) => Effect.Effect<ReadonlyArray<DueReport>>
   /**
-   * Fails pending payments, oldest first: opened before `openedBefore`, and with no report, or with
-   * reports before `reportedBefore` of which none is still to be checked. What an x402 settlement
-   * reserves stays, and so does a live payment with a report.
+   * Fails pending payments that were opened before `openedBefore`, oldest first. A payment stays pending if:
+   * - one of its reports was made since `reportedBefore`, is still to be checked, or is on a closed network;
+   * - an x402 settlement of it is pending;
+   * - a transfer that could pay it is not matched yet.
    */
   readonly expire: (cutoff: {
     readonly openedBefore: { readonly [E in Env]: Date }
@@ -210,18 +212,19 @@ export interface PaymentStore {
     /** Default 500. */
     readonly limit?: number
   }) => Effect.Effect<ReadonlyArray<{ readonly id: PaymentId; readonly reason: FailureReason }>>
-  /** Forgets test reports that verified nothing and are checked no more, made before then; how many. */
+  /** Deletes old, unchecked reports of ended payments on open networks. Returns their number. */
   readonly pruneReports: (reportedBefore: Date, limit: number) => Effect.Effect<number>
   /** Takes settled transfers whose blocks are due for a finality check. */
   readonly takeWatched: (
+    env: Env,
     at: Date,
     leaseUntil: Date,
     limit: number
   ) => Effect.Effect<ReadonlyArray<WatchedTransfer>>
   /**
-   * Notes what became of a settled transfer's block. The payment itself stays as it is. While the chain does not
-   * show it, open transfers like it are matched again. False, and nothing is noted, where another has taken the
-   * transfer since.
+   * Records the state of a settled transfer's block. The payment itself does not change. While the chain does not show
+   * the transfer, open transfers like it are matched again. Returns false, and records nothing, if another instance
+   * has taken the transfer since.
    */
   readonly noteWatched: (
     taken: Pick<WatchedTransfer, "paymentId" | "heldUntil">,

@@ -1,4 +1,4 @@
-// The chain of a row that names its environment.
+// The chain id of a row, derived from its environment.
 import type { SqlClient, Statement } from "effect/sql"
 import { envs, networks } from "../../domain/networks.ts"
 

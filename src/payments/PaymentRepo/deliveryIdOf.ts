@@ -1,5 +1,5 @@
-// The id of a `payment.settled` delivery. It follows from the transfer that settled, so that a
-// settlement told again after a restore or a failover carries the id that the merchant has handled.
+// The id of a `payment.settled` delivery. It is derived from the settling transfer, so a settlement repeated after a
+// restore or a failover carries the id that the merchant has already handled.
 import { createHash } from "node:crypto"
 import type { Verification } from "../../chain/Verification.ts"
 import type { PaymentId } from "../../domain/Payment.ts"
@@ -17,7 +17,7 @@ const uuidOf = (name: string): string => {
   return digest.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5")
 }
 
-/** Over chain, transaction, transfer and its ordinal among equal ones. */
+/** Identifies the chain, the transaction, the transfer, and its ordinal among equal transfers. */
 const nameOf = (transfer: SettledBy): string => {
   const { chainId, transactionId, payer, receiver, value, ordinal } = transfer
   return `payment.settled ${chainId} ${transactionId} ${payer} ${receiver} ${value} ${ordinal}`

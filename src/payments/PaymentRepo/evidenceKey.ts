@@ -5,7 +5,7 @@ import type { Evidence } from "../../domain/Payment.ts"
 import { canonicalTokenChanges } from "../../domain/TokenChange.ts"
 
 /** The number of reports stored for each payer and payment; settled ones are evicted first, then the oldest. */
-export const keptReports = 8
+export const maxReports = 8
 
 /** SHA-256 over payer, transaction and canonical changes. */
 export const evidenceKey = ({ payer, transactionId, tokenChanges }: Evidence): Uint8Array =>

@@ -4,7 +4,7 @@ import { toBytes } from "../../chain/ChainBytes.ts"
 import type { PaymentId } from "../../domain/Payment.ts"
 import type { PaymentSettlement } from "./PaymentStore.ts"
 
-/** Its caller adds which payment settles, under its lock. */
+/** The caller adds which payment settles, under its lock. */
 export const settlePayment = (
   sql: SqlClient.SqlClient,
   { evidence, paymentId, ...times }: PaymentSettlement
@@ -17,7 +17,7 @@ export const settlePayment = (
       SELECT min(r.payer_type) FROM payment_reports r
       WHERE r.payment_id = ${paymentId} AND r.payer_address = ${toBytes(evidence.payer)}
         AND r.transaction_id = ${toBytes(evidence.transactionId)}), (
-      -- Found on the chain, and reserved by an agent of the service.
+      -- The transfer was found on the chain, and an agent of the service reserved the payment.
       SELECT 'agent' FROM agents g JOIN agent_payments a ON a.agent_id = g.id
       WHERE g.address = ${toBytes(evidence.payer)} AND a.payment_id = ${paymentId} LIMIT 1), payments.payer_type)`
 
@@ -30,6 +30,6 @@ export const failPayments = (
 ) => sql`
   UPDATE payments p SET status = 'failed', failed_at = ${at}, failure_reason = ${reason} WHERE ${which}`
 
-/** Fails payments that a link has opened another payment in place of; those that are no longer pending stay as they are. */
+/** Fails payments that a link has replaced by another payment; those that are no longer pending stay as they are. */
 export const failReplaced = (sql: SqlClient.SqlClient, ids: ReadonlyArray<PaymentId>, at: Date) =>
   failPayments(sql, at, sql`'expired'`, sql`p.id = ANY (${ids}::uuid[]) AND p.status = 'pending'`)

@@ -1,5 +1,5 @@
-// The reconciler's statements on Postgres: take due payments under a lease, record the outcome, fail payments that were
-// never paid.
+// The reconciler's statements on Postgres: take due payments under a lease, record the outcome, fail payments that
+// were never paid.
 
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -7,7 +7,7 @@ import { AddressBytes, HashBytes, toBytes } from "../../chain/ChainBytes.ts"
 import { Env } from "../../domain/Chain.ts"
 import { MerchantId } from "../../domain/Merchant.ts"
 import { AtomicUsdc } from "../../domain/Money.ts"
-import { envs } from "../../domain/networks.ts"
+import { envs, networks } from "../../domain/networks.ts"
 import { type Evidence, FailureReason, PaymentId } from "../../domain/Payment.ts"
 import { TokenChange } from "../../domain/TokenChange.ts"
 import type { Networks } from "../../platform/Networks.ts"
@@ -23,10 +23,10 @@ const decodeDueReports = Schema.decodeUnknownEffect(
     Schema.Struct({
       ...PaymentRow.fields,
       attempt_block: Schema.NullOr(Schema.BigInt),
-      kept_transaction_id: HashBytes,
-      kept_payer_address: AddressBytes,
-      kept_token_changes: Schema.Array(TokenChange),
-      kept_reported_at: Schema.Date,
+      report_transaction_id: HashBytes,
+      report_payer_address: AddressBytes,
+      report_token_changes: Schema.Array(TokenChange),
+      report_reported_at: Schema.Date,
       checks: Schema.Int
     })
   )
@@ -57,25 +57,25 @@ const decodeWatched = Schema.decodeUnknownEffect(
 )
 
 /** The number of changed verdicts stored for a payment; the oldest are evicted first. */
-const keptVerdicts = 50
+const maxVerdicts = 50
 
 const reportOf = (sql: SqlClient.SqlClient, paymentId: PaymentId, evidence: Evidence) => sql`
   SELECT payment_id, evidence, outcome FROM payment_reports
   WHERE payment_id = ${paymentId} AND evidence = ${evidenceKey(evidence)}`
 
-/** Ends a statement whose `noted` holds the report with its `former` outcome: keeps the change. */
+/** Completes a statement whose `updated_report` holds the report and its `former` outcome: stores the change. */
 const history = (sql: SqlClient.SqlClient, paymentId: PaymentId, verdict: Verdict) => sql`
-  kept AS (
+  stored_verdict AS (
     INSERT INTO payment_verdicts
       (payment_id, at, evidence, reported_at, transaction_id, payer_address, verdict, expected, actual)
     SELECT payment_id, ${verdict.at}::timestamptz, evidence, reported_at, transaction_id, payer_address, outcome,
       ${verdict.expected ?? null}::text, ${verdict.actual ?? null}::text
-    FROM noted WHERE former IS DISTINCT FROM outcome
+    FROM updated_report WHERE former IS DISTINCT FROM outcome
     RETURNING payment_id
   )
-  DELETE FROM payment_verdicts WHERE EXISTS (SELECT 1 FROM kept) AND payment_id = ${paymentId}
+  DELETE FROM payment_verdicts WHERE EXISTS (SELECT 1 FROM stored_verdict) AND payment_id = ${paymentId}
     AND at < (SELECT at FROM payment_verdicts WHERE payment_id = ${paymentId}
-      ORDER BY at DESC OFFSET ${keptVerdicts - 2} LIMIT 1)`
+      ORDER BY at DESC OFFSET ${maxVerdicts - 2} LIMIT 1)`
 
 /** The part of PaymentRepo that works without a request. */
 export const makeReconcilerSql = (sql: SqlClient.SqlClient, { executing }: Networks): ReconcilerStore => ({
@@ -86,20 +86,20 @@ export const makeReconcilerSql = (sql: SqlClient.SqlClient, { executing }: Netwo
     { heldUntil, nextCheckAt }
   ) {
     yield* sql`
-        WITH known AS (${reportOf(sql, paymentId, evidence)} AND next_check_at = ${heldUntil} FOR UPDATE), noted AS (
+        WITH locked_report AS (${reportOf(sql, paymentId, evidence)} AND next_check_at = ${heldUntil} FOR UPDATE), updated_report AS (
           UPDATE payment_reports r SET outcome = ${verdict.reason}, checks = r.checks + 1,
             next_check_at = ${nextCheckAt}
-          FROM known WHERE r.payment_id = known.payment_id AND r.evidence = known.evidence
-          RETURNING r.*, known.outcome AS former
+          FROM locked_report WHERE r.payment_id = locked_report.payment_id AND r.evidence = locked_report.evidence
+          RETURNING r.*, locked_report.outcome AS former
         ), ${history(sql, paymentId, verdict)}`
   }, Effect.orDie),
   noteVerdict: Effect.fn("PaymentRepo.noteVerdict")(function* (paymentId, evidence, verdict) {
     yield* sql`
-        WITH known AS (${reportOf(sql, paymentId, evidence)} FOR UPDATE), noted AS (
+        WITH locked_report AS (${reportOf(sql, paymentId, evidence)} FOR UPDATE), updated_report AS (
           UPDATE payment_reports r SET outcome = ${verdict.reason}
-          FROM known WHERE r.payment_id = known.payment_id AND r.evidence = known.evidence
-            AND known.outcome IS DISTINCT FROM ${verdict.reason}
-          RETURNING r.*, known.outcome AS former
+          FROM locked_report WHERE r.payment_id = locked_report.payment_id AND r.evidence = locked_report.evidence
+            AND locked_report.outcome IS DISTINCT FROM ${verdict.reason}
+          RETURNING r.*, locked_report.outcome AS former
         ), ${history(sql, paymentId, verdict)}`
   }, Effect.orDie),
   checkRecorded: Effect.fn("PaymentRepo.checkRecorded")(function* (env, at) {
@@ -110,49 +110,49 @@ export const makeReconcilerSql = (sql: SqlClient.SqlClient, { executing }: Netwo
         RETURNING r.payment_id`
     return rows.length
   }, Effect.orDie),
-  takeDueReports: Effect.fn("PaymentRepo.takeDueReports")(function* (at, leaseUntil, limit) {
+  takeDueReports: Effect.fn("PaymentRepo.takeDueReports")(function* (env, at, leaseUntil, limit) {
     const rows = yield* sql`
         WITH waiting AS (
-          -- Merchants take turns; of a merchant's, those come first that have been checked least.
+          -- Merchants take turns. Within a merchant, the reports with the fewest checks come first.
           SELECT r.payment_id, r.evidence, row_number() OVER (
               PARTITION BY p.merchant_id ORDER BY r.checks, r.next_check_at) AS turn, r.next_check_at
           FROM payment_reports r JOIN payments p ON p.id = r.payment_id
-          WHERE r.next_check_at <= ${at}
+          WHERE p.env = ${env} AND r.next_check_at <= ${at}
         ), due AS (
           SELECT r.payment_id, r.evidence FROM payment_reports r
           WHERE (r.payment_id, r.evidence) IN (
             SELECT payment_id, evidence FROM waiting ORDER BY turn, next_check_at LIMIT ${limit}
           ) AND r.next_check_at <= ${at}
           FOR UPDATE SKIP LOCKED
-        ), taken AS (
-          -- A report kept while its payment settled has nobody left to check it.
+        ), leased AS (
+          -- A report that was stored while its payment settled needs no check.
           UPDATE payment_reports r
           SET next_check_at = CASE WHEN p.status <> 'settled' THEN ${leaseUntil}::timestamptz END
           FROM due JOIN payments p ON p.id = due.payment_id
           WHERE r.payment_id = due.payment_id AND r.evidence = due.evidence
           RETURNING r.*
         )
-        SELECT ${sql.literal(paymentColumns("p."))}, t.transaction_id AS kept_transaction_id, t.payer_address AS kept_payer_address,
-          t.token_changes AS kept_token_changes, t.reported_at AS kept_reported_at, t.checks, (
+        SELECT ${sql.literal(paymentColumns("p."))}, t.transaction_id AS report_transaction_id, t.payer_address AS report_payer_address,
+          t.token_changes AS report_token_changes, t.reported_at AS report_reported_at, t.checks, (
             SELECT min(a.block_number) FROM payment_attempts a
             WHERE a.payment_id = t.payment_id AND a.payer_address = t.payer_address) AS attempt_block
-        FROM taken t JOIN payments p ON p.id = t.payment_id AND p.status <> 'settled'`
+        FROM leased t JOIN payments p ON p.id = t.payment_id AND p.status <> 'settled'`
     return (yield* decodeDueReports(rows)).map((row) => ({
       payment: toPayment(row),
       attemptBlock: row.attempt_block,
       evidence: {
-        transactionId: row.kept_transaction_id,
-        payer: row.kept_payer_address,
-        tokenChanges: row.kept_token_changes
+        transactionId: row.report_transaction_id,
+        payer: row.report_payer_address,
+        tokenChanges: row.report_token_changes
       },
-      reportedAt: row.kept_reported_at,
+      reportedAt: row.report_reported_at,
       checks: row.checks,
       heldUntil: leaseUntil
     }))
   }, Effect.orDie),
   expire: Effect.fn("PaymentRepo.expire")(
     function* ({ openedBefore, reportedBefore, at, limit = 500 }) {
-      const isRipe = sql`
+      const mayFail = sql`
         p.status = 'pending' AND p.reported_at IS NULL
         AND ${sql.or(envs.map((env) => sql`(p.env = ${env} AND p.created_at < ${openedBefore[env]})`))}
         AND NOT EXISTS (
@@ -160,16 +160,16 @@ export const makeReconcilerSql = (sql: SqlClient.SqlClient, { executing }: Netwo
             AND (p.env <> ALL (${executing}::text[]) OR r.reported_at >= ${reportedBefore} OR r.next_check_at IS NOT NULL))
         AND NOT EXISTS (
           SELECT 1 FROM x402_settlements s WHERE s.payment_id = p.id AND s.status = 'pending')
-        -- Money that would pay it has come, and it is not decided yet whose it is.
+        -- A transfer that could pay it has arrived and is not matched yet.
         AND NOT EXISTS (
           SELECT 1 FROM incoming_transfers t
           WHERE t.match_at IS NOT NULL AND t.payment_id IS NULL AND t.dropped_at IS NULL
             AND t.env = p.env AND t.receiver = p.receiver AND t.amount = p.amount)`
-      // The locks come first: what is asked after them sees every settlement that was registered before. One that is
-      // just being reported is referred to, and skipped.
+      // Lock first, so that the next statement sees every settlement registered before. A payment that is just being
+      // reported is locked by the report's foreign key, and skipped.
       const locked = yield* decodeIds(
         yield* sql`
-          SELECT p.id FROM payments p WHERE ${isRipe}
+          SELECT p.id FROM payments p WHERE ${mayFail}
           ORDER BY p.created_at LIMIT ${limit} FOR UPDATE OF p SKIP LOCKED`
       )
       if (locked.length === 0) return []
@@ -179,7 +179,7 @@ export const makeReconcilerSql = (sql: SqlClient.SqlClient, { executing }: Netwo
           at,
           sql`CASE WHEN EXISTS (SELECT 1 FROM payment_reports r WHERE r.payment_id = p.id)
             THEN 'unverified' ELSE 'expired' END`,
-          sql`p.id = ANY(${locked.map(({ id }) => id)}::uuid[]) AND ${isRipe}`
+          sql`p.id = ANY(${locked.map(({ id }) => id)}::uuid[]) AND ${mayFail}`
         )}
         RETURNING p.id, p.failure_reason`
       return (yield* decodeExpired(rows)).map((row) => ({ id: row.id, reason: row.failure_reason }))
@@ -196,24 +196,25 @@ export const makeReconcilerSql = (sql: SqlClient.SqlClient, { executing }: Netwo
           ORDER BY o.reported_at LIMIT ${limit}
         ) ended
         WHERE r.payment_id = ended.payment_id AND r.evidence = ended.evidence
-          -- Reported again meanwhile, it is to be checked.
+          -- A report that was repeated in the meantime is checked again.
           AND r.next_check_at IS NULL AND r.reported_at < ${reportedBefore}
         RETURNING r.payment_id`
     return rows.length
   }, Effect.orDie),
-  takeWatched: Effect.fn("PaymentRepo.takeWatched")(function* (at, leaseUntil, limit) {
+  takeWatched: Effect.fn("PaymentRepo.takeWatched")(function* (env, at, leaseUntil, limit) {
     const rows = yield* sql`
         WITH due AS (
           SELECT payment_id FROM claimed_transfers
-          WHERE watch_at <= ${at} ORDER BY watch_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
-        ), taken AS (
+          WHERE chain_id = ${networks[env].chainId} AND watch_at <= ${at}
+          ORDER BY watch_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
+        ), leased AS (
           UPDATE claimed_transfers c SET watch_at = ${leaseUntil} FROM due
           WHERE c.payment_id = due.payment_id RETURNING c.*
         )
         SELECT t.payment_id, p.merchant_id, p.env, t.chain_id, t.transaction_id, t.log_position, t.ordinal,
           t.block_number, t.block_hash, t.dropped_at, p.payer_address, p.receiver, p.amount,
           t.transaction_id <> p.transaction_id AS is_replacement
-        FROM taken t JOIN payments p ON p.id = t.payment_id`
+        FROM leased t JOIN payments p ON p.id = t.payment_id`
     return (yield* decodeWatched(rows)).map(
       (row): WatchedTransfer => ({
         paymentId: row.payment_id,
@@ -241,7 +242,7 @@ export const makeReconcilerSql = (sql: SqlClient.SqlClient, { executing }: Netwo
     { heldUntil, paymentId },
     { moved, droppedAt, watchAt }
   ) {
-    const noted = sql`
+    const updateClaim = sql`
         UPDATE claimed_transfers SET dropped_at = ${droppedAt}, watch_at = ${watchAt},
           block_number = coalesce(${moved?.blockNumber.toString() ?? null}::bigint, block_number),
           block_hash = coalesce(${moved === undefined ? null : toBytes(moved.blockHash)}::bytea, block_hash),
@@ -249,15 +250,15 @@ export const makeReconcilerSql = (sql: SqlClient.SqlClient, { executing }: Netwo
         WHERE payment_id = ${paymentId} AND watch_at = ${heldUntil}`
     const rows =
       droppedAt === null
-        ? yield* sql`${noted} RETURNING payment_id`
+        ? yield* sql`${updateClaim} RETURNING payment_id`
         : yield* sql`
-            WITH noted AS (${noted} RETURNING payment_id, chain_id, payer, receiver, amount), again AS (
-              UPDATE incoming_transfers t SET match_at = coalesce(t.match_at, ${droppedAt}) FROM noted
-              WHERE t.payer = noted.payer AND t.receiver = noted.receiver AND t.amount = noted.amount
-                AND t.chain_id = noted.chain_id AND t.payment_id IS NULL AND t.dropped_at IS NULL
+            WITH updated_claim AS (${updateClaim} RETURNING payment_id, chain_id, payer, receiver, amount), rematched AS (
+              UPDATE incoming_transfers t SET match_at = coalesce(t.match_at, ${droppedAt}) FROM updated_claim
+              WHERE t.payer = updated_claim.payer AND t.receiver = updated_claim.receiver AND t.amount = updated_claim.amount
+                AND t.chain_id = updated_claim.chain_id AND t.payment_id IS NULL AND t.dropped_at IS NULL
                 AND t.handled_at IS NULL
             )
-            SELECT payment_id FROM noted`
+            SELECT payment_id FROM updated_claim`
     return rows.length > 0
   }, Effect.orDie)
 })

@@ -1,4 +1,4 @@
-// Settlements, and what each check against the chain found.
+// Counts settlements, and the result of each check against the chain.
 
 import type { Effect } from "effect"
 import type { Verification } from "../../chain/Verification.ts"

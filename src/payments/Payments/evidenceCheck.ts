@@ -29,9 +29,9 @@ export type ReportRefusal = PaymentNotFound | PaymentReportConflict | PaymentFai
 export type ReportCheck =
   | { readonly _tag: "Settled"; readonly payment: Payment }
   | { readonly _tag: "Gated"; readonly payment: Payment }
-  /** `denied`: the transfer is proven, and its payer is on the deny list: the merchant decides. */
+  /** `denied`: the transfer is proven and its payer is on the deny list, so the merchant decides. */
   | { readonly _tag: "Pending"; readonly payment: Payment; readonly reason: PendingReason | "denied" }
-  /** `final` once no reorganisation within the required confirmations can change it. */
+  /** `final`: no reorganisation within the required confirmations can change it. */
   | {
       readonly _tag: "Refused"
       readonly reason: MismatchReason | "conflict"
@@ -39,14 +39,20 @@ export type ReportCheck =
       readonly final: boolean
     }
 
+/** The result of moving a claim to another transfer. */
+export type Followed =
+  | { readonly _tag: "Followed" }
+  | { readonly _tag: "Refused" }
+  | Extract<ReportCheck, { readonly _tag: "Pending" }>
+
 type Proof = Extract<Verification, { _tag: "Verified" }>
 
 /** The delay between settlement and the first check of its block for a reorganisation. */
 const firstWatchMillis = 60_000
 
 /**
- * The height below which no transfer pays this payment: that of its opening or of the wallet's attempt,
- * less what a reorganisation may move and processes may differ by.
+ * The height below which no transfer pays this payment: that of its opening or of the wallet's attempt, minus the
+ * blocks that a reorganisation may move and that processes may differ by.
  */
 export const openedSince = (
   { openedBlock }: Payment,
@@ -58,24 +64,24 @@ export const openedSince = (
 
 export interface EvidenceCheck {
   /**
-   * Chain verifications for evidence and settles what it proves. `sinceBlock` is a height below which
-   * the transfer cannot lie; without it the payment's own opening decides.
+   * Verifies evidence against the chain and settles the payment that it proves. No transfer below the height
+   * `sinceBlock` counts; by default, the payment's opening decides.
    */
   readonly check: (
     payment: Payment,
     evidence: Evidence,
     reportedAt: Date,
-    known?: { readonly sinceBlock?: bigint; readonly byPerson?: boolean }
+    options?: { readonly sinceBlock?: bigint; readonly byPerson?: boolean }
   ) => Effect.Effect<ReportCheck>
   /**
    * Moves the claim of a settled payment to this transfer, if the chain no longer shows the original. No event is
-   * sent again. `Pending` while the chain is undecided.
+   * sent again.
    */
   readonly follow: (
     payment: Payment,
     evidence: Evidence,
-    known?: { readonly byPerson?: boolean }
-  ) => Effect.Effect<"Followed" | "Pending" | "Refused">
+    options?: { readonly byPerson?: boolean }
+  ) => Effect.Effect<Followed>
 }
 
 export const makeEvidenceCheck = ({
@@ -107,7 +113,7 @@ export const makeEvidenceCheck = ({
     proof: Proof
   ) {
     const at = yield* DateTime.nowAsDate
-    // The webhook is built from what the chain shows, not from what was declared.
+    // The webhook contains the token changes that the chain shows, not the declared ones.
     const tokenChanges: ReadonlyArray<TokenChange> = [
       {
         amountAtomic: proof.value.toString(),
@@ -170,15 +176,15 @@ export const makeEvidenceCheck = ({
       })
     )
 
-  /** Looks for a transfer of the evidence that the payment may claim. With `waits` the payment claims none by itself. */
+  /** Looks for a transfer of the evidence that the payment may claim. With `waits`, it claims none automatically. */
   const claim = Effect.fnUntraced(function* (
     payment: Payment,
     evidence: Evidence,
-    known: { readonly sinceBlock?: bigint; readonly byPerson?: boolean; readonly waits?: boolean },
+    options: { readonly sinceBlock?: bigint; readonly byPerson?: boolean; readonly waits?: boolean },
     claimed: (proof: Proof) => Effect.Effect<Option.Option<Payment>, TransferAlreadyUsed>
   ): Effect.fn.Return<ReportCheck> {
     const since =
-      known.sinceBlock === undefined ? openedSince(payment, null) : { sinceBlock: known.sinceBlock }
+      options.sinceBlock === undefined ? openedSince(payment, null) : { sinceBlock: options.sinceBlock }
     /** Ordinals of transfers that were signed for another payment. */
     const others: Array<number> = []
     const takenTransfers = (chainId: number) =>
@@ -203,18 +209,18 @@ export const makeEvidenceCheck = ({
         ...since,
         tokenChanges: evidence.tokenChanges,
         excludeOrdinals,
-        byPerson: known.byPerson === true
+        byPerson: options.byPerson === true
       })
       yield* countVerification(verification)
       switch (verification._tag) {
         case "Pending":
           return { _tag: "Pending", payment, reason: verification.reason }
         case "Mismatch": {
-          // A concurrent report of the same evidence may have settled it meanwhile.
-          const known =
+          // A concurrent report of the same evidence may have settled it.
+          const decided =
             verification.reason === "already_used" ? yield* decidedNow(payment, evidence) : undefined
-          if (known !== undefined) return known
-          // By time alone, a clock of ours that was ahead makes an honest transfer look old.
+          if (decided !== undefined) return decided
+          // If only times were compared, a fast clock of ours makes an honest transfer look too old.
           const byClock = verification.reason === "too_old" && since.sinceBlock === undefined
           return {
             _tag: "Refused",
@@ -225,7 +231,7 @@ export const makeEvidenceCheck = ({
         }
       }
       const { authorization } = verification
-      if (authorization !== undefined && known.byPerson !== true) {
+      if (authorization !== undefined && options.byPerson !== true) {
         const signedFor = yield* transferRepo.signedFor(payment.env, evidence.payer, authorization)
         if (Option.isSome(signedFor) && signedFor.value !== payment.id) {
           others.push(verification.ordinal)
@@ -233,9 +239,9 @@ export const makeEvidenceCheck = ({
           continue
         }
       }
-      if (known.waits === true) {
-        const ended = yield* decidedNow(payment, evidence)
-        if (ended !== undefined) return ended
+      if (options.waits === true) {
+        const decided = yield* decidedNow(payment, evidence)
+        if (decided !== undefined) return decided
         const taken = (yield* takenTransfers(verification.chainId)).map(({ ordinal }) => ordinal)
         if (!taken.includes(verification.ordinal)) return { _tag: "Pending", payment, reason: "denied" }
         // A person has handled the transfer, or it pays another payment.
@@ -245,19 +251,19 @@ export const makeEvidenceCheck = ({
       const settled = yield* Effect.result(claimed(verification))
       if (Result.isSuccess(settled)) {
         if (Option.isSome(settled.success)) return { _tag: "Settled", payment: settled.success.value }
-        const known = yield* decidedNow(payment, evidence)
-        if (known !== undefined) return known
+        const decided = yield* decidedNow(payment, evidence)
+        if (decided !== undefined) return decided
         const taken = yield* takenTransfers(verification.chainId)
         const handled = taken.some(
           ({ blockHash, ordinal }) => blockHash === null && ordinal === verification.ordinal
         )
-        // A claim on the same transaction still names a block that the chain has replaced, or an
-        // operator is attaching the transfer at this moment.
+        // A claim on the same transaction still names a replaced block, or a person is attaching the transfer right
+        // now.
         if (!handled) return { _tag: "Pending", payment, reason: "reorganised" }
-        // The transaction may hold an equal one.
+        // The transaction may contain another equal transfer.
         excludeOrdinals = [...others, ...taken.map(({ ordinal }) => ordinal)]
       } else {
-        // The transfer pays another payment, or has paid one; the transaction may hold an equal one.
+        // The transfer pays another payment, or has paid one. The transaction may contain another equal transfer.
         others.push(verification.ordinal)
         const taken = yield* takenTransfers(verification.chainId)
         excludeOrdinals = [...others, ...taken.map(({ ordinal }) => ordinal)]
@@ -269,11 +275,12 @@ export const makeEvidenceCheck = ({
     payment: Payment,
     evidence: Evidence,
     reportedAt: Date,
-    known: { readonly sinceBlock?: bigint; readonly byPerson?: boolean } = {}
+    options: { readonly sinceBlock?: bigint; readonly byPerson?: boolean } = {}
   ) {
-    // Every path to a settlement leads through here. A denied payer's transfer settles only when a person attaches it.
-    const waits = known.byPerson !== true && denyList.has(evidence.payer)
-    return yield* claim(payment, evidence, { ...known, waits }, (proof) =>
+    // Every settlement passes through here. A denied payer's transfer waits until a person attaches it, or until the
+    // payer is off the list.
+    const waits = options.byPerson !== true && denyList.has(evidence.payer)
+    return yield* claim(payment, evidence, { ...options, waits }, (proof) =>
       verified(payment, evidence, reportedAt, proof)
     )
   })
@@ -281,10 +288,10 @@ export const makeEvidenceCheck = ({
   const follow = Effect.fn("Payments.follow")(function* (
     payment: Payment,
     evidence: Evidence,
-    known: { readonly byPerson?: boolean } = {}
-  ) {
+    options: { readonly byPerson?: boolean } = {}
+  ): Effect.fn.Return<Followed> {
     let isFollowed = false
-    const found = yield* claim(payment, evidence, { ...known, sinceBlock: 0n }, (transfer) =>
+    const claimed = yield* claim(payment, evidence, { ...options, sinceBlock: 0n }, (transfer) =>
       Effect.gen(function* () {
         const at = yield* DateTime.nowAsDate
         const { env, id } = payment
@@ -293,7 +300,8 @@ export const makeEvidenceCheck = ({
         return isFollowed ? Option.some(payment) : Option.none()
       })
     )
-    return isFollowed ? "Followed" : found._tag === "Pending" ? "Pending" : "Refused"
+    if (isFollowed) return { _tag: "Followed" }
+    return claimed._tag === "Pending" ? claimed : { _tag: "Refused" }
   })
 
   return { decided, check, follow }

@@ -8,13 +8,13 @@ import type { MismatchReason } from "../../domain/VerdictReason.ts"
 type Mismatch = Extract<Verification, { _tag: "Mismatch" }>
 
 const mismatchAdvice: { readonly [R in MismatchReason]: string } = {
-  receiver: "The transfer went to another address than the merchant's.",
-  amount: "The transfer moved another amount than the payment asks; pay the exact amount in one transfer.",
-  token: "The transaction moved another token than this environment's USDC.",
+  receiver: "The transfer went to a different address, not to the merchant's.",
+  amount: "The amount of the transfer does not match the payment. Do not pay again: contact the merchant.",
+  token: "The transaction moved a different token, not this environment's USDC.",
   payer: "The transfer was not sent by the buyer whose identity token was reported.",
   reverted: "The transaction was reverted and moved nothing.",
   too_old: "The transfer happened before the payment was opened.",
-  declared_changes: "The declared tokenChanges do not name what the chain shows.",
+  declared_changes: "The reported `tokenChanges` do not match the transaction.",
   no_transfer: "The transaction contains no USDC transfer.",
   already_used: "The transfer already pays another payment."
 }
@@ -29,7 +29,7 @@ const classes = {
 export const isMismatchError = (error: { readonly _tag: string }): error is MismatchError =>
   error instanceof TestSettlementMismatch || error instanceof SettlementMismatch
 
-/** 422, by the network's code: the field, what was expected, what the chain shows, what to do. */
+/** 422 with the network's code: the field, the expected value, the value on the chain, and what to do. */
 export const mismatchError = (env: Env, found: Mismatch): MismatchError =>
   new classes[networks[env].reportCodes.mismatch]({
     reason: found.reason,

@@ -12,8 +12,8 @@ import type { PaymentRepo } from "../PaymentRepo.ts"
 const paymentIdIn = Schema.decodeUnknownOption(PaymentId)
 
 /**
- * Verifies a token. One whose id is a payment's is good for that payment alone; with `boundOnly`, or
- * where the merchant asks for it, no other token is taken.
+ * Verifies a token. A token whose id is the id of a payment is valid only for that payment. With `boundOnly`, or if
+ * the merchant requires it, no other token is accepted.
  */
 export const makeProvenPayer =
   (buyers: BuyerIdentity["Service"], repo: PaymentRepo["Service"], baseUrl: string) =>
@@ -28,7 +28,7 @@ export const makeProvenPayer =
         audiences: audiencesOf(merchant, baseUrl),
         env,
         longestSeconds: merchant.tokenLifetimeSeconds,
-        // Nobody makes the service ask the chain about a payment that it does not have.
+        // The chain is queried only for payments that exist, so nobody else can cause queries.
         mayAskChain: Effect.map(repo.find({ merchantId: merchant.id, env }, paymentId), Option.isSome)
       })
       const bound = paymentIdIn(tokenId?.toLowerCase())

@@ -2,7 +2,7 @@
 import type { Verdict } from "../PaymentRepo/PaymentStore.ts"
 import type { ReportCheck } from "./evidenceCheck.ts"
 
-/** The verdict of a check that did not settle; undefined where there is nothing to add. */
+/** The verdict of a check that did not settle; undefined if there is nothing to record. */
 export const verdictOf = (check: ReportCheck, at: Date): Verdict | undefined => {
   switch (check._tag) {
     case "Pending":

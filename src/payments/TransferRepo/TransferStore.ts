@@ -1,5 +1,5 @@
-// Incoming transfers at rest: every USDC transfer that reaches a receiver, how far the chain has
-// been read, and what a person says of a transfer that no payment claims.
+// Storage of incoming transfers: each USDC transfer to a receiver, the block up to which the chain is read, and how a
+// person resolved a transfer that no payment claims.
 
 import type { Effect, Option } from "effect"
 import type { Hex } from "viem"
@@ -10,24 +10,24 @@ import type { MerchantId, Tenant } from "../../domain/Merchant.ts"
 import type { Payment, PaymentId } from "../../domain/Payment.ts"
 import type { MatchAttempt } from "../AttemptRepo/AttemptStore.ts"
 
-/** The delay before checking a transfer that reappears after it was given up as lost: lagging nodes still miss it. */
+/** The delay before a reappeared transfer is checked after it was given up as lost: lagging nodes still miss it. */
 export const returnedMillis = 60_000
 
-/** Up to which block a chain has been read. */
+/** The block up to which a chain is read. */
 export interface ChainCursor {
   readonly blockNumber: bigint
   readonly blockHash: TransactionHash
   readonly blockTime: Date
 }
 
-/** The right to read a chain on, until it ends or is renewed. */
+/** The right to continue reading a chain, until it ends or is renewed. */
 export interface CursorLease {
   readonly id: string
   readonly at: Date
   readonly until: Date
 }
 
-/** A lease that ends later than this was taken while the clock was ahead, and holds nobody off. */
+/** A lease that ends later than this was taken while the clock was ahead, and blocks nobody. */
 export const furthestEnd = ({ at, until }: Pick<CursorLease, "at" | "until">): Date =>
   new Date(2 * until.getTime() - at.getTime())
 
@@ -49,14 +49,14 @@ export interface IncomingTransfer extends ChainTransfer, Tenant {
 export interface LikelyPayment {
   readonly payment: Payment
   readonly reasons: ReadonlyArray<LikelyReason>
-  /** It has settled by a transfer that the chain no longer shows. */
+  /** True if it settled by a transfer that the chain no longer shows. */
   readonly dropped: boolean
 }
 
-/** A payment that a transfer may settle without anybody's word. */
+/** A payment that a transfer may settle without a person's decision. */
 export interface Match {
   readonly payment: Payment
-  /** The report that names the transaction was made then; null for an announced attempt. */
+  /** The time of the report that names the transaction; null for an announced attempt. */
   readonly reportedAt: Date | null
   /** The payer's attempts on the payment. */
   readonly attempts: ReadonlyArray<MatchAttempt>
@@ -79,23 +79,25 @@ export interface ReadRange {
 
 export interface TransferStore {
   readonly cursor: (env: Env) => Effect.Effect<Option.Option<ChainCursor>>
-  /** Sets the first cursor of a chain; the one that is there stays. */
+  /** Records that the network is closed with nothing in progress, until it is read again. */
+  readonly closeCursor: (env: Env, at: Date) => Effect.Effect<void>
+  /** Sets the first cursor of a chain; an existing one stays. */
   readonly startCursor: (env: Env, cursor: ChainCursor) => Effect.Effect<void>
-  /** Takes or renews the lease of a chain's cursor; none while another holds it, until its end or `furthestEnd`. */
+  /** Takes or renews a cursor's lease. None while another instance holds it, until its end or `furthestEnd`. */
   readonly leaseCursor: (env: Env, lease: CursorLease) => Effect.Effect<Option.Option<ChainCursor>>
-  /** Gives the lease back, so that another instance reads on at once. */
+  /** Releases the lease, so that another instance reads on immediately. */
   readonly releaseCursor: (env: Env, leaseId: string) => Effect.Effect<void>
   /** Addresses that receive money, at most `limit`. */
   readonly receivers: (env: Env, limit: number) => Effect.Effect<ReadonlyArray<Address>>
-  /** Which of these addresses receive money, whose they are, and since when. */
+  /** The receivers among these addresses, each with its merchant and the time since which it receives. */
   readonly receiversAmong: (
     env: Env,
     addresses: ReadonlyArray<Address>
   ) => Effect.Effect<ReadonlyMap<Address, { readonly merchantId: MerchantId; readonly since: Date }>>
   /**
-   * Stores what a range of blocks brought and moves the cursor, together. Transfers that were stored
-   * for these blocks and are not among them count as dropped; what had been given up as lost and is among them is
-   * watched again. False where the lease or the cursor has passed to somebody else.
+   * Stores the transfers of a range of blocks and moves the cursor, together. A transfer that was stored for these
+   * blocks and is not among them counts as dropped. A transfer that was given up as lost and is among them is watched
+   * again. False if another instance holds the lease or has moved the cursor.
    */
   readonly recordRange: (range: ReadRange) => Effect.Effect<boolean>
   /** Moves the cursor back, to read the blocks after a reorganisation again. */
@@ -106,8 +108,8 @@ export interface TransferStore {
     to: ChainCursor
   ) => Effect.Effect<boolean>
   /**
-   * Takes transfers that are still to be matched; each is out of other instances' sight until `leaseUntil`.
-   * What a person took for a payment and has not settled while the lease of it ran is given back.
+   * Takes transfers that are still to be matched. Other instances do not see them until `leaseUntil`. Releases
+   * transfers that a person took for a payment and did not settle within the lease.
    */
   readonly takeUnmatched: (
     env: Env,
@@ -116,24 +118,26 @@ export interface TransferStore {
     limit: number
   ) => Effect.Effect<ReadonlyArray<IncomingTransfer>>
   /**
-   * True while an authorization of the payer with the same terms is being settled: until it ends, the transfer may be
-   * its own.
+   * True while an authorization of the payer with the same terms is being settled: until it ends, the transfer may
+   * belong to it.
    */
   readonly awaitsSettlement: (
     transfer: Pick<IncomingTransfer, "env" | "payer" | "receiver" | "amount">
   ) => Effect.Effect<boolean>
   /** True while any authorization is being settled for the payment: another transfer would pay it twice. */
   readonly isReserved: (paymentId: PaymentId) => Effect.Effect<boolean>
-  /** Payments of the transfer's terms, settled ones as well, for which an authorization with one of these nonces was asked, reserved by its agent, or settled. */
-  readonly askedBy: (
+  /**
+   * Payments of the transfer's terms, in any status, for which one of these nonces was requested, reserved or used.
+   */
+  readonly paymentsOfNonces: (
     transfer: Pick<IncomingTransfer, "env" | "payer" | "receiver" | "amount">,
     nonces: ReadonlyArray<Hex>
   ) => Effect.Effect<ReadonlyArray<Payment>>
-  /** The payment that an authorization of the payer's was asked for, or by which it is being settled. */
+  /** The payment for which the payer's authorization was requested, or which it is settling. */
   readonly signedFor: (env: Env, payer: Address, nonce: Hex) => Effect.Effect<Option.Option<PaymentId>>
-  /** Payments that are not settled, of the exact amount, that the payer reported with this transaction or announced. */
+  /** Unsettled payments of the exact amount that the payer reported with this transaction, or announced. */
   readonly matchesOf: (transfer: IncomingTransfer) => Effect.Effect<ReadonlyArray<Match>>
-  /** Payments that the transfer may be meant for, the likeliest first, at most 10. */
+  /** Payments that the transfer may be meant for, most likely first, at most 10. */
   readonly likelyPayments: (transfer: IncomingTransfer) => Effect.Effect<ReadonlyArray<LikelyPayment>>
   /** Ends the matching with a kind, or matches again at `matchAt`. */
   readonly noteMatch: (
@@ -150,15 +154,15 @@ export interface TransferStore {
       readonly startingAfter: string | undefined
     }
   ) => Effect.Effect<ReadonlyArray<IncomingTransfer>>
-  /** Notes who explained an open transfer; false where it is not open. */
+  /** Records who resolved an open transfer. False if it is not open. */
   readonly handleTransfer: (
     tenant: Tenant,
     id: string,
     by: { readonly person: string; readonly note: string | null; readonly at: Date }
   ) => Effect.Effect<boolean>
   /**
-   * Leases an open transfer for a payment, in a member's name, for `attachLeaseMillis`; false where it is
-   * not open (any more), or the payment is reserved. While it holds, no authorization is sent for the payment.
+   * Leases an open transfer for a payment, in a member's name, for `attachLeaseMillis`. False if it is no longer open,
+   * or the payment is reserved. During the lease, no authorization is sent for the payment.
    */
   readonly takeForPayment: (
     tenant: Tenant,
@@ -167,8 +171,8 @@ export interface TransferStore {
     by: { readonly person: string; readonly note: string | null; readonly at: Date }
   ) => Effect.Effect<boolean>
   /**
-   * Gives back a transfer that did not settle the payment that it was taken for at `takenAt`. What somebody else has
-   * taken since stays theirs.
+   * Releases a transfer that did not settle the payment for which it was taken at `takenAt`. If somebody else has
+   * taken it since, it stays theirs.
    */
   readonly giveBack: (id: string, paymentId: PaymentId, takenAt: Date) => Effect.Effect<void>
   /** Merchants with open transfers that were stored before `storedBefore` and raised no alert yet. */
@@ -182,6 +186,7 @@ export interface TransferStore {
 export type ChainReadingStore = Pick<
   TransferStore,
   | "cursor"
+  | "closeCursor"
   | "startCursor"
   | "leaseCursor"
   | "releaseCursor"
@@ -191,8 +196,8 @@ export type ChainReadingStore = Pick<
   | "rewindCursor"
 >
 
-/** Which payments a transfer pays or may be meant for. */
+/** The payments that a transfer pays or may be meant for. */
 export type MatchingStore = Pick<
   TransferStore,
-  "awaitsSettlement" | "isReserved" | "askedBy" | "signedFor" | "matchesOf" | "likelyPayments"
+  "awaitsSettlement" | "isReserved" | "paymentsOfNonces" | "signedFor" | "matchesOf" | "likelyPayments"
 >

@@ -42,7 +42,7 @@ export const makeChainReadingSql = (sql: SqlClient.SqlClient): ChainReadingStore
   const moved = (env: Env, lease: CursorLease, from: ChainCursor, to: ChainCursor) => sql`
     UPDATE chain_cursors SET block_number = ${to.blockNumber.toString()}::bigint,
       block_hash = ${toBytes(to.blockHash)}, block_time = ${to.blockTime},
-      leased_until = ${lease.until}
+      leased_until = ${lease.until}, closed_at = NULL
     WHERE chain_id = ${chainOf(env)} AND lease_id = ${lease.id}
       AND block_number = ${from.blockNumber.toString()}::bigint AND block_hash = ${toBytes(from.blockHash)}
     RETURNING chain_id`
@@ -52,6 +52,11 @@ export const makeChainReadingSql = (sql: SqlClient.SqlClient): ChainReadingStore
       return yield* oneCursor(
         sql`SELECT block_number, block_hash, block_time FROM chain_cursors WHERE chain_id = ${chainOf(env)}`
       )
+    }, Effect.orDie),
+
+    closeCursor: Effect.fn("TransferRepo.closeCursor")(function* (env, at) {
+      yield* sql`
+        UPDATE chain_cursors SET closed_at = ${at} WHERE chain_id = ${chainOf(env)} AND closed_at IS NULL`
     }, Effect.orDie),
 
     startCursor: Effect.fn("TransferRepo.startCursor")(function* (env, cursor) {
@@ -67,7 +72,7 @@ export const makeChainReadingSql = (sql: SqlClient.SqlClient): ChainReadingStore
         UPDATE chain_cursors SET lease_id = ${lease.id}, leased_until = ${lease.until}
         WHERE chain_id = ${chainOf(env)}
           AND (lease_id IS NULL OR lease_id = ${lease.id} OR leased_until <= ${lease.at}
-            -- Taken while the clock was ahead.
+            -- The lease was taken while the clock was ahead.
             OR leased_until > ${furthestEnd(lease)})
         RETURNING block_number, block_hash, block_time`)
     }, Effect.orDie),
@@ -163,7 +168,7 @@ export const makeChainReadingSql = (sql: SqlClient.SqlClient): ChainReadingStore
             (chain_id, transaction_id, payer, receiver, amount, ordinal, merchant_id, env, block_number, block_hash,
              block_time)
           SELECT moved.chain_id, s.transaction_id, s.payer, s.receiver, s.amount, s.ordinal,
-            -- What proves a refund has left its merchant, whoever has the address by now.
+            -- A transfer that proves a refund belongs to the refund's merchant, whoever has the address now.
             coalesce(r.merchant_id, s.merchant_id), ${env}::text, s.block_number, s.block_hash, s.block_time
           FROM moved CROSS JOIN sent s LEFT JOIN claimed_transfers c
             ON c.chain_id = moved.chain_id AND c.transaction_id = s.transaction_id AND c.payer = s.payer
@@ -173,7 +178,7 @@ export const makeChainReadingSql = (sql: SqlClient.SqlClient): ChainReadingStore
             block_number = excluded.block_number, block_hash = excluded.block_hash,
             block_time = excluded.block_time, dropped_at = NULL
         ), returned AS (
-          -- What was given up as lost is watched again.
+          -- Transfers that were given up as lost are watched again.
           UPDATE claimed_transfers c SET watch_at = ${lookAt}
           FROM moved, seen s WHERE c.chain_id = moved.chain_id AND c.transaction_id = s.transaction_id
             AND c.payer = s.payer AND c.receiver = s.receiver AND c.amount = s.amount AND c.ordinal = s.ordinal

@@ -1,4 +1,4 @@
-// Which payments a transfer pays or may be meant for, on Postgres.
+// The payments that a transfer pays or may be meant for, on Postgres.
 import { Effect, Option, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { toBytes } from "../../chain/ChainBytes.ts"
@@ -15,7 +15,7 @@ const decodeMatches = Schema.decodeUnknownEffect(
   Schema.Array(
     Schema.Struct({
       ...PaymentRow.fields,
-      kept_reported_at: Schema.NullOr(Schema.Date)
+      report_reported_at: Schema.NullOr(Schema.Date)
     })
   ),
   ownRows
@@ -38,9 +38,9 @@ const decodeLikely = Schema.decodeUnknownEffect(
   ),
   ownRows
 )
-/** Newest attempts of the payer, on payments that the transfer would pay, among which it is matched. */
+/** The number of the payer's newest attempts, on payments that the transfer could pay, that are compared. */
 const comparedAttempts = 100
-/** Newest payments of the exact amount among which pending and failed ones are looked for. */
+/** The number of the newest payments of the exact amount that are searched for pending and failed ones. */
 const searchedPayments = 5_000
 /** The number of a payer's announcements that are searched. */
 const searchedAnnouncements = 1_000
@@ -71,11 +71,11 @@ export const makeMatchingSql = (sql: SqlClient.SqlClient): MatchingStore => {
         SELECT 1 FROM x402_settlements s
         WHERE ${signedBy(transfer)} AND receiver = ${toBytes(transfer.receiver)}
           AND amount = ${transfer.amount.toString()}::numeric
-          -- As every pending one has; those of one wallet may be many, the pending ones are few.
+          -- Every pending settlement has next_look_at. A wallet may have many settlements, but few pending ones.
           AND status = 'pending' AND next_look_at IS NOT NULL AND (reserves OR (
-            -- Its transfer is proven, and waits for the merchant.
+            -- A settlement with this reason has a proven transfer that waits for the merchant.
             told_reason IS DISTINCT FROM 'settlement_pending' AND EXISTS (
-            -- One that has ended without moving anything never will.
+            -- A transaction that ended without moving money never will.
             SELECT 1 FROM wallet_transactions w WHERE w.reference = s.id AND w.purpose = 'settle'
               AND (w.outcome IS NULL OR w.outcome = 'moved')))) LIMIT 1`
       return rows.length > 0
@@ -85,7 +85,7 @@ export const makeMatchingSql = (sql: SqlClient.SqlClient): MatchingStore => {
       return (yield* reserving(sql, paymentId)).length > 0
     }, Effect.orDie),
 
-    askedBy: Effect.fn("TransferRepo.askedBy")(function* (transfer, nonces) {
+    paymentsOfNonces: Effect.fn("TransferRepo.paymentsOfNonces")(function* (transfer, nonces) {
       const used = sql`ANY(${nonces.map((nonce) => Buffer.from(nonce.slice(2), "hex"))}::bytea[])`
       const rows = yield* sql`
         SELECT ${sql.literal(paymentColumns("p."))} FROM payments p
@@ -128,7 +128,7 @@ export const makeMatchingSql = (sql: SqlClient.SqlClient): MatchingStore => {
         SELECT ${sql.literal(paymentColumns("p."))}, (
           SELECT min(r.reported_at) FROM payment_reports r WHERE r.payment_id = p.id
             AND r.transaction_id = ${toBytes(transfer.transactionId)} AND r.payer_address = ${payer}
-        ) AS kept_reported_at
+        ) AS report_reported_at
         FROM payments p
         WHERE p.id IN (
             SELECT payment_id FROM payment_reports
@@ -138,7 +138,7 @@ export const makeMatchingSql = (sql: SqlClient.SqlClient): MatchingStore => {
       return (yield* decodeMatches(rows)).map(
         (row): Match => ({
           payment: toPayment(row),
-          reportedAt: row.kept_reported_at,
+          reportedAt: row.report_reported_at,
           attempts: attempts
             .filter(({ payment_id }) => payment_id === row.id)
             .map(({ announced_at, block_number, closed_reason, nonce }) => ({
@@ -154,7 +154,7 @@ export const makeMatchingSql = (sql: SqlClient.SqlClient): MatchingStore => {
     likelyPayments: Effect.fn("TransferRepo.likelyPayments")(function* (transfer) {
       const [payer, receiver] = [toBytes(transfer.payer), toBytes(transfer.receiver)]
       const amount = sql`${transfer.amount.toString()}::numeric`
-      // Each payment by its key: how many are known the planner guesses far too low, and compares all with all.
+      // Looks up each payment by its key: the planner underestimates `known` and would compare all with all.
       const rows = yield* sql`
         WITH equal AS (
           SELECT id FROM (
@@ -172,7 +172,7 @@ export const makeMatchingSql = (sql: SqlClient.SqlClient): MatchingStore => {
           (SELECT payment_id, 'announced', 1 FROM payment_attempts WHERE payer_address = ${payer}
            ORDER BY announced_at DESC LIMIT ${searchedAnnouncements})
           UNION ALL
-          -- Of what an agent has signed by the thousands, those of this amount by their payments, of others some.
+          -- An agent may have signed thousands: those of this amount are found by their payments, others only in part.
           SELECT equal.id, 'announced', 1 FROM equal CROSS JOIN LATERAL (
             SELECT 1 FROM x402_settlements WHERE payment_id = equal.id AND ${signedBy(transfer)} LIMIT 1) signed
           UNION ALL
@@ -189,7 +189,7 @@ export const makeMatchingSql = (sql: SqlClient.SqlClient): MatchingStore => {
           SELECT id, 'amount', 4 FROM equal
         )
         SELECT ${sql.literal(paymentColumns("p."))}, l.reasons, coalesce((
-          -- Not EXISTS, for which the planner may read all claims.
+          -- Avoids EXISTS, for which the planner may read all claims.
           SELECT c.dropped_at IS NOT NULL FROM claimed_transfers c WHERE c.payment_id = p.id
         ), false) AS dropped
         FROM (

@@ -1,7 +1,7 @@
 // The number of blocks in one request for logs. Providers limit it, often without saying how. If a width is refused and
 // a shorter one works, the width is a ceiling: it is approached by halving and remembered for a while.
 
-/** A provider's plan may change: wider questions are tried again after this. */
+/** A provider's plan may change, so wider requests are tried again after this time. */
 const ceilingMillis = 600_000
 
 const larger = (one: bigint, other: bigint) => (one > other ? one : other)
@@ -9,7 +9,7 @@ const smaller = (one: bigint, other: bigint) => (one < other ? one : other)
 
 export const makeLogWidth = (longest: bigint) => {
   let width = longest
-  /** The widest that was answered, below the ceiling. */
+  /** The widest request that was answered, below the ceiling. */
   let widest = 0n
   let ceiling: { readonly width: bigint; readonly until: number } | undefined
 
@@ -19,7 +19,7 @@ export const makeLogWidth = (longest: bigint) => {
       : larger(widest + (ceiling.width - widest) / 2n, 1n)
 
   return {
-    /** Blocks to ask for, at `now` in milliseconds. */
+    /** The number of blocks to request, at `now` in milliseconds. */
     at: (now: number): bigint => {
       if (ceiling !== undefined && now >= ceiling.until) {
         ceiling = undefined
@@ -27,16 +27,16 @@ export const makeLogWidth = (longest: bigint) => {
       }
       return width
     },
-    /** So many were answered. */
+    /** This many blocks were answered. */
     answered: (blocks: bigint): void => {
       widest = larger(widest, blocks)
-      // The last blocks before the head are fewer than could be asked for.
+      // A request that ends at the head may be narrower than the width.
       if (blocks >= width) width = between()
     },
-    /** So many were refused, at `now`. True where a shorter question is worth asking at once. */
+    /** This many blocks were refused, at `now`. True if a narrower request is worth trying immediately. */
     refused: (blocks: bigint, now: number): boolean => {
       if (blocks <= 1n) {
-        // Not for its width, then.
+        // A single block was refused, so the width is not the reason.
         ceiling = undefined
         widest = 0n
         width = 1n

@@ -1,18 +1,26 @@
-// Which payments an incoming transfer settles, the likeliest first: one that a report of this transaction
-// names, one whose attempt has the transaction's nonce, one whose attempt is open, then the newest that was
-// announced before the transfer's block, by its time; last,
-// what lies in an attempt's own block and was sent by another account, as relayed transfers are: nothing
-// there tells which was first.
+// Ranks the payments that an incoming transfer may settle, most likely first:
+// 0. A report contains its transaction.
+// 1. An open attempt has its nonce.
+// 2. An ended attempt has its nonce.
+// 3. An attempt is open.
+// 4. An attempt has ended.
+// 5. Each attempt was announced in the transfer's own block, and another account sent the transfer, as relayers do:
+//    the order is unknown.
+// Within a rank, pending payments come before failed ones, attempts announced by the block's time before later
+// ones, and newer attempts before older ones.
 import type { Address } from "../../domain/Chain.ts"
 import { attemptCountsMillis, blockTolerance, type MatchAttempt } from "../AttemptRepo/AttemptStore.ts"
 import type { IncomingTransfer, Match } from "../TransferRepo/TransferStore.ts"
+
+/** A block's time has no fraction: a block of Arbitrum's is up to this much newer. */
+const blockTimeMillis = 1_000
 
 /** The transaction's sender; undefined if the nodes do not agree. */
 export type TransferSender = { readonly address: Address; readonly nonce: bigint } | undefined
 
 type Transfer = Pick<IncomingTransfer, "payer" | "blockNumber" | "blockTime">
 
-const isOfItsBlock = (transfer: Transfer, announcedIn: bigint, sender: TransferSender) =>
+const isOfSameBlock = (transfer: Transfer, announcedIn: bigint, sender: TransferSender) =>
   transfer.blockNumber === announcedIn && sender !== undefined && sender.address !== transfer.payer
 
 /**
@@ -25,7 +33,7 @@ const isAfter = (
   sender: TransferSender
 ) => {
   if (transfer.blockTime.getTime() - announcedAt.getTime() > attemptCountsMillis) return false
-  if (transfer.blockNumber > blockNumber || isOfItsBlock(transfer, blockNumber, sender)) return true
+  if (transfer.blockNumber > blockNumber || isOfSameBlock(transfer, blockNumber, sender)) return true
   return (
     blockNumber - transfer.blockNumber < BigInt(blockTolerance) &&
     sender?.address === transfer.payer &&
@@ -35,29 +43,29 @@ const isAfter = (
 }
 
 /** Ranks how likely the transfer belongs to a payment, with the attempts that support it. */
-const standingOf = (
+const rankOf = (
   transfer: Transfer,
   { attempts, reportedAt }: Match,
   sender: TransferSender
 ): { readonly rank: number; readonly by: ReadonlyArray<MatchAttempt> } => {
   if (reportedAt !== null) return { rank: 0, by: attempts }
   const isOwn = sender?.address === transfer.payer
-  const named = isOwn ? attempts.filter(({ nonce }) => nonce === sender.nonce) : []
-  const open = (named.length > 0 ? named : attempts).filter(({ ended }) => ended === null)
-  if (named.length > 0) return open.length > 0 ? { rank: 1, by: open } : { rank: 2, by: named }
-  if (attempts.every(({ blockNumber }) => isOfItsBlock(transfer, blockNumber, sender)))
+  const withNonce = isOwn ? attempts.filter(({ nonce }) => nonce === sender.nonce) : []
+  const open = (withNonce.length > 0 ? withNonce : attempts).filter(({ ended }) => ended === null)
+  if (withNonce.length > 0) return open.length > 0 ? { rank: 1, by: open } : { rank: 2, by: withNonce }
+  if (attempts.every(({ blockNumber }) => isOfSameBlock(transfer, blockNumber, sender)))
     return { rank: 5, by: attempts }
   return open.length > 0 ? { rank: 3, by: open } : { rank: 4, by: attempts }
 }
 
-const counted = (transfer: Transfer, match: Match, sender: TransferSender): Match => ({
+const withCountingAttempts = (transfer: Transfer, match: Match, sender: TransferSender): Match => ({
   ...match,
   attempts: match.attempts.filter((attempt) => isAfter(transfer, attempt, sender))
 })
 
 /** True if a report contains the transaction, or an open attempt contains its nonce. */
 export const isNamed = (transfer: Transfer, match: Match, sender: TransferSender): boolean =>
-  standingOf(transfer, counted(transfer, match, sender), sender).rank <= 1
+  rankOf(transfer, withCountingAttempts(transfer, match, sender), sender).rank <= 1
 
 export const matchOrder = (
   transfer: Transfer,
@@ -65,16 +73,18 @@ export const matchOrder = (
   sender: TransferSender
 ): ReadonlyArray<Match> =>
   matches
-    .map((match) => counted(transfer, match, sender))
+    .map((match) => withCountingAttempts(transfer, match, sender))
     .filter(({ attempts, reportedAt }) => reportedAt !== null || attempts.length > 0)
     .map((match) => {
-      const { by, rank } = standingOf(transfer, match, sender)
+      const { by, rank } = rankOf(transfer, match, sender)
       return {
         match,
         rank,
         isFailed: match.payment.status === "failed",
-        // By two clocks, which only order what nothing else tells apart.
-        isLater: by.every(({ announcedAt }) => announcedAt > transfer.blockTime),
+        // Compares two clocks, so it only orders matches that are equal otherwise.
+        isLater: by.every(
+          ({ announcedAt }) => announcedAt.getTime() >= transfer.blockTime.getTime() + blockTimeMillis
+        ),
         newest: Math.max(0, ...by.map(({ announcedAt }) => announcedAt.getTime()))
       }
     })
@@ -87,7 +97,7 @@ export const matchOrder = (
     )
     .map(({ match }) => match)
 
-/** Each of the senders that would be a wallet's own, by the nonces of its attempts. */
+/** The senders that the transaction may have if the wallet sent it itself: one per announced nonce. */
 const ownSenders = (transfer: Transfer, matches: ReadonlyArray<Match>) =>
   matches
     .flatMap(({ attempts }) => attempts)

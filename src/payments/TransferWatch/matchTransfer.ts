@@ -1,5 +1,8 @@
-// Settles what a transfer pays, or says what kind it is: first what is signed for a payment, then what names the
-// transaction or its nonce, then what it stands for after a reorganisation, then what is likely.
+// Settles the payment that a transfer pays, or classifies the transfer. The payments are tried in this order:
+// 1. the payment that it was signed for;
+// 2. payments with a report of its transaction, or an attempt with its nonce;
+// 3. the payment of a dropped transfer that it replaces;
+// 4. likely payments.
 import { DateTime, Effect } from "effect"
 import type { ChainVerifier } from "../../chain/ChainVerifier.ts"
 import type { ClaimRepo } from "../ClaimRepo.ts"
@@ -18,13 +21,13 @@ import {
 } from "./matchOrder.ts"
 import { transferKindOf } from "./transferKindOf.ts"
 
-/** The pause before a transfer is matched again: a tenth of its age, within these. */
+/** The pause before a transfer is matched again: a tenth of its age, within these limits. */
 const matchAgainMillis = { least: 1_000, most: 15_000 }
-/** For so long after a transfer was read, nodes that do not say who sent it, or by which authorization, are asked again. */
-const senderPatienceMillis = 10 * 60_000
+/** For this long after a transfer was read, nodes that do not report its sender or authorization are queried again. */
+const senderTimeoutMillis = 10 * 60_000
 
-/** True while the chain has not decided. What waits for the merchant is listed. */
-const isUndecided = (found: ReportCheck) => found._tag === "Pending" && found.reason !== "denied"
+/** True while the chain has not decided. A denied payer's transfer is decided: it waits for the merchant. */
+const isUndecided = (answer: ReportCheck) => answer._tag === "Pending" && answer.reason !== "denied"
 
 export const makeMatchTransfer = ({
   transferRepo,
@@ -38,8 +41,8 @@ export const makeMatchTransfer = ({
   readonly chain: ChainVerifier["Service"]
 }) => {
   /**
-   * Settles the first of the payments that the transfer proves. `waiting` while the chain has not decided about
-   * one: no likelier payment is passed over because a node has failed.
+   * Settles the first payment that the transfer proves. Returns `waiting` while the chain has not decided about one,
+   * so that a node's failure never passes over a likelier payment.
    */
   const settleOne = Effect.fnUntraced(function* (
     transfer: IncomingTransfer,
@@ -47,69 +50,70 @@ export const makeMatchTransfer = ({
   ): Effect.fn.Return<"settled" | "waiting" | "unmatched"> {
     for (const { attempts, payment, reportedAt } of matches) {
       const at = yield* DateTime.nowAsDate
-      const found = yield* payments.check(
+      const answer = yield* payments.check(
         payment,
         evidenceOf(transfer),
         reportedAt ?? at,
-        // What an attempt came before is not too old, wherever a reorganisation puts it.
+        // A transfer that the payer announced beforehand is never too old, whichever block a reorganisation moves it
+        // to.
         attempts.length === 0 ? {} : { sinceBlock: 0n }
       )
       if (
-        found._tag === "Settled" &&
-        found.payment.reported?.evidence.transactionId === transfer.transactionId
+        answer._tag === "Settled" &&
+        answer.payment.reported?.evidence.transactionId === transfer.transactionId
       )
         return "settled"
-      if (isUndecided(found)) return "waiting"
+      if (isUndecided(answer)) return "waiting"
     }
     return "unmatched"
   })
 
   /**
-   * A transfer by an authorization whose nonce was asked for a payment, brought onto the chain by whoever had it.
-   * The nonce is the payment's alone: while the nodes do not say which was used, the transfer may be that one's.
+   * A transfer by an authorization whose nonce was requested for a payment, submitted by anyone. The nonce belongs
+   * only to that payment: while the nodes do not report which authorization was used, the transfer may pay it.
    */
   const settleSigned = Effect.fnUntraced(function* (
     transfer: IncomingTransfer,
-    mayHear: boolean
+    mayWait: boolean
   ): Effect.fn.Return<"settled" | "waiting" | "refused" | "unsigned"> {
     const nonces = yield* chain.usedAuthorizations(transfer.env, transfer.transactionId, transfer.payer)
-    if (nonces === undefined) return mayHear ? "waiting" : "unsigned"
-    const asked = nonces.length === 0 ? [] : yield* transferRepo.askedBy(transfer, nonces)
-    if (asked.length === 0) return "unsigned"
-    for (const payment of asked) {
+    if (nonces === undefined) return mayWait ? "waiting" : "unsigned"
+    const signedPayments = nonces.length === 0 ? [] : yield* transferRepo.paymentsOfNonces(transfer, nonces)
+    if (signedPayments.length === 0) return "unsigned"
+    for (const payment of signedPayments) {
       if (payment.status === "settled") {
         const followed = yield* payments.follow(payment, evidenceOf(transfer))
-        if (followed === "Followed") return "settled"
-        if (followed === "Pending") return "waiting"
+        if (followed._tag === "Followed") return "settled"
+        if (followed._tag === "Pending") return "waiting"
         continue
       }
       const at = yield* DateTime.nowAsDate
-      const found = yield* payments.check(payment, evidenceOf(transfer), at, { sinceBlock: 0n })
+      const answer = yield* payments.check(payment, evidenceOf(transfer), at, { sinceBlock: 0n })
       if (
-        found._tag === "Settled" &&
-        found.payment.reported?.evidence.transactionId === transfer.transactionId
+        answer._tag === "Settled" &&
+        answer.payment.reported?.evidence.transactionId === transfer.transactionId
       )
         return "settled"
-      if (isUndecided(found)) return "waiting"
+      if (isUndecided(answer)) return "waiting"
     }
     return "refused"
   })
 
-  /** A transfer in place of one that a reorganisation has dropped. One whose loss nobody has noted yet is waited for. */
+  /** A transfer that replaces one dropped by a reorganisation. If nobody has recorded the loss yet, it waits. */
   const followReplaced = Effect.fnUntraced(function* (
     transfer: IncomingTransfer,
-    { mayHear, paysElse, sender }: { mayHear: boolean; paysElse: boolean; sender: TransferSender }
+    { mayWait, paysElse, sender }: { mayWait: boolean; paysElse: boolean; sender: TransferSender }
   ): Effect.fn.Return<"settled" | "waiting" | "unmatched"> {
     const replaced = yield* replacedClaims(claimRepo, chain, transfer, sender, paysElse)
-    if (replaced === undefined) return mayHear ? "waiting" : "unmatched"
+    if (replaced === undefined) return mayWait ? "waiting" : "unmatched"
     for (const { isNoted, payment } of replaced) {
       if (!isNoted) {
-        if (mayHear) return "waiting"
+        if (mayWait) return "waiting"
         continue
       }
       const followed = yield* payments.follow(payment, evidenceOf(transfer))
-      if (followed === "Followed") return "settled"
-      if (followed === "Pending") return "waiting"
+      if (followed._tag === "Followed") return "settled"
+      if (followed._tag === "Pending") return "waiting"
     }
     return "unmatched"
   })
@@ -120,39 +124,39 @@ export const makeMatchTransfer = ({
       const pause = Math.min(most, Math.max(least, (now.getTime() - transfer.storedAt.getTime()) / 10))
       return transferRepo.noteMatch(transfer.id, { matchAt: new Date(now.getTime() + pause) })
     })
-    // An authorization with the same terms is being settled: the transfer may be its own.
+    // An authorization with the same terms is being settled: the transfer may belong to it.
     if (yield* transferRepo.awaitsSettlement(transfer)) return yield* later
     const age = (yield* DateTime.nowAsDate).getTime() - transfer.storedAt.getTime()
-    const isRecent = age < senderPatienceMillis
+    const isRecent = age < senderTimeoutMillis
     const signed = yield* settleSigned(transfer, isRecent)
     if (signed === "settled") return
     if (signed === "waiting") return yield* later
-    // What is signed for one payment pays no other, however likely that one is.
+    // A transfer signed for one payment pays no other, however likely the other is.
     const matches = signed === "refused" ? [] : yield* transferRepo.matchesOf(transfer)
     const sender =
       matches.length === 0 ? undefined : yield* chain.sender(transfer.env, transfer.transactionId)
-    const mayHear = sender === undefined && isRecent
-    if (mayHear && firstDependsOnSender(transfer, matches)) return yield* later
+    const mayWait = sender === undefined && isRecent
+    if (mayWait && firstDependsOnSender(transfer, matches)) return yield* later
     const ordered = matchOrder(transfer, matches, sender)
-    const isSaid = (one: Match) => isNamed(transfer, one, sender)
-    const said = yield* settleOne(transfer, ordered.filter(isSaid))
-    if (said === "settled") return
-    if (said === "waiting") return yield* later
-    // What has the nonce of a transfer that has gone pays that one's payment, before any that is only likely.
+    const isNamedIn = (match: Match) => isNamed(transfer, match, sender)
+    const named = yield* settleOne(transfer, ordered.filter(isNamedIn))
+    if (named === "settled") return
+    if (named === "waiting") return yield* later
+    // A transfer with the nonce of a dropped transfer settles that transfer's payment, before any merely likely match.
     const paysElse = ordered.length > 0
     const replaced =
       signed === "refused"
         ? "unmatched"
-        : yield* followReplaced(transfer, { mayHear: isRecent, paysElse, sender })
+        : yield* followReplaced(transfer, { mayWait: isRecent, paysElse, sender })
     if (replaced === "settled") return
     if (replaced === "waiting") return yield* later
     const likely = yield* settleOne(
       transfer,
-      ordered.filter((one) => !isSaid(one))
+      ordered.filter((match) => !isNamedIn(match))
     )
     if (likely === "settled") return
     if (likely === "waiting") return yield* later
-    if (mayHear && dependsOnSender(transfer, matches)) return yield* later
+    if (mayWait && dependsOnSender(transfer, matches)) return yield* later
     const kind = transferKindOf(transfer, yield* transferRepo.likelyPayments(transfer))
     yield* transferRepo.noteMatch(transfer.id, { kind })
   })

@@ -4,11 +4,11 @@ import { Array as Arr, Clock, Duration, Effect, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { ChainReach } from "../../chain/ChainReach.ts"
 import { ChainVerifier } from "../../chain/ChainVerifier.ts"
-import { batchSize, everyTransfer, mostFiltered, transfersWith } from "../../chain/ReceiverFilter.ts"
+import { batchSize, everyTransfer, maxFiltered, transfersWith } from "../../chain/ReceiverFilter.ts"
 import type { RangeReading } from "../../chain/Verification.ts"
 import type { Env } from "../../domain/Chain.ts"
-import { dustBelow } from "../../domain/dustBelow.ts"
 import { formatUsd } from "../../domain/Money.ts"
+import { minNoticeableAmount } from "../../domain/minNoticeableAmount.ts"
 import { blocksIn, networks } from "../../domain/networks.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { Alerts } from "../../platform/alerts/Alerts.ts"
@@ -17,22 +17,22 @@ import { supervised } from "../../platform/workers/supervised.ts"
 import { WorkerProgress } from "../../platform/workers/WorkerProgress.ts"
 import type { ChainCursor } from "../TransferRepo/TransferStore.ts"
 import { TransferRepo } from "../TransferRepo.ts"
-import { makeHeldCursor } from "./heldCursor.ts"
+import { makeCursorLease } from "./cursorLease.ts"
 import { makeLogWidth } from "./logWidth.ts"
 
-/** Closer to the head than this, blocks may still be replaced: a reorganisation is read again from so far back. */
+/** Blocks this close to the head may still be replaced. A reorganisation is read again from this far back. */
 const nearMillis = 128_000
 /** The period that the first start reads back. */
 const firstBackfillMillis = 24 * 3_600_000
 /** A sweep that takes longer is aborted and restarted. */
 const longestSweep = Duration.minutes(5)
-/** Blocks read before the lease is renewed and the head asked again. */
+/** Blocks read before the lease is renewed and the head is queried again. */
 const blocksPerSweep = 256n
 /** Transfers that reached an address before it became a receiver are ignored, with a margin for clock differences. */
 const beforeReceiverMillis = 3_600_000
-/** Far from the head. */
+/** Ranges that are read at once, far from the head. */
 const rangesAtOnce = 3
-/** So long the nodes must lack the next block: one machine of several may be without its past. */
+/** The nodes must lack the next block for this long, because one machine of several may be without old blocks. */
 const gapMillis = 30_000
 
 type Reading = Extract<RangeReading, { _tag: "Read" }>
@@ -51,18 +51,18 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
   const chain = yield* ChainVerifier
   const reach = yield* ChainReach
   const random = yield* SecureRandom.SecureRandom
-  const cursor = makeHeldCursor(transferRepo, env, yield* random.uuidV7())
+  const cursor = makeCursorLease(transferRepo, env, yield* random.uuidV7())
   const alerts = yield* Alerts
   const progress = yield* WorkerProgress
   /** The subject under which `WorkerProgress` reports why blocks are not read. */
   const subject = `transfers ${env}`
   const width = makeLogWidth(longestRange)
   let filter = { of: "not read yet", far: everyTransfer, near: everyTransfer }
-  /** Since when the nodes lack the block that is next, in milliseconds. */
+  /** The time since which the nodes lack the next block, in milliseconds. */
   let lackingSince: number | undefined
-  /** Transfers to match have been stored since the last pass. */
+  /** True if transfers to match have been stored since the last pass. */
   let arrived = false
-  /** Up to where blocks are read again, after others have taken their places: what they lack has dropped. */
+  /** The height up to which replaced blocks are read again. Stored transfers that these blocks lack have dropped. */
   let rereadUntil = -1n
 
   const timeOf = (seconds: bigint) => new Date(Number(seconds) * 1000)
@@ -73,9 +73,9 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
     blockTime: timeOf(blockTime)
   })
 
-  /** The receivers at the time of a head: an address that receives in a block was given out before it. */
+  /** The receivers at the time of a head. An address was shown to a buyer before the block in which it receives. */
   const readFilter = Effect.gen(function* () {
-    const receivers = yield* transferRepo.receivers(env, mostFiltered + 1)
+    const receivers = yield* transferRepo.receivers(env, maxFiltered + 1)
     const of = receivers.toSorted().join(" ")
     if (of === filter.of) return
     filter = { of, far: transfersWith(receivers), near: transfersWith(receivers, batchSize) }
@@ -86,23 +86,23 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
     return reading._tag === "Read" ? Option.some(cursorOf(height, reading)) : Option.none()
   })
 
-  /** The oldest block that can be read, above one that the nodes lack; none where the nodes do not say. */
+  /** The oldest readable block above one that the nodes lack; none if the nodes do not say. */
   const oldestAbove = Effect.fnUntraced(function* (lacking: bigint, target: bigint) {
     let low = lacking
     let high = target
-    let found = yield* chain.readTransfers(env, high, high, filter.near)
-    if (found._tag !== "Read") return Option.none()
+    let oldest = yield* chain.readTransfers(env, high, high, filter.near)
+    if (oldest._tag !== "Read") return Option.none()
     while (high - low > 1n) {
       const middle = (low + high) / 2n
       const reading = yield* chain.readTransfers(env, middle, middle, filter.near)
-      if (reading._tag === "Read") [high, found] = [middle, reading]
+      if (reading._tag === "Read") [high, oldest] = [middle, reading]
       else if (reading._tag === "Lacking") low = middle
       else return Option.none()
     }
-    return Option.some({ height: high, reading: found })
+    return Option.some({ height: high, reading: oldest })
   })
 
-  /** Transfers of a reading that reach or leave a receiver of ours, with their owners. */
+  /** A reading's transfers that reach or leave one of our receivers, with their owners. */
   const oursOf = Effect.fnUntraced(function* (reading: Reading) {
     const addresses = Arr.dedupe(reading.transfers.flatMap(({ payer, receiver }) => [receiver, payer]))
     const receivers =
@@ -121,7 +121,7 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
       if (Option.isNone(block) || block.value.blockHash !== own?.blockHash) return Option.none()
       times.set(height, block.value.blockTime)
     }
-    /** Transfers whose address on one side was already a receiver. */
+    /** Transfers that had a receiver on this side when they happened. */
     const withOwner = (side: "payer" | "receiver") =>
       ours.flatMap((transfer) => {
         const owner = receivers.get(transfer[side])
@@ -138,9 +138,9 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
     return Option.some({ transfers, outgoing: withOwner("payer") })
   })
 
-  /** What reached a receiver in another token than USDC pays nothing: its merchant sends it back. */
-  const tellOthers = Effect.fnUntraced(function* ({ others }: Reading) {
-    const large = others.filter(({ amount }) => amount >= dustBelow)
+  /** Alerts merchants about transfers of other tokens: these pay nothing, and must be sent back. */
+  const alertOtherTokens = Effect.fnUntraced(function* ({ others }: Reading) {
+    const large = others.filter(({ amount }) => amount >= minNoticeableAmount)
     if (large.length === 0) return
     const receivers = yield* transferRepo.receiversAmong(env, Arr.dedupe(large.map((one) => one.receiver)))
     for (const { amount, ordinal, payer, receiver, symbol, transactionId } of large) {
@@ -151,7 +151,7 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
         kind: "other_token",
         tenant: Option.some({ merchantId: owner.merchantId, env }),
         subject: `${transactionId} ${receiver} ${amount} ${ordinal}`,
-        message: `${formatUsd(amount)} ${symbol} reached ${receiver} from ${payer}, in transaction ${transactionId}. ${symbol} is another token than USDC and settles no payment. Return it from your wallet, and ask for USDC.`
+        message: `${formatUsd(amount)} ${symbol} reached ${receiver} from ${payer}, in transaction ${transactionId}. ${symbol} is not USDC and settles no payment. Return it from your wallet, and ask for USDC.`
       })
     }
   })
@@ -159,18 +159,18 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
   const obstacle = (words: string) =>
     Effect.map(Clock.currentTimeMillis, (now) => progress.fails(subject, now, words))
 
-  /** Stores a range that follows the cursor; the new cursor, or none where this sweep ends. */
+  /** Stores a range that follows the cursor. Returns the new cursor, or none if this sweep ends. */
   const store = Effect.fnUntraced(function* (last: bigint, reading: Reading, atOnce: boolean) {
-    const found = yield* oursOf(reading)
-    if (Option.isNone(found)) return Option.none<ChainCursor>()
-    yield* tellOthers(reading)
+    const ours = yield* oursOf(reading)
+    if (Option.isNone(ours)) return Option.none<ChainCursor>()
+    yield* alertOtherTokens(reading)
     const to = cursorOf(last, reading)
-    const noted = yield* cursor.advance(to, found.value, atOnce || due.isAwaited(env))
-    if (found.value.transfers.length > 0) arrived = true
-    return noted ? Option.some(to) : Option.none<ChainCursor>()
+    const isAdvanced = yield* cursor.advance(to, ours.value, atOnce || due.isAwaited(env))
+    if (ours.value.transfers.length > 0) arrived = true
+    return isAdvanced ? Option.some(to) : Option.none<ChainCursor>()
   })
 
-  /** The nodes keep no block after the cursor any more: goes on with the oldest that they have, and tells. */
+  /** The nodes no longer have the block after the cursor: continues with their oldest block, and alerts. */
   const skipGap = Effect.fnUntraced(function* (from: ChainCursor, target: bigint) {
     const now = yield* Clock.currentTimeMillis
     lackingSince ??= now
@@ -192,14 +192,14 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
     return next
   })
 
-  /** Reads on from the cursor; the new cursor, or none where this sweep ends. */
+  /** Reads on from the cursor. Returns the new cursor, or none if this sweep ends. */
   const step = Effect.fnUntraced(function* (from: ChainCursor, target: bigint) {
     const first = from.blockNumber + 1n
     const far = !readsSingly || target - first >= nearBlocks
     const now = yield* Clock.currentTimeMillis
     const blocks = far ? width.at(now) : 1n
     const most = !far ? first : readsSingly ? target - nearBlocks : target
-    /** Ranges that are read beside each other: a provider far away answers them in the time of one. */
+    /** Ranges that are read at once: a distant provider answers them in the time of one. */
     const ends = Arr.makeBy(far ? rangesAtOnce : 1, (index) => first + blocks * BigInt(index + 1) - 1n)
       .map((end) => (end < most ? end : most))
       .filter((end, index, all) => index === 0 || end > (all[index - 1] ?? end))
@@ -255,27 +255,27 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
     yield* transferRepo.startCursor(env, cursorOf(oldest.value.height, oldest.value.reading))
   })
 
-  /** Another instance reads, or none has yet. */
+  /** Another instance is reading, or none has started yet. */
   const readByOthers = Effect.fnUntraced(function* (target: bigint) {
     const known = yield* transferRepo.cursor(env)
     if (Option.isNone(known)) yield* firstCursor(target)
     return false
   })
 
-  /** True where more blocks wait. */
+  /** True if more blocks are waiting. */
   const read = Effect.gen(function* () {
     const reached = reach.reading(env)
     const head = yield* Effect.option(chain.headBlock(env))
     if (Option.isNone(head)) return false
     const target = head.value.number - BigInt(confirmations[env])
     if (target < 0n) return false
-    // Whatever has been read of it: what is older than a payment lies below, after an outage as well.
+    // Reported however much of it has been read: even after an outage, anything older than a payment is below it.
     reached(target, head.value.time)
     const held = yield* cursor.take(due.isAwaited(env))
     yield* readFilter
     if (Option.isNone(held)) return yield* readByOthers(target)
     let at = held.value
-    // Another chain, or a restarted one: read from below its head.
+    // Another chain, or a restarted one: reads from below its head.
     if (at.blockNumber > target + nearBlocks) {
       yield* cursor.rewind(target - nearBlocks, cursorAt)
       return false

@@ -2,10 +2,10 @@
 import type { TransferKind } from "../../domain/IncomingTransfer.ts"
 import type { IncomingTransfer, LikelyPayment } from "../TransferRepo/TransferStore.ts"
 
-/** An equal transfer of the same wallet this close to a settlement pays the same order again. */
+/** An equal transfer of the same wallet this close to a settlement is a second payment of the same order. */
 const secondMillis = 24 * 3_600_000
 
-/** `likely` are the payments that it may be meant for, the likeliest first. */
+/** `likely`: the payments that the transfer may be meant for, most likely first. */
 export const transferKindOf = (
   { amount, blockTime }: Pick<IncomingTransfer, "amount" | "blockTime">,
   likely: ReadonlyArray<LikelyPayment>
@@ -15,7 +15,7 @@ export const transferKindOf = (
   )
   const paidAlready = byPayer.some(
     ({ dropped, payment: { amount: price, settledAt } }) =>
-      // What replaces a transfer that has left the chain is nobody's second payment.
+      // A transfer that replaces one that has left the chain is not a second payment.
       !dropped &&
       price === amount &&
       settledAt !== null &&

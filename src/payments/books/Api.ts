@@ -27,12 +27,10 @@ export const ExportKindParam = Schema.Literals(["payments", "refunds", "transfer
 
 export const ExportQuery = {
   ...PeriodQuery,
-  format: Schema.optionalKey(
-    Schema.Literals(["csv", "json"]).annotate({ description: "`csv` when absent." })
-  ),
+  format: Schema.optionalKey(Schema.Literals(["csv", "json"]).annotate({ description: "Default `csv`." })),
   decimal: Schema.optionalKey(
     Schema.Literals(["point", "comma"]).annotate({
-      description: "For CSV: `comma` writes `41,20`, and `;` between cells. `point` when absent."
+      description: "For CSV: `comma` writes `41,20`, and `;` between cells. Default `point`."
     })
   )
 }
@@ -46,7 +44,7 @@ const Sum = Schema.Struct({
 })
 const Balance = Schema.NullOr(
   Schema.String.annotate({
-    description: "USDC, decimal; null where too few nodes know the block.",
+    description: "USDC, decimal; null if too few nodes know the block.",
     examples: ["41.20"]
   })
 )
@@ -68,23 +66,23 @@ export const StatementView = Schema.Struct({
   timeZone: Schema.String.annotate({ examples: ["Europe/Berlin"] }),
   env: Env,
   currency: Schema.Literal("USDC"),
-  payments: Sum.annotate({ description: "Came in and settled payments." }),
-  unexplained: Sum.annotate({ description: "Came in and waits for a person." }),
-  handled: Sum.annotate({ description: "Came in, pays nothing, and was handled by a person." }),
-  refunds: Sum.annotate({ description: "Left as proven refunds." }),
-  other: Sum.annotate({ description: "Left otherwise." }),
-  change: Schema.String.annotate({ description: "What came in less what left.", examples: ["37.00"] }),
+  payments: Sum.annotate({ description: "Received, and settled payments." }),
+  unexplained: Sum.annotate({ description: "Received, unmatched." }),
+  handled: Sum.annotate({ description: "Received, and marked as handled." }),
+  refunds: Sum.annotate({ description: "Sent as proven refunds." }),
+  other: Sum.annotate({ description: "Sent otherwise." }),
+  change: Schema.String.annotate({ description: "Received minus sent.", examples: ["37.00"] }),
   until: Schema.NullOr(Schema.String.annotate({ examples: ["2026-01-31T23:00:00.000Z"] })).annotate({
-    description: "Up to when the chain is in the books."
+    description: "The time up to which the chain is in the books."
   }),
   keptSince: Schema.NullOr(Schema.String.annotate({ examples: ["2026-01-01T08:00:00.000Z"] })).annotate({
-    description: "What moved earlier is not in the books."
+    description: "Earlier transfers are not in the books."
   }),
   denyListAt: Schema.NullOr(Schema.String.annotate({ examples: ["2026-01-15T09:00:00.000Z"] })).annotate({
     description: "The date of the operator's deny list, if any."
   }),
   transfers: Schema.Array(BookTransfer).annotate({
-    description: "What neither a payment nor a refund explains, the oldest first, 200 at most."
+    description: "Transfers that neither a payment nor a refund explains, oldest first, at most 200."
   }),
   hasMore: Schema.Boolean
 }).annotate({ identifier: "Statement" })
@@ -95,7 +93,7 @@ export const BalancesView = Schema.Struct({
   closing: Balance,
   change: Balance,
   difference: Balance.annotate({
-    description: "The chain's change less what the books have of these addresses; 0.00 where they balance."
+    description: "The chain's change minus the books' change of these addresses; 0.00 if they balance."
   })
 }).annotate({ identifier: "StatementBalances" })
 export type BalancesView = typeof BalancesView.Encoded
@@ -112,7 +110,7 @@ export const bookEndpoints = <Params extends Schema.Struct.Fields>({ access, par
       OpenApi.annotations({
         summary: "Export a period",
         description:
-          "Streams CSV or JSON, the oldest first. A complete CSV ends in a line of `end` and the number of rows, a complete JSON in `rows`."
+          "Streams CSV or JSON, oldest first. A complete CSV ends with a line of `end` and the number of rows, a complete JSON with `rows`."
       })
     )
   ),

@@ -1,4 +1,4 @@
-// A merchant's books: exports that stream, and statements that are held against the chain.
+// A merchant's books: exports that stream, and statements that are compared with the chain.
 import { Context, DateTime, Effect, Layer, Option, Stream } from "effect"
 import type { SqlClient } from "effect/sql"
 import { ChainVerifier } from "../../chain/ChainVerifier.ts"
@@ -8,18 +8,18 @@ import type { Tenant } from "../../domain/Merchant.ts"
 import { type Period, periodOf } from "../../domain/Period.ts"
 import { type BookRow, BooksRepo, type ExportKind, type PageEnd } from "./BooksRepo.ts"
 import { type DecimalMark, type ExportFormat, makeExportText } from "./exportText.ts"
-import type { BookSums, KeptAddress, ReadUntil } from "./TransferSumsSql.ts"
+import type { BookAddress, BookSums, ReadUntil } from "./TransferSumsSql.ts"
 
-/** Rows of one statement: bounds what an export holds in memory, however long it is. */
+/** Rows per statement. This bounds an export's memory, whatever its length. */
 const pageRows = 1_000
-/** A balance of a block that is so old is kept: no reorganisation reaches it. */
+/** A balance at a block of this age is stored, because no reorganisation reaches it. */
 const settledMillis = 3_600_000
 
 export interface Statement {
   readonly period: Period
   readonly sums: BookSums
   readonly others: { readonly rows: ReadonlyArray<BookRow>; readonly hasMore: boolean }
-  /** Up to when the chain is in the books; null before the first block was read. */
+  /** The time up to which the chain is in the books; null before the first block was read. */
   readonly until: Date | null
   /** The books contain no transfers before this time. */
   readonly keptSince: Date | null
@@ -72,27 +72,27 @@ const make = Effect.gen(function* () {
         if (balance === undefined) return null
         known.set(address, balance)
         if (at <= until.at && now.getTime() - at.getTime() > settledMillis)
-          yield* repo.keepBalance(tenant, address, at, { block, balance })
+          yield* repo.storeBalance(tenant, address, at, { block, balance })
       }
     }
     return [...known.values()].reduce((sum, balance) => sum + balance, 0n)
   })
 
   /**
-   * The total balance before `at`, or at the time the books began, if later: transfers of a wallet before it became a
+   * The total balance before `at`, or when the books began, if that is later. Transfers of a wallet before it became a
    * receiver are in no books.
    */
   const openingOf = Effect.fnUntraced(function* (
     tenant: Tenant,
-    kept: ReadonlyArray<KeptAddress>,
+    addresses: ReadonlyArray<BookAddress>,
     { end, start }: Period,
     until: ReadUntil
   ) {
     let sum = 0n
-    const from = ({ since }: KeptAddress) =>
+    const from = ({ since }: BookAddress) =>
       Math.min(Math.max(start.getTime(), since.getTime()), end.getTime())
-    for (const [at, addresses] of Map.groupBy(kept, from)) {
-      const receivers = addresses.map(({ address }) => address)
+    for (const [at, group] of Map.groupBy(addresses, from)) {
+      const receivers = group.map(({ address }) => address)
       const balance = yield* balanceBefore(tenant, receivers, new Date(at), until)
       if (balance === null) return null
       sum += balance
@@ -147,13 +147,16 @@ const make = Effect.gen(function* () {
       const { end } = period
       const cursor = yield* repo.readUntil(tenant)
       if (Option.isNone(cursor)) return { opening: null, closing: null, moved: 0n }
-      const kept = yield* repo.kept(tenant)
-      const receivers = kept.map(({ address }) => address)
+      const addresses = yield* repo.addresses(tenant)
+      const receivers = addresses.map(({ address }) => address)
       const [opening, closing] = yield* Effect.all(
-        [openingOf(tenant, kept, period, cursor.value), balanceBefore(tenant, receivers, end, cursor.value)],
+        [
+          openingOf(tenant, addresses, period, cursor.value),
+          balanceBefore(tenant, receivers, end, cursor.value)
+        ],
         { concurrency: 2 }
       )
-      return { opening, closing, moved: yield* repo.moved(tenant, kept, period, cursor.value) }
+      return { opening, closing, moved: yield* repo.moved(tenant, addresses, period, cursor.value) }
     }),
     period: Effect.fn("Books.period")(function* (merchantId, { from, timeZone, to }) {
       return periodOf(from, to, timeZone ?? (yield* repo.timeZone(merchantId)))
@@ -166,7 +169,7 @@ const make = Effect.gen(function* () {
 export class Books extends Context.Service<
   Books,
   {
-    /** In the order of time; bounded memory, whatever its length. */
+    /** In order of time, with bounded memory whatever its length. */
     readonly export: (
       kind: ExportKind,
       tenant: Tenant,
@@ -175,9 +178,9 @@ export class Books extends Context.Service<
       decimal?: DecimalMark
     ) => Stream.Stream<Uint8Array>
     readonly statement: (tenant: Tenant, period: Period) => Effect.Effect<Statement>
-    /** Asks the chain where it was not asked before: takes as long as its nodes. */
+    /** Reads balances that are not stored from the chain, which takes as long as its nodes. */
     readonly balances: (tenant: Tenant, period: Period) => Effect.Effect<ChainBalances>
-    /** In the merchant's own time zone where none is given; none where the days are in the wrong order. */
+    /** In the merchant's own time zone by default. None if the days are in the wrong order. */
     readonly period: (
       merchantId: Tenant["merchantId"],
       days: { readonly from: string; readonly to: string; readonly timeZone?: string }
@@ -191,7 +194,7 @@ export class Books extends Context.Service<
     make
   ).pipe(Layer.provide(BooksRepo.layer))
 
-  /** Without a database nothing is in the books. */
+  /** Without a database, the books are empty. */
   static readonly layerNone: Layer.Layer<Books> = Layer.sync(Books, () => {
     const nothing = { sum: 0n, count: 0 }
     const nothingAtAll: BookSums = {

@@ -1,4 +1,4 @@
-// The SQL of the books: pages of what a period holds, in the order of time, and its sums.
+// The SQL of the books: pages of a period's rows in order of time, and its sums.
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AddressBytes, toBytes } from "../../chain/ChainBytes.ts"
@@ -8,12 +8,12 @@ import { networks } from "../../domain/networks.ts"
 import { type Period, TimeZone } from "../../domain/Period.ts"
 import { LongReads } from "../../platform/database/LongReads.ts"
 import { isReceived } from "../isReceivedSql.ts"
-import { type BookSums, type KeptAddress, makeTransferSums, type ReadUntil } from "./TransferSumsSql.ts"
+import { type BookAddress, type BookSums, makeTransferSums, type ReadUntil } from "./TransferSumsSql.ts"
 import { incomingKind, joinRefundClaim } from "./transferKindsSql.ts"
 
 export type ExportKind = "payments" | "refunds" | "transfers"
 
-/** A row's columns as texts; where the next page begins. */
+/** A row's columns as texts, with the position at which the next page begins. */
 const Row = Schema.Struct({
   at: Schema.Date,
   key: Schema.String,
@@ -33,16 +33,16 @@ const decodeBalances = Schema.decodeUnknownEffect(
   )
 )
 const decodeZones = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ time_zone: Schema.String })))
-/** An earlier release kept some in which no day begins. */
+/** An earlier release stored some time zones that are no longer valid. */
 const isTimeZone = Schema.is(TimeZone)
-const decodeKept = Schema.decodeUnknownEffect(
+const decodeBookAddresses = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ address: AddressBytes, since: Schema.Date }))
 )
 const decodeSince = Schema.decodeUnknownEffect(
   Schema.Tuple([Schema.Struct({ since: Schema.NullOr(Schema.Date) })])
 )
 
-/** Shown of what neither a payment nor a refund explains. */
+/** The number of listed transfers that neither a payment nor a refund explains. */
 const listedOthers = 200
 
 const hex = (column: string) => `'0x' || encode(${column}, 'hex')`
@@ -83,7 +83,7 @@ const make = (sql: SqlClient.SqlClient) => {
   const text = sql.literal
   const ofTenant = (alias: string, { env, merchantId }: Tenant) =>
     sql`${text(alias)}.merchant_id = ${merchantId} AND ${text(alias)}.env = ${env}`
-  /** From `after` on: the column alone bounds the index, the key tells rows of one instant apart. */
+  /** Rows after `after`. The time column bounds the index scan; the key distinguishes rows of the same instant. */
   const within = (column: string, key: string, { end, start }: Period, after: PageEnd | undefined) => sql`
     ${text(column)} >= ${after?.at ?? start}::timestamptz AND ${text(column)} < ${end}::timestamptz
     AND (${text(column)}, ${text(key)}) > (${after?.at ?? new Date(0)}::timestamptz, ${after?.key ?? ""}::text)`
@@ -127,10 +127,10 @@ const make = (sql: SqlClient.SqlClient) => {
       return yield* decodeRows(yield* pages[kind](tenant, period, after, limit))
     }, Effect.orDie),
 
-    kept: Effect.fn("BooksRepo.kept")(function* ({ env, merchantId }: Tenant) {
-      return yield* decodeKept(
+    addresses: Effect.fn("BooksRepo.addresses")(function* ({ env, merchantId }: Tenant) {
+      return yield* decodeBookAddresses(
         yield* sql`
-          -- A block's time is that of its beginning, and it is read seconds later.
+          -- A block has the time of its beginning, and is read seconds later.
           SELECT address, watched_since - interval '2 seconds' AS since FROM merchant_receivers
           WHERE merchant_id = ${merchantId} AND env = ${env}`
       )
@@ -201,7 +201,7 @@ const make = (sql: SqlClient.SqlClient) => {
       )
       return new Map(rows.map((row): [Address, bigint] => [row.address, row.balance]))
     }, Effect.orDie),
-    keepBalance: Effect.fn("BooksRepo.keepBalance")(function* (
+    storeBalance: Effect.fn("BooksRepo.storeBalance")(function* (
       tenant: Tenant,
       address: Address,
       at: Date,
@@ -219,7 +219,7 @@ const make = (sql: SqlClient.SqlClient) => {
 export class BooksRepo extends Context.Service<
   BooksRepo,
   {
-    /** The next rows of a period, in the order of time. */
+    /** The next rows of a period, in order of time. */
     readonly page: (
       kind: ExportKind,
       tenant: Tenant,
@@ -227,38 +227,38 @@ export class BooksRepo extends Context.Service<
       after: PageEnd | undefined,
       limit: number
     ) => Effect.Effect<ReadonlyArray<BookRow>>
-    /** Transfers to the receivers and from them, by what explains them. */
+    /** Transfers to and from the receivers, grouped by what explains them. */
     readonly sums: (tenant: Tenant, period: Period) => Effect.Effect<BookSums>
-    /** The merchant's addresses, present and past. */
-    readonly kept: (tenant: Tenant) => Effect.Effect<ReadonlyArray<KeptAddress>>
+    /** The merchant's addresses, current and former. */
+    readonly addresses: (tenant: Tenant) => Effect.Effect<ReadonlyArray<BookAddress>>
     /**
      * Transfers to these addresses of the merchant less those from them, since each was recorded. Includes transfers
      * in another merchant's books, by a former owner or a payment that names the address.
      */
     readonly moved: (
       tenant: Tenant,
-      addresses: ReadonlyArray<KeptAddress>,
+      addresses: ReadonlyArray<BookAddress>,
       period: Period,
       until: ReadUntil
     ) => Effect.Effect<bigint>
-    /** Transfers that neither a payment nor a refund explains, the oldest first, and whether there are more. */
+    /** Transfers that neither a payment nor a refund explains, oldest first, and whether there are more. */
     readonly others: (
       tenant: Tenant,
       period: Period
     ) => Effect.Effect<{ readonly rows: ReadonlyArray<BookRow>; readonly hasMore: boolean }>
     readonly timeZone: (merchantId: MerchantId) => Effect.Effect<string>
     readonly changeTimeZone: (merchantId: MerchantId, timeZone: string) => Effect.Effect<void>
-    /** Up to which block of the chain, and its time, transfers are in the books. */
+    /** The block up to which transfers are in the books, with its time. */
     readonly readUntil: (tenant: Tenant) => Effect.Effect<Option.Option<ReadUntil>>
-    /** Since when what comes to the merchant's receivers, and leaves them, is written down. */
+    /** The time since which transfers to and from the merchant's receivers are recorded. */
     readonly keptSince: (tenant: Tenant) => Effect.Effect<Date | null>
-    /** Balances of addresses at an instant, as far as they were read. */
+    /** Balances of addresses at an instant, as far as they have been read. */
     readonly balances: (
       tenant: Tenant,
       addresses: ReadonlyArray<Address>,
       at: Date
     ) => Effect.Effect<Map<Address, bigint>>
-    readonly keepBalance: (
+    readonly storeBalance: (
       tenant: Tenant,
       address: Address,
       at: Date,

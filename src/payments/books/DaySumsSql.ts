@@ -1,5 +1,5 @@
-// Sums of a merchant's days. A day that is over is summed once and stored. The triggers of migration 0007 record each
-// later change of what it holds, and the next read sums it again.
+// Sums of a merchant's days. A finished day is summed once and stored. The triggers of migration 0007 record later
+// changes to it, and the next read sums it again.
 import { Array as Arr, Effect, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import type { Tenant } from "../../domain/Merchant.ts"
@@ -7,9 +7,9 @@ import type { Day } from "../../domain/Period.ts"
 import { LongReads } from "../../platform/database/LongReads.ts"
 import { Replica } from "../../platform/database/Replica.ts"
 
-/** Twice the margin of the triggers: no transaction under way has changed such a day unrecorded. */
+/** Twice the margin of the triggers: no running transaction has changed such a day without a record. */
 const margin = "interval '2 hours'"
-/** Days of one statement. While a week is summed, late changes of the merchant's payments wait. */
+/** Days per statement. While a week is summed, late changes to the merchant's payments wait. */
 const daysTogether = 7
 
 /** Rows `d (start_at, end_at)`. The SELECTs hide the number of days from the planner, which would replan each request. */
@@ -79,7 +79,7 @@ export const makeDaySums = <A>({
       days: ReadonlyArray<Day>
     ) {
       const { env, merchantId } = tenant
-      // Changes that are under way are waited for; those that come now wait until the sums are stored.
+      // Waits for changes in progress. Later changes wait until the sums are stored.
       yield* sql`SELECT pg_advisory_xact_lock(hashtextextended(${`day sums ${merchantId} ${env}`}, 0))`
       return yield* decodeCounted(
         yield* sql`
@@ -105,7 +105,7 @@ export const makeDaySums = <A>({
         const missing = days.filter(({ start }) => !known.has(start.getTime()))
         const past = missing.filter(({ start }) => over.has(start.getTime()))
         const present = missing.filter(({ start }) => !over.has(start.getTime()))
-        // Each week is stored by itself, even if a later one takes too long.
+        // Each week is stored separately, even if a later one takes too long.
         for (const some of Arr.chunksOf(past, daysTogether))
           for (const row of yield* reads.run(tenant.merchantId, (sql) =>
             sql.withTransaction(store(sql, tenant, some)).pipe(Effect.catchTag("SqlError", Effect.die))

@@ -8,7 +8,7 @@ import { jsonAnswer } from "../../platform/http/jsonAnswer.ts"
 import { type Caller, type KeyParams, keyCaller, type RequestOf } from "../../platform/http/Mount.ts"
 import type { bookEndpoints } from "./Api.ts"
 import { Books } from "./Books.ts"
-import { askedPeriod, balancesView, exportAnswer, statementView } from "./views.ts"
+import { balancesView, exportAnswer, requestedPeriod, statementView } from "./views.ts"
 
 type Endpoints = ReturnType<typeof bookEndpoints<KeyParams>>
 
@@ -17,7 +17,7 @@ export const bookHandlers = Effect.fnUntraced(function* <R>(caller: Effect.Effec
   return {
     export: Effect.fnUntraced(function* ({ params, query }: RequestOf<Endpoints["export"]>) {
       const { tenant } = yield* caller
-      const period = yield* askedPeriod(books, tenant.merchantId, query)
+      const period = yield* requestedPeriod(books, tenant.merchantId, query)
       const { decimal, format } = query
       if (format === "json" && decimal === "comma")
         return yield* new InvalidRequest({
@@ -32,7 +32,7 @@ export const bookHandlers = Effect.fnUntraced(function* <R>(caller: Effect.Effec
     }),
     statement: Effect.fnUntraced(function* ({ query }: RequestOf<Endpoints["statement"]>) {
       const { tenant } = yield* caller
-      const period = yield* askedPeriod(books, tenant.merchantId, query)
+      const period = yield* requestedPeriod(books, tenant.merchantId, query)
       const [statement, balances] = yield* Effect.all(
         [books.statement(tenant, period), books.balances(tenant, period)],
         { concurrency: 2 }

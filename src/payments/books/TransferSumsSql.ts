@@ -1,4 +1,4 @@
-// Sums of the transfers that came to a merchant's receivers and left them, by day.
+// Sums per day of the transfers to and from a merchant's receivers.
 import { Effect, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { AddressBytes, toBytes } from "../../chain/ChainBytes.ts"
@@ -23,8 +23,8 @@ export interface BookSums {
   readonly other: Sum
 }
 
-/** An address of the merchant, and since when the books have its transfers. */
-export interface KeptAddress {
+/** An address of the merchant, and the time since which the books contain its transfers. */
+export interface BookAddress {
   readonly address: Address
   readonly since: Date
 }
@@ -67,11 +67,11 @@ const counting = (sql: SqlClient.SqlClient, { env, merchantId }: Tenant, days: R
 }
 
 /**
- * Transfers to and from these addresses of the merchant, each since the books have it, up to a block, summed row by
- * row. Blocks of one second have one time: the number alone tells which come later.
+ * Transfers to and from these addresses of the merchant, each since the books contain it, up to a block, summed row by
+ * row. Blocks of one second have the same time, so only the number shows which come later.
  */
 const movedOf = (sql: SqlClient.SqlClient, { env, merchantId }: Tenant, until: bigint) => {
-  const movedAt = (owner: Statement.Fragment, addresses: ReadonlyArray<KeptAddress>, { end, start }: Day) => {
+  const movedAt = (owner: Statement.Fragment, addresses: ReadonlyArray<BookAddress>, { end, start }: Day) => {
     const within = sql`${owner} AND t.env = ${env} AND t.dropped_at IS NULL
       AND t.block_time >= ${start} AND t.block_time < ${end} AND t.block_time >= own.since AND t.block_number <= ${until.toString()}::bigint`
     const own = sql`
@@ -90,10 +90,10 @@ const movedOf = (sql: SqlClient.SqlClient, { env, merchantId }: Tenant, until: b
     ).pipe(Effect.orDie)
   }
   return {
-    own: (addresses: ReadonlyArray<KeptAddress>, within: Day) =>
+    own: (addresses: ReadonlyArray<BookAddress>, within: Day) =>
       movedAt(sql`t.merchant_id = ${merchantId}`, addresses, within),
-    /** Of all other merchants, by the period: transfers of the time when an address was theirs stay in their books. */
-    others: Effect.fnUntraced(function* (addresses: ReadonlyArray<KeptAddress>, within: Day) {
+    /** Other merchants' transfers in the period: those of the time when an address was theirs are in their books. */
+    others: Effect.fnUntraced(function* (addresses: ReadonlyArray<BookAddress>, within: Day) {
       const came = yield* decodeAddresses(
         yield* sql`
           SELECT address FROM merchant_receivers
@@ -113,7 +113,7 @@ export const makeTransferSums = Effect.gen(function* () {
   const reads = yield* LongReads
   const sumsOf = yield* makeDaySums({ kind: "transfers", figures: DayMoves, counting })
 
-  /** Those days of a period that lie between the first and the last transfer: a period may span millennia. */
+  /** The days of a period between its first and its last transfer, because a period may span millennia. */
   const daysWithTransfers = Effect.fnUntraced(function* ({ env, merchantId }: Tenant, period: Period) {
     const ofTenant = sql`merchant_id = ${merchantId} AND env = ${env}`
     const [{ first, last }] = yield* decodeSpan(
@@ -149,10 +149,10 @@ export const makeTransferSums = Effect.gen(function* () {
     } satisfies BookSums
   })
 
-  /** Whole days from their sums; where an address or the last block divides a day, from its rows. */
+  /** Whole days from their sums. A day that an address or the last block divides is summed from its rows. */
   const moved = Effect.fn("TransferSumsSql.moved")(function* (
     tenant: Tenant,
-    addresses: ReadonlyArray<KeptAddress>,
+    addresses: ReadonlyArray<BookAddress>,
     period: Period,
     until: ReadUntil
   ) {

@@ -10,7 +10,7 @@ export type DecimalMark = "point" | "comma"
 
 type Cell = "text" | "amount" | "time" | "address"
 
-/** The columns of each export, in their order; a new one comes last. */
+/** The columns of each export, in order. A new column comes last. */
 export const exportColumns: Readonly<Record<ExportKind, Readonly<Record<string, Cell>>>> = {
   payments: {
     at: "time",
@@ -61,16 +61,16 @@ const localTimes = (timeZone: string) => {
   return (millis: number) => format.format(millis)
 }
 
-/** A spreadsheet takes a text that begins like this for a formula. */
+/** A spreadsheet treats a text with this beginning as a formula. */
 const isFormula = /^[=+\-@\t\r]/
 
-/** A quoted amount would be a text to some spreadsheets: only what the separator asks for is quoted. */
+/** Quotes only where the format requires it, because some spreadsheets read a quoted amount as text. */
 const quoted = (text: string, separator: string) => {
   const safe = isFormula.test(text) ? `'${text}` : text
   return safe.includes(separator) || /["\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
-/** Makes the lines of one export. Its end says how many rows there were: a file without it is not whole. */
+/** Creates the lines of one export. The last line contains the number of rows: a file without it is incomplete. */
 export const makeExportText = (
   kind: ExportKind,
   env: Env,
@@ -104,7 +104,7 @@ export const makeExportText = (
   const names = [...header, "currency", "env"]
   return format === "csv"
     ? {
-        // Excel reads UTF-8 where it finds this mark.
+        // Excel recognises UTF-8 by this mark.
         head: `\uFEFF${csvLine(names)}`,
         line: (row: BookRow) => csvLine([...valuesOf(row).map(([, value]) => value ?? ""), "USDC", env]),
         separator: "",

@@ -1,4 +1,4 @@
-/** The SQL of what explains a transfer `t` in the books. */
+// SQL that classifies a transfer `t` in the books.
 
 export const incomingKind = `CASE WHEN t.payment_id IS NOT NULL THEN 'payment' WHEN t.handled_at IS NOT NULL
   AND t.attached_to IS NULL THEN 'handled' ELSE 'unexplained' END`

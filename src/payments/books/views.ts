@@ -12,7 +12,7 @@ import type { BookRow, ExportKind } from "./BooksRepo.ts"
 import type { DecimalMark, ExportFormat } from "./exportText.ts"
 import type { BookSums } from "./TransferSumsSql.ts"
 
-/** Also below zero. */
+/** Negative amounts as well. */
 const signed = (atomic: bigint) => (atomic < 0n ? `-${formatUsd(-atomic)}` : formatUsd(atomic))
 
 const changeOf = ({ handled, other, payments, refunds, unexplained }: BookSums) =>
@@ -71,8 +71,8 @@ export const balancesView = ({ closing, moved, opening }: ChainBalances): Balanc
   }
 }
 
-/** The period that a query names. */
-export const askedPeriod = Effect.fnUntraced(function* (
+/** The period of a query. */
+export const requestedPeriod = Effect.fnUntraced(function* (
   books: Books["Service"],
   merchantId: Tenant["merchantId"],
   query: { readonly from: string; readonly to: string; readonly timeZone?: string }
@@ -84,7 +84,7 @@ export const askedPeriod = Effect.fnUntraced(function* (
   })
 })
 
-/** A file of an export, as it is read. */
+/** An export's file, streamed. */
 export const exportAnswer = (
   books: Books["Service"],
   kind: ExportKind,

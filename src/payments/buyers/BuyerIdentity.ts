@@ -10,13 +10,13 @@ import { BuyerTokenRefused } from "./BuyerTokenRefused.ts"
 import { judgeDidClaim, readDidToken } from "./DidToken.ts"
 
 export interface BuyerExpectation {
-  /** The token must be made for one of these: the service's origin, the merchant's audience. */
+  /** The token's audience must be one of these: the service's origin, or the merchant's audience. */
   readonly audiences: ReadonlyArray<string>
   /** The chain on which a contract wallet's signature is checked. */
   readonly env: Env
-  /** Asked before the chain is, which only a contract wallet's token makes necessary. Yes when absent. */
+  /** Checked before the chain is queried, which only a contract wallet's token requires. True by default. */
   readonly mayAskChain?: Effect.Effect<boolean>
-  /** A token made for a longer life than this is refused. No limit when absent. */
+  /** A token with a longer lifetime is refused. No limit by default. */
   readonly longestSeconds?: number
 }
 
@@ -36,7 +36,7 @@ export class BuyerIdentity extends Context.Service<
     ) => Effect.Effect<ProvenBuyer, BuyerTokenRefused>
   }
 >()("quittance/payments/BuyerIdentity") {
-  /** DID tokens that a wallet signs itself, or Magic's SDK makes. */
+  /** DID tokens that a wallet signs itself, or that Magic's SDK creates. */
   static readonly layerDid: Layer.Layer<BuyerIdentity, never, ContractSignatures> = Layer.effect(
     BuyerIdentity,
     Effect.gen(function* () {
@@ -48,7 +48,7 @@ export class BuyerIdentity extends Context.Service<
           const now = (yield* Clock.currentTimeMillis) / 1000
           const address = yield* judgeDidClaim(token, expect, now)
           const proven: ProvenBuyer = { address, tokenId: token.id }
-          // The chain is asked only where the plain signature does not decide.
+          // The chain is queried only if the plain signature does not decide.
           const hash = hashMessage(token.claim)
           if ((yield* recoverAddress(hash, token.proof)) === address) return proven
           if (expect.mayAskChain !== undefined && !(yield* expect.mayAskChain)) {

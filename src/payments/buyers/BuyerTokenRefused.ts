@@ -1,4 +1,4 @@
-// Why a buyer's identity token was refused, and what the buyer can do about it.
+// The reasons for refusing a buyer's identity token, and what the buyer can do about each.
 import { Schema } from "effect"
 import { ChainUnavailable, InvalidBuyerToken } from "../../domain/Errors.ts"
 
@@ -16,20 +16,20 @@ export const BuyerTokenReason = Schema.Literals([
 export type BuyerTokenReason = typeof BuyerTokenReason.Type
 
 const advice: { readonly [R in BuyerTokenReason]: string } = {
-  malformed: "The buyer token cannot be read: send the token exactly as it was made.",
-  signature: "The buyer token is not signed by the address that it names: sign in again with that wallet.",
-  expired: "The buyer token has expired: make a new one.",
-  not_yet_valid: "The buyer token is not valid yet: check the clock of the device and make a new one.",
+  malformed: "The buyer token is malformed: send it unchanged.",
+  signature: "The buyer token is not signed by its own address: sign in again with that wallet.",
+  expired: "The buyer token has expired: sign a new one.",
+  not_yet_valid: "The buyer token is not valid yet: check the device's clock and sign a new one.",
   lifetime:
-    "The buyer token lives too long: make one that expires within a day, or as soon as the shop asks.",
+    "The buyer token's lifetime exceeds the merchant's limit, `tokenLifetimeSeconds`: sign one that expires sooner.",
   audience:
-    "The buyer token was made for another service: make one for this service's origin, or for the merchant's own audience where it has one.",
-  payment: "The buyer token was made for another payment: make one whose `tid` is this payment's id.",
-  issuer: "The buyer token comes from an issuer that is not accepted here: sign in through this checkout.",
+    "The buyer token is for another service: sign one for this service's origin, or for the merchant's own audience if it has one.",
+  payment: "The buyer token is for another payment: sign one whose `tid` is this payment's id.",
+  issuer: "The buyer token's issuer is not accepted here: sign in through this checkout.",
   unavailable: "The buyer token cannot be checked at the moment: try again shortly."
 }
 
-/** `reason: "unavailable"` says nothing about the token: no node answered. */
+/** `reason: "unavailable"` says nothing about the token: no node responded. */
 export class BuyerTokenRefused extends Schema.TaggedError<BuyerTokenRefused>()("BuyerTokenRefused", {
   reason: BuyerTokenReason,
   message: Schema.String
@@ -39,7 +39,7 @@ export class BuyerTokenRefused extends Schema.TaggedError<BuyerTokenRefused>()("
   }
 }
 
-/** The answer to the caller: 401 for a token that is refused, 503 while it cannot be checked. */
+/** The response to the caller: 401 if the token is refused, 503 while it cannot be checked. */
 export const refusalOf = ({ message, reason }: BuyerTokenRefused): InvalidBuyerToken | ChainUnavailable =>
   reason === "unavailable"
     ? new ChainUnavailable({ reason: "buyer_token", message, retryAfter: 5 })

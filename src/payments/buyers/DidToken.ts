@@ -1,11 +1,11 @@
-// Reads and judges Magic's DID tokens: base64 of `[proof, claim]`, both strings.
-// Everything but the signature is decided here, purely, and fails closed.
+// Reads Magic's DID tokens (base64 of `[proof, claim]`, both strings) and checks everything but the signature. Pure,
+// and fails closed.
 import { Effect, Schema } from "effect"
 import { parseAddress } from "../../chain/Address.ts"
 import type { Address } from "../../domain/Chain.ts"
 import { BuyerTokenRefused } from "./BuyerTokenRefused.ts"
 
-/** Room for the deployment data of an ERC-6492 signature, and no more. */
+/** Long enough for the deployment data of an ERC-6492 signature. */
 const maxTokenLength = 16_384
 const leewaySeconds = 300
 
@@ -78,10 +78,9 @@ export const readDidToken = Effect.fnUntraced(
 )
 
 /**
- * The address that the token claims, once its times and audience hold at `now`
- * (Unix seconds). The signature is still to be checked.
- *
- * `nbf` counts for the life as `iat` does: it is the one of the two that lies in the past.
+ * The address that the token claims, if its times and audience are valid at `now` (Unix seconds). The signature is
+ * still to be checked.
+ * The lifetime starts at `iat` or `nbf`, whichever is earlier.
  */
 export const judgeDidClaim = (
   token: DidToken,

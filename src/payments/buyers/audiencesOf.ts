@@ -1,9 +1,9 @@
-// Which audiences a merchant's buyers make their tokens for.
+// The audiences for which a merchant's buyers sign their tokens.
 import type { Merchant } from "../../domain/Merchant.ts"
 
 /**
- * The merchant's own audience alone where it has one, so that a token made at another
- * merchant's checkout proves nothing here; otherwise the service's origin.
+ * Only the merchant's own audience if it has one, so that a token made at another merchant's checkout proves nothing
+ * here; otherwise the service's origin.
  */
 export const audiencesOf = (
   { identityAudience }: Pick<Merchant, "identityAudience">,

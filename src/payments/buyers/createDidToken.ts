@@ -1,5 +1,5 @@
-// Makes a buyer's DID token from any account that signs messages. Web-standard
-// APIs alone: the checkout in the browser, the demo and the tests share it.
+// Creates a buyer's DID token from any account that signs messages. It uses only web-standard APIs, because the
+// checkout in the browser, the demo and the tests share it.
 
 import { toJson } from "../../platform/pages/browser/json.ts"
 
@@ -15,7 +15,7 @@ export interface DidTokenOptions {
   readonly lifetimeSeconds: number
   /** Unix time in seconds. */
   readonly now: number
-  /** Unique id of the token; random when absent. */
+  /** Unique id of the token; random by default. */
   readonly id?: string
 }
 

@@ -1,4 +1,5 @@
-// The contract of events (docs/contract.md 6): what was delivered, or would have been, for shops that poll.
+// The contract of events (docs/contract.md 6), for shops that poll: each event, whether or not an endpoint received
+// it.
 import { Schema } from "effect"
 import { HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { DeliveryPending, EventNotFound, RateLimited, WebhookEndpointNotFound } from "../../domain/Errors.ts"
@@ -14,7 +15,7 @@ import { DeliveryView } from "../../webhooks/Api.ts"
 import { PageLimit } from "../Api.ts"
 import { PaymentView } from "../PaymentView.ts"
 
-/** An event, and what it is about. */
+/** An event, with its payment. */
 export const EventView = Schema.Struct({
   event: WebhookBody.annotate({ description: "The delivered event." }),
   payment: Schema.NullOr(PaymentView).annotate({ description: "Null for a `test` event." }),
@@ -84,7 +85,7 @@ export const eventEndpoints = <Params extends Schema.Struct.Fields>({ access, pa
       OpenApi.annotations({
         summary: "Resend an event",
         description:
-          "Delivers the event again to the present webhook endpoint, with the same id and body. The response follows the attempt. At most 10 a minute, including test sends."
+          "Delivers the event again to the current webhook endpoint, with the same id and body. The response follows the attempt. At most 10 a minute, including test sends."
       })
     )
   )
@@ -96,5 +97,8 @@ export class EventsApi extends endpointGroup("events")(list, retrieve, resend)
   .middleware(BodyRules)
   .middleware(ApiKeyAuth)
   .annotateMerge(
-    OpenApi.annotations({ title: "Events", description: "What webhooks tell, to be read at any time." })
+    OpenApi.annotations({
+      title: "Events",
+      description: "The events that webhooks deliver, readable at any time."
+    })
   ) {}

@@ -1,5 +1,5 @@
-// The signed commitment to an amount: a JWS that the merchant's server gets and
-// the browser hands back, so that the browser cannot change the price.
+// The signed commitment to an amount: a JWS that the merchant's server receives and the browser returns, so the
+// browser cannot change the price.
 import { timingSafeEqual } from "node:crypto"
 import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { base64url, type CompactJWSHeaderParameters, compactVerify } from "jose"
@@ -62,7 +62,7 @@ export class IntentTokens extends Context.Service<
   {
     readonly sign: (claims: IntentClaims) => Effect.Effect<string>
     readonly verify: (token: string) => Effect.Effect<VerifiedIntent, InvalidIntentToken>
-    /** A code that stands for a payment's token, short enough to be scanned. Only holders of the token get it. */
+    /** A code for a payment's token, short enough to be scanned. Only holders of the token get it. */
     readonly resumeCodeOf: (id: PaymentId) => string
     /** The payment of a code. */
     readonly readResumeCode: (code: string) => Option.Option<PaymentId>
@@ -94,8 +94,8 @@ export class IntentTokens extends Context.Service<
       const decodeHeader = Schema.decodeUnknownEffect(Header, { onExcessProperty: "error" })
       const utf8 = new TextDecoder("utf-8", { fatal: true })
 
-      // Signing is the whole work of creating an intent. The synchronous HMAC takes a tenth of
-      // the time of WebCrypto's promise; reading tokens, where the dangers are, is jose's.
+      // Signing is nearly all the work of creating an intent, and the synchronous HMAC takes a tenth of the time of
+      // WebCrypto's promise. Reading tokens is where the dangers are, so jose does it.
       const header = base64url.encode(JSON.stringify({ alg: algorithm, typ: type, kid: newest.kid }))
       const secret = Redacted.value(newest.secret)
       const signedAt = ({ amount, ...claims }: IntentClaims, millis: number) => {
@@ -128,7 +128,7 @@ export class IntentTokens extends Context.Service<
             try: () => compactVerify(token, keyFor, { algorithms: [algorithm] }),
             catch: () => new InvalidIntentToken()
           })
-          // Anything beside alg, typ and kid (jku, jwk, crit, b64 …) is refused.
+          // Any other header than alg, typ and kid (jku, jwk, crit, b64 …) is refused.
           yield* decodeHeader(verified.protectedHeader)
           const claims = yield* decodeClaims(utf8.decode(verified.payload))
           if (claims.iss !== config.baseUrl || claims.aud !== config.baseUrl) {

@@ -1,4 +1,4 @@
-// Creating intents: nothing is stored, the token carries what was agreed.
+// Creates intents. Nothing is stored: the token contains the agreed terms.
 import { Brand, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { LiveModeGated, ReceiverTaken } from "../../domain/Errors.ts"
@@ -14,7 +14,7 @@ import { IntentTokens } from "./IntentTokens.ts"
 interface IntentInput {
   readonly amount: AtomicUsdc
   readonly intentUrl: string
-  /** The payment's future id; drawn when absent. */
+  /** The payment's future id; random by default. */
   readonly id?: PaymentId
 }
 
@@ -24,7 +24,7 @@ const moved =
   "Your receiving address belongs to another merchant now. Set another one in the settings, then create the intent."
 
 const closing =
-  "Mainnet is closing: what is under way is still settled, and nothing new begins. Use a test key, or ask the service's operator when it opens again."
+  "Mainnet is closing: payments in progress are still settled, and no new ones begin. Use a test key, or ask the operator when live payments open again."
 
 export class PaymentIntents extends Context.Service<
   PaymentIntents,
@@ -34,7 +34,7 @@ export class PaymentIntents extends Context.Service<
       principal: Principal,
       input: IntentInput
     ) => Effect.Effect<typeof CreatedIntent.Encoded, ReceiverTaken | LiveModeGated>
-    /** Another token of a payment that exists, for the terms that it was opened with. */
+    /** Another token for an existing payment, on the terms with which it was opened. */
     readonly renew: (payment: Payment) => Effect.Effect<string>
   }
 >()("quittance/payments/PaymentIntents") {

@@ -1,4 +1,4 @@
-// The contract of payment links: what a merchant makes once and hands out, and what a buyer opens.
+// The contract of payment links: a merchant creates and shares them, and buyers open them.
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Env } from "../../domain/Chain.ts"
@@ -34,7 +34,7 @@ const Description = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLengt
   examples: ["Chess lesson"]
 })
 
-/** `Date.parse` takes February 30th for March 2nd. */
+/** `Date.parse` reads February 30th as March 2nd. */
 const isInstant = (text: string) => {
   const millis = Date.parse(text)
   return !Number.isNaN(millis) && new Date(millis).toISOString().startsWith(text.slice(0, 19))
@@ -131,7 +131,7 @@ export const linkEndpoints = <Params extends Schema.Struct.Fields>({ access, par
       OpenApi.annotations({
         summary: "Close a payment link",
         description:
-          "The link accepts no new payments, except from visitors of the last five minutes. Open payments continue."
+          "The link accepts no new payments, except from buyers who opened it within the last five minutes. Open payments continue."
       })
     )
   )

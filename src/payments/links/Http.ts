@@ -32,7 +32,7 @@ export const linkHandlers = Effect.fnUntraced(function* <R>(caller: Effect.Effec
   }
 })
 
-const made = HttpApiBuilder.group(
+const managed = HttpApiBuilder.group(
   Api,
   "paymentLinks",
   Effect.fnUntraced(function* (handlers) {
@@ -40,7 +40,7 @@ const made = HttpApiBuilder.group(
   })
 )
 
-/** Openings by a client address: 60 a minute. */
+/** Openings per client address: 60 a minute. */
 const openings: Limit = { rate: 60, perSeconds: 60, burst: 60 }
 
 const opened = HttpApiBuilder.group(
@@ -67,4 +67,4 @@ const opened = HttpApiBuilder.group(
   })
 )
 
-export const layer = Layer.merge(made, opened)
+export const layer = Layer.merge(managed, opened)

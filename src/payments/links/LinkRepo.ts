@@ -1,4 +1,4 @@
-// Payment links at rest.
+// Storage of payment links.
 
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
@@ -6,30 +6,30 @@ import type { Tenant } from "../../domain/Merchant.ts"
 import type { PaymentId } from "../../domain/Payment.ts"
 import { failReplaced } from "../PaymentRepo/paymentStatusSql.ts"
 import { isUntried } from "./LinkRepo/isUntriedSql.ts"
-import { insertLink, type KeptLink, linkColumns, linksIn } from "./LinkRepo/LinkRow.ts"
-import { makeRestsSql, type RestStore } from "./LinkRepo/restsSql.ts"
+import { insertLink, linkColumns, linksIn, type StoredLink } from "./LinkRepo/LinkRow.ts"
+import { makeRemainderSql, type RemainderStore } from "./LinkRepo/remainderSql.ts"
 
 export interface LinkPage {
   readonly limit: number
-  readonly before?: KeptLink | undefined
+  readonly before?: StoredLink | undefined
 }
 
 export class LinkRepo extends Context.Service<
   LinkRepo,
   {
-    readonly insert: (link: KeptLink) => Effect.Effect<void>
-    readonly find: (id: string) => Effect.Effect<Option.Option<KeptLink>>
-    /** The newest first; those before one of them where it is named. */
-    readonly list: (tenant: Tenant, page: LinkPage) => Effect.Effect<ReadonlyArray<KeptLink>>
-    /** Closes an open link of the tenant; false where there is none. */
+    readonly insert: (link: StoredLink) => Effect.Effect<void>
+    readonly find: (id: string) => Effect.Effect<Option.Option<StoredLink>>
+    /** Newest first; with `before`, only older links. */
+    readonly list: (tenant: Tenant, page: LinkPage) => Effect.Effect<ReadonlyArray<StoredLink>>
+    /** Closes an open link of the tenant. False if there is none. */
     readonly close: (tenant: Tenant, id: string, at: Date) => Effect.Effect<boolean>
     /** True if any payment opened from the link's page has settled, or the outstanding amount of one has. */
-    readonly isPaid: (link: KeptLink, page: string) => Effect.Effect<boolean>
+    readonly isPaid: (link: StoredLink, page: string) => Effect.Effect<boolean>
     /** True if nobody has tried to pay the payment, so its money can no longer arrive unprompted. */
     readonly isUntried: (paymentId: PaymentId) => Effect.Effect<boolean>
     /**
-     * Gives the link its one payment in place of `before`, which fails; the payment that it has then. One that anybody
-     * has tried to pay stays: another payment beside it might be paid a second time.
+     * Gives the link its one payment instead of `before`, which fails. Returns the payment that the link then has. A
+     * payment that anybody has tried to pay stays, because a second payment beside it might be paid as well.
      */
     readonly bindPayment: (
       id: string,
@@ -37,13 +37,13 @@ export class LinkRepo extends Context.Service<
       next: PaymentId,
       at: Date
     ) => Effect.Effect<PaymentId>
-  } & RestStore
+  } & RemainderStore
 >()("quittance/payments/LinkRepo") {
   static readonly layer: Layer.Layer<LinkRepo, never, SqlClient.SqlClient> = Layer.effect(
     LinkRepo,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { ended, paidInParts, store } = makeRestsSql(sql)
+      const { ended, paidInParts, store } = makeRemainderSql(sql)
       const columns = linkColumns(sql, ended)
 
       return LinkRepo.of({
@@ -84,8 +84,8 @@ export class LinkRepo extends Context.Service<
         }, Effect.orDie),
         bindPayment: Effect.fn("LinkRepo.bindPayment")(
           function* (id, before, next, at) {
-            // Whoever begins to pay it locks it as well, and who reports refers to it: what is asked after this lock sees
-            // every try that came before.
+            // Beginning to pay takes this lock as well, and a report refers to the row: the next statement sees every
+            // try made before.
             yield* sql`SELECT 1 FROM payments WHERE id = ${before}::uuid FOR UPDATE`
             const moved = yield* sql`
               UPDATE payment_links SET payment_id = ${next}
@@ -103,11 +103,11 @@ export class LinkRepo extends Context.Service<
     })
   )
 
-  /** Knows no link, and keeps none. */
+  /** Stores no links. */
   static readonly layerNone: Layer.Layer<LinkRepo> = Layer.succeed(LinkRepo, {
-    restsOf: () => Effect.succeed(new Map()),
+    remaindersOf: () => Effect.succeed(new Map()),
     insert: () => Effect.void,
-    insertRest: () => Effect.succeed({ _tag: "Unknown" }),
+    insertRemainderLink: () => Effect.succeed({ _tag: "Unknown" }),
     find: () => Effect.succeedNone,
     list: () => Effect.succeed([]),
     close: () => Effect.succeed(false),

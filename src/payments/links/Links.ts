@@ -1,4 +1,4 @@
-// Payment links: made once by a merchant; each opening mints an intent for the checkout.
+// Payment links: a merchant creates them once, and each opening signs an intent for the checkout.
 
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -20,8 +20,8 @@ import { Networks } from "../../platform/Networks.ts"
 import { PaymentIntents } from "../intents/PaymentIntents.ts"
 import { PaymentRepo } from "../PaymentRepo.ts"
 import type { LinkList, LinkView, NewLink, OpenedLink } from "./Api.ts"
-import type { KeptLink } from "./LinkRepo/LinkRow.ts"
-import type { Short } from "./LinkRepo/restsSql.ts"
+import type { StoredLink } from "./LinkRepo/LinkRow.ts"
+import type { Short } from "./LinkRepo/remainderSql.ts"
 import { LinkRepo } from "./LinkRepo.ts"
 
 interface Owner {
@@ -29,9 +29,9 @@ interface Owner {
   readonly env: Tenant["env"]
 }
 
-type PaidTo = Tenant & Partial<Pick<KeptLink, "publishableKey">>
+type PaidTo = Tenant & Partial<Pick<StoredLink, "publishableKey">>
 
-/** A command would take one that begins with a hyphen for an option. */
+/** An id must not begin with a hyphen: a command would read it as an option. */
 const linkIdOf = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64url").replace(/^-/, "_")
 
 interface ListedPage {
@@ -51,9 +51,9 @@ export class Links extends Context.Service<
       input: typeof NewLink.Type
     ) => Effect.Effect<LinkView, InvalidRequest | LiveModeGated>
     /** The outstanding amounts of payments after counting a transfer; absent if nothing is outstanding. */
-    readonly restsOf: LinkRepo["Service"]["restsOf"]
-    /** The one open link that asks for the rest of an incoming transfer: a new one, or the one that there is. */
-    readonly createRest: (
+    readonly remaindersOf: LinkRepo["Service"]["remaindersOf"]
+    /** The only open link for the outstanding amount of an incoming transfer: a new one, or the existing one. */
+    readonly createRemainderLink: (
       owner: Owner,
       input: typeof NewLink.Type,
       short: Short
@@ -61,13 +61,13 @@ export class Links extends Context.Service<
       LinkView,
       InvalidRequest | LiveModeGated | PaymentLinkNotFound | IncomingTransferExplained
     >
-    /** The newest first, or those before `startingAfter`. */
+    /** Newest first, or those before `startingAfter`. */
     readonly list: (owner: Owner, page?: ListedPage) => Effect.Effect<LinkList, InvalidRequest>
     readonly close: (owner: Owner, id: string) => Effect.Effect<void, PaymentLinkNotFound>
     readonly read: (id: string) => Effect.Effect<LinkView, PaymentLinkNotFound>
     readonly open: (
       id: string,
-      asked: { readonly amount?: AtomicUsdc; readonly paymentId?: PaymentId }
+      terms: { readonly amount?: AtomicUsdc; readonly paymentId?: PaymentId }
     ) => Effect.Effect<
       typeof OpenedLink.Encoded,
       PaymentLinkNotFound | PaymentLinkClosed | InvalidRequest | ReceiverTaken
@@ -81,7 +81,7 @@ export class Links extends Context.Service<
   > = Layer.effect(
     Links,
     Effect.gen(function* () {
-      const { executes } = yield* Networks
+      const { begins } = yield* Networks
       const repo = yield* LinkRepo
       const keys = yield* KeyAuth
       const intents = yield* PaymentIntents
@@ -96,8 +96,8 @@ export class Links extends Context.Service<
        */
       const payeeOf = Effect.fnUntraced(function* ({ env, merchantId, publishableKey }: PaidTo) {
         const by = (key: string) =>
-          Effect.map(Effect.option(keys.authenticate(key)), (found) =>
-            Option.map(found, (principal) => ({ principal, publishableKey: key }))
+          Effect.map(Effect.option(keys.authenticate(key)), (authenticated) =>
+            Option.map(authenticated, (principal) => ({ principal, publishableKey: key }))
           )
         const own = publishableKey === undefined ? Option.none() : yield* by(publishableKey)
         if (Option.isSome(own)) return own
@@ -111,24 +111,24 @@ export class Links extends Context.Service<
         return Option.none()
       })
 
-      const paymentOf = (link: KeptLink) =>
+      const paymentOf = (link: StoredLink) =>
         link.paymentId === null ? Effect.succeed(Option.none()) : payments.find(link, link.paymentId)
 
-      const stateOf = Effect.fnUntraced(function* (link: KeptLink): Effect.fn.Return<LinkView["state"]> {
+      const stateOf = Effect.fnUntraced(function* (link: StoredLink): Effect.fn.Return<LinkView["state"]> {
         const payment = yield* paymentOf(link)
         if (Option.isSome(payment) && payment.value.status === "settled") return "paid"
-        // One that another has replaced may be paid late, or by a person's word.
+        // A payment that another has replaced may be paid late, or settled by a person.
         if (link.once && link.paymentId !== null && (yield* repo.isPaid(link, pageOf(link.id)))) return "paid"
         if (link.closedAt !== null) return "closed"
         if (link.once && Option.isSome(payment) && payment.value.status === "failed") {
-          // The money of one that somebody tried to pay may still come.
+          // If somebody tried to pay it, the money may still arrive.
           if (!(yield* repo.isUntried(payment.value.id))) return "expired"
         }
         const now = yield* DateTime.nowAsDate
         return link.expiresAt !== null && link.expiresAt.getTime() <= now.getTime() ? "expired" : "open"
       })
 
-      const viewOf = Effect.fnUntraced(function* (link: KeptLink, merchant: string, isPayable = true) {
+      const viewOf = Effect.fnUntraced(function* (link: StoredLink, merchant: string, isPayable = true) {
         const { amount, least, most } = link
         const state = yield* stateOf(link)
         const view: LinkView = {
@@ -150,7 +150,7 @@ export class Links extends Context.Service<
         return view
       })
 
-      const found = Effect.fnUntraced(function* (id: string) {
+      const findLink = Effect.fnUntraced(function* (id: string) {
         const link = yield* repo.find(id)
         return Option.isSome(link) ? link.value : yield* new PaymentLinkNotFound()
       })
@@ -164,23 +164,23 @@ export class Links extends Context.Service<
         const payee = yield* payeeOf(last ?? tenant)
         if (Option.isSome(payee)) return payee.value.publishableKey
         const creating = keys.createKey(merchant.id, { kind: "publishable", env, permission: "read" })
-        const made = yield* Option.match(audit, {
+        const created = yield* Option.match(audit, {
           onNone: () => creating,
           onSome: ({ recording }) =>
             recording(merchant.id, service, creating, () =>
               Option.some({
                 action: "key.created",
                 env,
-                summary: "made a publishable key (read) for payment links",
+                summary: "created a publishable key (read) for payment links",
                 quiet: true
               })
             )
         })
-        return made.key
+        return created.key
       })
 
       const newLink = Effect.fnUntraced(function* (owner: Owner, input: typeof NewLink.Type) {
-        if (!executes(owner.env)) return yield* new LiveModeGated()
+        if (!begins(owner.env)) return yield* new LiveModeGated()
         const { amount, maxAmount, minAmount } = input
         const bounds = [minAmount, maxAmount].filter((bound) => bound !== undefined)
         if (bounds.length !== (amount === undefined ? 2 : 0))
@@ -191,7 +191,7 @@ export class Links extends Context.Service<
         const expiresAt = input.expiresAt === undefined ? null : new Date(input.expiresAt)
         if (expiresAt !== null && expiresAt.getTime() <= at.getTime())
           return yield* refused("body.expiresAt", "Must be in the future.")
-        const link: KeptLink = {
+        const link: StoredLink = {
           id: linkIdOf(yield* random.randomBytes(18)),
           merchantId: owner.merchant.id,
           env: owner.env,
@@ -215,15 +215,15 @@ export class Links extends Context.Service<
         return yield* viewOf(link, owner.merchant.name)
       })
 
-      const createRest = Effect.fn("Links.createRest")(function* (
+      const createRemainderLink = Effect.fn("Links.createRemainderLink")(function* (
         owner: Owner,
         input: typeof NewLink.Type,
         short: Short
       ) {
-        const asked = yield* repo.insertRest(yield* newLink(owner, input), short)
-        switch (asked._tag) {
-          case "Asked":
-            return yield* viewOf(asked.link, owner.merchant.name)
+        const request = yield* repo.insertRemainderLink(yield* newLink(owner, input), short)
+        switch (request._tag) {
+          case "Requested":
+            return yield* viewOf(request.link, owner.merchant.name)
           case "Unknown":
             return yield* new PaymentLinkNotFound()
           case "NotOwed":
@@ -231,7 +231,7 @@ export class Links extends Context.Service<
         }
       })
 
-      const amountOf = ({ amount, least, most }: KeptLink, chosen: AtomicUsdc | undefined) => {
+      const amountOf = ({ amount, least, most }: StoredLink, chosen: AtomicUsdc | undefined) => {
         if (amount !== null)
           return chosen === undefined || chosen === amount
             ? Effect.succeed(amount)
@@ -244,8 +244,8 @@ export class Links extends Context.Service<
 
       return Links.of({
         create,
-        restsOf: repo.restsOf,
-        createRest,
+        remaindersOf: repo.remaindersOf,
+        createRemainderLink,
         list: Effect.fn("Links.list")(function* ({ merchant, env }, page = {}) {
           const { limit = defaultLimit, startingAfter } = page
           const tenant = { merchantId: merchant.id, env }
@@ -263,14 +263,14 @@ export class Links extends Context.Service<
               "query.startingAfter",
               "No payment link with this id exists; pass the last id of the page before."
             )
-          const found = yield* repo.list(tenant, { limit: limit + 1, before })
-          const links = found.slice(0, limit)
+          const rows = yield* repo.list(tenant, { limit: limit + 1, before })
+          const links = rows.slice(0, limit)
           const [last] = links
-          // One answer for all: any of the merchant's keys serves any link.
+          // Checked once: any of the merchant's keys serves any of its links.
           const isPayable = last !== undefined && Option.isSome(yield* payeeOf(last))
           return {
             links: yield* Effect.forEach(links, (link) => viewOf(link, merchant.name, isPayable)),
-            hasMore: found.length > limit
+            hasMore: rows.length > limit
           }
         }),
         close: Effect.fn("Links.close")(function* ({ merchant, env }, id) {
@@ -279,21 +279,21 @@ export class Links extends Context.Service<
             return yield* new PaymentLinkNotFound()
         }),
         read: Effect.fn("Links.read")(function* (id) {
-          const link = yield* found(id)
+          const link = yield* findLink(id)
           const payee = yield* payeeOf(link)
           if (Option.isNone(payee)) return yield* new PaymentLinkNotFound()
           return yield* viewOf(link, payee.value.principal.merchant.name)
         }),
         open: Effect.fn("Links.open")(function* (id, { amount: chosen, paymentId }) {
-          const link = yield* found(id)
+          const link = yield* findLink(id)
           const payee = yield* payeeOf(link)
           if (Option.isNone(payee)) return yield* new PaymentLinkClosed({ reason: "closed" })
           const { principal, publishableKey } = payee.value
           if (paymentId !== undefined) {
-            const known = yield* payments.find(link, paymentId)
-            if (Option.isNone(known) || known.value.intentUrl !== pageOf(id))
+            const payment = yield* payments.find(link, paymentId)
+            if (Option.isNone(payment) || payment.value.intentUrl !== pageOf(id))
               return yield* refused("body.paymentId", "Must be a payment that was opened from this link.")
-            return { intentToken: yield* intents.renew(known.value), publishableKey }
+            return { intentToken: yield* intents.renew(payment.value), publishableKey }
           }
           const state = yield* stateOf(link)
           if (state !== "open") return yield* new PaymentLinkClosed({ reason: state })
@@ -305,7 +305,7 @@ export class Links extends Context.Service<
                 ...(paymentId === undefined ? {} : { id: paymentId })
               })
               .pipe(
-                // Buyers have a page for it, which says that nothing can be paid here.
+                // The link's page tells buyers that nothing can be paid here.
                 Effect.catchTag(
                   "LiveModeGated",
                   ({ message }) => new PaymentLinkClosed({ reason: "closed", message })
@@ -323,13 +323,13 @@ export class Links extends Context.Service<
           if (Option.isSome(payment) && payment.value.status !== "failed" && !isOther)
             return { intentToken: yield* intents.renew(payment.value), publishableKey }
           if (link.paymentId !== null && Option.isNone(payment)) return yield* mint(link.paymentId)
-          // Minted first: where that is refused, the payment that there is stays.
+          // Signed first: if that is refused, the existing payment stays.
           const next = PaymentId.make(yield* random.uuidV7())
           const minted = yield* mint(next)
-          const settledOn = yield* repo.bindPayment(id, link.paymentId, next, yield* DateTime.nowAsDate)
-          if (settledOn === next) return minted
-          if (settledOn !== link.paymentId) return yield* mint(settledOn)
-          // Somebody has begun to pay the one that there is: no other amount is asked beside it.
+          const boundTo = yield* repo.bindPayment(id, link.paymentId, next, yield* DateTime.nowAsDate)
+          if (boundTo === next) return minted
+          if (boundTo !== link.paymentId) return yield* mint(boundTo)
+          // Somebody has begun to pay the existing payment, so no other amount is requested beside it.
           const current = yield* paymentOf(link)
           return Option.isSome(current) && current.value.status === "pending"
             ? { intentToken: yield* intents.renew(current.value), publishableKey }

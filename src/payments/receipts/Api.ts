@@ -101,7 +101,7 @@ export class PublicReceiptsApi extends endpointGroup("publicReceipts")(
     HttpApiEndpoint.post("mail", "/receipts/:id/mail", {
       params: { id: ReceiptId },
       payload: Schema.Struct({
-        email: Email.annotate({ description: "The buyer's e-mail address, stored only for this mail." }),
+        email: Email.annotate({ description: "The buyer's email address, stored only for this email." }),
         language: Locale
       }),
       success: HttpApiSchema.NoContent,
@@ -110,7 +110,7 @@ export class PublicReceiptsApi extends endpointGroup("publicReceipts")(
       OpenApi.annotations({
         summary: "Mail a receipt",
         description:
-          "Mails the receipt to the buyer, once to each address and to at most three addresses. If the service sends no mail, nothing happens."
+          "Emails the receipt to the buyer, once per address and to at most three addresses. If the service sends no email, nothing happens."
       })
     )
   )

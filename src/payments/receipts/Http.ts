@@ -19,7 +19,7 @@ import { RefundRepo } from "../refunds/RefundRepo.ts"
 import { ReceiptMails } from "./ReceiptMails.ts"
 import { Receipts, type SignedReceipt } from "./Receipts.ts"
 
-/** Mails that one address asks for. */
+/** Receipt emails that one client address may request. */
 const mailLimit: Limit = { rate: 10, perSeconds: 3_600, burst: 10 }
 
 /** Refunds that the chain shows. */

@@ -1,4 +1,4 @@
-// Receipts by mail, to buyers who leave an address for it: once to each address, a few for a receipt.
+// Receipts by email, to buyers who enter an address: once per address, and a few per receipt.
 
 import { createHash } from "node:crypto"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
@@ -13,15 +13,15 @@ import { catalogues } from "./catalogues.ts"
 import { ReceiptMailRepo } from "./ReceiptMails/ReceiptMailRepo.ts"
 import type { SignedReceipt } from "./Receipts.ts"
 
-/** Addresses that one receipt is sent to: whoever has its link may ask. */
-const mostAddresses = 3
+/** The number of addresses that one receipt is sent to, because anyone with its link may request it. */
+const maxAddresses = 3
 
 export class ReceiptMails extends Context.Service<
   ReceiptMails,
   {
-    /** False where the service sends no mail. */
+    /** False if the service sends no email. */
     readonly isOn: boolean
-    /** Nothing comes twice, and beyond the third address nothing comes; the answer is the same. */
+    /** Sends nothing twice to one address, and nothing beyond the third address. The response is always the same. */
     readonly send: (receipt: SignedReceipt, email: string, locale: Locale) => Effect.Effect<void>
   }
 >()("quittance/payments/ReceiptMails") {
@@ -49,7 +49,7 @@ export class ReceiptMails extends Context.Service<
           yield* repo.ask(
             receipt.jti,
             createHash("sha256").update(email).digest(),
-            mostAddresses,
+            maxAddresses,
             yield* DateTime.nowAsDate,
             mails.queue({
               recipient: email,

@@ -1,5 +1,5 @@
-// Receipts: what a settled payment was, signed once (ES256) and kept as it was signed, so that it reads and
-// verifies the same whatever becomes of keys and names.
+// Receipts of settled payments, signed once (ES256) and stored as signed: they read and verify the same even after
+// keys and names change.
 import { Context, DateTime, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
@@ -11,7 +11,7 @@ import type { Payment, PaymentSummary } from "../../domain/Payment.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { SecretBox } from "../../platform/SecretBox.ts"
 import { Receipt } from "./Api.ts"
-import { type KeptReceipt, type ReceiptKey, ReceiptRepo } from "./Receipts/ReceiptRepo.ts"
+import { type ReceiptKey, ReceiptRepo, type StoredReceipt } from "./Receipts/ReceiptRepo.ts"
 
 export interface SignedReceipt {
   readonly receipt: typeof Receipt.Encoded
@@ -37,7 +37,7 @@ const make = Effect.gen(function* () {
   const random = yield* SecureRandom.SecureRandom
   const { baseUrl } = yield* AppConfig
 
-  /** The newest key that ENCRYPTION_KEYS still opens; a new one where none does. */
+  /** The newest key that ENCRYPTION_KEYS still opens; a new one if there is none. */
   const signingKey = Effect.gen(function* () {
     for (const key of yield* repo.keys) {
       const opened = yield* Effect.option(
@@ -72,11 +72,11 @@ const make = Effect.gen(function* () {
     ),
     Duration.infinity
   )
-  // A failure is not kept: the next request tries again.
+  // A failure is not cached: the next request tries again.
   const signer = Effect.onError(cachedSigner, () => forget)
   const did = `did:web:${encodeURIComponent(new URL(baseUrl).host)}`
 
-  const shown = Effect.fnUntraced(function* ({ id, jws }: KeptReceipt) {
+  const shown = Effect.fnUntraced(function* ({ id, jws }: StoredReceipt) {
     const receipt = yield* Effect.orDie(decodeReceipt(decodeJwt(jws)))
     return { receipt, url: `${baseUrl}/receipt/${id}`, jws }
   })
@@ -112,7 +112,7 @@ const make = Effect.gen(function* () {
           .setProtectedHeader({ alg: algorithm, kid, typ: "receipt+jws" })
           .sign(key)
       )
-      return yield* shown(yield* repo.keep(payment.id, { id, jws }, yield* DateTime.nowAsDate))
+      return yield* shown(yield* repo.store(payment.id, { id, jws }, yield* DateTime.nowAsDate))
     }),
     read: Effect.fn("Receipts.read")(function* (id) {
       const found = yield* repo.find(id)
@@ -148,15 +148,14 @@ const make = Effect.gen(function* () {
 export class Receipts extends Context.Service<
   Receipts,
   {
-    /** The receipt of a settled payment: one, however often it is asked for. */
+    /** The receipt of a settled payment. Each payment has exactly one. */
     readonly issue: (
       payment: ReceiptedPayment,
       merchant: string
     ) => Effect.Effect<SignedReceipt, PaymentNotSettled>
     readonly read: (id: string) => Effect.Effect<Option.Option<SignedReceipt>>
     /**
-     * A JWS of a flat x402 offer or receipt, in canonical form (RFC 8785), by a key that
-     * `didDocument` names.
+     * Signs a flat x402 offer or receipt in canonical form (RFC 8785) as a JWS, with a key that `didDocument` lists.
      */
     readonly signX402: (payload: Readonly<Record<string, string | number>>) => Effect.Effect<string>
     /** The public keys as a DID document (did:web). */
@@ -171,7 +170,7 @@ export class Receipts extends Context.Service<
     AppConfig | SqlClient.SqlClient | SecretBox | SecureRandom.SecureRandom
   > = Layer.effect(Receipts, make).pipe(Layer.provide(ReceiptRepo.layer))
 
-  /** Signs receipts and keeps none: none is found again, and no key is published. */
+  /** Signs receipts and stores none: none can be found again, and no key is published. */
   static readonly layerNone: Layer.Layer<Receipts, never, AppConfig | SecretBox | SecureRandom.SecureRandom> =
     Layer.effect(Receipts, make).pipe(Layer.provide(ReceiptRepo.layerNone))
 }

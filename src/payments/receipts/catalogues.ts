@@ -1,4 +1,4 @@
-// The words of the pages of receipts, by language.
+// The texts of receipt pages, by language.
 import ar from "./messages/ar.json"
 import de from "./messages/de.json"
 import en from "./messages/en.json"

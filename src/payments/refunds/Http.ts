@@ -23,8 +23,8 @@ export const refundHandlers = Effect.fnUntraced(function* <R>(caller: Effect.Eff
   return {
     create: Effect.fnUntraced(function* ({ payload }: RequestOf<Endpoints["create"]>) {
       const { name, tenant } = yield* caller
-      const made = yield* refunds.create(tenant, yield* requestedRefund(payload, name))
-      return answer(made.refund, made.created ? 201 : 200)
+      const creation = yield* refunds.create(tenant, yield* requestedRefund(payload, name))
+      return answer(creation.refund, creation.created ? 201 : 200)
     }),
     list: Effect.fnUntraced(function* ({ query }: RequestOf<Endpoints["list"]>) {
       const { limit = defaultPageLimit, paymentId, startingAfter } = query

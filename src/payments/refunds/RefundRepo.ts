@@ -114,7 +114,7 @@ const make = (sql: SqlClient.SqlClient): RefundStore => {
 
     endRefund: Effect.fn("RefundRepo.endRefund")(
       function* (id, end, at) {
-        // The refunds of a transfer are made and ended one after the other.
+        // Refunds of one transfer are created and ended one at a time.
         yield* sql`
         SELECT 1 FROM incoming_transfers WHERE id = (SELECT transfer_id FROM refunds WHERE id = ${id})
         FOR NO KEY UPDATE`
@@ -130,7 +130,7 @@ const make = (sql: SqlClient.SqlClient): RefundStore => {
           WHERE id = ${id} AND (status = 'pending' OR (status = 'proven' AND dropped_at IS NOT NULL)) ${named}
           RETURNING ${columns}, took_transfer
         ), heir AS (
-          -- Another refund of the transfer keeps it handled, and gives it back in its turn.
+          -- Another refund of the transfer keeps it handled, and releases it when that one ends.
           UPDATE refunds SET took_transfer = true WHERE id = (
             SELECT o.id FROM refunds o JOIN ended e ON o.transfer_id = e.transfer_id AND o.id <> e.id
             WHERE e.took_transfer AND o.status IN ('pending', 'proven') ORDER BY o.id LIMIT 1)
@@ -151,10 +151,10 @@ const make = (sql: SqlClient.SqlClient): RefundStore => {
       Effect.orDie
     ),
 
-    takeDueRefunds: Effect.fn("RefundRepo.takeDueRefunds")(function* (at, leaseUntil, limit) {
+    takeDueRefunds: Effect.fn("RefundRepo.takeDueRefunds")(function* (env, at, leaseUntil, limit) {
       const taken = yield* decodeRefundRows(sql`
         WITH due AS (
-          SELECT id FROM refunds WHERE next_look_at <= ${at} ORDER BY next_look_at LIMIT ${limit}
+          SELECT id FROM refunds WHERE env = ${env} AND next_look_at <= ${at} ORDER BY next_look_at LIMIT ${limit}
           FOR UPDATE SKIP LOCKED
         )
         UPDATE refunds r SET next_look_at = ${leaseUntil} FROM due WHERE r.id = due.id
@@ -176,7 +176,7 @@ const make = (sql: SqlClient.SqlClient): RefundStore => {
               SELECT 1 FROM claimed_transfers c WHERE c.chain_id = t.chain_id
                 AND c.transaction_id = t.transaction_id AND c.payer = t.payer AND c.receiver = t.receiver
                 AND c.amount = t.amount AND c.ordinal = t.ordinal)
-            -- Named for another refund of the merchant there.
+            -- Excludes a transaction that was reported for another pending refund of the merchant.
             AND NOT EXISTS (
               SELECT 1 FROM refunds o WHERE o.transaction_id = t.transaction_id AND o.id <> ${refund.id}
                 AND o.status = 'pending' AND o.merchant_id = t.merchant_id AND o.env = t.env)
@@ -223,7 +223,7 @@ export class RefundRepo extends Context.Service<RefundRepo, RefundStore>()("quit
     RefundRepo,
     Effect.map(SqlClient.SqlClient, make)
   )
-  /** Knows no refund, and nothing that could be refunded. */
+  /** Stores no refunds, and knows nothing to refund. */
   static readonly layerNone: Layer.Layer<RefundRepo> = Layer.succeed(RefundRepo, {
     createRefund: () => Effect.succeed({ _tag: "Unknown" }),
     findRefund: () => Effect.succeedNone,

@@ -1,5 +1,5 @@
-// Goes on where people stop: finds the transfers of refunds that were announced, asks again about named
-// transactions, and watches proven ones until their blocks are final.
+// Continues where people stop: finds the transfers of announced refunds, checks reported transactions again, and
+// watches proven refunds until their blocks are final.
 
 import { DateTime, Effect, Layer, Option } from "effect"
 import { ChainVerifier } from "../../chain/ChainVerifier.ts"
@@ -8,8 +8,7 @@ import type { RefundFailure, RefundStatus } from "../../domain/Refund.ts"
 import { MismatchReason } from "../../domain/VerdictReason.ts"
 import { Alerts } from "../../platform/alerts/Alerts.ts"
 import { DueWork } from "../../platform/workers/DueWork.ts"
-import { leased } from "../../platform/workers/leased.ts"
-import { supervised } from "../../platform/workers/supervised.ts"
+import { sweepNetworks } from "../../platform/workers/sweepNetworks.ts"
 import type { WatchNote } from "../PaymentRepo/PaymentStore.ts"
 import type { DueRefund, Refund } from "./RefundRepo/RefundStore.ts"
 import { RefundRepo } from "./RefundRepo.ts"
@@ -24,12 +23,12 @@ const day = 24 * hour
 const shownMillis = minute
 /** A transaction that was not replaced is given up after this time. */
 const unknownMillis = day
-/** So is a refund that nobody sends. */
+/** A refund that nobody sends is given up after this time. */
 const unsentMillis = 30 * day
-/** A dropped transfer that has not come back by then needs a person. */
+/** A dropped transfer that has not returned by then needs a person. */
 const forgetDroppedMillis = 7 * day
 
-/** The older, the seldomer. */
+/** Older refunds are checked less often. */
 const pauseAt = (age: number) =>
   age < 10 * minute ? 2_500 : age < hour ? 15_000 : age < day ? 2 * minute : 10 * minute
 
@@ -61,7 +60,7 @@ const make = Effect.gen(function* () {
   })
 
   const fail = Effect.fnUntraced(function* (refund: Refund, reason: RefundFailure, now: Date) {
-    // Before it ends, as nothing looks at it afterwards.
+    // Raised before the refund ends, because nothing checks it afterwards.
     if (reason !== "expired")
       yield* raise(
         refund,
@@ -82,7 +81,7 @@ const make = Effect.gen(function* () {
       new Date(now.getTime() + pauseAt(now.getTime() - (refund.namedAt ?? refund.createdAt).getTime()))
     )
 
-  /** Money that left a receiver for the recipient, of the exact amount, is the refund that was announced. */
+  /** A transfer of the exact amount from a receiver to the recipient is the announced refund. */
   const findSent = Effect.fnUntraced(function* (refund: Refund) {
     let isUndecided = false
     for (const transactionId of yield* refundRepo.sentFor(refund)) {
@@ -102,7 +101,7 @@ const make = Effect.gen(function* () {
         return
       case "Pending": {
         const age = now.getTime() - (refund.namedAt ?? refund.createdAt).getTime()
-        // A wallet that has sped it up has sent it under another hash.
+        // A wallet that sped the transaction up has sent it under another hash.
         const sent = checked.isUnknown && age > shownMillis ? yield* findSent(refund) : "undecided"
         if (sent === "found") return yield* resolve(refund)
         if (sent === "none" && age > unknownMillis) return yield* fail(refund, "not_found", now)
@@ -157,8 +156,8 @@ const make = Effect.gen(function* () {
         return { moved: status, droppedAt: null, watchAt: later }
       case "Dropped": {
         const droppedAt = refund.droppedAt ?? now
-        const given = now.getTime() - droppedAt.getTime() > forgetDroppedMillis
-        return { droppedAt, watchAt: given ? null : later }
+        const isGivenUp = now.getTime() - droppedAt.getTime() > forgetDroppedMillis
+        return { droppedAt, watchAt: isGivenUp ? null : later }
       }
       default:
         return { droppedAt: refund.droppedAt, watchAt: later }
@@ -169,8 +168,8 @@ const make = Effect.gen(function* () {
     const now = yield* DateTime.nowAsDate
     if (refund.status === "proven") {
       const note = yield* noteOf(refund, now)
-      // A drop that is over is resolved before it is noted, one that lasts is told afterwards, at each look: what an
-      // instance does not come to, the next look does.
+      // The end of a drop is resolved before it is recorded; a lasting drop is alerted afterwards, at each check. If
+      // an instance stops between the two, the next check makes up for it.
       if (note.droppedAt === null) yield* resolve(refund)
       const noted = yield* refundRepo.noteRefundWatched(refund, note)
       if (noted && note.droppedAt !== null) {
@@ -188,19 +187,15 @@ const make = Effect.gen(function* () {
     }
   })
 
-  yield* supervised(
-    "The refund sweep",
-    due.next("refunds", "1 second"),
-    leased({
-      what: "Checking a refund",
-      leaseMillis,
-      batch: 64,
-      concurrency: 8,
-      take: refundRepo.takeDueRefunds,
-      each: watch,
-      annotations: ({ id }) => ({ refundId: id })
-    })
-  )
+  yield* sweepNetworks("The refund sweep", due.next("refunds", "1 second"), {
+    what: "Checking a refund",
+    leaseMillis,
+    batch: 64,
+    concurrency: 8,
+    take: refundRepo.takeDueRefunds,
+    each: watch,
+    annotations: ({ id }) => ({ refundId: id })
+  })
 })
 
 /** Runs until its scope closes; any number of instances share the work. */

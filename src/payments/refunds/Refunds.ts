@@ -31,12 +31,12 @@ import { refundNotProven } from "./Refunds/refundNotProven.ts"
 import { makeVerifyRefund } from "./Refunds/verifyRefund.ts"
 
 export interface RefundRequest {
-  /** The caller's id of the refund: sent again, it is the same refund. */
+  /** The caller's id of the refund. The same id again means the same refund. */
   readonly id?: string
   readonly of: RefundedThing
-  /** All that is left, where absent. */
+  /** Default: the refundable amount. */
   readonly amount?: AtomicUsdc
-  /** The payer, where absent. */
+  /** Default: the payer. */
   readonly recipient?: Address
   readonly transactionId?: TransactionHash
   readonly reason?: string
@@ -60,7 +60,7 @@ const firstWatchMillis = 60_000
 const nobody = Address.make(zeroAddress)
 
 const idTaken = new InvalidRequest({
-  details: [{ path: "body.id", message: "Another refund has this id: draw a new one." }]
+  details: [{ path: "body.id", message: "Another refund has this id. Generate a new one." }]
 })
 
 /** The number of refunds of one payment or transfer read at a time. */
@@ -79,7 +79,7 @@ const make = Effect.gen(function* () {
   const random = yield* SecureRandom.SecureRandom
   const verify = makeVerifyRefund(chain, repo, refundRepo)
 
-  /** The refunded payment or transfer: its payer, and the block since which it exists. */
+  /** The refunded payment or transfer: its payer, and the first block that contains it. */
   const thingOf = Effect.fnUntraced(function* (tenant: Tenant, of: RefundedThing) {
     if ("paymentId" in of) {
       const payment = yield* repo.find(tenant, of.paymentId)
@@ -96,9 +96,13 @@ const make = Effect.gen(function* () {
     return { payer, sinceBlock: blockNumber }
   })
 
-  const shownNow = Effect.fnUntraced(function* (found: Extract<Verification, { _tag: "Verified" }>) {
+  const shownNow = Effect.fnUntraced(function* (verification: Extract<Verification, { _tag: "Verified" }>) {
     const at = yield* DateTime.nowAsDate
-    return { proof: { ...found, sender: found.payer }, at, checkAt: after(at, firstWatchMillis) }
+    return {
+      proof: { ...verification, sender: verification.payer },
+      at,
+      checkAt: after(at, firstWatchMillis)
+    }
   })
 
   const check = Effect.fn("Refunds.check")(function* (
@@ -106,13 +110,14 @@ const make = Effect.gen(function* () {
     transactionId: TransactionHash
   ): Effect.fn.Return<RefundCheck> {
     while (true) {
-      const found = yield* verify(refund, transactionId)
-      if (found._tag === "Pending") return { _tag: "Pending", isUnknown: found.reason === "not_found" }
-      if (found._tag === "Mismatch")
-        return { _tag: "Refused", error: refundNotProven(found), final: found.confirmed }
-      const { at, checkAt, proof } = yield* shownNow(found)
+      const verification = yield* verify(refund, transactionId)
+      if (verification._tag === "Pending")
+        return { _tag: "Pending", isUnknown: verification.reason === "not_found" }
+      if (verification._tag === "Mismatch")
+        return { _tag: "Refused", error: refundNotProven(verification), final: verification.confirmed }
+      const { at, checkAt, proof } = yield* shownNow(verification)
       const settled = yield* Effect.result(refundRepo.proveRefund(refund.id, proof, at, checkAt))
-      // Another payment or refund has claimed it meanwhile; the transaction may hold an equal one.
+      // Another payment or refund has claimed it in the meantime. The transaction may contain another equal transfer.
       if (Result.isFailure(settled)) continue
       if (Option.isSome(settled.success)) return { _tag: "Proven", refund: settled.success.value }
       const now = yield* refundRepo.findRefund(refund, refund.id)
@@ -124,7 +129,7 @@ const make = Effect.gen(function* () {
     }
   })
 
-  const found = Effect.fnUntraced(function* (tenant: Tenant, id: string) {
+  const findRefund = Effect.fnUntraced(function* (tenant: Tenant, id: string) {
     const refund = yield* refundRepo.findRefund(tenant, id)
     return Option.isSome(refund) ? refund.value : yield* new RefundNotFound()
   })
@@ -134,31 +139,35 @@ const make = Effect.gen(function* () {
       details: [
         {
           path: "body.amount",
-          message: "More than is left of what was paid.",
+          message: "Exceeds the refundable amount.",
           expected: `at most ${formatUsd(paid > refunded ? paid - refunded : 0n)}`,
           actual: formatUsd(amount)
         }
       ]
     })
 
-  /** A refund that a transaction has proven, or may. */
-  const standing = Effect.fnUntraced(function* (tenant: Tenant, id: string, transactionId: TransactionHash) {
-    const refund = yield* found(tenant, id)
+  /** A refund that this transaction has proven, or may prove. */
+  const provableBy = Effect.fnUntraced(function* (
+    tenant: Tenant,
+    id: string,
+    transactionId: TransactionHash
+  ) {
+    const refund = yield* findRefund(tenant, id)
     const isProven = refund.status === "proven" && refund.transactionId === transactionId
     return isProven || refund.status === "pending" ? refund : yield* new RefundEnded()
   })
 
-  /** Its transaction may be used up because it has proven the refund meanwhile, elsewhere. */
+  /** The transaction may be used up because another request proved this refund with it. */
   const refused = Effect.fnUntraced(function* (
     { id, ...tenant }: Refund,
     transactionId: TransactionHash,
     error: RefundNotProven
   ) {
-    const refund = yield* standing(tenant, id, transactionId)
+    const refund = yield* provableBy(tenant, id, transactionId)
     return refund.status === "proven" ? refund : yield* error
   })
 
-  /** Adds a refund, proven where its transaction is named and proves it by now. What proves nothing is not kept. */
+  /** Adds a refund, proven if its transaction proves it by now. If the transaction refutes it, none is created. */
   const add = Effect.fnUntraced(function* (
     refund: NewRefund,
     sinceBlock: bigint,
@@ -166,19 +175,21 @@ const make = Effect.gen(function* () {
   ) {
     const { at: createdAt, transactionId } = refund
     while (true) {
-      const found =
+      const verification =
         transactionId === null
           ? undefined
           : yield* verify({ ...refund, sinceBlock, createdAt }, transactionId)
-      if (found?._tag === "Mismatch") {
-        // The same request may have used it up meanwhile.
+      if (verification?._tag === "Mismatch") {
+        // The same request may have used the transfer in the meantime.
         const same = yield* earlier
-        return same === undefined ? yield* refundNotProven(found) : { _tag: "Known" as const, refund: same }
+        return same === undefined
+          ? yield* refundNotProven(verification)
+          : { _tag: "Known" as const, refund: same }
       }
-      const shown = found?._tag === "Verified" ? yield* shownNow(found) : undefined
-      const made = yield* Effect.result(refundRepo.createRefund(refund, shown))
-      if (Result.isSuccess(made)) return made.success
-      // Another payment or refund has claimed it meanwhile; the transaction may hold an equal one.
+      const shown = verification?._tag === "Verified" ? yield* shownNow(verification) : undefined
+      const created = yield* Effect.result(refundRepo.createRefund(refund, shown))
+      if (Result.isSuccess(created)) return created.success
+      // Another payment or refund has claimed it in the meantime. The transaction may contain another equal transfer.
     }
   })
 
@@ -187,19 +198,19 @@ const make = Effect.gen(function* () {
     id: string,
     transactionId: TransactionHash
   ) {
-    const refund = yield* standing(tenant, id, transactionId)
+    const refund = yield* provableBy(tenant, id, transactionId)
     if (refund.status === "proven") return refund
     const checked = yield* check(refund, transactionId)
     if (checked._tag === "Refused") return yield* refused(refund, transactionId, checked.error)
-    // Proven, it is named in the same step; what the chain has not decided is looked at again under its name.
+    // A proof records the transaction in the same step. An undecided transaction is recorded here and checked again.
     if (checked._tag === "Pending") {
       const at = yield* DateTime.nowAsDate
       yield* refundRepo.nameRefundTransaction(id, transactionId, at, after(at, firstCheckMillis))
     }
-    return yield* standing(tenant, id, transactionId)
+    return yield* provableBy(tenant, id, transactionId)
   })
 
-  /** The newest that is meant, however many the thing has. */
+  /** The newest refund that matches, however many there are. */
   const firstOf = Effect.fnUntraced(function* (
     tenant: Tenant,
     of: RefundedThing,
@@ -219,15 +230,15 @@ const make = Effect.gen(function* () {
     }
   })
 
-  /** The refund that a request made before. The transaction that the request names now is reported. */
-  const again = Effect.fnUntraced(function* (known: Refund, transactionId: TransactionHash | undefined) {
+  /** The refund that an earlier request created. If this request has a transaction, it is reported. */
+  const again = Effect.fnUntraced(function* (earlier: Refund, transactionId: TransactionHash | undefined) {
     const isNamed =
-      transactionId === undefined || known.status !== "pending" || known.transactionId === transactionId
+      transactionId === undefined || earlier.status !== "pending" || earlier.transactionId === transactionId
     const refund = isNamed
-      ? known
-      : yield* report(known, known.id, transactionId).pipe(
-          // Proven by another one meanwhile, or cancelled.
-          Effect.catchTag("RefundEnded", () => found(known, known.id)),
+      ? earlier
+      : yield* report(earlier, earlier.id, transactionId).pipe(
+          // Another transaction proved it in the meantime, or it was cancelled.
+          Effect.catchTag("RefundEnded", () => findRefund(earlier, earlier.id)),
           Effect.catchTag("RefundNotFound", Effect.die)
         )
     return { refund, created: false }
@@ -241,23 +252,25 @@ const make = Effect.gen(function* () {
       if (yield* refundRepo.isReceiver(tenant.env, recipient))
         return yield* new RefundNotProven({
           reason: "receiver",
-          message: "A receiving address of this service takes payments, not refunds. Name another recipient.",
-          details: [{ path: "body.recipient", message: "Not an address that a merchant receives at." }]
+          message: "A refund cannot go to a receiving address of this service. Enter another recipient.",
+          details: [{ path: "body.recipient", message: "This is a merchant's receiving address." }]
         })
-      // What came from another chain was minted: nobody is its payer, and USDC sends nothing there.
+      // Money from another chain is minted: it has no payer, and USDC cannot be sent to the zero address.
       if (recipient === nobody)
         return yield* new RefundNotProven({
           reason: "receiver",
-          message: "Nothing can be sent to the zero address, from which minted USDC comes. Name a recipient.",
-          details: [{ path: "body.recipient", message: "Not the zero address." }]
+          message:
+            "The payment came from the zero address (minted USDC), which cannot receive a refund. Enter a recipient.",
+          details: [{ path: "body.recipient", message: "USDC cannot be sent to the zero address." }]
         })
-      const isMeant = (one: Refund) =>
-        one.recipient === recipient &&
-        (input.amount === undefined || one.amount === input.amount) &&
+      const isMeant = (refund: Refund) =>
+        refund.recipient === recipient &&
+        (input.amount === undefined || refund.amount === input.amount) &&
         (input.id === undefined
-          ? one.transactionId === transactionId && (one.status === "pending" || one.status === "proven")
-          : one.id === input.id)
-      // With neither an id nor a transaction each request is a refund of its own.
+          ? refund.transactionId === transactionId &&
+            (refund.status === "pending" || refund.status === "proven")
+          : refund.id === input.id)
+      // Without an id and without a transaction, each request is a refund of its own.
       const earlier =
         input.id === undefined && transactionId === undefined
           ? Effect.undefined
@@ -269,11 +282,11 @@ const make = Effect.gen(function* () {
       const left = balance.paid - balance.refunded
       const amount = input.amount ?? (left > 0n ? AtomicUsdc.make(left, { disableChecks: true }) : undefined)
       if (amount === undefined) {
-        // The same request may have taken all that was left meanwhile.
+        // The same request may have refunded the rest in the meantime.
         const first = yield* earlier
         return first === undefined ? yield* exceeds(balance, 0n) : yield* again(first, transactionId)
       }
-      const asked: NewRefund = {
+      const newRefund: NewRefund = {
         ...tenant,
         id: input.id ?? (yield* random.uuidV7()),
         hasOwnId: input.id !== undefined,
@@ -288,8 +301,8 @@ const make = Effect.gen(function* () {
         createdBlock: reach.openedBlock(tenant.env).openedBlock ?? null,
         checkAt: after(at, firstCheckMillis)
       }
-      const made = yield* add(asked, sinceBlock, earlier)
-      switch (made._tag) {
+      const creation = yield* add(newRefund, sinceBlock, earlier)
+      switch (creation._tag) {
         case "Unknown":
           return yield* "paymentId" in of ? new PaymentNotFound() : new IncomingTransferNotFound()
         case "Unsettled":
@@ -297,9 +310,9 @@ const make = Effect.gen(function* () {
         case "Explained":
           return yield* new IncomingTransferExplained()
         case "Exceeds":
-          return yield* exceeds(made.balance, amount)
+          return yield* exceeds(creation.balance, amount)
         case "Known": {
-          const { refund } = made
+          const { refund } = creation
           const isSame =
             (input.amount === undefined || refund.amount === amount) &&
             refund.recipient === recipient &&
@@ -309,22 +322,22 @@ const make = Effect.gen(function* () {
         case "IdTaken":
           return yield* idTaken
         case "Created":
-          return { refund: made.refund, created: true }
+          return { refund: creation.refund, created: true }
       }
     }),
-    find: found,
+    find: findRefund,
     list: refundRepo.listRefunds,
     balance: refundRepo.refundBalance,
     senderFor: refundRepo.senderFor,
     report,
     cancel: Effect.fn("Refunds.cancel")(function* (tenant, id) {
-      const refund = yield* found(tenant, id)
+      const refund = yield* findRefund(tenant, id)
       if (refund.status === "cancelled") return refund
       const ended = yield* refundRepo.endRefund(refund.id, { status: "cancelled" }, yield* DateTime.nowAsDate)
-      const now = yield* found(tenant, id)
-      // The same request may have cancelled it meanwhile.
+      const now = yield* findRefund(tenant, id)
+      // The same request may have cancelled it in the meantime.
       if (!ended && now.status !== "cancelled") return yield* new RefundEnded()
-      // What was told of it needs nobody any more.
+      // Its alert needs nobody's attention any longer.
       yield* alerts.resolve("refund_unproven", refund.id)
       return now
     }),
@@ -336,8 +349,8 @@ export class Refunds extends Context.Service<
   Refunds,
   {
     /**
-     * A pending refund, or, where its transaction is named, one that the chain has not refused. `created` is
-     * false where the same request made it before; a transaction that it names now is reported.
+     * A pending refund; with a transaction, a refund that the chain has not refused. `created` is false if the same
+     * request created it before; its transaction is then reported.
      */
     readonly create: (
       tenant: Tenant,
@@ -357,7 +370,7 @@ export class Refunds extends Context.Service<
     readonly list: RefundRepo["Service"]["listRefunds"]
     readonly balance: RefundRepo["Service"]["refundBalance"]
     readonly senderFor: RefundRepo["Service"]["senderFor"]
-    /** Names the transaction of a pending refund. */
+    /** Reports the transaction of a pending refund. */
     readonly report: (
       tenant: Tenant,
       id: string,
@@ -365,7 +378,7 @@ export class Refunds extends Context.Service<
     ) => Effect.Effect<Refund, RefundNotFound | RefundEnded | RefundNotProven>
     /** Cancels a pending refund, or a proven refund whose transfer has left the chain. */
     readonly cancel: (tenant: Tenant, id: string) => Effect.Effect<Refund, RefundNotFound | RefundEnded>
-    /** Asks the chain, and proves what it shows. */
+    /** Checks the transaction on the chain, and proves the refund if the chain shows it. */
     readonly check: (refund: Refund, transactionId: TransactionHash) => Effect.Effect<RefundCheck>
   }
 >()("quittance/payments/Refunds") {

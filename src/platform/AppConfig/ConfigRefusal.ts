@@ -1,13 +1,13 @@
 import { Data } from "effect"
 import { examples } from "./examples.ts"
 
-/** A setting that stops the start. `message` is a whole sentence for the operator, and never holds the value. */
+/** A setting that stops the start. `message` is a complete sentence for the operator and never contains the value. */
 export interface RefusedSetting {
   readonly variable: string
   readonly message: string
 }
 
-/** Every setting that stops the start, a line each. */
+/** All settings that stop the start, one line each. */
 export class ConfigRefusal extends Data.TaggedError("ConfigRefusal")<{
   readonly settings: ReadonlyArray<RefusedSetting>
   readonly message: string

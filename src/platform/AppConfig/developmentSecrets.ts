@@ -1,4 +1,4 @@
-// Secrets that development makes for itself: once, into DATA_DIR, for its owner alone.
+// Secrets that development generates: once, into DATA_DIR, readable only by their owner.
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { entropyToMnemonic } from "@scure/bip39"
@@ -13,7 +13,7 @@ const SecretsFile = Schema.Struct({ intentTokenSecrets: Schema.String, encryptio
 const WalletFile = Schema.Struct({ agentWalletMnemonic: Schema.String })
 
 /** The content of `DATA_DIR/file`; `fresh` if it is new. The first writer wins. */
-const kept = Effect.fnUntraced(function* <T, E>(
+const storedOnce = Effect.fnUntraced(function* <T, E>(
   dataDir: string,
   file: string,
   form: Schema.Codec<T, E>,
@@ -45,19 +45,19 @@ const kept = Effect.fnUntraced(function* <T, E>(
   )
 })
 
-/** In `DATA_DIR/secrets.json`, in the form of their variables. */
+/** Stored in `DATA_DIR/secrets.json`, in the form of their variables. */
 export const developmentSecrets = Effect.fnUntraced(function* (dataDir: string) {
   const random = yield* SecureRandom.SecureRandom
-  return yield* kept(dataDir, "secrets.json", SecretsFile, {
+  return yield* storedOnce(dataDir, "secrets.json", SecretsFile, {
     intentTokenSecrets: namedKey(Base64.encode(yield* random.randomBytes(32))),
     encryptionKeys: namedKey(Base64.encode(yield* random.randomBytes(32)))
   })
 })
 
-/** In `DATA_DIR/agent-wallet.json`. */
+/** Stored in `DATA_DIR/agent-wallet.json`. */
 export const developmentMnemonic = Effect.fnUntraced(function* (dataDir: string) {
   const random = yield* SecureRandom.SecureRandom
-  const { agentWalletMnemonic } = yield* kept(dataDir, "agent-wallet.json", WalletFile, {
+  const { agentWalletMnemonic } = yield* storedOnce(dataDir, "agent-wallet.json", WalletFile, {
     agentWalletMnemonic: entropyToMnemonic(yield* random.randomBytes(16), wordlist)
   })
   return agentWalletMnemonic

@@ -1,6 +1,6 @@
 /**
- * A value for each variable that can be pasted into a shell. `$(…)` generates a fresh secret there, so the error
- * message contains none. A mnemonic has no example, because a published mnemonic is nobody's wallet.
+ * An example value for each variable, ready to paste into a shell. `$(…)` generates a fresh secret there, so the error
+ * message contains none. A mnemonic has no example, because anyone could use a published mnemonic.
  */
 export const examples: { readonly [variable: string]: string } = {
   ENVIRONMENT: "production",

@@ -1,33 +1,29 @@
-// Variables that are no setting but nearly one: a name that is misspelt is read by nobody.
-import { distance } from "fastest-levenshtein"
+// Finds variables that almost match a setting: the service ignores unknown names.
+import { nearestOf } from "../nearestOf.ts"
 import { secretVariables } from "./withSecretFiles.ts"
 
-/** Shorter names are near many that mean something else. */
-const leastLength = 6
-const mostMistakes = 2
+/** Shorter names resemble many that mean something else. */
+const minLength = 6
 
-/** Settings may be in a file where they are secrets; the database's password, where it is Postgres'. */
+/** Secret settings may be in a file, and so may Postgres's password. */
 const inFiles: ReadonlyArray<string> = [...secretVariables, "POSTGRES_PASSWORD"]
 
 const ending = "_FILE"
 
-/** A sentence for each of them. */
+/** One sentence for each misspelt variable. */
 export const misspeltVariables = (
   env: Readonly<Record<string, string | undefined>>,
   known: ReadonlySet<string>
 ): ReadonlyArray<string> => {
   const names = [...known, ...inFiles.map((name) => `${name}${ending}`)]
   return Object.keys(env).flatMap((name) => {
-    if (names.includes(name) || name.length < leastLength) return []
+    if (names.includes(name) || name.length < minLength) return []
     const setting = name.endsWith(ending) ? name.slice(0, -ending.length) : ""
-    if (known.has(setting)) return [`${name} is no setting, and nothing reads it. Is ${setting} meant?`]
-    const [nearest] = names
-      .filter((one) => one.length >= leastLength && Math.abs(one.length - name.length) <= mostMistakes)
-      .map((one) => ({ one, mistakes: distance(name, one) }))
-      .filter(({ mistakes }) => mistakes <= mostMistakes)
-      .toSorted((left, right) => left.mistakes - right.mistakes)
-    return nearest === undefined
-      ? []
-      : [`${name} is no setting, and nothing reads it. Is ${nearest.one} meant?`]
+    if (known.has(setting)) return [`Unknown variable ${name}. Did you mean ${setting}?`]
+    const nearest = nearestOf(
+      name,
+      names.filter(({ length }) => length >= minLength)
+    )
+    return nearest === undefined ? [] : [`Unknown variable ${name}. Did you mean ${nearest}?`]
   })
 }

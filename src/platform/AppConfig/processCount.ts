@@ -1,34 +1,34 @@
 // The number of processes that WORKERS requests, and this process's index. It is read before the service is loaded, so
 // it has few imports.
 
-/** The connections that one process needs at least: with fewer, its transactions would wait for each other. */
-export const leastConnections = 4
+/** The least connections per process: with fewer, its transactions would wait for each other. */
+export const minConnections = 4
 export const defaultConnections = 16
-export const mostProcesses = 64
+export const maxProcesses = 64
 
 export interface Machine {
   readonly cores: number
   readonly platform: string
 }
 
-/** Several processes listen on one port, and the kernel divides what comes, on Linux alone. */
+/** Only Linux lets several processes listen on one port and divides the requests among them. */
 export const whyAlone = ({ platform }: Machine): string | undefined =>
   platform === "linux"
     ? undefined
     : "WORKERS must be 1 or `auto` here: only Linux divides the requests to one port among processes. Start several instances behind a balancer instead"
 
-/** `auto` is one for each core, as far as the connections to the database go. */
+/** `auto` is one process per core, as far as the database connections allow. */
 export const processCount = (workers: "auto" | number, connections: number, machine: Machine): number => {
   if (workers !== "auto") return workers
   if (whyAlone(machine) !== undefined) return 1
-  return Math.max(1, Math.min(machine.cores, Math.floor(connections / leastConnections), mostProcesses))
+  return Math.max(1, Math.min(machine.cores, Math.floor(connections / minConnections), maxProcesses))
 }
 
-/** The reason why so many have too few connections. */
+/** The reason why this many processes have too few connections. */
 export const whyTooMany = (workers: "auto" | number, connections: number): string | undefined =>
-  workers === "auto" || workers === 1 || workers * leastConnections <= connections
+  workers === "auto" || workers === 1 || workers * minConnections <= connections
     ? undefined
-    : `DATABASE_CONNECTIONS must be ${workers * leastConnections} or more for WORKERS=${workers}: each process needs ${leastConnections}. Set it, and see that the database takes so many (max_connections), or set fewer WORKERS`
+    : `DATABASE_CONNECTIONS must be ${workers * minConnections} or more for WORKERS=${workers}: each process needs ${minConnections}. Set it, and max_connections of the database accordingly, or set fewer WORKERS`
 
 /** Parses a number exactly as the service does. */
 const wholeNumber = (text: string): number | undefined => {
@@ -36,8 +36,8 @@ const wholeNumber = (text: string): number | undefined => {
   return text !== "" && Number.isInteger(number) && number >= 0 ? number : undefined
 }
 
-/** The number of processes to supervise; 1 also for values that the service itself rejects with its own message. */
-export const processesAsked = (
+/** The number of processes to supervise. 1 also for values that the service itself rejects with its own message. */
+export const requestedProcesses = (
   env: Readonly<Record<string, string | undefined>>,
   machine: Machine
 ): number => {
@@ -47,7 +47,7 @@ export const processesAsked = (
   const connections = given === "" ? defaultConnections : (wholeNumber(given) ?? 0)
   const refused =
     workers !== "auto" &&
-    (workers > mostProcesses ||
+    (workers > maxProcesses ||
       whyAlone(machine) !== undefined ||
       whyTooMany(workers, connections) !== undefined)
   return refused ? 1 : Math.max(1, processCount(workers, connections, machine))
@@ -57,18 +57,18 @@ export const processesAsked = (
 export interface Sibling {
   readonly number: number
   readonly of: number
-  /** The first since the supervisor was started: it finds the port free, and speaks for all. */
+  /** True for the first process since the supervisor started: it checks that the port is free, and reports for all. */
   readonly isFirst: boolean
 }
 
-/** Set by the supervisor alone. */
+/** Only the supervisor sets this. */
 const variable = "QUITTANCE_PROCESS"
 
 export const siblingVariable = ({ number, of, isFirst }: Sibling): Readonly<Record<string, string>> => ({
   [variable]: `${number}/${of}${isFirst ? " first" : ""}`
 })
 
-/** Which process this is; undefined where it is the only one. */
+/** This process's index; undefined if it is the only process. */
 export const siblingIn = (env: Readonly<Record<string, string | undefined>>): Sibling | undefined => {
   const match = /^(\d+)\/(\d+)( first)?$/.exec(env[variable] ?? "")
   return match === null

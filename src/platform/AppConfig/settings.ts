@@ -1,4 +1,4 @@
-// The variables of the environment: the form of each, what it must be in words, and its default.
+// The environment variables: the format of each, its description in words, and its default.
 import { validateMnemonic } from "@scure/bip39"
 import { wordlist } from "@scure/bip39/wordlists/english"
 import { Config, Duration, Effect, Option, Schema } from "effect"
@@ -6,9 +6,9 @@ import { Address } from "../../domain/Chain.ts"
 import { type Network, networks } from "../../domain/networks.ts"
 import { ConfigRefusal } from "./ConfigRefusal.ts"
 import * as codecs from "./codecs.ts"
-import { defaultConnections, leastConnections, mostProcesses } from "./processCount.ts"
+import { defaultConnections, maxProcesses, minConnections } from "./processCount.ts"
 
-/** The names of all settings below, and of what the environment gives to others. */
+/** The names of all settings below, and of variables that are meant for other programs. */
 export const variables = new Set(["OTEL_RESOURCE_ATTRIBUTES", "POSTGRES_PASSWORD"])
 
 /** A variable that may be missing. */
@@ -30,26 +30,27 @@ const setting = <T>(
     Option.getOrElse(() => fallback)
   )
 
-export const baseUrlWants = "the public origin of the service, without a path"
-export const postgresWants = "a Postgres address in production"
-export const intentTokenWants =
+export const baseUrlFormat = "the public origin of the service, without a path"
+export const postgresFormat = "a Postgres address in production"
+export const intentTokenFormat =
   "kid:secret pairs, comma-separated, newest first, each secret 32 characters or more"
-export const encryptionWants = "kid:key pairs, comma-separated, newest first, each key the base64 of 32 bytes"
-const listenHostWants = "an IP address or host name to listen on"
-const nodesWant = "comma-separated http(s) addresses of JSON-RPC nodes"
-const nodesOf = ({ nodes }: Network) => setting(nodes.setting, codecs.httpUrls, nodesWant, nodes.default)
+export const encryptionFormat =
+  "kid:key pairs, comma-separated, newest first, each key the base64 of 32 bytes"
+const listenHostFormat = "an IP address or host name to listen on"
+const nodesFormat = "comma-separated http(s) addresses of JSON-RPC nodes"
+const nodesOf = ({ nodes }: Network) => setting(nodes.setting, codecs.httpUrls, nodesFormat, nodes.default)
 const largestLimit = 1_000_000_000
-const limitWants = "an amount in whole USDC, from 0 to 1000000000"
-const mnemonicOf = ({ wallets }: Network, origin = "") =>
+const limitFormat = "an amount in whole USDC, from 0 to 1000000000"
+const mnemonicSetting = ({ wallets }: Network, origin = "") =>
   optional(
     wallets.setting,
     Schema.String.check(Schema.makeFilter((text) => validateMnemonic(text, wordlist))),
     `a BIP-39 mnemonic of 12 to 24 English words${origin}`
   )
-const weiWants = "an amount in wei"
-/** So long ago has a year that Postgres reads. */
+const weiFormat = "an amount in wei"
+/** The longest duration before today that Postgres can store as a year. */
 const lasting = codecs.duration(Duration.seconds(1), Duration.days(365_000))
-const lastingWants = "a duration in d, h, m or s, from 1s to 365000d"
+const lastingFormat = "a duration in d, h, m or s, from 1s to 365000d"
 
 /** Coinbase Smart Wallet's factory, and Safe's proxy factory 1.4.1. */
 const knownFactories = [
@@ -57,8 +58,8 @@ const knownFactories = [
   Address.make("0x4e1DCf7AD4e460CfD30791CCC4F9c8a4f820ec67")
 ]
 
-/** Settings that the networks' table names, by their names. */
-const ofTheTable = <T>(
+/** Settings that are named in the networks' table. */
+const perNetwork = <T>(
   codec: Schema.ConstraintCodec<T, unknown>,
   mustBe: string,
   all: ReadonlyArray<{ readonly setting: string; readonly default: NoInfer<T> }>
@@ -74,15 +75,15 @@ const ofTheTable = <T>(
   )
 
 /** The limit of each level that has one. */
-const settlementLimits = ofTheTable(
+const settlementLimits = perNetwork(
   codecs.integer(0, largestLimit),
-  limitWants,
+  limitFormat,
   Object.values(networks).flatMap(({ settlesAt }) => settlesAt.flatMap(({ limit }) => limit ?? []))
 )
 
-const relayWei = ofTheTable(
+const relayWei = perNetwork(
   codecs.wei,
-  weiWants,
+  weiFormat,
   Object.values(networks).flatMap((network) => Object.values(network.relayWei))
 )
 
@@ -94,27 +95,27 @@ export const settings = {
     "development"
   ),
   port: setting("PORT", codecs.integer(1, 65535), "a port from 1 to 65535", 8787),
-  host: setting("HOST", codecs.listenHost, listenHostWants, "0.0.0.0"),
+  host: setting("HOST", codecs.listenHost, listenHostFormat, "0.0.0.0"),
   workers: setting(
     "WORKERS",
     codecs.workers,
-    `\`auto\`, or a number of processes from 1 to ${mostProcesses}`,
+    `\`auto\`, or a number of processes from 1 to ${maxProcesses}`,
     1
   ),
-  baseUrl: optional("BASE_URL", codecs.origin, baseUrlWants),
+  baseUrl: optional("BASE_URL", codecs.origin, baseUrlFormat),
   dataDir: setting("DATA_DIR", Schema.NonEmptyString, "a directory", ".data"),
   databaseUrl: optional("DATABASE_URL", codecs.postgresUrl, "a Postgres address"),
   connections: setting(
     "DATABASE_CONNECTIONS",
-    codecs.integer(leastConnections, 1000),
-    `a number of connections from ${leastConnections} to 1000`,
+    codecs.integer(minConnections, 1000),
+    `a number of connections from ${minConnections} to 1000`,
     defaultConnections
   ),
   replicaUrl: optional("DATABASE_REPLICA_URL", codecs.postgresUrl, "the address of a replica"),
-  intentTokenSecrets: optional("INTENT_TOKEN_SECRETS", codecs.signingSecrets, intentTokenWants),
-  encryptionKeys: optional("ENCRYPTION_KEYS", codecs.encryptionKeys, encryptionWants),
-  testnetMnemonic: mnemonicOf(networks.test, "; `bun run cli init` makes one"),
-  mainnetMnemonic: mnemonicOf(networks.live),
+  intentTokenSecrets: optional("INTENT_TOKEN_SECRETS", codecs.signingSecrets, intentTokenFormat),
+  encryptionKeys: optional("ENCRYPTION_KEYS", codecs.encryptionKeys, encryptionFormat),
+  testnetMnemonic: mnemonicSetting(networks.test, "; `bun run cli init` makes one"),
+  mainnetMnemonic: mnemonicSetting(networks.live),
   webhookAllowedHosts: setting(
     "WEBHOOK_ALLOWED_HOSTS",
     codecs.list((all) => all.every((one) => /^[^\s/@:]+:\d{1,5}$/.test(one))),
@@ -142,20 +143,20 @@ export const settings = {
     "a private key: 0x and 64 hex digits, within the curve's order"
   ),
   faucetUsdc: setting("FAUCET_USDC", codecs.integer(1, 1000), "whole USDC from 1 to 1000", 10),
-  faucetGasWei: setting("FAUCET_GAS_WEI", codecs.wei, weiWants, 200_000_000_000_000n),
+  faucetGasWei: setting("FAUCET_GAS_WEI", codecs.wei, weiFormat, 200_000_000_000_000n),
   factories: setting(
     "X402_FACTORIES",
     codecs.addresses,
     "comma-separated addresses of contracts that deploy payers' wallets",
     knownFactories
   ),
-  denyList: optional("DENY_LIST", Schema.NonEmptyString, "the path of a file of addresses, one a line"),
+  denyList: optional("DENY_LIST", Schema.NonEmptyString, "the path of a file of addresses, one per line"),
   relayWei,
-  reserveWei: setting("RELAY_RESERVE_WEI", codecs.wei, weiWants, 1_000_000_000_000_000n),
+  reserveWei: setting("RELAY_RESERVE_WEI", codecs.wei, weiFormat, 1_000_000_000_000_000n),
   walletConnectProjectId: optional(
     "WALLETCONNECT_PROJECT_ID",
     Schema.String.check(Schema.isPattern(/^[0-9a-f]{32}$/)),
-    "a project's id of WalletConnect, 32 hex digits"
+    "a WalletConnect project id, 32 hex digits"
   ),
   walletConnectRelayUrl: setting(
     "WALLETCONNECT_RELAY_URL",
@@ -172,8 +173,8 @@ export const settings = {
     "an https address, with {address} and {amount} where they belong"
   ),
   trustedProxyHops: setting("TRUSTED_PROXY_HOPS", codecs.integer(0, 16), "a number from 0 to 16", 0),
-  paymentExpiry: setting("PAYMENT_EXPIRY", lasting, lastingWants, Duration.hours(24)),
-  webhookAttemptRetention: setting("WEBHOOK_ATTEMPT_RETENTION", lasting, lastingWants, Duration.days(30)),
+  paymentExpiry: setting("PAYMENT_EXPIRY", lasting, lastingFormat, Duration.hours(24)),
+  webhookAttemptRetention: setting("WEBHOOK_ATTEMPT_RETENTION", lasting, lastingFormat, Duration.days(30)),
   rateLimitPerKey: setting(
     "RATE_LIMIT_PER_KEY",
     codecs.integer(1, 1_000_000),
@@ -200,10 +201,10 @@ export const settings = {
   mailFrom: optional(
     "MAIL_FROM",
     Schema.String.check(Schema.isPattern(/^[^\s@<>,;:"\p{Cc}]+@[^\s@<>,;:"\p{Cc}]+$/u)),
-    "the e-mail address that mail is sent from"
+    "the email address that email is sent from"
   ),
   metricsPort: optional("METRICS_PORT", codecs.integer(1, 65535), "a port from 1 to 65535"),
-  metricsHost: setting("METRICS_HOST", codecs.listenHost, listenHostWants, "127.0.0.1"),
+  metricsHost: setting("METRICS_HOST", codecs.listenHost, listenHostFormat, "127.0.0.1"),
   otlpUrl: optional(
     "OTEL_EXPORTER_OTLP_ENDPOINT",
     codecs.httpUrl,

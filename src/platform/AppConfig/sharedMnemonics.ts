@@ -1,13 +1,13 @@
-// No two networks derive their wallets from one mnemonic: a wallet's nonces are stored by its address.
+// Refuses a mnemonic that two networks share, because a wallet's nonces are stored by its address.
 import { Option } from "effect"
 import type { Env } from "../../domain/Chain.ts"
 import { envs, networks } from "../../domain/networks.ts"
 import { ConfigRefusal } from "./ConfigRefusal.ts"
 
-/** The words however they are spaced: BIP-39 derives from the NFKD form. */
+/** The words, however they are spaced: BIP-39 derives from the NFKD form. */
 const wordsOf = (mnemonic: string) => mnemonic.normalize("NFKD").trim().split(/\s+/u).join(" ")
 
-/** A refusal of each mnemonic that an earlier network has. */
+/** A refusal for each mnemonic that an earlier network already has. */
 export const sharedMnemonics = (
   mnemonics: {
     readonly [E in Env]: Option.Option<string>

@@ -5,7 +5,7 @@ import { isLoopback } from "../http/isLoopback.ts"
 import { reachableFrom } from "../http/reachableFrom.ts"
 import { judgeParameters, parameterRules } from "./urlParameters.ts"
 
-const openDoors = (
+const exposureWarnings = (
   config: Pick<typeof AppConfig.Service, "baseUrl" | "environment" | "host">
 ): ReadonlyArray<string> => {
   const { baseUrl, environment } = config
@@ -25,7 +25,7 @@ const openDoors = (
       ]
 }
 
-/** Limits that are kept in memory are each process's own. */
+/** Warns that limits in memory are separate for each process. */
 const unsharedLimits = ({
   redisUrl,
   sibling
@@ -36,13 +36,13 @@ const unsharedLimits = ({
       Option.isSome(redisUrl)
         ? []
         : [
-            `${of} processes serve the port, and REDIS_URL is unset: each counts requests by itself, so a client whose connections go to all of them may send up to ${of} times what RATE_LIMIT_PER_KEY and the other request limits say. Set REDIS_URL, and they count together.`
+            `${of} processes serve the port, and REDIS_URL is unset: each counts requests by itself, so a client whose connections go to all of them may send up to ${of} times what RATE_LIMIT_PER_KEY and the other request limits say. Set REDIS_URL to count requests together.`
           ]
   })
 
 type Addresses = Pick<typeof AppConfig.Service, "database" | "redisUrl" | "replicaUrl" | "smtp">
 
-const idleParameters = ({ database, redisUrl, replicaUrl, smtp }: Addresses): ReadonlyArray<string> => {
+const ignoredParameters = ({ database, redisUrl, replicaUrl, smtp }: Addresses): ReadonlyArray<string> => {
   const own = database._tag === "Postgres" ? Option.some(database.url) : Option.none()
   return (
     [
@@ -62,4 +62,8 @@ const idleParameters = ({ database, redisUrl, replicaUrl, smtp }: Addresses): Re
 
 export const startWarnings = (
   config: Pick<typeof AppConfig.Service, "baseUrl" | "environment" | "host" | "sibling"> & Addresses
-): ReadonlyArray<string> => [...openDoors(config), ...unsharedLimits(config), ...idleParameters(config)]
+): ReadonlyArray<string> => [
+  ...exposureWarnings(config),
+  ...unsharedLimits(config),
+  ...ignoredParameters(config)
+]

@@ -1,14 +1,14 @@
-// The parameters after `?` in the URLs of database, Redis and mail server. Each is applied, is known to have no effect,
+// The parameters after `?` in the URLs of database, Redis and mail server. Each is applied, known to have no effect,
 // or stops the start: a security parameter is never silently ignored.
 
 export interface Parameters {
-  /** Sentences that stop the start. They name a parameter, and never show a value. */
+  /** Sentences that stop the start. They name a parameter and never show a value. */
   readonly refused: ReadonlyArray<string>
   /** Parameters that are accepted and change nothing. */
   readonly withoutEffect: ReadonlyArray<string>
 }
 
-/** `instead`: what to write in its place. */
+/** `instead`: what to write instead. */
 type Verdict = "obeyed" | "without effect" | { readonly instead: string }
 
 type Rule = (value: string, all: URLSearchParams, scheme: string) => Verdict
@@ -18,7 +18,7 @@ const withoutEffect: Rule = () => "without effect"
 const instead =
   (text: string): Rule =>
   () => ({ instead: text })
-/** These values change nothing; others ask for something. */
+/** These values change nothing; any other value has an effect. */
 const harmlessAs =
   (harmless: RegExp, text: string): Rule =>
   (value) =>
@@ -35,7 +35,7 @@ const ownAuthority =
   "Write sslmode=require, and set NODE_EXTRA_CA_CERTS to the file of the authority's certificate"
 const noClientCertificate = "Remove it, and sign in with a password: client certificates are not supported"
 
-/** True if sessions are encrypted and certificates checked by what stands beside a parameter. */
+/** True if the other parameters make sessions encrypted and certificates checked. */
 const isEncrypted = (all: URLSearchParams) =>
   encrypted.test(all.get("sslmode") ?? "") ||
   (!all.has("sslmode") && (yes.test(all.get("ssl") ?? "") || all.get("sslrootcert") === "system"))
@@ -55,7 +55,7 @@ const postgres: Readonly<Record<string, Rule>> = {
           instead:
             "Write sslmode=require: encrypted, and the certificate is always checked. For an authority of your own set NODE_EXTRA_CA_CERTS"
         },
-  // As others spell it: node-postgres, postgres.js, JDBC, Heroku.
+  // The spellings of other clients: node-postgres, postgres.js, JDBC, Heroku.
   ssl: (value, all) => {
     if (no.test(value) && !isEncrypted(all)) return "obeyed"
     return yes.test(value) && isEncrypted(all) ? "obeyed" : { instead: requireTls }
@@ -70,7 +70,7 @@ const postgres: Readonly<Record<string, Rule>> = {
   ssl_max_protocol_version: instead("Remove it, and set ssl_max_protocol_version on the server"),
   channel_binding: harmlessAs(
     /^(disable|prefer)$/,
-    "Write sslmode=require alone: the server's certificate and name are checked, and channel binding is not supported"
+    "Write only sslmode=require: the server's certificate and name are checked, and channel binding is not supported"
   ),
   sslnegotiation: harmlessAs(/^postgres$/, requireTls),
   sslcertmode: harmlessAs(/^(disable|allow)$/, noClientCertificate),
@@ -96,7 +96,7 @@ const postgres: Readonly<Record<string, Rule>> = {
   )
 }
 
-const redisTls = "Write rediss:// in place of redis://, and leave it out"
+const redisTls = "Write rediss:// instead of redis://, and leave it out"
 const overRediss =
   (asks: RegExp): Rule =>
   (value, _, scheme) =>
@@ -147,7 +147,7 @@ const mail: Readonly<Record<string, Rule>> = {
   ),
   ...every(
     "rejectUnauthorized verify verify_peer tls.reject_unauthorized tls.rejectunauthorized",
-    instead("Write tls.rejectUnauthorized=false where the certificate is not to be checked, or leave it out")
+    instead("Write tls.rejectUnauthorized=false if the certificate must not be checked, or leave it out")
   ),
   ...every("user username pass password", instead("Write smtp://user:password@host:587")),
   ...every(
@@ -162,10 +162,10 @@ export const parameterRules = { postgres, redis, mail } as const
 const shown = (name: string) =>
   /^[A-Za-z][A-Za-z_.-]{0,40}$/.test(name) ? `the parameter ${name}` : "a parameter"
 
-/** Before `@` a question mark belongs to the password. */
+/** A question mark before `@` belongs to the password. */
 const address = /^([a-z]+):\/\/(?:[^@/]*@)?[^?]*(\?.*)?$/
 
-/** Judges what follows `?` in the value of `variable`. */
+/** Judges the parameters in the value of `variable`. */
 export const judgeParameters = (
   variable: string,
   url: string,
@@ -193,7 +193,7 @@ export const judgeParameters = (
   }
 }
 
-/** The parameters of a database's address as its client reads them: what it does not know is dropped. */
+/** A database URL's parameters as its client reads them: unknown parameters are dropped. */
 export const clientParameters = (all: URLSearchParams): URLSearchParams => {
   const read = new URLSearchParams()
   for (const name of ["user", "password", "dbname", "options", "sslmode"]) {

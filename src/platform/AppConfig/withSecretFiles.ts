@@ -1,9 +1,8 @@
-// Settings that hold a secret may name a file that does, as containers' secrets are mounted: NAME_FILE in
-// place of NAME.
+// Secret settings may be read from a file, as containers mount them: NAME_FILE instead of NAME.
 import { readFileSync } from "node:fs"
 import type { RefusedSetting } from "./ConfigRefusal.ts"
 
-/** Each has a `_FILE` of its own. */
+/** Each of these has a `_FILE` variant. */
 export const secretVariables = [
   "DATABASE_URL",
   "DATABASE_REPLICA_URL",
@@ -17,7 +16,7 @@ export const secretVariables = [
   "OTEL_EXPORTER_OTLP_HEADERS"
 ] as const
 
-/** The environment with each secret in its place, trimmed, without what is empty; and the files that are refused. */
+/** The environment with each secret in its own variable, trimmed, without empty values; and the refused files. */
 export const withSecretFiles = (env: Readonly<Record<string, string | undefined>>) => {
   const set: Record<string, string> = {}
   for (const [name, value = ""] of Object.entries(env)) if (value.trim() !== "") set[name] = value.trim()

@@ -8,19 +8,17 @@ export interface Alert {
   readonly kind: AlertKind
   /** The alert's owner; none for the operator's alerts. */
   readonly tenant: Option.Option<Tenant>
-  /** The network that an operator's alert is about; all networks when absent. A tenant's alert is of its own. */
+  /** The network of an operator's alert; by default all networks. A tenant's alert is about its own network. */
   readonly env?: Env
-  /** The member to notify; every member when absent. */
+  /** The member to notify; by default every member. */
   readonly userId?: string
-  /**
-   * The alert's subject, such as a payment's id or a node's host. There is one open alert for each kind and subject.
-   */
+  /** The alert's subject, such as a payment's id or a node's host. Each kind and subject has one open alert. */
   readonly subject: string
-  /** Raised once per subject from then on, even after it was acknowledged. */
+  /** Raised only once per subject since this time, even after it was acknowledged. */
   readonly since?: Date
   /**
-   * The same one goes on, and nobody is told again, where it was closed since then by nobody: another instance, which
-   * sees nothing of the cause, has closed it.
+   * Reopens, without a new notification, an alert that was closed automatically since this time: another instance,
+   * which does not see the cause, closed it.
    */
   readonly resumesSince?: Date
   /** A description of the problem and its remedy. */

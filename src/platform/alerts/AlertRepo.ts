@@ -10,16 +10,16 @@ const decodeSubjects = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ s
 export class AlertRepo extends Context.Service<
   AlertRepo,
   {
-    /** False where the same kind and subject is open already or goes on, or was raised since the alert's `since`. */
+    /** False if the same kind and subject is open or reopened, or was raised since the alert's `since`. */
     readonly insert: (id: string, alert: Alert, at: Date) => Effect.Effect<boolean>
-    /** Acknowledges what is open about the subject, raised before then if that is given; false where nothing is. */
+    /** Acknowledges the subject's open alert, if it was raised before `raisedBefore`. False if there is none. */
     readonly close: (
       kind: AlertKind,
       subject: string,
       at: Date,
       raisedBefore?: Date
     ) => Effect.Effect<boolean>
-    /** Acknowledges the operator's alerts of these kinds that are about nothing of `subjects`. What they were about. */
+    /** Acknowledges the operator's alerts of these kinds about subjects not in `subjects`. Returns their subjects. */
     readonly closeOthers: (
       kinds: ReadonlyArray<AlertKind>,
       subjects: ReadonlyArray<string>,
@@ -57,7 +57,7 @@ export class AlertRepo extends Context.Service<
                 AND known.created_at >= ${since}::timestamptz)
             ON CONFLICT (kind, subject) WHERE acknowledged_at IS NULL DO NOTHING
             RETURNING id`.pipe(
-            // Another instance has raised it just before this one would have it go on.
+            // Another instance raised it just before this one could reopen it.
             Effect.catchIf(isUniqueViolation, () => Effect.succeed([]))
           )
           return rows.length > 0

@@ -1,4 +1,4 @@
-// Raises alerts: a row for the dashboard and a line in the log, once for each open subject.
+// Raises alerts: a row for the dashboard and a line in the log, once per open subject.
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
@@ -21,7 +21,9 @@ const make = Effect.gen(function* () {
     resolve: Effect.fn("Alerts.resolve")(function* (kind, subject, raisedBefore) {
       const closed = yield* repo.close(kind, subject, yield* DateTime.nowAsDate, raisedBefore)
       if (closed) {
-        yield* Effect.logInfo("Alert resolved").pipe(Effect.annotateLogs({ alert: kind, subject }))
+        yield* Effect.logInfo(`Alert resolved: ${kind} of ${subject}`).pipe(
+          Effect.annotateLogs({ alert: kind, subject })
+        )
       }
     })
   })
@@ -31,14 +33,14 @@ export class Alerts extends Context.Service<
   Alerts,
   {
     readonly raise: (alert: Alert) => Effect.Effect<void>
-    /** The cause is gone: closes the subject's open alert, where it was raised before `raisedBefore`. */
+    /** The cause is gone: closes the subject's open alert, if it was raised before `raisedBefore`. */
     readonly resolve: (kind: AlertKind, subject: string, raisedBefore?: Date) => Effect.Effect<void>
   }
 >()("quittance/platform/Alerts") {
   static readonly layer: Layer.Layer<Alerts, never, SqlClient.SqlClient | SecureRandom.SecureRandom> =
     Layer.effect(Alerts, make).pipe(Layer.provide(AlertRepo.layer))
 
-  /** Logged alone. */
+  /** Alerts are only logged. */
   static readonly layerLog: Layer.Layer<Alerts> = Layer.succeed(Alerts, {
     raise: ({ kind, message, subject }) =>
       Effect.logError(message).pipe(Effect.annotateLogs({ alert: kind, subject })),

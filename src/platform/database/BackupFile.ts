@@ -1,5 +1,5 @@
-// A backup: gzipped lines of text. The first names the format, `#begin` the migrations; rows follow the
-// name of their table, one JSON object a line; `#end` has the count and checksum of each table.
+// A backup: gzipped lines of text. The first line is the format, `#begin` lists the migrations. Rows follow the name
+// of their table, one JSON object per line; `#end` has the row count and checksum of each table.
 import { createReadStream, createWriteStream } from "node:fs"
 import { open, readdir, rename, rm, stat } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
@@ -20,10 +20,10 @@ const because = (what: string) => (error: unknown) =>
     ? error
     : new CopyFailed({ message: `${what}: ${error instanceof Error ? error.message : String(error)}` })
 
-/** A backup that runs has written something since: each write and each read ends in time. */
+/** A partial file this old is abandoned: in a running backup, each write and each read ends in time. */
 const abandonedMillis = 3_600_000
 
-/** Removes what killed backups to this path have left. */
+/** Removes the partial files of killed backups to this path. */
 const sweep = async (path: string) => {
   const directory = dirname(path)
   for (const name of await readdir(directory)) {
@@ -34,15 +34,15 @@ const sweep = async (path: string) => {
   }
 }
 
-/** Writes the file whole or not at all; only its owner reads it. */
+/** Writes the complete file or none. Only its owner can read it. */
 export const writeBackup = Effect.fn("BackupFile.write")(function* <A, E, R>(
   path: string,
   source: (sink: Sink) => Effect.Effect<A, E, R>
 ) {
-  // Of this backup alone: another one may be on its way to the same file.
+  // The partial file is only this backup's, because another backup to the same file may be running.
   const partial = `${path}.${crypto.randomUUID().slice(0, 8)}.partial`
   const fails = because(`${path} cannot be written`)
-  // A directory that cannot be read hinders no backup, nor does another one that sweeps it too.
+  // An unreadable directory does not prevent a backup, nor does another process that sweeps it.
   yield* Effect.ignore(Effect.tryPromise(() => sweep(path)))
   return yield* Effect.acquireUseRelease(
     Effect.try({
@@ -50,7 +50,7 @@ export const writeBackup = Effect.fn("BackupFile.write")(function* <A, E, R>(
         const zip = createGzip()
         const file = createWriteStream(partial, { mode: 0o600, flags: "wx" })
         const written = pipeline(zip, file)
-        // Awaited at the end, or by the write that fails.
+        // Awaited at the end, or by a write that fails.
         written.catch(() => undefined)
         return { zip, written }
       },
@@ -65,7 +65,7 @@ export const writeBackup = Effect.fn("BackupFile.write")(function* <A, E, R>(
               new Promise<void>((done, fail) =>
                 zip.write(text, (error) => (error === undefined || error === null ? done() : fail(error)))
               ).catch(async (error) => {
-                // What ended the file comes first: a write after it knows only that it has ended.
+                // The file's own failure comes first: a later write only reports that the file has ended.
                 await written
                 throw error
               }),
@@ -102,7 +102,7 @@ export const writeBackup = Effect.fn("BackupFile.write")(function* <A, E, R>(
   )
 })
 
-/** A line ends in a line feed alone: node:readline also ends one at U+2028, which JSON text holds as it is. */
+/** Only a line feed ends a line. node:readline also splits at U+2028, which JSON text may contain. */
 async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
   const decoder = new TextDecoder()
   let open = ""
@@ -114,7 +114,7 @@ async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<strin
   if (open !== "") yield open
 }
 
-/** Gives what the file holds to the sink. */
+/** Passes the file's contents to the sink. */
 export const readBackup = (path: string) =>
   Effect.fn("BackupFile.read")(function* (sink: Sink) {
     const fails = because(`${path} cannot be read`)
@@ -138,7 +138,7 @@ export const readBackup = (path: string) =>
     })
     if ((yield* next) !== format) {
       return yield* new CopyFailed({
-        message: `${path} is no backup of this service: its first line is not "${format}".`
+        message: `${path} is not a backup of this service: its first line is not "${format}".`
       })
     }
     let table = ""
@@ -165,6 +165,6 @@ export const readBackup = (path: string) =>
       }
     }
     return yield* new CopyFailed({
-      message: `${path} ends before its end: it is not whole. Nothing is kept.`
+      message: `${path} is incomplete. Nothing was restored.`
     })
   }, Effect.scoped)

@@ -1,6 +1,6 @@
-// Opens the sockets of the pool, to the first of several servers that answers, and watches them: a silent server is
-// given up, a standby is left. While no server answers, callers are told at once: one connection is tried at a
-// time, and a caller within half a second after it fails does not wait.
+// Opens the pool's sockets to the first of several servers that responds, and watches them. A silent server is
+// abandoned, and so is a standby. While no server responds, callers fail immediately: one connection is tried at a
+// time, and within half a second after a failure no caller waits.
 import { connect, type Socket } from "node:net"
 
 /** The address of a server. */
@@ -8,21 +8,25 @@ export type Server = { readonly path: string } | { readonly host: string; readon
 
 export interface Connector {
   /**
-   * A socket for one session; throws while no server is known to answer. With `silenceMillis` it is destroyed once its
-   * server has said nothing for so long after it was written to, and with it the idle sessions that were as silent.
+   * A socket for one session; throws while no server is known to respond. With `silenceMillis`, the socket is
+   * destroyed if its server does not respond to a write for this long, together with idle sessions that were silent as
+   * well.
    */
   readonly open: (silenceMillis?: number) => Socket
-  /** True if sessions are encrypted: then it cannot see that their server is silent, or a standby. */
+  /** True if sessions are encrypted: then the connector cannot detect a silent server or a standby. */
   readonly isEncrypted: () => boolean
-  /** Ends every session, so that the next one is with the next server. */
+  /** Ends all sessions, so that the next session is with the next server. */
   readonly leave: (why: string) => void
 }
 
-const restMillis = 500
-/** A server that ends a session so soon after its first word has refused it: a standby, or one that starts or stops. */
+const pauseMillis = 500
+/**
+ * A server that ends a session this soon after its first message has refused it: a standby, or one that starts or
+ * stops.
+ */
 const refusedMillis = 250
 
-// Postgres protocol 3, "Message Formats". An encrypted session shows its first message alone.
+// Postgres protocol 3, "Message Formats". In an encrypted session, only the first message is readable.
 const cancelRequest = 80_877_102
 const sslRequest = 80_877_103
 const readyForQuery = Buffer.from([0x5a, 0, 0, 0, 5])
@@ -30,7 +34,9 @@ const inHotStandby = Buffer.from("in_hot_standby\0on\0")
 /** SQLSTATE of a write on a standby, in an ErrorResponse. */
 const readOnly = Buffer.from("C25006\0")
 
-/** Calls `seen` with each ErrorResponse that begins in a chunk: its bytes in a row's value are no error. */
+/**
+ * Calls `seen` with each ErrorResponse that begins in a chunk. The same bytes within a row's value are not an error.
+ */
 const errorReader = (seen: (body: Buffer) => void) => {
   let head = Buffer.alloc(0)
   let skip = 0
@@ -57,20 +63,20 @@ const errorReader = (seen: (body: Buffer) => void) => {
 /** The code of a connection's first message, which has no type. */
 const codeOf = (bytes: Uint8Array) => (bytes.length < 8 ? 0 : Buffer.from(bytes).readInt32BE(4))
 
-/** Silence is counted in so many beats: a process that stood still for long has counted one of them. */
+/** Silence is counted in beats, because a process that was suspended counts only one of them. */
 const beats = 4
 
 interface Session {
   readonly socket: Socket
-  /** It was written to since it was heard. */
+  /** True if it was written to and has not responded since. */
   isWaiting: boolean
-  /** Beats since it was heard. */
+  /** Beats since its last data. */
   quiet: number
-  /** The sessions among them that were waiting for a response. */
+  /** The consecutive beats in which it was waiting for a response. */
   silent: number
 }
 
-/** To the primary alone, unless `takesStandby`. */
+/** Accepts only the primary, unless `takesStandby`. */
 export const makeConnector = (
   servers: readonly [Server, ...ReadonlyArray<Server>],
   { takesStandby = false } = {}
@@ -84,12 +90,12 @@ export const makeConnector = (
 
   const beat = (session: Session) => {
     session.quiet += 1
-    // A socket that this process does not read says nothing of its server.
+    // A socket that this process is not reading shows nothing about its server.
     session.silent = session.isWaiting && !session.socket.isPaused() ? session.silent + 1 : 0
     if (session.silent <= beats) return
     const silent = () => new Error("The server is silent: no answer within the silence timeout")
     session.socket.destroy(silent())
-    // The next caller is not to find out the same way on another session of the same path.
+    // Spares the next caller from finding this out on another session of the same path.
     for (const other of sessions) if (!other.isWaiting && other.quiet > beats) other.socket.destroy(silent())
   }
 
@@ -104,20 +110,20 @@ export const makeConnector = (
     trying = socket
     let firstCode: number | undefined
     let hasBegun = false
-    let isKept = false
+    let isAccepted = false
     let isStandby = false
     let isEndedByServer = false
-    let keepTimer: ReturnType<typeof setTimeout> | undefined
-    const keep = () => {
-      isKept = true
+    let acceptTimer: ReturnType<typeof setTimeout> | undefined
+    const accept = () => {
+      isAccepted = true
       failures = 0
     }
 
     const standby = () => {
       if (takesStandby || isStandby) return
       isStandby = true
-      // Once the driver has read why. A session may be the primary's the next time.
-      setImmediate(() => socket.destroy(new Error("The server is a standby, which takes no writes")))
+      // After the driver has read the reason. The next session may reach a primary.
+      setImmediate(() => socket.destroy(new Error("The server is a standby, which rejects writes")))
     }
     const readErrors = errorReader((body) => {
       if (hasBegun && body.includes(readOnly)) standby()
@@ -128,7 +134,7 @@ export const makeConnector = (
       write: (bytes: Uint8Array, ...rest: []) => {
         if (firstCode === undefined) {
           firstCode = codeOf(bytes)
-          // A cancel request has a connection of its own, which tells nothing of the server.
+          // A cancel request has its own connection, which shows nothing about the server.
           if (firstCode === cancelRequest) trying = triedBefore
           if (firstCode === sslRequest) encrypted = true
         }
@@ -142,12 +148,12 @@ export const makeConnector = (
       session.silent = 0
       if (trying === socket) trying = undefined
       if (!hasBegun && chunk.includes(inHotStandby)) standby()
-      // The answer to a request for TLS is one byte before all messages.
-      readErrors(keepTimer === undefined && firstCode === sslRequest ? chunk.subarray(1) : chunk)
-      keepTimer ??= setTimeout(keep, refusedMillis).unref()
+      // The response to a TLS request is one byte before all messages.
+      readErrors(acceptTimer === undefined && firstCode === sslRequest ? chunk.subarray(1) : chunk)
+      acceptTimer ??= setTimeout(accept, refusedMillis).unref()
       if (chunk.includes(readyForQuery)) {
-        // The second one answers a statement.
-        if (hasBegun && !isKept) keep()
+        // The second one completes a statement.
+        if (hasBegun && !isAccepted) accept()
         hasBegun = true
       }
     })
@@ -162,15 +168,15 @@ export const makeConnector = (
     socket.once("close", () => {
       sessions.delete(session)
       clearInterval(watch)
-      clearTimeout(keepTimer)
+      clearTimeout(acceptTimer)
       if (trying === socket) trying = undefined
-      // A session that this process has ended, however short, was not refused.
-      const isOurEnd = keepTimer !== undefined && !isEndedByServer && !isStandby
-      if (firstCode === cancelRequest || isKept || isOurEnd) return
+      // A session that this process ended, however short, was not refused.
+      const isOurEnd = acceptTimer !== undefined && !isEndedByServer && !isStandby
+      if (firstCode === cancelRequest || isAccepted || isOurEnd) return
       failures += 1
-      // Every other server is asked before anybody rests.
+      // Every other server is tried before anyone pauses.
       next += 1
-      if (failures >= servers.length) refusedUntil = performance.now() + restMillis
+      if (failures >= servers.length) refusedUntil = performance.now() + pauseMillis
     })
     return socket
   }

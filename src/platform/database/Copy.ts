@@ -1,5 +1,5 @@
-// A database's rows as they stand at one moment, table by table, from one place into another: a file, or
-// another Postgres. What arrives is counted and summed again before it is kept.
+// Copies a database's rows as of one moment, table by table, to a file or to another Postgres. The copied rows are
+// counted and summed again before the copy is committed.
 import { Effect, Schedule, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { CopyFailed, failed } from "./Copy/CopyFailed.ts"
@@ -18,7 +18,7 @@ import {
   tableNames,
   writtenColumns
 } from "./Copy/tables.ts"
-import { endedWithoutSigns, keptAlive } from "./keptAlive.ts"
+import { endedWithoutSigns, keepAlive } from "./keepAlive.ts"
 import { type Migration, migrate } from "./migrate.ts"
 import { sqlStateOf } from "./sqlStateOf.ts"
 
@@ -27,7 +27,7 @@ export class Manifest extends Schema.Class<Manifest>("Manifest")({
   sequences: Schema.Array(SequenceAt)
 }) {}
 
-/** Takes a copy: the names of the migrations first, then rows as JSON texts, parents before children. */
+/** The target of a copy: first the names of the migrations, then rows as JSON texts, parents before children. */
 export interface Sink {
   readonly begin: (migrations: ReadonlyArray<string>) => Effect.Effect<void, CopyFailed>
   readonly rows: (table: string, rows: ReadonlyArray<string>) => Effect.Effect<void, CopyFailed>
@@ -72,14 +72,14 @@ const readTables = Effect.fnUntraced(function* (sink: Sink) {
   return manifest
 })
 
-/** Reads a consistent snapshot while others write. `where` names the database to the operator. */
+/** Reads a consistent snapshot while others write. `where` identifies the database for the operator. */
 export const copyFrom = Effect.fn("Database.copyFrom")(
   function* (_where: string, sink: Sink) {
     const sql = yield* SqlClient.SqlClient
     return yield* sql.withTransaction(
       sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`.pipe(
         Effect.andThen(endedWithoutSigns),
-        Effect.andThen(keptAlive(readTables(sink)))
+        Effect.andThen(keepAlive(readTables(sink)))
       )
     )
   },
@@ -90,8 +90,8 @@ const lockTimeout = "55P03"
 const deadlock = "40P01"
 
 /**
- * Locks all tables against writers. Writers lock in an order of their own: whoever waits too long here lets
- * go of all of them and asks again, before the server ends somebody's transaction as deadlocked (after 1 s).
+ * Locks all tables against writers. Writers lock in their own order: if this waits too long, it releases all locks and
+ * tries again, before the server aborts a transaction as deadlocked (after 1 s).
  */
 const lockTables = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -100,7 +100,7 @@ const lockTables = Effect.gen(function* () {
     discard: true
   })
   yield* sql`SELECT set_config('lock_timeout', '500ms', true)`
-  // A savepoint: what fails gives its locks back.
+  // A failed savepoint releases its locks.
   yield* sql.withTransaction(lock).pipe(
     Effect.retry({
       while: (error: SqlError.SqlError) => [lockTimeout, deadlock].includes(sqlStateOf(error)),
@@ -111,8 +111,8 @@ const lockTables = Effect.gen(function* () {
 })
 
 /**
- * Reads all of it, from one moment on in which nobody else can write until `work` has ended. `isLocked`
- * fails where that has ended before.
+ * Reads everything as of one moment, and nobody else can write until `work` has ended. `isLocked` fails if the lock
+ * was lost before.
  */
 export const copyLocked = Effect.fn("Database.copyLocked")(
   function* <A, E, R>(
@@ -125,12 +125,12 @@ export const copyLocked = Effect.fn("Database.copyLocked")(
     const sql = yield* SqlClient.SqlClient
     return yield* sql.withTransaction(
       Effect.gen(function* () {
-        // Also one that is closed to writing may be copied.
+        // A database that is closed to writing can be copied as well.
         yield* sql`SET TRANSACTION READ WRITE`
         yield* endedWithoutSigns
         yield* lockTables
         const context = yield* Effect.context<SqlClient.SqlClient>()
-        return yield* keptAlive(
+        return yield* keepAlive(
           work({
             read: (sink) =>
               readTables(sink).pipe(
@@ -138,7 +138,7 @@ export const copyLocked = Effect.fn("Database.copyLocked")(
                 Effect.provideContext(context)
               ),
             isLocked: sql`SELECT 1`.pipe(
-              Effect.mapError(failed(`The tables of the database ${where} are not locked any more`)),
+              Effect.mapError(failed(`The tables of the database ${where} are no longer locked`)),
               Effect.provideContext(context),
               Effect.asVoid
             )
@@ -151,8 +151,8 @@ export const copyLocked = Effect.fn("Database.copyLocked")(
 )
 
 /**
- * Fills an empty database with what `source` gives, in one transaction: all of it, proven by count and
- * checksum of each table, or nothing. Migrations that the copy has not seen are still to run.
+ * Fills an empty database from `source` in one transaction: everything, verified by count and checksum of each table,
+ * or nothing. Migrations that the copy does not contain still have to run.
  */
 export const copyInto = Effect.fn("Database.copyInto")(
   function* <A, E, R>(
@@ -202,7 +202,7 @@ export const copyInto = Effect.fn("Database.copyInto")(
           }
         }).pipe(Effect.mapError(failed("The copy cannot be proven")), onTarget)
     }
-    return yield* sql.withTransaction(Effect.andThen(endedWithoutSigns, keptAlive(source(sink))))
+    return yield* sql.withTransaction(Effect.andThen(endedWithoutSigns, keepAlive(source(sink))))
   },
   (writing, _, where) => Effect.mapError(writing, failed(`The database ${where} cannot be written`))
 )

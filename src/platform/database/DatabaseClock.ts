@@ -1,20 +1,20 @@
-// The time that the service goes by is the database's, which all instances share: leases, due times and
-// tokens mean the same on a machine whose own clock is wrong.
+// The service uses the database's time, which all instances share: leases, due times and tokens are the same even on a
+// machine whose own clock is wrong.
 import { Clock, Context, Effect, Layer } from "effect"
 import { periodic } from "../workers/supervised.ts"
 import { ClockRepo } from "./ClockRepo.ts"
 
 const every = "15 seconds"
-/** Below this the two are taken for equal: time does not jump to and fro. */
+/** Smaller differences are ignored, so that time does not jump back and forth. */
 const toleratedSeconds = 0.5
 
-/** Seconds by which this machine is ahead of another clock, which was asked between two readings of ours. */
+/** The seconds by which this machine is ahead of another clock, which was read between two readings of ours. */
 export const secondsAhead = (beforeMillis: number, afterMillis: number, otherMillis: number): number => {
   if (otherMillis > afterMillis) return (afterMillis - otherMillis) / 1000
   return otherMillis < beforeMillis ? (beforeMillis - otherMillis) / 1000 : 0
 }
 
-/** The machine's clock with another time of the day: what passes, and sleeps, are the machine's. */
+/** The machine's clock with another time of day. Durations and sleeps are still the machine's. */
 export const clockOf = (machine: Clock.Clock, millis: () => number, nanos: () => bigint): Clock.Clock => ({
   currentTimeMillisUnsafe: millis,
   currentTimeMillis: Effect.sync(millis),

@@ -1,4 +1,4 @@
 import { Data } from "effect"
 
-/** The database cannot be used. `message` is the whole sentence for the operator. */
+/** The database cannot be used. `message` is a complete sentence for the operator. */
 export class DatabaseRefusal extends Data.TaggedError("DatabaseRefusal")<{ readonly message: string }> {}

@@ -1,9 +1,9 @@
-// DATABASE_URL, which may name several servers of one database: `postgres://user@one:5432,two:5432/name`.
+// DATABASE_URL, which may list several servers of one database: `postgres://user@one:5432,two:5432/name`.
 import { clientParameters } from "../AppConfig/urlParameters.ts"
 import type { Server } from "./Connector.ts"
 
 export interface DatabaseUrl {
-  /** The address with its first server alone, for the client. */
+  /** The URL with only its first server, for the client. */
   readonly first: string
   readonly servers: readonly [Server, ...ReadonlyArray<Server>]
   /** Database and servers, without user and password. */
@@ -21,7 +21,7 @@ const serverOf = (host: string, port: string): Server => {
 
 const show = (server: Server) => ("path" in server ? server.path : `${server.host}:${server.port}`)
 
-/** Undefined where it is no address. Servers stand before the path, or in `host` and `port`, as libpq has them. */
+/** Undefined if it is not a URL. Servers are before the path, or in `host` and `port`, as in libpq. */
 export const parseDatabaseUrl = (text: string): DatabaseUrl | undefined => {
   const [, scheme, user, authority = "", path = "", query = ""] = shape.exec(text) ?? []
   if (scheme === undefined) return undefined

@@ -1,5 +1,5 @@
-// The password of the embedded Postgres: generated once, in a file that only the service's own user reads,
-// and asked for on every line of pg_hba.conf.
+// The password of the embedded Postgres: generated once, in a file that only the service's own user can read, and
+// required by each line of pg_hba.conf.
 import { randomBytes } from "node:crypto"
 import {
   chmodSync,
@@ -28,7 +28,7 @@ const passwordFile = (directory: string) => join(directory, "password")
 const hostBasedFile = (data: string) => join(data, "pg_hba.conf")
 const shape = /^[\w-]{43}$/
 
-/** Another file in its place, whole or not at all. A link that lies there is not followed. */
+/** Replaces a file, completely or not at all. An existing symbolic link is not followed. */
 const replace = (path: string, text: string, owner: RunAs | undefined): void => {
   const partial = `${path}.new`
   rmSync(partial, { force: true })
@@ -45,7 +45,7 @@ const replace = (path: string, text: string, owner: RunAs | undefined): void => 
 
 export const makePassword = (): string => randomBytes(32).toString("base64url")
 
-/** Undefined where there is none, or a damaged one. */
+/** Undefined if there is none, or if it is damaged. */
 export const readPassword = (directory: string): string | undefined => {
   const path = passwordFile(directory)
   if (!existsSync(path)) return undefined
@@ -54,18 +54,18 @@ export const readPassword = (directory: string): string | undefined => {
   return shape.test(text) ? text : undefined
 }
 
-/** For the directory's owner, also where root makes it. */
-export const keepPassword = (directory: string, password: string): void => {
+/** Owned by the directory's owner, even if root creates it. */
+export const storePassword = (directory: string, password: string): void => {
   const owner = process.getuid?.() === 0 ? statSync(directory) : undefined
   replace(passwordFile(directory), `${password}\n`, owner)
 }
 
-/** True if a server on this data asks everybody for the password. */
-export const asksForPassword = (data: string): boolean => {
+/** True if a server on this data requires the password from everyone. */
+export const requiresPassword = (data: string): boolean => {
   const path = hostBasedFile(data)
   return existsSync(path) && readFileSync(path, "utf8") === hostBased
 }
 
-/** From the server's next start on. */
-export const askForPassword = (data: string, server: RunAs | undefined): void =>
+/** Takes effect at the server's next start. */
+export const requirePassword = (data: string, server: RunAs | undefined): void =>
   replace(hostBasedFile(data), hostBased, server)

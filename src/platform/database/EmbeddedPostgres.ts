@@ -1,6 +1,6 @@
-// A Postgres of the service's own, in a directory. Whoever comes first starts it, the next ones join it,
-// and the last one out stops it. It listens on a socket in its data directory, which only its user enters,
-// and asks for a password that is in a file beside it.
+// The service's own Postgres, in a directory. The first process starts it, later ones join it, and the last one stops
+// it. It listens on a socket in its data directory, which only its user can enter, and requires a password from a file
+// beside it.
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { Effect, Option, type Redacted, Schedule, Scope } from "effect"
@@ -19,7 +19,7 @@ export interface EmbeddedPostgres {
   readonly database: "postgres"
 }
 
-/** For how long who leaves waits for another who starts or stops it. */
+/** How long a leaving process waits for another that starts or stops the server. */
 const leaveMillis = 5_000
 const watchEvery = "1 second"
 
@@ -38,8 +38,8 @@ const sentenceOf = (directory: string, error: unknown): DatabaseRefusal => {
 }
 
 /**
- * The Postgres in the directory, running until the scope of the last who joined it closes. One that is
- * killed is started again. `more` adds to its settings where it is started here.
+ * The Postgres in the directory, which runs until the scope of its last user closes. If it is killed, it is started
+ * again. `more` adds settings if it is started here.
  */
 export const joinEmbeddedPostgres = Effect.fnUntraced(function* (
   directory: string,
@@ -66,27 +66,27 @@ export const joinEmbeddedPostgres = Effect.fnUntraced(function* (
         last.close()
       })
     )
-  /** Waits for others may be interrupted; what is started here has a user, who stops it. */
+  /** Waiting for others is interruptible. A server that is started here has a user, who stops it. */
   const startedAlone = (work: Effect.Effect<boolean, DatabaseRefusal>) =>
     Effect.uninterruptibleMask((restore) => Effect.scoped(Effect.andThen(restore(alone), work)))
-  const patiently = (work: Effect.Effect<boolean, DatabaseRefusal>) =>
+  const untilDone = (work: Effect.Effect<boolean, DatabaseRefusal>) =>
     Effect.gen(function* () {
       const again = (times: number) =>
         Effect.repeat(work, { schedule: Schedule.spaced("100 millis"), times, until: (done) => done })
       if (yield* again(20)) return
       yield* Effect.logWarning(
-        `Waiting for the embedded database in ${cluster.directory}: its Postgres has the data, and does not answer. Is it in another container that is paused, or suspended? Resume it or stop it.`
+        `Waiting for the embedded database in ${cluster.directory}: another Postgres process holds the data directory and does not respond. If its container is paused or suspended, resume or stop it.`
       )
       yield* again(Number.POSITIVE_INFINITY)
     })
 
   const scope = yield* Scope.Scope
-  yield* patiently(
+  yield* untilDone(
     startedAlone(
       Effect.gen(function* () {
         const mine = yield* attempt(async () => {
           cluster.check()
-          // Whoever comes waits behind start.lock.
+          // Processes that arrive now wait for start.lock.
           const nobody = holdAlone(users)
           nobody?.close()
           if (!(await cluster.secure(nobody === undefined)) || !(await cluster.ensure())) return undefined
@@ -105,7 +105,7 @@ export const joinEmbeddedPostgres = Effect.fnUntraced(function* (
     Effect.suspend(() => {
       cluster.boundLog()
       return cluster.running() === undefined
-        ? patiently(startedAlone(attempt(() => cluster.ensure())))
+        ? untilDone(startedAlone(attempt(() => cluster.ensure())))
         : Effect.void
     })
   )

@@ -20,13 +20,15 @@ const open = (path: string, statement: string): SqliteFile | undefined => {
   }
 }
 
-/** Holds the file beside other holders until the scope closes, or `close` is called. Throws what the file system says. */
+/**
+ * Holds the file together with other holders until the scope closes, or `close` is called. Throws file system errors.
+ */
 export const hold = (path: string): SqliteFile | undefined => open(path, "BEGIN")
 
-/** Holds the file alone; undefined where anybody else holds it. */
+/** Holds the file exclusively; undefined if anyone else holds it. */
 export const holdAlone = (path: string): SqliteFile | undefined => open(path, "BEGIN EXCLUSIVE")
 
-/** The process that holds the file, where the system says so. */
+/** The process that holds the file, if the system reports it. */
 const holderOf = (path: string): string => {
   const locks = "/proc/locks"
   if (!existsSync(locks)) return "another process"
@@ -35,7 +37,7 @@ const holderOf = (path: string): string => {
   return pid === undefined ? "another process" : `process ${pid}`
 }
 
-/** Waits until the file is this process's alone, for as long as the scope is open. */
+/** Waits until this process holds the file exclusively, for as long as the scope is open. */
 export const waitAlone = (path: string): Effect.Effect<void, never, Scope.Scope> => {
   const taken = Effect.uninterruptible(
     Effect.gen(function* () {

@@ -1,6 +1,6 @@
-// Reads that may take seconds, as a large merchant's year: on connections and a time of their own, so that they take
-// none from the requests of others, and one at a time for each of whoever asks. Most take milliseconds, and stay on the
-// pool that is given.
+// Reads that may take seconds, such as a large merchant's year. They have their own connections and time limit, so
+// that they take none from other requests, and run one at a time per caller. Most take milliseconds and stay on the
+// regular pool.
 import { PgClient } from "@effect/sql-pg"
 import { Cause, Clock, Context, Effect, Layer, Semaphore } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
@@ -10,26 +10,26 @@ import { connectionOf } from "./clients.ts"
 import type { DatabaseRefusal } from "./DatabaseRefusal.ts"
 import { loggedSocket } from "./statementLog.ts"
 
-/** A read that takes longer than this on the pool is begun again as a long one. */
+/** A read that takes longer than this on the pool starts again as a long read. */
 const shortRead = "500ms"
-/** Before the client's connection is given up for its silence. */
+/** Ends before the client gives up the connection for its silence. */
 const longRead = "25s"
-/** A server that says nothing for so long is given up with its connection. */
+/** A server that is silent for this long is abandoned together with its connection. */
 const silenceMillis = 27_000
 const connections = 2
-/** A query that needed a long read starts with a long read for this time. */
+/** For this long, a query that needed a long read starts as one. */
 const longForMillis = 600_000
-const mostRemembered = 1_000
+const maxRemembered = 1_000
 
 export interface LongReads {
-  /** `read` with the client that it is given, for `who` asks: a merchant's id. */
+  /** Runs `read` with a suitable client, on behalf of `who`: a merchant's id. */
   readonly run: <A, E>(
     who: string,
     read: (sql: SqlClient.SqlClient) => Effect.Effect<A, E>
   ) => Effect.Effect<A, E, SqlClient.SqlClient>
 }
 
-/** Without a layer every read is an ordinary one. */
+/** Without a layer, each read is an ordinary one. */
 export const LongReads = Context.Reference<LongReads>("quittance/platform/LongReads", {
   defaultValue: () => ({ run: (_, read) => Effect.flatMap(SqlClient.SqlClient, read) })
 })
@@ -62,7 +62,7 @@ export const layer: Layer.Layer<never, DatabaseRefusal | SqlError.SqlError, AppC
     )
     const long = Context.get(context, SqlClient.SqlClient)
     const turns = new BoundedMap<string, { readonly turn: Semaphore.Semaphore; longUntil: number }>(
-      mostRemembered
+      maxRemembered
     )
     const turnOf = (who: string) => {
       const known = turns.get(who) ?? { turn: Semaphore.makeUnsafe(1), longUntil: 0 }
@@ -77,7 +77,10 @@ export const layer: Layer.Layer<never, DatabaseRefusal | SqlError.SqlError, AppC
       sql
         .withTransaction(
           Effect.andThen(
-            Effect.orDie(sql`SELECT set_config('statement_timeout', ${timeout}, true)`),
+            // Postgres's JIT takes longer to compile a year's sums than to read them.
+            Effect.orDie(
+              sql`SELECT set_config('statement_timeout', ${timeout}, true), set_config('jit', 'off', true)`
+            ),
             read(sql)
           )
         )

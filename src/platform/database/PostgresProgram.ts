@@ -1,5 +1,5 @@
-// The programs of the Postgres that comes with the service, and the user that they run as. Postgres
-// refuses root: there another user runs it, from a copy of the programs where that user can reach them.
+// The programs of the Postgres that comes with the service, and the user that they run as. Postgres refuses to run as
+// root; another user then runs it, from a copy of the programs that this user can reach.
 import { spawnSync } from "node:child_process"
 import {
   accessSync,
@@ -21,7 +21,7 @@ import { dirname, join, relative } from "node:path"
 import { Schema } from "effect"
 import { isAlive } from "./ServerProcess.ts"
 
-/** The major version whose data directories it reads. */
+/** The major version of the data directories that it reads. */
 export const postgresMajor = "18"
 
 /** A user other than root, by number. */
@@ -31,9 +31,9 @@ export interface RunAs {
 }
 
 export interface PostgresProgram {
-  /** Holds `bin`, `lib` and `share`. */
+  /** Contains `bin`, `lib` and `share`. */
   readonly directory: string
-  /** Undefined where it runs as the service's own user. */
+  /** Undefined if it runs as the service's own user. */
   readonly runAs: RunAs | undefined
 }
 
@@ -49,7 +49,7 @@ const decodePackage = Schema.decodeUnknownSync(
 
 const programs = ["initdb", "postgres"] as const
 
-/** npm packs neither symbolic links nor, everywhere, the run bit. */
+/** npm packs no symbolic links and, on some systems, no executable bits. */
 const complete = (directory: string): void => {
   const links = decodeLinks(readFileSync(join(directory, "pg-symlinks.json"), "utf8"))
   const path = (name: string) => join(directory, relative("native", name))
@@ -63,7 +63,7 @@ const complete = (directory: string): void => {
   }
 }
 
-/** The reason why it does not run there, or undefined where it does. */
+/** The reason why it does not run there; undefined if it does. */
 const whyNot = (directory: string, runAs: RunAs | undefined): string | undefined => {
   const { error, status, stderr } = spawnSync(join(directory, "bin", "postgres"), ["--version"], {
     ...runAs,
@@ -89,7 +89,7 @@ const missingCapabilities = (): ReadonlyArray<string> => {
   )
 }
 
-/** The reason why this process may not run another as that user. A directory is no program: nothing runs. */
+/** The reason why this process may not run another as that user. A directory is no program, so nothing runs. */
 const whyNotBecome = (runAs: RunAs): string | undefined => {
   const missing = missingCapabilities()
   if (missing.length > 0) return `it lacks ${missing.map((name) => `CAP_${name}`).join(", ")}`
@@ -99,7 +99,7 @@ const whyNotBecome = (runAs: RunAs): string | undefined => {
   return code === "EPERM" || code === "EINVAL" ? code : undefined
 }
 
-/** Removes files that killed processes left half copied. */
+/** Removes incomplete copies of killed processes. */
 const sweep = (to: string): void => {
   for (const name of readdirSync(to)) {
     const pid = /^native\.(\d+)$/.exec(name)?.[1]
@@ -107,7 +107,7 @@ const sweep = (to: string): void => {
   }
 }
 
-/** A copy of the binaries that only its owner can modify; replaced if the present one does not run. */
+/** A copy of the binaries that only its owner can modify; replaced if the existing copy does not run. */
 const copyOf = (packaged: string, to: string, runAs: RunAs | undefined): string => {
   mkdirSync(to, { recursive: true, mode: 0o755 })
   const made = lstatSync(to)
@@ -117,7 +117,7 @@ const copyOf = (packaged: string, to: string, runAs: RunAs | undefined): string 
   if (existsSync(copy) && whyNot(copy, runAs) === undefined) return copy
   sweep(to)
   const partial = join(to, `native.${process.pid}`)
-  // Links as they are: made absolute, they would lead back to where the other user does not come.
+  // Links stay relative: absolute ones would lead back to a place that the other user cannot reach.
   cpSync(packaged, partial, { recursive: true, verbatimSymlinks: true })
   complete(partial)
   if (runAs !== undefined) spawnSync("chmod", ["-R", "a+rX", partial])
@@ -146,7 +146,7 @@ const packagedDirectory = (): string => {
   }
 }
 
-/** Postgres' programs ask for their user's name: its number alone is not enough. */
+/** Postgres's programs look up their user's name, so a number without a name is not enough. */
 const unprivileged = (): RunAs => {
   const lines = existsSync("/etc/passwd") ? readFileSync("/etc/passwd", "utf8").split("\n") : []
   for (const name of ["postgres", "nobody"]) {
@@ -165,8 +165,8 @@ const ownerOf = (directory: string): RunAs | undefined => {
 }
 
 /**
- * The programs, where they run, and as whom for data in `data`. Throws a sentence for the operator where
- * this machine has none. `home` is a directory of this user's own for a copy.
+ * The programs, their directory and their user for data in `data`. Throws a sentence for the operator if this machine
+ * has none. `home` is a directory of this user for a copy.
  */
 export const findPostgresProgram = (data: string, home: string): PostgresProgram => {
   const packaged = packagedDirectory()

@@ -1,5 +1,6 @@
-// Reads of lists and pages on a replica, while it is as fresh as the database at the moment of asking:
-// what is answered there was answered here as well. Otherwise, and while it is silent, the database answers.
+// Reads of lists and pages on a replica, while it is as fresh as the database at the moment of the request. A replica
+// read returns only what this database had already returned. Otherwise, and while the replica is silent, the database
+// serves the read.
 import { PgClient } from "@effect/sql-pg"
 import { Cause, Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -13,15 +14,15 @@ import { causeOf } from "./migrate.ts"
 
 /** The delays in milliseconds before each check whether a replica is up to date. */
 const waits = [0, 2, 8] as const
-/** The time that a replica may take to answer this check. */
-const patience = "150 millis"
-/** For how long one that failed is left alone. */
-const restMillis = 5_000
+/** The time that a replica has to respond to this check. */
+const checkTimeout = "150 millis"
+/** How long a failed replica is not used. */
+const pauseMillis = 5_000
 
 export interface Replica {
   /** The SQL client for reads on the replica. */
   readonly sql: SqlClient.SqlClient
-  /** The one or the other, whichever may answer now. */
+  /** Reads from the replica (`there`) or from the database (`here`), whichever may serve now. */
   readonly read: <A, E, R>(
     there: Effect.Effect<A, E, R>,
     here: Effect.Effect<A, E, R>
@@ -35,7 +36,7 @@ export const Replica = Context.Reference<Replica | undefined>("quittance/platfor
 
 const Position = Schema.Struct({ cluster: Schema.String, timeline: Schema.Finite, position: Schema.String })
 const decodePosition = Schema.decodeUnknownEffect(Schema.Tuple([Position]))
-const decodeStanding = Schema.decodeUnknownEffect(
+const decodeState = Schema.decodeUnknownEffect(
   Schema.Tuple([
     Schema.Struct({
       cluster: Schema.String,
@@ -46,7 +47,7 @@ const decodeStanding = Schema.decodeUnknownEffect(
   ])
 )
 
-/** Which cluster and database this is; a replica has those of its primary. */
+/** The cluster and the database. A replica has the same as its primary. */
 const cluster = "(SELECT system_identifier::text FROM pg_control_system()) || ' ' || current_database()"
 
 const make = Effect.fnUntraced(function* (address: string, maxConnections: number) {
@@ -55,7 +56,7 @@ const make = Effect.fnUntraced(function* (address: string, maxConnections: numbe
   const mustBe =
     "DATABASE_REPLICA_URL must be a Postgres address, postgres://user:password@host:port/database"
   if (parsed === undefined) return yield* new DatabaseRefusal({ message: mustBe })
-  // What one server has says nothing of what another has.
+  // The position of one server says nothing about another.
   if (parsed.servers.length > 1)
     return yield* new DatabaseRefusal({ message: "DATABASE_REPLICA_URL must name one server" })
   const connector = makeConnector(parsed.servers, { takesStandby: true })
@@ -71,19 +72,19 @@ const make = Effect.fnUntraced(function* (address: string, maxConnections: numbe
   ).pipe(Effect.mapError((error) => new DatabaseRefusal({ message: `${mustBe}: ${causeOf(error)}` })))
   const sql = Context.get(client, SqlClient.SqlClient)
 
-  let restsUntil = 0
-  const rest = (why: string) =>
+  let pausedUntil = 0
+  const pause = (why: string) =>
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
-      if (now >= restsUntil)
+      if (now >= pausedUntil)
         yield* Effect.logWarning(
           `The replica ${parsed.shown} failed; reading from the primary for a while: ${why}`
         )
-      restsUntil = now + restMillis
+      pausedUntil = now + pauseMillis
     })
 
-  /** The timeline is the history of the log: each promotion begins another. */
-  const position = yield* batched((asked: ReadonlyArray<undefined>) =>
+  /** The timeline is the log's history: each promotion begins another. */
+  const position = yield* batched((requests: ReadonlyArray<undefined>) =>
     Effect.map(
       Effect.flatMap(
         here`
@@ -92,14 +93,14 @@ const make = Effect.fnUntraced(function* (address: string, maxConnections: numbe
           FROM pg_current_wal_insert_lsn() AS position`,
         decodePosition
       ),
-      ([row]) => asked.map(() => row)
+      ([row]) => requests.map(() => row)
     )
   )
   /**
-   * A position says something of the same history alone. What it receives is newer than what its control file
-   * holds, which is written now and then; a role without pg_read_all_stats sees the file alone.
+   * A position is comparable only within the same history. The received timeline is newer than the control file, which
+   * is written now and then; a role without pg_read_all_stats sees only the file.
    */
-  const standing = (wanted: string) =>
+  const stateAt = (wanted: string) =>
     Effect.map(
       Effect.flatMap(
         sql`
@@ -110,42 +111,42 @@ const make = Effect.fnUntraced(function* (address: string, maxConnections: numbe
               (SELECT min_recovery_end_timeline FROM pg_control_recovery()),
               (SELECT received_tli FROM pg_stat_wal_receiver)
             ) AS timeline`,
-        decodeStanding
+        decodeState
       ),
       ([one]) => one
     )
-  /** The reason why it may not be read, once told. */
-  let told: string | undefined
+  /** The reason why it may not be read, once logged. */
+  let logged: string | undefined
   const unfit = (why: string) =>
     Effect.gen(function* () {
-      if (told !== why)
+      if (logged !== why)
         yield* Effect.logWarning(
           `The replica ${parsed.shown} ${why}, and is not used: set DATABASE_REPLICA_URL to one that follows the database`
         )
-      told = why
-      restsUntil = (yield* Clock.currentTimeMillis) + restMillis
+      logged = why
+      pausedUntil = (yield* Clock.currentTimeMillis) + pauseMillis
       return false
     })
   const isFresh = Effect.gen(function* () {
-    if ((yield* Clock.currentTimeMillis) < restsUntil) return false
+    if ((yield* Clock.currentTimeMillis) < pausedUntil) return false
     const wanted = yield* position(undefined)
     for (const wait of waits) {
       if (wait > 0) yield* Effect.sleep(wait)
-      const found = yield* standing(wanted.position)
+      const found = yield* stateAt(wanted.position)
       if (found.cluster !== wanted.cluster)
         return yield* unfit(`is no replica of this database (${found.cluster}, not ${wanted.cluster})`)
-      if (!found.follows) return yield* unfit("is a standby no more")
+      if (!found.follows) return yield* unfit("is no longer a standby")
       if (found.timeline !== wanted.timeline)
         return yield* unfit(
           `follows another server than the database (its timeline is ${found.timeline}, not ${wanted.timeline})`
         )
-      told = undefined
+      logged = undefined
       if (found.fresh) return true
     }
     return false
   }).pipe(
-    Effect.timeout(patience),
-    Effect.catchCause((cause) => Effect.as(rest(causeOf(Cause.squash(cause))), false))
+    Effect.timeout(checkTimeout),
+    Effect.catchCause((cause) => Effect.as(pause(causeOf(Cause.squash(cause))), false))
   )
 
   const shape: Replica = {
@@ -155,7 +156,7 @@ const make = Effect.fnUntraced(function* (address: string, maxConnections: numbe
         fresh
           ? Effect.catchCause(there, (cause) =>
               isDatabaseOutage(cause)
-                ? Effect.andThen(rest("it does not serve"), instead)
+                ? Effect.andThen(pause("it does not serve"), instead)
                 : Effect.failCause(cause)
             )
           : instead
@@ -164,7 +165,7 @@ const make = Effect.fnUntraced(function* (address: string, maxConnections: numbe
   return shape
 })
 
-/** On the database, as configured. */
+/** The configured replica, beside the database. */
 export const layer = Layer.effect(
   Replica,
   Effect.flatMap(AppConfig, ({ connections, replicaUrl }) =>

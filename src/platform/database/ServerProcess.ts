@@ -1,12 +1,12 @@
-// The operating system's information about a process id.
+// The state of a process id, as the operating system reports it.
 import { spawnSync } from "node:child_process"
 import { existsSync, readFileSync, statSync } from "node:fs"
 
 /**
- * True for a process that has ended but stays in the table until its parent waits for it, which some containers'
- * first process never does.
+ * True for a process that has ended but stays in the table until its parent waits for it, which some containers' first
+ * process never does.
  */
-const isZombie = (pid: number): boolean => {
+const hasEndedUnreaped = (pid: number): boolean => {
   const path = `/proc/${pid}/stat`
   return existsSync(path) && /^\d+ \(.*\) Z /s.test(readFileSync(path, "utf8"))
 }
@@ -17,7 +17,7 @@ export const isAlive = (pid: number): boolean => {
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "EPERM")) return false
   }
-  return !isZombie(pid)
+  return !hasEndedUnreaped(pid)
 }
 
 const isPostgres = (pid: number): boolean => {
@@ -28,7 +28,7 @@ const isPostgres = (pid: number): boolean => {
   return /postgres/.test(name)
 }
 
-/** True if a Postgres runs in this directory, as each does in its data; undefined where the system does not say. */
+/** True if a Postgres runs in this directory, as each does in its data; undefined if the system does not report it. */
 export const isPostgresIn = (pid: number, data: string): boolean | undefined => {
   if (!isPostgres(pid)) return false
   try {

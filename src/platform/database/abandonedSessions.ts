@@ -1,5 +1,5 @@
-// Sessions that this process has given up while their server waits for a synchronous standby: no setting
-// of the session ends that wait, and the server does not look whether anybody still listens.
+// Ends sessions that this process abandoned while their server waits for a synchronous standby: no session setting
+// ends that wait, and the server does not check whether anyone still listens.
 import { Effect, type Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { periodic } from "../workers/supervised.ts"
@@ -12,7 +12,10 @@ const every = "1500 millis"
 /** The number of sweeps after a session has closed: a session counts as abandoned after three seconds. */
 const times = 4
 
-/** The connector notes that a socket has closed; `swept` ends what may still wait behind it, through `sweeper`, while its scope lives. */
+/**
+ * The connector notes each closed socket. While its scope lives, `swept` ends, through `sweeper`, the sessions that
+ * still wait behind them.
+ */
 export const abandonedSessions = <E>(connector: Connector, sweeper: Layer.Layer<SqlClient.SqlClient, E>) => {
   let left = 0
   const noting: Connector = {
@@ -32,7 +35,7 @@ export const abandonedSessions = <E>(connector: Connector, sweeper: Layer.Layer<
   const swept = periodic(
     "Ending abandoned sessions",
     Effect.sleep(every),
-    // Asks nothing of the database while no connection closes.
+    // Sends nothing to the database while no connection closes.
     Effect.suspend(() => {
       if (left === 0) return Effect.void
       left -= 1

@@ -1,11 +1,11 @@
-// Combines the queries of concurrent requests into one statement for each turn of the event loop. `RequestResolver`
-// does the same, but costs ten microseconds more a request, a quarter of the total.
+// Combines the queries of concurrent requests into one statement per turn of the event loop. `RequestResolver` does
+// the same, but adds ten microseconds to each request, a quarter of the total.
 import { Effect, Exit } from "effect"
 
 /**
- * Turns work on many inputs into work on one, run together with all that comes in the same
- * turn of the event loop. Outputs stand in the order of the inputs; a failure fails all of
- * the turn. Nothing is kept between turns: what is answered is read after it was asked.
+ * Turns work on many inputs into work on one input, which runs together with all inputs of the same turn of the event
+ * loop. Outputs are in the order of the inputs; a failure fails the whole turn. Nothing is cached between turns: each
+ * result is read after its request.
  */
 export const batched = <I, O, E, R>(
   run: (inputs: ReadonlyArray<I>) => Effect.Effect<ReadonlyArray<O>, E, R>
@@ -14,10 +14,10 @@ export const batched = <I, O, E, R>(
     let waiting: Array<{ readonly input: I; readonly resume: (output: Exit.Exit<O, E>) => void }> = []
 
     const send = () => {
-      const asked = waiting
+      const batch = waiting
       waiting = []
-      Effect.runForkWith(context)(run(asked.map(({ input }) => input))).addObserver((exit) => {
-        for (const [index, { resume }] of asked.entries()) {
+      Effect.runForkWith(context)(run(batch.map(({ input }) => input))).addObserver((exit) => {
+        for (const [index, { resume }] of batch.entries()) {
           resume(Exit.isSuccess(exit) ? outputAt(exit.value, index) : Exit.failCause(exit.cause))
         }
       })

@@ -1,11 +1,12 @@
-// The indexes of migrations on tables that held rows before: built while others read and write, after the
-// tables are there and beside serving. One that is missing, or that a crash has left half built, is built at the next start.
+// The indexes of migrations on tables that already had rows. They are built while others read and write, after the
+// tables exist, while the service runs. An index that is missing, or left half built by a crash, is built at the next
+// start.
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { DatabaseRefusal } from "./DatabaseRefusal.ts"
 import { causeOf, isConnectionLost, type Migration, migratingAlone, named } from "./migrate.ts"
 
-/** Outside of any transaction. `where` names the server and the database to the operator. */
+/** Runs outside of any transaction. `where` identifies the server and database for the operator. */
 export const buildIndexes = Effect.fn("Database.buildIndexes")(function* (
   migrations: Readonly<Record<string, Migration>>,
   where: string
@@ -29,7 +30,7 @@ export const buildIndexes = Effect.fn("Database.buildIndexes")(function* (
     for (const [name, on] of missing(rows)) {
       const build = Effect.gen(function* () {
         if (rows.get(name)?.["there"] === true) yield* sql`DROP INDEX CONCURRENTLY ${sql(name)}`
-        yield* Effect.logInfo(`Building the index ${name} on ${on}, beside serving`)
+        yield* Effect.logInfo(`Building the index ${name} on ${on}, while the service runs`)
         yield* sql`CREATE INDEX CONCURRENTLY ${sql(name)} ON ${sql.literal(on)}`
         yield* Effect.logInfo(`Built the index ${name}`)
       })
@@ -51,7 +52,7 @@ const decodeBuilds = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ build: Schema.String, holder: Schema.NullOr(Schema.String) }))
 )
 
-/** Logs every half minute how far the build of an index is, and whom it waits for. Never ends. */
+/** Logs every half minute how far an index build is, and which session it waits for. Never ends. */
 export const reportedBuild = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const builds = yield* decodeBuilds(
@@ -65,5 +66,5 @@ export const reportedBuild = Effect.gen(function* () {
       WHERE p.datname = current_database()`
   )
   for (const { build, holder } of builds)
-    yield* Effect.logInfo(holder === null ? build : `${build}, held up by ${holder}`)
+    yield* Effect.logInfo(holder === null ? build : `${build}, waiting for ${holder}`)
 }).pipe(Effect.ignore, Effect.delay("30 seconds"), Effect.forever)

@@ -1,4 +1,4 @@
-// The clients of the one database, each for one purpose.
+// The clients of the one database, each for its purpose.
 import { PgClient } from "@effect/sql-pg"
 import { type Duration, Effect, Redacted, type Scope } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
@@ -9,13 +9,13 @@ import { copyName } from "./closeToWriting.ts"
 import { DatabaseRefusal } from "./DatabaseRefusal.ts"
 import { parseDatabaseUrl } from "./DatabaseUrl.ts"
 import { joinEmbeddedPostgres } from "./EmbeddedPostgres.ts"
-import { copySilenceMillis } from "./keptAlive.ts"
+import { copySilenceMillis } from "./keepAlive.ts"
 import { causeOf } from "./migrate.ts"
 import { sqlStateOf } from "./sqlStateOf.ts"
 import { loggedSocket } from "./statementLog.ts"
 
 export interface Connection extends Pick<PgClient.PgPoolConfig, "url" | "path" | "username" | "database"> {
-  /** Opens sockets; remembers which server answers. */
+  /** Opens sockets; remembers which server responds. */
   readonly connector: Connector
   /** The number and interval of attempts before the database counts as unreachable. */
   readonly tries: { readonly times: number; readonly apart: Duration.Input }
@@ -37,12 +37,15 @@ export const connectionOf = Effect.fnUntraced(function* (
       message: "DATABASE_URL must be a Postgres address, postgres://user:password@host:port/database"
     })
   const { first, servers } = parsed
-  // Each of several servers is asked.
+  // Each of several servers is tried.
   const tries = { times: servers.length, apart: 0 }
   return { url: Redacted.make(first), connector: makeConnector(servers), tries }
 })
 
-/** Leaves a server that is a standby, or that `silence` ends for, and fails as on a lost connection. */
+/**
+ * Abandons a server that is a standby, or that does not respond until `silence` ends, and fails as if the connection
+ * was lost.
+ */
 export const onPrimary = (connector: Connector, silence: Effect.Effect<unknown> = Effect.never) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -62,30 +65,30 @@ export const onPrimary = (connector: Connector, silence: Effect.Effect<unknown> 
         Effect.suspend(() => left("The server is silent"))
       )
     )
-    if (row?.["standby"] === true) yield* left("The server is a standby, which takes no writes")
+    if (row?.["standby"] === true) yield* left("The server is a standby, which rejects writes")
   })
 
 /**
- * A server that has said nothing for so long while a statement waits is given up with its connection:
- * the statements fail, and the next ones get another. Statements of the request path take milliseconds.
+ * A server that is silent for this long while a statement waits is abandoned together with its connection: the
+ * statements fail, and the next ones get another connection. Statements of requests take milliseconds.
  */
 const silenceMillis = 1_600
 const connectTimeout = "1500 millis"
 
-/** In pieces: a process that stood still for long has waited for one of them. */
+/** In pieces: a process that was suspended has waited for only one of them. */
 const silence = Effect.repeat(Effect.sleep(silenceMillis / 4), { times: 4 })
 
-/** Over TLS the connector sees neither that a server is silent nor that it is a standby: a statement asks. */
-export const askPrimary = (connector: Connector) =>
+/** Over TLS, the connector detects neither a silent server nor a standby, so a statement checks. */
+export const checkPrimary = (connector: Connector) =>
   Effect.suspend(() => (connector.isEncrypted() ? onPrimary(connector, silence) : Effect.void))
 
 /**
- * Session limits, slightly longer than this process's own: otherwise sessions that wait for a lock would pile up
- * until the server accepts no more.
+ * Session limits slightly above this process's own. Without them, sessions that wait for a lock would pile up until
+ * the server accepts no more.
  */
 const sessionBounds = {
   statement_timeout: "3s",
-  // Before that: what waits for a lock fails alone, and not with all that shares its connection.
+  // Shorter, so that a statement that waits for a lock fails by itself, without the others on its connection.
   lock_timeout: "1400ms",
   idle_in_transaction_session_timeout: "60s",
   client_connection_check_interval: "1s"
@@ -103,7 +106,7 @@ export const pool = (
     stream: () => loggedSocket(connector.open(silenceMillis)),
     connectTimeout,
     multiplex: true,
-    // Commits that wait for the disk on connections of their own are synced together: 2.6 times the settlements.
+    // Commits that wait for the disk on separate connections are synced together: 2.6 times the settlements.
     multiplexConcurrency: 4,
     maxConnections,
     minConnections: 1,
@@ -111,7 +114,7 @@ export const pool = (
     startupParameters: bounds
   })
 
-/** Ends what the pool has abandoned, on a connection of its own. */
+/** Ends sessions that the pool abandoned, on its own connection. */
 export const sweeper = ({ tries: _, connector, ...connection }: Connection) =>
   PgClient.layer({
     ...connection,
@@ -122,12 +125,12 @@ export const sweeper = ({ tries: _, connector, ...connection }: Connection) =>
     applicationName: "quittance sweeper"
   })
 
-/** The bounds, where the server takes them. */
+/** The bounds, if the server accepts them. */
 export const acceptedBounds = Effect.fnUntraced(function* (
   { tries: _, connector, ...connection }: Connection,
   where: string
 ) {
-  const asked = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 1`)
+  const probe = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 1`)
   const bounded = PgClient.layer({
     ...connection,
     stream: () => connector.open(silenceMillis),
@@ -136,7 +139,7 @@ export const acceptedBounds = Effect.fnUntraced(function* (
     applicationName: serviceName,
     startupParameters: sessionBounds
   })
-  const error = yield* Effect.flip(Effect.provide(asked, bounded)).pipe(Effect.option)
+  const error = yield* Effect.flip(Effect.provide(probe, bounded)).pipe(Effect.option)
   if (error._tag === "None" || !SqlError.isSqlError(error.value)) return sessionBounds
   if (!refusesBounds.test(sqlStateOf(error.value))) return sessionBounds
   yield* Effect.logWarning(
@@ -145,7 +148,7 @@ export const acceptedBounds = Effect.fnUntraced(function* (
   return {}
 })
 
-/** For migrations, which wait for each other and take as long as they take. */
+/** For migrations, which wait for each other and have no time limit. */
 export const migrationClient = ({ tries: _, connector, ...connection }: Connection) =>
   PgClient.layer({
     ...connection,
@@ -154,17 +157,17 @@ export const migrationClient = ({ tries: _, connector, ...connection }: Connecti
     applicationName: "quittance migrations"
   })
 
-/** Asks what a session of `migrationClient` does. */
+/** Observes a session of `migrationClient`. */
 export const lockObserver = ({ tries: _, connector, ...connection }: Connection) =>
   PgClient.layer({
     ...connection,
     stream: () => loggedSocket(connector.open(3_000)),
     connectTimeout: "3 seconds",
     maxConnections: 1,
-    applicationName: "quittance witness"
+    applicationName: "quittance lock observer"
   })
 
-/** For copies, which are silent for as long as the other end is. */
+/** For copies, which are silent for as long as their other end is. */
 export const copier = ({ tries: _, connector, ...connection }: Connection) =>
   PgClient.layer({
     ...connection,

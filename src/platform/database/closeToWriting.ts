@@ -11,7 +11,7 @@ const decodeSessions = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ pid: Schema.Int, role: Schema.String }))
 )
 
-/** Other sessions of this database that this role may not end: those of superusers, and of strangers. */
+/** Other sessions of this database that this role may not end: those of superusers and of unrelated roles. */
 const strangers = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const sessions = yield* decodeSessions(
@@ -39,7 +39,7 @@ const closedNow = Effect.gen(function* () {
   return row?.["closed"] === "on"
 })
 
-/** True if sessions begin read-only, as `closeToWriting` leaves it. */
+/** True if sessions begin read-only, as after `closeToWriting`. */
 export const isClosed = Effect.fn("Database.isClosed")(
   function* (_where: string) {
     return yield* closedNow
@@ -47,7 +47,7 @@ export const isClosed = Effect.fn("Database.isClosed")(
   (work, where) => Effect.mapError(work, failed(`The database ${where} cannot be read`))
 )
 
-/** True if it is closed already. Fails, before anything is done, where `closeToWriting` would. */
+/** True if it is closed already. Fails in advance, without changes, if `closeToWriting` would fail. */
 export const checkClosable = Effect.fn("Database.checkClosable")(
   function* (_where: string) {
     yield* strangers
@@ -57,8 +57,8 @@ export const checkClosable = Effect.fn("Database.checkClosable")(
 )
 
 /**
- * Makes this database read-only: new sessions cannot write, and open ones are terminated,
- * with the statements that wait in them. Its owner can undo it.
+ * Makes this database read-only: new sessions cannot write, and open ones are terminated together with their waiting
+ * statements. The database's owner can undo it.
  */
 export const closeToWriting = Effect.fn("Database.closeToWriting")(
   function* (_where: string) {

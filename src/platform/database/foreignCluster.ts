@@ -5,7 +5,7 @@ import { postgresMajor } from "./PostgresProgram.ts"
 
 const unchanged = "Nothing in it was changed. Set DATA_DIR to another directory"
 
-/** The major version of the cluster that lies there. */
+/** The major version of the cluster in this directory. */
 const majorIn = (directory: string): string | undefined => {
   const path = join(directory, "PG_VERSION")
   return existsSync(path) ? readFileSync(path, "utf8").trim() : undefined
@@ -14,7 +14,7 @@ const majorIn = (directory: string): string | undefined => {
 const notOurs = (directory: string, major: string) =>
   `DATA_DIR: ${directory} is a Postgres ${major} or PGlite database that this service has not made. ${unchanged}; to use that database, start its own server and set DATABASE_URL.`
 
-/** The reason why nothing may be written in this directory: it is a cluster, or lies in one. */
+/** The reason why nothing may be written in this directory: it is a cluster, or within one. */
 export const whyNotWithin = (dataDir: string): string | undefined => {
   let directory = resolve(dataDir)
   for (;;) {

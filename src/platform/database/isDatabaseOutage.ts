@@ -3,8 +3,8 @@ import { SqlError } from "effect/sql"
 import { sqlStateOf } from "./sqlStateOf.ts"
 
 /**
- * SQLSTATEs of a server that cannot serve at present: no such database, its resources, operator's intervention,
- * a standby; a table or a column that a rollback, or a hand, has taken away.
+ * SQLSTATEs of a server that cannot serve now: no such database, exhausted resources, operator's intervention, a
+ * standby; or a table or column that a rollback or a person removed.
  */
 const outage = /^(3D000|53|57P0|58|25006|42P01|42703)/
 
@@ -12,7 +12,7 @@ const isOutage = (error: unknown): boolean => {
   if (!SqlError.isSqlError(error)) return false
   switch (error.reason._tag) {
     case "ConnectionError":
-    // A migration of a later release, or another request, had the locks.
+    // A migration of a later release, or another request, held the locks.
     case "DeadlockError":
     case "LockTimeoutError":
     case "SerializationError":
@@ -23,7 +23,7 @@ const isOutage = (error: unknown): boolean => {
   }
 }
 
-/** True if it failed because the database did not serve, and not because of what was asked of it. */
+/** True if it failed because the database did not serve, and not because of the request. */
 export const isDatabaseOutage = (cause: Cause.Cause<unknown>): boolean =>
   cause.reasons.some(
     (reason) =>

@@ -1,5 +1,5 @@
-// Brings a database to this release's tables: each migration once, in its own transaction, in the
-// order of the ids. Instances that start together wait for each other, and those that run are not disturbed.
+// Brings a database to this release's tables: each migration once, in its own transaction, in the order of the ids.
+// Instances that start together wait for each other, and running instances are not disturbed.
 import { Cause, Effect, Predicate, Schedule, Schema } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { Starting } from "../http/Starting.ts"
@@ -7,10 +7,10 @@ import { DatabaseRefusal } from "./DatabaseRefusal.ts"
 
 type Change = Effect.Effect<unknown, unknown, SqlClient.SqlClient>
 
-/** Additive: the previous release keeps running beside it. */
+/** Additive, so that the previous release keeps running beside it. */
 export interface Migration {
   readonly up: Change
-  /** By name: indexes on tables that hold rows already, built while others write. */
+  /** By name: indexes on tables that already have rows, built while others write. */
   readonly indexes?: Readonly<Record<string, string>>
 }
 
@@ -32,7 +32,7 @@ export const causeOf = (error: unknown): string => {
 export const isConnectionLost = (error: unknown): error is SqlError.SqlError =>
   SqlError.isSqlError(error) && error.reason._tag === "ConnectionError"
 
-/** Another statement had, or wanted, the same locks: nothing of the migration is kept, and it may go the next time. */
+/** Another statement held, or wanted, the same locks: the migration was rolled back and may succeed next time. */
 const isConflict = (error: unknown): boolean =>
   SqlError.isSqlError(error) && ["DeadlockError", "LockTimeoutError"].includes(error.reason._tag)
 const conflictTries = 60
@@ -40,7 +40,7 @@ const betweenTries = Schedule.min([Schedule.exponential("250 millis", 1.5), Sche
 
 export const idOf = (name: string) => Number.parseInt(name, 10)
 
-/** Labels the session in `pg_stat_activity` for whoever waits for its locks. */
+/** Labels the session in `pg_stat_activity` for those who wait for its locks. */
 export const named = <A, E, R>(what: string, work: Effect.Effect<A, E, R>) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     Effect.andThen(sql`SELECT set_config('application_name', ${`quittance ${what}`}, false)`, work)
@@ -48,7 +48,7 @@ export const named = <A, E, R>(what: string, work: Effect.Effect<A, E, R>) =>
 
 const decodeHolders = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ holder: Schema.String })))
 
-/** The process that migrates now, its address and its work. */
+/** The process that is migrating, its address and its work. */
 const holder = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* decodeHolders(
@@ -82,7 +82,7 @@ export const migratingAlone = <A, E, R>(work: Effect.Effect<A, E, R>, where: str
           Effect.repeat({ schedule: Schedule.spaced("250 millis"), times: 60, until: (got) => got })
         )
       }
-      // A holder that this process has lost sight of is not to keep the lock.
+      // A lock holder that this process has lost must not keep the lock.
       yield* sql`
         SELECT set_config('idle_session_timeout', '30s', false),
           set_config('idle_in_transaction_session_timeout', '30s', false),
@@ -103,7 +103,7 @@ export const migratingAlone = <A, E, R>(work: Effect.Effect<A, E, R>, where: str
     )
   })
 
-/** A transaction whose connection is lost dies of its rollback: it fails with what it has lost instead. */
+/** A transaction whose connection is lost dies in its rollback: it fails with the lost connection instead. */
 const failingWhereLost = <A, E, R>(transaction: Effect.Effect<A, E, R>) =>
   Effect.catchCause(transaction, (cause): Effect.Effect<A, E | SqlError.SqlError> => {
     const lost = cause.reasons
@@ -113,13 +113,13 @@ const failingWhereLost = <A, E, R>(transaction: Effect.Effect<A, E, R>) =>
     return lost === undefined ? Effect.failCause(cause) : Effect.fail(lost)
   })
 
-/** Waits for no lock longer than others can bear, and is tried again while others hold it. */
+/** Waits for locks no longer than others can bear, and is tried again while others hold them. */
 export const withShortLocks = <A, E, R>(change: Effect.Effect<A, E, R>) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     sql
       .withTransaction(
-        // A change that waits for a lock holds up everybody who comes after it, and must give up before they do.
-        // The server ends a vacuum of its own for whoever has waited a second.
+        // A change that waits for a lock delays everyone who comes after it, so it must give up before they do. The
+        // server cancels its own vacuum for a statement that has waited one second.
         Effect.andThen(
           sql`
             SELECT set_config('lock_timeout', CASE WHEN EXISTS (
@@ -137,7 +137,7 @@ export const withShortLocks = <A, E, R>(change: Effect.Effect<A, E, R>) =>
       )
   )
 
-/** `where` names the server and the database to the operator. */
+/** `where` identifies the server and the database for the operator. */
 export const migrate = Effect.fn("Database.migrate")(function* (
   migrations: Readonly<Record<string, Migration>>,
   where: string
@@ -152,7 +152,7 @@ export const migrate = Effect.fn("Database.migrate")(function* (
         })
 
   const all = Effect.gen(function* () {
-    // The table of Effect's migrator, which releases before this one use.
+    // The table of Effect's migrator, which earlier releases use.
     yield* sql`
       CREATE TABLE IF NOT EXISTS effect_sql_migrations (
         migration_id integer PRIMARY KEY NOT NULL,

@@ -9,6 +9,8 @@ import * as unsentSettlements from "../../../migrations/0006_unsent_settlements.
 import * as daySums from "../../../migrations/0007_day_sums.ts"
 import * as relayedWei from "../../../migrations/0008_relayed_wei.ts"
 import * as settlementLimits from "../../../migrations/0009_settlement_limits.ts"
+import * as closedNetworks from "../../../migrations/0010_closed_networks.ts"
+import * as identityStays from "../../../migrations/0011_identity_stays.ts"
 import type { Migration } from "./migrate.ts"
 
 /** Each runs once, in the order of its number. */
@@ -21,10 +23,12 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0006_unsent_settlements": unsentSettlements,
   "0007_day_sums": daySums,
   "0008_relayed_wei": relayedWei,
-  "0009_settlement_limits": settlementLimits
+  "0009_settlement_limits": settlementLimits,
+  "0010_closed_networks": closedNetworks,
+  "0011_identity_stays": identityStays
 }
 
-/** Every table that the migrations make. */
+/** Every table that the migrations create. */
 export const tables = [
   "agent_payees",
   "agent_payments",

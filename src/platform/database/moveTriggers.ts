@@ -1,6 +1,6 @@
-// Triggers that refuse every move which the table of moves (src/domain/moves.ts) does not have. A move that it has costs
-// the evaluation of a WHEN clause, and calls nothing.
-// Migrations hold these statements as text: whoever changes the table of moves writes a migration with those that change.
+// Triggers that refuse every move that is not in the table of moves (src/domain/moves.ts). An allowed move costs the
+// evaluation of a WHEN clause and calls nothing. Migrations contain these statements as text: a change to the table of
+// moves needs a migration with the changed statements.
 import { type Entity, entities, type Move, movesOf, type Requirement } from "../../domain/moves.ts"
 
 /** The SQLSTATE of a refused move. */
@@ -11,7 +11,7 @@ type Row = "NEW" | "OLD"
 const stateOf: { readonly [E in Entity]: (row: Row) => string } = {
   payments: (row) => `${row}.status`,
   claimed_transfers: (row) => `CASE WHEN ${row}.dropped_at IS NULL THEN 'held' ELSE 'dropped' END`,
-  // No generated column: the profile `yugabyte` of docs/databases.md has none.
+  // Not a generated column, because the profile `yugabyte` of docs/databases.md has none.
   incoming_transfers: (row) => `CASE
       WHEN ${row}.dropped_at IS NOT NULL THEN 'dropped'
       WHEN ${row}.payment_id IS NOT NULL THEN 'paid'
@@ -26,25 +26,33 @@ const stateOf: { readonly [E in Entity]: (row: Row) => string } = {
       ELSE ${row}.status END`
 }
 
-/**
- * The columns of settled money that never change: payer, payee, amount and purpose. A claim may follow the money to
- * another log.
- */
-const money: { readonly [E in Entity]: ReadonlyArray<string> } = {
-  payments: ["merchant_id", "env", "amount", "receiver", "payer_address", "transaction_id"],
+/** The columns that no update changes, in whichever state: whose money it is, how much, and what for. */
+const identity: { readonly [E in Entity]: ReadonlyArray<string> } = {
+  payments: ["id", "merchant_id", "env", "amount", "receiver", "ref_code", "intent_url"],
   claimed_transfers: ["chain_id", "payer", "receiver", "amount", "payment_id", "refund_id"],
-  incoming_transfers: [],
-  refunds: [
+  incoming_transfers: ["id", "env", "chain_id", "transaction_id", "payer", "receiver", "amount", "ordinal"],
+  refunds: ["id", "merchant_id", "env", "payment_id", "transfer_id", "amount", "recipient"],
+  x402_settlements: [
+    "id",
     "merchant_id",
     "env",
     "payment_id",
-    "transfer_id",
-    "amount",
-    "recipient",
-    "sender",
-    "transaction_id"
-  ],
-  x402_settlements: []
+    "chain_id",
+    "asset",
+    "payer",
+    "nonce",
+    "receiver",
+    "amount"
+  ]
+}
+
+/** The columns that do not change once money has moved. */
+const money: { readonly [E in Entity]: ReadonlyArray<string> } = {
+  payments: ["payer_address", "transaction_id", "token_changes"],
+  claimed_transfers: ["transaction_id", "ordinal"],
+  incoming_transfers: ["payment_id"],
+  refunds: ["sender", "transaction_id"],
+  x402_settlements: ["transaction_id"]
 }
 
 const stay = (columns: ReadonlyArray<string>) => {
@@ -59,19 +67,17 @@ const conditionOf = (entity: Entity, requirement: Requirement, row: Row): string
     case "it is of a refund":
       return `${row}.refund_id IS NOT NULL`
     case "it is watched":
-      return `(OLD.watch_at IS NOT NULL OR OLD.refund_id IS NOT NULL) AND ${conditionOf(entity, "its transfer stays", row)}`
+      return `(OLD.watch_at IS NOT NULL OR OLD.refund_id IS NOT NULL) AND ${conditionOf(entity, "its money stays", row)}`
     case "its money stays":
       return stay(money[entity])
-    case "its transfer stays":
-      return stay([...money[entity], "transaction_id", "ordinal"])
     case "its transfer is another":
-      return `${stay(money[entity])} AND OLD.transaction_id <> NEW.transaction_id`
+      return "OLD.transaction_id <> NEW.transaction_id"
   }
 }
 
 const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`
 
-/** True if one of the moves fits. */
+/** True if one of the moves matches. */
 const fits = (entity: Entity, moves: ReadonlyArray<Move>): string => {
   const conditions = moves.map(({ from, requires, to }) =>
     [
@@ -117,10 +123,11 @@ const triggersOf = (entity: Entity): ReadonlyArray<string> => {
     trigger(
       "moved",
       "UPDATE",
-      `(${stays})\n      OR ${fits(
+      `${stay(identity[entity])} AND (
+      (${stays})\n      OR ${fits(
         entity,
         moves.filter(({ from, to }) => from !== null && to !== null)
-      )}`
+      )})`
     ),
     trigger(
       "deleted",
@@ -136,7 +143,7 @@ const triggersOf = (entity: Entity): ReadonlyArray<string> => {
   ]
 }
 
-/** Statements that make the triggers, in their order. */
+/** Statements that create the triggers, in order. */
 export const moveTriggers: ReadonlyArray<string> = [
   `
     CREATE OR REPLACE FUNCTION truncation_refused() RETURNS trigger LANGUAGE plpgsql AS $$

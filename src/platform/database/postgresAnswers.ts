@@ -5,18 +5,18 @@ const sslRequest = Uint8Array.of(0, 0, 0, 8, 4, 210, 22, 47)
 const answerMillis = 1_000
 
 /**
- * True if a Postgres answers on the socket within a second. One that is being killed still takes connections,
- * and one that is suspended does: neither answers.
+ * True if a Postgres responds on the socket within a second. A server that is being killed or is suspended still
+ * accepts connections, but does not respond.
  */
 export const postgresAnswers = (path: string): Promise<boolean> =>
   new Promise((done) => {
     const socket = connect({ path })
     const end = (answered: boolean) => () => {
-      clearTimeout(patience)
+      clearTimeout(timer)
       socket.destroy()
       done(answered)
     }
-    const patience = setTimeout(end(false), answerMillis)
+    const timer = setTimeout(end(false), answerMillis)
     socket.once("connect", () => socket.write(sslRequest))
     socket.once("data", end(true))
     socket.once("end", end(false))

@@ -1,5 +1,5 @@
-// Reports the statements this process sends to a listener: the tests compare them with what each
-// engine of docs/databases.md can do. Nothing listens in the service.
+// Reports the statements that this process sends to a listener: the tests compare them with what each engine of
+// docs/databases.md supports. The service has no listener.
 import type { Socket } from "node:net"
 
 const listeners = new Set<(text: string) => void>()
@@ -12,12 +12,12 @@ export const onStatement = (listener: (text: string) => void): void => {
 const simpleQuery = 0x51
 const parse = 0x50
 
-/** Reads Query and Parse messages (Postgres protocol 3, "Message Formats") in what the client writes. */
-const tell = (bytes: Buffer) => {
+/** Reads Query and Parse messages (Postgres protocol 3, "Message Formats") from the client's bytes. */
+const report = (bytes: Buffer) => {
   for (let at = 0; at + 5 <= bytes.length; ) {
     const type = bytes[at]
     const end = at + 1 + bytes.readInt32BE(at + 1)
-    // The first message of a connection has no type; what comes in pieces is no statement.
+    // A connection's first message has no type, and incomplete messages are no statements.
     if (end <= at + 4 || end > bytes.length) return
     const body = bytes.subarray(at + 5, end)
     const from = type === parse ? body.indexOf(0) + 1 : 0
@@ -35,7 +35,7 @@ export const loggedSocket = (socket: Socket): Socket => {
   const write = socket.write.bind(socket)
   return Object.assign(socket, {
     write: (bytes: Uint8Array) => {
-      tell(Buffer.from(bytes))
+      report(Buffer.from(bytes))
       return write(bytes)
     }
   })

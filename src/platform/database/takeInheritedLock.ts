@@ -1,5 +1,5 @@
-// A lock on a file that child processes hold with whoever took it: it ends when the last of them has ended,
-// in whichever container it runs (flock(2)).
+// A file lock that child processes hold together with the process that took it: it ends when the last of them has
+// ended, in any container (flock(2)).
 import { dlopen } from "bun:ffi"
 import { closeSync, openSync } from "node:fs"
 
@@ -9,7 +9,7 @@ const atOnce = 4
 const library = process.platform === "darwin" ? "libSystem.B.dylib" : "libc.so.6"
 let flock: ((descriptor: number, operation: number) => number) | undefined
 
-/** An open descriptor to hand to children, and to close then; undefined where anybody else holds the file. */
+/** An open descriptor to pass to children and then to close; undefined if anyone else holds the file. */
 export const takeInheritedLock = (path: string): number | undefined => {
   flock ??= dlopen(library, { flock: { args: ["i32", "i32"], returns: "i32" } }).symbols.flock
   const descriptor = openSync(path, "a", 0o600)

@@ -1,22 +1,22 @@
-// Long work on one session, whose path may go silent: a migration says nothing for as long as it takes.
-// What its server says of it, asked on another connection, tells the one from the other.
+// Runs long work in one session and detects a dead path: a migration sends nothing for as long as it takes. Another
+// connection asks the server about the session to distinguish a long migration from a dead path.
 import { Effect, type Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { causeOf } from "./migrate.ts"
 
-/** The server waits for this process, which waits for the server; or nothing answers at all. */
+/** The server and this process wait for each other, or nothing responds at all. */
 export class PathSilent extends Schema.TaggedError<PathSilent>()("PathSilent", { message: Schema.String }) {}
 
 const every = "2 seconds"
-/** The number of consecutive checks that may find a session waiting, or fail. */
-const patience = 3
+/** The number of consecutive checks that may fail or find the session waiting. */
+const maxChecks = 3
 
 const decodePid = Schema.decodeUnknownEffect(Schema.Tuple([Schema.Struct({ pid: Schema.Int })]))
 const decodeStates = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ since: Schema.NullOr(Schema.String), works: Schema.Boolean }))
 )
 
-/** `work` in the session of a client that has one alone; `other` opens another, and bounds its silence. */
+/** Runs `work` in the only session of its client. `other` opens a second session, whose silence is bounded. */
 export const watched = <A, E, R, E2>(
   work: Effect.Effect<A, E, R>,
   other: Layer.Layer<SqlClient.SqlClient, E2>
@@ -30,9 +30,9 @@ export const watched = <A, E, R, E2>(
         orElse: () => Effect.fail(silent("it does not answer"))
       })
     )
-    const state = Effect.flatMap(SqlClient.SqlClient, (asking) =>
+    const state = Effect.flatMap(SqlClient.SqlClient, (observer) =>
       Effect.flatMap(
-        asking`
+        observer`
           SELECT state_change::text AS since,
             coalesce(state NOT LIKE 'idle%' AND wait_event_type IS DISTINCT FROM 'Client', true) AS works
           FROM pg_stat_activity WHERE pid = ${pid}`,
@@ -41,7 +41,7 @@ export const watched = <A, E, R, E2>(
     )
     const endSession = Effect.flatMap(
       SqlClient.SqlClient,
-      (asking) => asking`SELECT pg_terminate_backend(${pid})`
+      (observer) => observer`SELECT pg_terminate_backend(${pid})`
     )
     const watch = Effect.gen(function* () {
       let last: string | null | undefined
@@ -49,19 +49,19 @@ export const watched = <A, E, R, E2>(
       let unanswered = 0
       for (;;) {
         yield* Effect.sleep(every)
-        const asked = yield* Effect.result(state)
-        if (asked._tag === "Failure") {
+        const observed = yield* Effect.result(state)
+        if (observed._tag === "Failure") {
           unanswered += 1
-          if (unanswered >= patience)
-            return yield* silent(`its server does not answer: ${causeOf(asked.failure)}`)
+          if (unanswered >= maxChecks)
+            return yield* silent(`its server does not answer: ${causeOf(observed.failure)}`)
           continue
         }
         unanswered = 0
-        const [now] = asked.success
+        const [now] = observed.success
         waits = now?.works !== true && now?.since === last ? waits + 1 : 0
         last = now?.since
-        if (waits < patience) continue
-        // With it goes the lock that keeps other instances waiting.
+        if (waits < maxChecks) continue
+        // This releases the lock for which other instances wait.
         yield* Effect.ignore(endSession)
         return yield* silent("its answers do not arrive here")
       }

@@ -1,6 +1,5 @@
-// Idle connections by origin, so that a burst of deliveries to one receiver does not dial for each.
-// A connection is handed out only to the name it was secured for and only while that name still resolves to
-// the address it was dialled to.
+// Idle connections by origin, so that a burst of deliveries to one endpoint does not dial for each. A connection is
+// used only for the name it was secured for, and only while that name still resolves to the address it was dialled to.
 import { Clock, Effect, Latch, type Scope } from "effect"
 import { BoundedMap } from "../../domain/BoundedMap.ts"
 import { periodic } from "../workers/supervised.ts"
@@ -22,15 +21,15 @@ export interface ConnectionPool {
     addresses: ReadonlyArray<string>,
     nowMillis: number
   ) => EgressConnection | undefined
-  /** Keeps a connection for the next delivery, or closes it where enough are idle. */
+  /** Stores a connection for the next delivery, or closes it if enough are idle. */
   readonly put: (origin: string, connection: EgressConnection, nowMillis: number) => void
-  /** Keeps nothing of this origin for a while: it closed a connection that it had left open. */
+  /** Stores nothing of this origin for a while, because it closed a connection that it had left open. */
   readonly distrust: (origin: string, nowMillis: number) => void
 }
 
 /**
- * A pool whose connections wait at most `idleMillis`. The receiver may close one at any moment, and a POST
- * that crossed the close must not be sent twice (RFC 9110 9.2.2): so the wait is short, never retried.
+ * A pool whose connections wait at most `idleMillis`. The endpoint may close one at any moment, and a POST that
+ * crosses the close must not be sent twice (RFC 9110 9.2.2): so the wait is short, and the POST is never retried.
  */
 export const makeConnectionPool = Effect.fnUntraced(function* ({
   idleMillis,
@@ -57,7 +56,7 @@ export const makeConnectionPool = Effect.fnUntraced(function* ({
   }
 
   yield* Effect.addFinalizer(() => Effect.sync(() => sweep(() => false)))
-  // Wakes only while something waits, so that an idle service, or a test clock that leaps, costs nothing.
+  // Wakes only while a connection waits, so that an idle service, or a leaping test clock, costs nothing.
   const occupied = yield* Latch.make(false)
   yield* periodic(
     "Closing idle connections",

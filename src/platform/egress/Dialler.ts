@@ -1,5 +1,5 @@
-// From a url that was checked to an open connection: every address of its name must be public, and one of them
-// is dialled (docs/threats.md 1).
+// Opens a connection for a checked URL: every address of its name must be public, and one of them is dialled
+// (docs/threats.md 1).
 import type { Socket } from "node:net"
 import { Effect } from "effect"
 import { dial, type EgressConnection } from "./EgressConnection.ts"
@@ -9,7 +9,7 @@ import type { PostFailure } from "./PostFailure.ts"
 import { canonicalAddress, isPublicAddress } from "./PublicAddress.ts"
 import type { Resolver } from "./Resolver.ts"
 
-/** A name with many addresses is tried at a few of them; each gets its share of the time to connect. */
+/** A name with many addresses is tried at a few of them; each gets a share of the connect time. */
 const maxDials = 3
 
 interface Dialler {
@@ -32,7 +32,7 @@ export const makeDialler = (policy: typeof EgressPolicy.Service, resolver: Resol
     const name = hostOf(url)
     const found = allowed ? resolver.resolveLocal(name) : resolver.resolve(name)
     const addresses = yield* Effect.mapError(found, () => "dns" as const)
-    // One answer that is not public taints the name: its owner means to reach inside, or will.
+    // One address that is not public taints the name: its owner wants to reach inside, or will.
     if (!allowed && !addresses.every(mayReach)) return yield* Effect.fail("blocked" as const)
     return addresses
   })

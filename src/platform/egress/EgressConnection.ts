@@ -1,5 +1,5 @@
-// One connection to an address that was checked: dialled by address, named in TLS, used for one exchange at
-// a time. Sockets and not an HTTP client, because only here are peer, budgets and bytes under our control.
+// One connection to a checked address: dialled by address, named in TLS, used for one exchange at a time. Uses sockets
+// instead of an HTTP client, to control peer, budgets and bytes.
 import { createConnection, isIP, type Socket } from "node:net"
 import { connect as connectTls } from "node:tls"
 import { Effect } from "effect"
@@ -20,7 +20,7 @@ export interface DialTarget {
 
 type Peer = { readonly onData: (chunk: Buffer) => void; readonly onClose: () => void }
 
-/** An open socket to a checked address, between or in exchanges. */
+/** An open socket to a checked address, between or during exchanges. */
 export class EgressConnection {
   readonly address: string
   /** True if the endpoint's responses may be shown. */
@@ -38,7 +38,7 @@ export class EgressConnection {
       this.#peer?.onClose()
     }
     socket.on("data", (chunk: Buffer) => {
-      // Bytes that answer no question would be taken for the answer to the next one.
+      // Unsolicited bytes would be taken for the response to the next request.
       if (this.#peer === undefined) this.close()
       else this.#peer.onData(chunk)
     })
@@ -57,9 +57,9 @@ export class EgressConnection {
   }
 
   /**
-   * Writes one request and reads its response. Fails with `response` when the peer closes early or does not
-   * speak HTTP/1.1 within the budgets, with `timeout` when it takes longer than `timeoutMillis`. The
-   * connection is closed unless it can carry another request.
+   * Writes one request and reads its response. Fails with `response` if the peer closes early or does not speak
+   * HTTP/1.1 within the budgets, and with `timeout` if it takes longer than `timeoutMillis`. Closes the connection
+   * unless it can carry another request.
    */
   exchange(
     request: Buffer,
@@ -105,7 +105,7 @@ const openSocket = ({ address, port, onSocket }: DialTarget): Effect.Effect<Sock
       resume(Effect.fail("connect"))
     })
     socket.once("connect", () => {
-      // Nothing has been sent yet: a server at another address learns nothing.
+      // Nothing has been sent yet, so a server at another address learns nothing.
       if (canonicalAddress(socket.remoteAddress ?? "") === canonicalAddress(address)) {
         return resume(Effect.succeed(socket))
       }
@@ -124,11 +124,11 @@ const secure = (
     const secured = connectTls({
       socket,
       host: serverName,
-      // An address is no server name (RFC 6066 3); only allowed hosts have one.
+      // An address is no server name (RFC 6066 3). Only allowed hosts use one.
       ...(isIP(serverName) === 0 && { servername: serverName }),
       ALPNProtocols: ["http/1.1"],
       minVersion: "TLSv1.2",
-      // Said outright, so that no environment variable can turn it off.
+      // Explicit, so that no environment variable can turn it off.
       rejectUnauthorized: true,
       ...(policy.certificateAuthorities && { ca: [...policy.certificateAuthorities] })
     })
@@ -151,8 +151,8 @@ const secure = (
   })
 
 /**
- * Connects to one checked address and, with a server name, secures the connection. Fails with `connect`,
- * `tls`, or `blocked` when the socket's peer is not the address asked for.
+ * Connects to one checked address and, with a server name, secures the connection. Fails with `connect`, `tls`, or
+ * `blocked` if the socket's peer is not the requested address.
  */
 export const dial = (
   target: DialTarget,

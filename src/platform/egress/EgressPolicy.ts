@@ -9,14 +9,14 @@ export interface EgressBudgets {
   readonly dnsMillis: number
   readonly connectMillis: number
   readonly tlsMillis: number
-  /** The whole attempt, from resolving to the last byte of the answer. */
+  /** The whole attempt, from resolving the name to the last byte of the response. */
   readonly totalMillis: number
   readonly headBytes: number
   /** The number of body bytes read before the connection is closed. */
   readonly bodyBytes: number
   /** The number of body bytes returned to the caller. */
-  readonly keptBytes: number
-  /** The time that an idle connection waits for the next delivery: shorter than common servers' own limit. */
+  readonly shownBytes: number
+  /** How long an idle connection waits for the next delivery: less than common servers' own limit. */
   readonly idleMillis: number
 }
 
@@ -26,26 +26,26 @@ export const defaultBudgets: EgressBudgets = {
   connectMillis: 5_000,
   tlsMillis: 5_000,
   totalMillis: 15_000,
-  headBytes: 16_384,
+  headBytes: 65_536,
   bodyBytes: 16_384,
-  keptBytes: 2_048,
+  shownBytes: 2_048,
   idleMillis: 1_000
 }
 
-/** The rules that every send obeys. */
+/** The rules for every outgoing request. */
 export class EgressPolicy extends Context.Service<
   EgressPolicy,
   {
-    /** Names, and addresses, of this deployment: never sent to. */
+    /** Names and addresses of this deployment: never sent to. */
     readonly ownHosts: ReadonlyArray<string>
     /** Exact `host:port` that may be http and private; for development. */
     readonly allowedHosts: ReadonlyArray<string>
     readonly budgets: EgressBudgets
-    /** PEM roots to trust in place of the platform's. */
+    /** PEM roots to trust instead of the platform's. */
     readonly certificateAuthorities?: ReadonlyArray<string>
   }
 >()("quittance/platform/EgressPolicy") {
-  /** A policy with the default budgets but for those given. */
+  /** A policy with the default budgets, except for those specified. */
   static readonly layerOf = (
     options: Omit<typeof EgressPolicy.Service, "budgets"> & {
       readonly budgets?: Partial<EgressBudgets>
@@ -53,7 +53,7 @@ export class EgressPolicy extends Context.Service<
   ): Layer.Layer<EgressPolicy> =>
     Layer.succeed(EgressPolicy, { ...options, budgets: { ...defaultBudgets, ...options.budgets } })
 
-  /** Keeps away from BASE_URL's host; WEBHOOK_ALLOWED_HOSTS may be private. */
+  /** Protects BASE_URL's host; hosts in WEBHOOK_ALLOWED_HOSTS may be private. */
   static readonly layer: Layer.Layer<EgressPolicy, never, AppConfig> = Layer.unwrap(
     Effect.map(AppConfig, ({ baseUrl, webhookAllowedHosts }) =>
       EgressPolicy.layerOf({ ownHosts: [hostOf(new URL(baseUrl))], allowedHosts: webhookAllowedHosts })

@@ -1,9 +1,9 @@
-// The rules that a URL must meet before it is stored, and again before each post.
-// Pure: what the name resolves to is judged at each post, by SafePost.
+// The rules that a URL must meet before it is stored, and again before each post. Pure: SafePost judges at each post
+// what the name resolves to.
 import { isIP } from "node:net"
 import { Result, Schema } from "effect"
 
-/** Which rule a URL breaks (docs/threats.md 1.1 and 1.2). */
+/** The rule that a URL breaks (docs/threats.md 1.1 and 1.2). */
 export const EgressUrlReason = Schema.Literals([
   "not_a_url",
   "scheme",
@@ -19,13 +19,13 @@ export type EgressUrlReason = typeof EgressUrlReason.Type
 
 /** The deployment's own hosts, which the checks protect, and the operator's exceptions. */
 export interface EgressUrlOptions {
-  /** Names (or `name:port`, or addresses) that this deployment is reached at. */
+  /** Names (or `name:port`, or addresses) of this deployment. */
   readonly ownHosts: ReadonlyArray<string>
   /** Exact `host:port` that may be http and private; for development. IPv6 in brackets. */
   readonly allowedHosts: ReadonlyArray<string>
 }
 
-/** A URL that passed. `allowed` is true when it did so by the operator's list of allowed hosts. */
+/** A URL that passed. `allowed` is true if it passed by the operator's list of allowed hosts. */
 export interface CheckedEgressUrl {
   readonly url: URL
   readonly allowed: boolean
@@ -48,21 +48,21 @@ const deniedSuffixes = [
   "example"
 ]
 
-/** Lower case, one trailing dot and any port removed: how names are compared. */
+/** The form in which names are compared: lower case, without one trailing dot and any port. */
 const bareHost = (host: string): string =>
   host
     .toLowerCase()
     .replace(/:\d+$/, "")
     .replace(/(?<=[^.])\.$/, "")
 
-/** The host to resolve, to compare and to name in TLS: lower case, without brackets or the root's dot. */
+/** The host to resolve, compare and use in TLS: lower case, without brackets or the root's dot. */
 export const hostOf = (url: URL): string => bareHost(url.hostname).replace(/^\[(.*)\]$/, "$1")
 
-/** The port that the URL means, with the scheme's default. */
+/** The URL's port, or its scheme's default. */
 export const portOf = (url: URL): number =>
   url.port === "" ? (url.protocol === "http:" ? 80 : 443) : Number(url.port)
 
-/** `host:port` as it stands in a list of allowed hosts. */
+/** `host:port` as in a list of allowed hosts. */
 export const originOf = (url: URL): string => `${bareHost(url.hostname)}:${portOf(url)}`
 
 const label = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
@@ -72,12 +72,11 @@ const isHostname = (name: string): boolean => {
   return name.length <= 253 && labels.length >= 2 && labels.every((part) => label.test(part))
 }
 
-/** True where a resolver could read the last label as a number, and so the name as an IPv4 address. */
+/** True if a resolver could read the last label as a number, and so the name as an IPv4 address. */
 const endsInNumber = (name: string): boolean => /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/.test(name)
 
 /**
  * Judges a URL for registration, without the network.
- *
  * @returns the parsed URL, to be used from here on, or the reason why it is refused.
  * @example
  * checkEgressUrl("https://shop.example.com/hook", { ownHosts: [], allowedHosts: [] })
@@ -87,8 +86,8 @@ export const checkEgressUrl = (
   options: EgressUrlOptions
 ): Result.Result<CheckedEgressUrl, EgressUrlReason> => {
   if (input.length > maxLength) return Result.fail("too_long")
-  // WHATWG parsing drops tabs and line ends and reads a backslash as a slash; other parsers do not, so such
-  // a URL would mean one thing to the person who reads it and another to us.
+  // WHATWG parsing drops tabs and line ends and reads a backslash as a slash; other parsers do not, so such a URL
+  // would mean different things to its reader and to us.
   if (/[\p{Cc}\p{Z}\\]/u.test(input)) return Result.fail("not_a_url")
   const url = URL.parse(input)
   if (url === null) return Result.fail("not_a_url")

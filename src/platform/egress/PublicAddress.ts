@@ -1,9 +1,9 @@
-// Says whether an IP address lies in the public internet, so that it may be posted to.
-// The tables are our own: ipaddr.js parses, but its `range()` calls several special ranges unicast.
+// Decides whether an IP address is in the public internet and may be posted to. The tables are our own: ipaddr.js
+// parses, but its `range()` calls several special ranges unicast.
 import { isIPv4, isIPv6 } from "node:net"
 import ipaddr from "ipaddr.js"
 
-/** IPv4 ranges that are never a merchant's receiver (docs/threats.md 1.4; IANA special-purpose registry, RFC 6890). */
+/** IPv4 ranges that are never a merchant's endpoint (docs/threats.md 1.4; IANA special-purpose registry, RFC 6890). */
 const deniedIPv4 = [
   "0.0.0.0/8",
   "10.0.0.0/8",
@@ -23,7 +23,7 @@ const deniedIPv4 = [
   "203.0.113.0/24",
   "224.0.0.0/4",
   "240.0.0.0/4",
-  // Azure's host agent answers on a public-looking address from inside every virtual machine.
+  // Azure's host agent responds on a public-looking address in each virtual machine.
   "168.63.129.16/32"
 ].map((cidr) => ipaddr.IPv4.parseCIDR(cidr))
 
@@ -36,9 +36,9 @@ const deniedIPv6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "262
 )
 
 /**
- * The one spelling of an address, so that two spellings compare equal: dotted decimal for IPv4, lower-case
- * compressed for IPv6. `undefined` for anything but a plain address (also octal, hex or short IPv4, brackets,
- * and zone ids, which name an interface of this machine).
+ * The canonical spelling of an address, so that equal addresses compare equal: dotted decimal for IPv4, lower-case
+ * compressed for IPv6. `undefined` for anything but a plain address (also octal, hex or short IPv4, brackets, and zone
+ * ids, which name an interface of this machine).
  */
 export const canonicalAddress = (text: string): string | undefined => {
   if (isIPv4(text)) return text
@@ -46,10 +46,9 @@ export const canonicalAddress = (text: string): string | undefined => {
 }
 
 /**
- * True when `text` is an IPv4 or IPv6 address that may be posted to (docs/threats.md 1.4). Everything that is
- * not a plain address is not public. IPv4 in any IPv6 wrapping (mapped, NAT64, 6to4, Teredo) is not public
- * either, whatever it wraps: it has no legitimate use and gateways treat it differently.
- *
+ * True if `text` is an IPv4 or IPv6 address that may be posted to (docs/threats.md 1.4). Anything but a plain address
+ * is not public. IPv4 in any IPv6 wrapping (mapped, NAT64, 6to4, Teredo) is not public either: it has no legitimate
+ * use, and gateways treat it differently.
  * @example
  * isPublicAddress("8.8.8.8") // true
  * isPublicAddress("::ffff:8.8.8.8") // false

@@ -1,5 +1,5 @@
-// Turns a receiver's name into addresses, afresh for every attempt: the caller checks what it gets and
-// dials exactly that. A resolver is made per name because it caches and is cancelled as a whole.
+// Resolves an endpoint's name to addresses for each attempt: the caller checks the result and dials exactly that. Each
+// name has its own resolver, because a resolver caches and is cancelled as a whole.
 import { promises as dns, lookup } from "node:dns"
 import { isIP } from "node:net"
 import { Context, Data, Effect, Layer } from "effect"
@@ -15,23 +15,23 @@ export class ResolveFailed extends Data.TaggedError("ResolveFailed")<{
 }> {}
 
 export interface ResolverOptions {
-  /** `address:port` of the DNS servers to ask; the machine's own when left out. */
+  /** `address:port` of the DNS servers; by default the machine's own. */
   readonly servers?: ReadonlyArray<string>
   /** Budget for one name, in milliseconds. */
   readonly timeoutMillis?: number
 }
 
-/** Asks the DNS; swap it to script answers. */
+/** Queries the DNS; replace it to script answers. */
 export class Resolver extends Context.Service<
   Resolver,
   {
-    /** A and AAAA of a name, IPv4 first, from the DNS alone. Judges nothing. */
+    /** A and AAAA records of a name, IPv4 first, only from the DNS. Judges nothing. */
     readonly resolve: (name: string) => Effect.Effect<ReadonlyArray<string>, ResolveFailed>
     /** Resolves the name as this machine does, including the hosts file: for endpoints that the operator allowed. */
     readonly resolveLocal: (name: string) => Effect.Effect<ReadonlyArray<string>, ResolveFailed>
   }
 >()("quittance/platform/Resolver") {
-  /** A resolver that asks the given servers, or the machine's own. */
+  /** A resolver that queries the specified servers, or the machine's own. */
   static readonly layerOf = (options: ResolverOptions): Layer.Layer<Resolver> =>
     Layer.sync(Resolver, () => {
       const timeoutMillis = options.timeoutMillis ?? defaultBudgets.dnsMillis
@@ -48,7 +48,7 @@ export class Resolver extends Context.Service<
 
       const resolveLocal = (name: string): Effect.Effect<ReadonlyArray<string>, ResolveFailed> => {
         if (isIP(name) !== 0) return Effect.succeed([name])
-        // RFC 6761 6.3: needs no question, and thousands of sends a second go here in development.
+        // RFC 6761 6.3: needs no query, and development sends thousands of posts per second here.
         if (name === "localhost") return Effect.succeed(["127.0.0.1", "::1"])
         return options.servers === undefined ? orTimeout(timeoutMillis)(lookupSystem(name)) : resolve(name)
       }
@@ -76,7 +76,7 @@ const queryServers =
     Effect.callback<Answers>((resume) => {
       const resolver = new dns.Resolver({ timeout: timeoutMillis, tries: 1 })
       if (servers !== undefined) resolver.setServers(servers)
-      // A failed question counts as no answer: only what was answered, and checked, is ever dialled.
+      // A failed query counts as no answer: only answered and checked addresses are ever dialled.
       const none = (): ReadonlyArray<string> => []
       const aliases = async (): Promise<number> => {
         let count = 0

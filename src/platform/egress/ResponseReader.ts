@@ -1,5 +1,5 @@
-// Reads one HTTP/1.1 response from hostile bytes, within fixed budgets and without decoding its content.
-// Written here because the runtime's own client decompresses, follows and buffers as it likes.
+// Reads one HTTP/1.1 response from hostile bytes, within fixed budgets and without decoding its content. Own code,
+// because the runtime's client decompresses, follows redirects and buffers.
 import type { EgressBudgets } from "./EgressPolicy.ts"
 
 /** The reader's state after the bytes so far. */
@@ -15,7 +15,7 @@ type Phase =
 
 const newline = 0x0a
 
-/** Bytes up to and with the empty line that ends a head. Bare line feeds count, as RFC 9112 2.2 allows. */
+/** Bytes up to and including the empty line that ends a head. Bare line feeds count, as RFC 9112 2.2 allows. */
 const headSize = (bytes: Buffer): number | undefined => {
   const strict = bytes.indexOf("\n\r\n")
   const bare = bytes.indexOf("\n\n")
@@ -24,30 +24,30 @@ const headSize = (bytes: Buffer): number | undefined => {
 }
 
 /**
- * Feed it with `push`, and `end` when the peer closes. Once it says `done`, `status` and `body` hold the
- * answer and `reusable` tells whether the connection is clean for another request.
+ * Call `push` with each chunk, and `end` when the peer closes. Once it returns `done`, `status` and `body` contain the
+ * response, and `reusable` shows whether the connection can carry another request.
  */
 export class ResponseReader {
   /** Status code; 0 until the head is read. */
   status = 0
-  /** True when the response ended exactly where it said it would and the peer keeps the connection. */
+  /** True if the response ended exactly as declared and the peer keeps the connection open. */
   reusable = false
   #phase: Phase = { _tag: "Head" }
   #pending: Buffer = Buffer.alloc(0)
   #headBytes = 0
   #bodyBytes = 0
   #keepAlive = false
-  readonly #kept: Array<Buffer> = []
-  #keptBytes = 0
-  readonly #budgets: Pick<EgressBudgets, "headBytes" | "bodyBytes" | "keptBytes">
+  readonly #shown: Array<Buffer> = []
+  #shownBytes = 0
+  readonly #budgets: Pick<EgressBudgets, "headBytes" | "bodyBytes" | "shownBytes">
 
-  constructor(budgets: Pick<EgressBudgets, "headBytes" | "bodyBytes" | "keptBytes">) {
+  constructor(budgets: Pick<EgressBudgets, "headBytes" | "bodyBytes" | "shownBytes">) {
     this.#budgets = budgets
   }
 
-  /** The start of the body as it was sent: never decompressed, at most `keptBytes`. */
+  /** The start of the body as it was sent: never decompressed, at most `shownBytes`. */
   get body(): Uint8Array {
-    return new Uint8Array(Buffer.concat(this.#kept))
+    return new Uint8Array(Buffer.concat(this.#shown))
   }
 
   push(chunk: Buffer): ReadState {
@@ -57,7 +57,7 @@ export class ResponseReader {
     return state
   }
 
-  /** The peer closed: complete only where closing is what ends the body. */
+  /** The peer closed: complete only if closing ends the body. */
   end(): ReadState {
     return this.#phase._tag === "UntilClose" || this.#phase._tag === "Done" ? "done" : "malformed"
   }
@@ -72,12 +72,12 @@ export class ResponseReader {
         const next: Phase = phase._tag === "Chunk" ? { _tag: "ChunkEnd" } : { _tag: "Done" }
         if (phase.left === 0) return this.#enter(next)
         if (this.#pending.length === 0) return "reading"
-        phase.left -= this.#keep(phase.left)
+        phase.left -= this.#show(phase.left)
         return this.#overBudget()
       }
       case "UntilClose": {
         if (this.#pending.length === 0) return "reading"
-        this.#keep(this.#pending.length)
+        this.#show(this.#pending.length)
         return this.#overBudget()
       }
       case "ChunkSize": {
@@ -108,25 +108,25 @@ export class ResponseReader {
     this.#phase = phase
   }
 
-  /** Ends the response at its limit: a longer body is cut off, and the connection is closed. */
+  /** Ends the response at its limit: a longer body is cut off and the connection closed. */
   #overBudget(): ReadState | undefined {
     return this.#bodyBytes + this.#unreadLine() > this.#budgets.bodyBytes ? "done" : undefined
   }
 
-  /** Bytes of a line that has no end yet count as well, or a chunk extension could grow without limit. */
+  /** Bytes of an unfinished line count as well; otherwise a chunk extension could grow without limit. */
   #unreadLine(): number {
     return this.#phase._tag === "Chunk" || this.#phase._tag === "Length" ? 0 : this.#pending.length
   }
 
-  #keep(wanted: number): number {
+  #show(wanted: number): number {
     const part = this.#pending.subarray(0, wanted)
     this.#pending = this.#pending.subarray(part.length)
     this.#bodyBytes += part.length
-    const room = this.#budgets.keptBytes - this.#keptBytes
-    if (room > 0) {
-      const kept = Buffer.from(part.subarray(0, room))
-      this.#kept.push(kept)
-      this.#keptBytes += kept.length
+    const free = this.#budgets.shownBytes - this.#shownBytes
+    if (free > 0) {
+      const kept = Buffer.from(part.subarray(0, free))
+      this.#shown.push(kept)
+      this.#shownBytes += kept.length
     }
     return part.length
   }
@@ -164,7 +164,7 @@ export class ResponseReader {
       if (name === "content-length" && earlier !== undefined && earlier !== value) return "malformed"
       headers.set(name, earlier === undefined || name === "content-length" ? value : `${earlier}, ${value}`)
     }
-    // Interim answers precede the real one; 101 would hand the connection to another protocol.
+    // Interim responses precede the real one; 101 would switch the connection to another protocol.
     if (status < 200 && status !== 101) return undefined
     this.status = status
     return this.#chooseFraming(headers, statusLine[1] === "1")
@@ -183,7 +183,7 @@ export class ResponseReader {
     const transferEncoding = headers.get("transfer-encoding")
     const contentLength = headers.get("content-length")
     if (transferEncoding !== undefined) {
-      // Both framings at once is how responses are smuggled (RFC 9112 6.3).
+      // Both framings at once are used to smuggle responses (RFC 9112 6.3).
       if (contentLength !== undefined) this.#keepAlive = false
       if (/(?:^|,)\s*chunked$/i.test(transferEncoding)) return this.#enter({ _tag: "ChunkSize" })
       return this.#enter({ _tag: "UntilClose" })

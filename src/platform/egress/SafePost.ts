@@ -1,5 +1,5 @@
-// One POST to a URL that a stranger chose: check it, resolve the name, refuse unless all of its addresses
-// are public, dial one of those, send once (docs/threats.md 1).
+// One POST to a URL that a stranger chose: checks it, resolves the name, refuses unless all its addresses are public,
+// dials one of them and sends once (docs/threats.md 1).
 import { type Clock, Effect, Exit, Result } from "effect"
 import { BoundedMap } from "../../domain/BoundedMap.ts"
 import type { ConnectionPool } from "./ConnectionPool.ts"
@@ -12,11 +12,11 @@ import type { Resolver } from "./Resolver.ts"
 export interface Post {
   readonly url: string
   readonly body: Uint8Array
-  /** Header-safe pairs, asked for at the Unix second in which the head is written. */
+  /** Header-safe pairs, created in the Unix second in which the head is written. */
   readonly headersAt: (unixSeconds: number) => Iterable<readonly [string, string]>
 }
 
-/** A complete answer. The body's start is there only if the peer's address is public. */
+/** A complete response. The start of the body is included only if the peer's address is public. */
 export interface Answer {
   readonly status: number
   readonly ok: boolean
@@ -28,7 +28,7 @@ const maxDestinations = 1_000
 
 interface Destination {
   readonly url: URL
-  /** The operator allows it, though it be private. */
+  /** True if the operator allows it even if it is private. */
   readonly allowed: boolean
   /** `scheme://name:port`. */
   readonly origin: string
@@ -38,7 +38,7 @@ interface Destination {
 const hostHeader = (url: URL): string =>
   url.port === "" ? originOf(url).replace(/:\d+$/, "") : originOf(url)
 
-/** The head up to what differs from one request to the next. */
+/** The part of the head that all requests share. */
 const commonHeadOf = (url: URL, userAgent: string): string =>
   [
     `POST ${url.pathname}${url.search} HTTP/1.1`,
@@ -62,7 +62,7 @@ const requestHeadOf = (
 const requestBytes = (head: string, body: Uint8Array): Buffer =>
   Buffer.concat([Buffer.from(`${head}\r\n\r\n`, "latin1"), body])
 
-/** Posts under a policy. Whatever socket a post has opened is destroyed when it fails or is interrupted. */
+/** Posts under a policy. If a post fails or is interrupted, its socket is destroyed. */
 export const makeSafePost = (
   policy: typeof EgressPolicy.Service,
   resolver: Resolver["Service"],
@@ -87,7 +87,7 @@ export const makeSafePost = (
     return destination
   }
 
-  /** `hold` gets what ends the socket that is in use. */
+  /** `hold` gets a function that ends the socket in use. */
   const attempt = Effect.fnUntraced(function* (
     post: Post,
     onHead: (head: string) => void,
@@ -108,7 +108,7 @@ export const makeSafePost = (
     const now = clock.currentTimeMillisUnsafe()
     const head = requestHeadOf(commonHead, post.headersAt(Math.floor(now / 1000)), post.body)
     onHead(head)
-    // Resolving and connecting have budgets of their own, which end no later.
+    // Resolving and connecting have their own budgets, which end no later.
     const elapsed = Number(clock.monotonicTimeNanosUnsafe() - started) / 1e6
     const left = Math.max(1, policy.budgets.totalMillis - elapsed)
     const response = yield* connection
@@ -127,7 +127,7 @@ export const makeSafePost = (
     return connection.isPublic ? { ...answer, body: response.body } : answer
   })
 
-  // The clock is asked for once: each reading of it as an effect costs a step of the fiber.
+  // The clock is read once here: each reading as an effect costs a step of the fiber.
   return (post, onHead) =>
     Effect.clockWith((clock) => {
       let abandon = (): void => {}

@@ -10,30 +10,30 @@ import type { Role } from "../../domain/Role.ts"
 export interface KeyAccess {
   readonly by: "key"
   readonly kinds: ReadonlyArray<KeyKind>
-  /** Full access needed, beside the kind. */
+  /** Requires full access in addition to the kind. */
   readonly manage?: true
-  /** Live keys of every kind pass on to the test rail's own refusal. */
+  /** Live keys of any kind pass, and get the test rail's own refusal. */
   readonly testRail?: true
-  /** Open to pages of any origin: buyers' browsers call it. */
+  /** Open to pages of any origin, because buyers' browsers call it. */
   readonly crossOrigin?: true
 }
 
-/** Anybody who knows the URL, or whose query contains the required key. */
+/** Anyone who knows the URL, or whose query contains the required key. */
 export interface PublicAccess {
   readonly by: "anyone"
   readonly crossOrigin?: true
 }
 
-/** People who are signed in, to their own account. */
+/** Signed-in people, for their own account. */
 export interface SessionAccess {
   readonly by: "session"
 }
 
-/** Members of the merchant that the path names, in one of these roles. */
+/** Members of the path's merchant, with one of these roles. */
 export interface MemberAccess {
   readonly by: "member"
   readonly roles: ReadonlyArray<Role>
-  /** In the live environment, where fewer may. */
+  /** Roles for the live environment, where fewer may call it. */
   readonly live?: ReadonlyArray<Role>
 }
 
@@ -46,11 +46,11 @@ declare const allowed: unique symbol
 /** An endpoint that states who may call it. */
 export type Allowed<Endpoint> = Endpoint & { readonly [allowed]: true }
 
-/** In OpenAPI: the security schemes, of which one is needed. */
+/** For OpenAPI: the security schemes, of which one is required. */
 const securityOf = (access: Access) =>
   access.by === "key" ? access.kinds.map((kind) => ({ [`${kind}Key`]: [] })) : []
 
-/** The endpoint, callable by those who have this access. */
+/** The endpoint, callable only with this access. */
 export function allow<Endpoint extends HttpApiEndpoint.Constraint>(
   access: Access,
   endpoint: Endpoint

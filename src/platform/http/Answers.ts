@@ -25,7 +25,7 @@ const isCodedError = (error: unknown): error is CodedError =>
 /** RFC 9110, 15.5.2: a 401 says how to authenticate. */
 const unauthorized: Readonly<Record<string, string>> = { "www-authenticate": "Bearer" }
 
-/** The envelope as a response; `headers` beside what the code itself asks for. */
+/** The envelope as a response. `headers` are added to those of the code. */
 export const errorAnswer = (
   error: CodedError,
   requestId: string,
@@ -40,7 +40,7 @@ export const errorAnswer = (
 
 const places = { Payload: "body", Query: "query", Params: "path", Headers: "headers" } as const
 
-/** Names each place that breaks the contract, without echoing what stood there. */
+/** Lists each place that breaks the contract, without echoing its content. */
 const invalidRequest = (error: HttpApiError.HttpApiSchemaError): InvalidRequest =>
   new InvalidRequest({
     details: issueDetails(error.cause.issue, places[error.kind as keyof typeof places])
@@ -74,7 +74,7 @@ export const layerAnswers: Layer.Layer<Answers, never, AppConfig> = Layer.effect
     const answer = (error: CodedError) =>
       Effect.map(RequestId, (requestId) => withCors(errorAnswer(error, requestId, baseUrl)))
 
-    // What was asked for is done though the client goes away: a buyer's report settles with the page closed.
+    // The request is completed even if the client disconnects: a buyer's report settles with the page closed.
     const answered = Effect.matchCauseEffect(Effect.uninterruptible(httpEffect), {
       onSuccess: (response) => Effect.succeed(withCors(response)),
       onFailure: (cause) => {

@@ -11,12 +11,12 @@ import {
 import type { Principal } from "../../domain/Merchant.ts"
 import { errorResponse } from "./Envelope.ts"
 
-/** The principal whose key the request carries. */
+/** The principal of the request's key. */
 export class CurrentPrincipal extends Context.Service<CurrentPrincipal, Principal>()(
   "quittance/platform/CurrentPrincipal"
 ) {}
 
-/** `Authorization: Bearer <KEY>`; the endpoint's access says which keys may call, to OpenAPI as well. */
+/** `Authorization: Bearer <KEY>`. The endpoint's access declares which keys may call, also for OpenAPI. */
 export class ApiKeyAuth extends HttpApiMiddleware.Service<ApiKeyAuth, { provides: CurrentPrincipal }>()(
   "quittance/platform/ApiKeyAuth",
   {

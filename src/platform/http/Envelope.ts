@@ -1,5 +1,5 @@
-// The envelope of every error. Its schema is the source of the contract's errors, of the OpenAPI component
-// and of the page that lists the codes.
+// The envelope of every error. Its schema is the source of the contract's errors, of the OpenAPI component and of the
+// page with all codes.
 import { Schema, SchemaGetter, Struct } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { type ErrorCode, errorCodes } from "../../domain/ErrorCode.ts"
@@ -16,7 +16,7 @@ export const Detail = Schema.Struct({
   actual: Schema.optionalKey(Schema.String)
 }).annotate({ identifier: "ErrorDetail" })
 
-/** The fields of `error`, with `code` narrowed to the codes given. */
+/** The fields of `error`, with `code` narrowed to these codes. */
 export const ErrorBody = <const C extends ReadonlyArray<ErrorCode>>(codes: C) =>
   Schema.Struct({
     code: Schema.Literals(codes).annotate({ description: "Stable and machine-readable." }),
@@ -25,12 +25,12 @@ export const ErrorBody = <const C extends ReadonlyArray<ErrorCode>>(codes: C) =>
     docUrl: Schema.String.annotate({ description: "The page that explains the code.", format: "uri" }),
     retryable: Schema.Boolean.annotate({ description: "Whether the same request may succeed later." }),
     reason: Schema.optionalKey(
-      Schema.String.annotate({ description: "A finer cause, where the code has several." })
+      Schema.String.annotate({ description: "A more specific cause, if the code has several." })
     ),
     details: Schema.optionalKey(Schema.Array(Detail))
   })
 
-/** With any code of the catalogue. */
+/** The envelope with any code of the catalogue. */
 export const Envelope = Schema.Struct({ error: ErrorBody(Struct.keys(errorCodes)) }).annotate({
   identifier: "ErrorEnvelope",
   description: "The envelope of every error."
@@ -55,13 +55,13 @@ export const errorResponse = <E extends CodedError>(errorClass: CodedErrorClass<
               ...(error.details === undefined ? {} : { details: error.details })
             })
         ),
-        // `Answers` writes errors: it knows the request's id and the service's address.
+        // `Answers` writes errors, because it knows the request's id and the service's URL.
         encode: SchemaGetter.forbidden(() => "Errors are encoded by errorBody.")
       }),
       HttpApiSchema.status(errorCodes[errorClass.code].status)
     )
 
-/** The envelope's `error`; `baseUrl` is the service's own, where the code's page is. */
+/** The envelope's `error`. `baseUrl` is the service's own, which has the code's page. */
 export const errorBody = <Code extends ErrorCode>(
   error: Pick<CodedError, "reason" | "details"> & { readonly code: Code; readonly message: string },
   requestId: string,

@@ -19,7 +19,7 @@ export interface Mount<Params extends Schema.Struct.Fields> {
   readonly access: (shared: SharedAccess) => Access
 }
 
-/** A key names its merchant and environment itself. */
+/** A key identifies its merchant and environment itself. */
 export type KeyParams = Record<never, never>
 
 /** For secret keys. */
@@ -33,7 +33,7 @@ export interface Caller {
   readonly merchant: Merchant
   readonly env: Tenant["env"]
   readonly tenant: Tenant
-  /** For people who read what was done; a member's e-mail. */
+  /** For people who read what was done: a member's email. */
   readonly name: string
 }
 

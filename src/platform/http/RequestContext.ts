@@ -13,7 +13,7 @@ const sane = /^[A-Za-z0-9._-]{1,128}$/
 const processPrefix = crypto.randomUUID().replaceAll("-", "").slice(0, 12)
 let counter = 0
 
-/** The caller's own id where it is a sane token, otherwise a fresh one. */
+/** The caller's own id if it is a sane token, otherwise a new one. */
 export const requestIdOf = (inbound: string | undefined): string => {
   if (inbound !== undefined && sane.test(inbound)) return inbound
   counter = (counter + 1) % Number.MAX_SAFE_INTEGER
@@ -29,7 +29,7 @@ const addressIn = (entry: string): string | undefined => {
   return isIP(address) === 6 ? address : undefined
 }
 
-/** IPv6 clients own a /64 at least, so that is what limits count. */
+/** An IPv6 client owns at least a /64, so limits count by that. */
 const network = (address: string): string => {
   const parsed = ipaddr.process(address)
   return parsed instanceof ipaddr.IPv4
@@ -52,13 +52,13 @@ const networkOf = (entry: string): string | undefined => {
   return found
 }
 
-/** The network that a client's address was given out of: a provider gives a site a /48 of IPv6 (RFC 6177). */
+/** The network that a client's address belongs to: a provider gives a site a /48 of IPv6 (RFC 6177). */
 export const siteOf = (client: string): string =>
   client.endsWith("::/64") ? `${client.split(":").slice(0, 3).join(":")}::/48` : client
 
 /**
- * The client's address for limits: the socket's, unless `hops` trusted proxies stand
- * before the service, then the entry of `x-forwarded-for` that the outermost of them wrote.
+ * The client's address for limits: the socket's, or, behind `hops` trusted proxies, the entry of `x-forwarded-for`
+ * that the outermost of them wrote.
  */
 export const clientAddressOf = (request: HttpServerRequest.HttpServerRequest, hops: number): string => {
   const remote = Option.getOrElse(request.remoteAddress, () => "unknown")

@@ -1,5 +1,5 @@
-// The contract of what every request must keep and every answer carries: bodies
-// are small UTF-8 JSON objects, errors come in the envelope.
+// The contract that every request and response follows: bodies are small UTF-8 JSON objects, errors come in the
+// envelope.
 import { HttpApiMiddleware } from "effect/http-api"
 import {
   IdempotencyKeyNotAccepted,
@@ -25,7 +25,7 @@ export class BodyRules extends HttpApiMiddleware.Service<BodyRules>()("quittance
   ]
 }) {}
 
-/** Turns every expected failure into the envelope and sets the headers of every answer. */
+/** Converts each expected failure into the envelope and sets the headers of every response. */
 export class Answers extends HttpApiMiddleware.Service<Answers>()("quittance/platform/Answers", {
   error: [errorResponse(InvalidRequest), errorResponse(InternalError), errorResponse(ServiceUnavailable)]
 }) {}

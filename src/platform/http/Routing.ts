@@ -26,14 +26,14 @@ const unrouted = (
   baseUrl: string,
   table: ReadonlyArray<PathMethods>
 ): HttpServerResponse.HttpServerResponse => {
-  const found = entryOf(table, pathOf(request.url))
-  if (found === undefined) return errorAnswer(new NotFound(), requestId, baseUrl)
-  if (found.methods.has(request.method)) {
-    // The path has the form but cannot be read: a broken percent-encoding.
+  const entry = entryOf(table, pathOf(request.url))
+  if (entry === undefined) return errorAnswer(new NotFound(), requestId, baseUrl)
+  if (entry.methods.has(request.method)) {
+    // The path has the right form but cannot be decoded: a broken percent-encoding.
     const details = [{ path: "path", message: "Percent-encode the path as UTF-8." }]
     return errorAnswer(new InvalidRequest({ details }), requestId, baseUrl)
   }
-  const open = [...found.crossOrigin]
+  const open = [...entry.crossOrigin]
   if (request.method === "OPTIONS" && open.length > 0) {
     return HttpServerResponse.empty({
       status: 204,
@@ -48,13 +48,13 @@ const unrouted = (
     })
   }
   return errorAnswer(new MethodNotAllowed(), requestId, baseUrl, {
-    allow: allowOf(found)
+    allow: allowOf(entry)
   })
 }
 
 /**
  * Surrounds every route of the router: the contract's endpoints and the GET `paths` outside it, of which
- * `withoutQuery` take no query.
+ * `withoutQuery` accept no query.
  */
 export const layer = (
   endpoints: ReadonlyArray<ContractEndpoint>,
@@ -72,7 +72,7 @@ export const layer = (
 
       const withCommonHeaders = (response: HttpServerResponse.HttpServerResponse, requestId: string) => {
         const headers = commonHeaders(requestId, baseUrl)
-        // Cached by browsers and revalidated by its ETag.
+        // Browsers cache it and revalidate it by its ETag.
         if (response.headers["cache-control"] === "no-cache") headers["cache-control"] = "no-cache"
         if (stopping()) headers["connection"] = "close"
         return HttpServerResponse.setHeaders(response, headers)
@@ -87,13 +87,13 @@ export const layer = (
         const error = Cause.squash(cause)
         if (isRouteNotFound(error)) return timed(Effect.succeed(unrouted(request, requestId, baseUrl, table)))
         if (isUnreadable(error)) return Effect.succeed(errorAnswer(new PayloadTooLarge(), requestId, baseUrl))
-        return Effect.map(unexpectedFailure(cause, requestId), (told) =>
-          errorAnswer(told, requestId, baseUrl)
+        return Effect.map(unexpectedFailure(cause, requestId), (failure) =>
+          errorAnswer(failure, requestId, baseUrl)
         )
       }
 
       return (httpEffect) => {
-        // Made once: what a request makes anew is what every request costs.
+        // Created once, because anything created per request adds to the cost of each request.
         const answered = Effect.catchCause(httpEffect, (cause) =>
           Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
             Effect.flatMap(RequestId, (requestId) => failed(cause, request, requestId))
@@ -113,15 +113,15 @@ export const layer = (
     { global: true }
   )
 
-/** Refuses requests before any route is looked up. */
+/** Refuses requests before a route is looked up. */
 const refusedUnrouted = (
   request: HttpServerRequest.HttpServerRequest,
   withoutQuery: ReadonlyArray<string>
 ): InvalidRequest | NotFound | undefined => {
-  // Health checks name no host, or any.
+  // Health checks send any host or none.
   if (hasNoHost(request) && !systemPaths.includes(pathOf(request.url))) {
     return new InvalidRequest({
-      message: "Send one Host header: the service's name, and its port where it has one (RFC 9112, 3.2)."
+      message: "Send one Host header: the service's name, and its port if it has one (RFC 9112, 3.2)."
     })
   }
   // The router would read `/payments/` as a payment with an empty id.
@@ -131,15 +131,15 @@ const refusedUnrouted = (
     : undefined
 }
 
-/** RFC 3986, 3.2: a name or address and a port; no user, no path, no second one after a comma. */
+/** RFC 3986, 3.2: a name or address and a port; no user, no path, no second host after a comma. */
 const host = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+;=%-]*)(?::\d*)?$/i
 
-/** A request built in code has no Host header but a whole url; one off the wire then has a bare path. */
+/** A request built in code has a full URL and no Host header; a request from the network has a bare path. */
 const hasNoHost = ({ headers, source }: HttpServerRequest.HttpServerRequest) => {
-  const given = headers["host"]
-  return given === undefined
+  const hostHeader = headers["host"]
+  return hostHeader === undefined
     ? Predicate.hasProperty(source, "url") && Predicate.isString(source.url) && source.url.startsWith("/")
-    : !host.test(given)
+    : !host.test(hostHeader)
 }
 
 const endsInSlash = (url: string) => {

@@ -12,7 +12,7 @@ export const routerConfig = {
   maxParamLength: 200
 }
 
-/** Body sizes are the business of the body rules, whose refusal carries the envelope. */
+/** The body rules limit body sizes, because their refusal uses the envelope. */
 export const layerOf = (options: {
   readonly port: number
   readonly hostname: string
@@ -29,7 +29,7 @@ export const layerOf = (options: {
 export const runToEnd = <A, E, R>(request: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.scope, (server) => Effect.flatMap(Effect.forkIn(request, server), Fiber.join))
 
-/** On HOST and PORT, with the other processes of the instance; `Starting` has it before. */
+/** Listens on HOST and PORT, with the other processes of the instance, after `Starting` has left the port. */
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const { port, host: hostname, sibling } = yield* AppConfig

@@ -1,5 +1,5 @@
-// The port while the service starts: alive, and not ready, with what it waits for. A probe that ended a process for
-// the time that a migration takes would begin the migration anew.
+// The port while the service starts: alive but not ready, with what it waits for. A probe that killed a process during
+// a migration would start the migration again.
 import { Context, Effect, Layer, Option } from "effect"
 import { AppConfig } from "../AppConfig.ts"
 import { portIsFree } from "./portIsFree.ts"
@@ -7,7 +7,7 @@ import { portIsFree } from "./portIsFree.ts"
 export const Starting = Context.Reference<{
   /** Reports the part of start-up that `/readyz` waits for. */
   readonly waitsFor: (what: string) => Effect.Effect<void>
-  /** Gives the port to the service. */
+  /** Leaves the port to the service. */
   readonly leave: Effect.Effect<void>
 }>("quittance/platform/Starting", {
   defaultValue: () => ({ waitsFor: () => Effect.void, leave: Effect.void })
@@ -39,8 +39,8 @@ const answer = (path: string, what: string) => {
 }
 
 /**
- * On HOST and PORT until the service listens there. Of several processes the first alone: one that takes the place of
- * another would take connections from those that serve.
+ * Listens on HOST and PORT until the service does. Only the first of several processes does so: a replacement process
+ * would take connections from those that serve.
  */
 export const layer: Layer.Layer<never, never, AppConfig> = Layer.effect(
   Starting,

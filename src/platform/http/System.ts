@@ -1,4 +1,4 @@
-// Routes outside the versioned contract: is it alive, is it ready.
+// Routes outside the versioned contract: liveness and readiness.
 
 import { Effect, type Layer } from "effect"
 import { HttpRouter } from "effect/http"
@@ -11,20 +11,20 @@ import { Networks, stateOf } from "../Networks.ts"
 import { Readiness } from "../workers/Readiness.ts"
 import { jsonAnswer } from "./jsonAnswer.ts"
 
-/** Every GET path here, for the answers to other methods. */
+/** Every GET path here, for the responses to other methods. */
 export const systemPaths = ["/healthz", "/readyz"]
 
 const json = (body: unknown, status = 200) => jsonAnswer(body, status)
 
 export const layer = HttpRouter.add("GET", "/healthz", Effect.succeed(json({ status: "ok" })))
 
-/** Ready while the database has what this release needs, and commits what is written, until the instance stops. */
+/** Ready while the database has what this release needs and commits writes, until the instance stops. */
 export const layerReady: Layer.Layer<never, never, HttpRouter.HttpRouter | SqlClient.SqlClient | AppConfig> =
   HttpRouter.use((router) =>
     Effect.gen(function* () {
       const { stopping } = yield* Readiness
       const states = yield* Networks
-      /** By the setting that opens each, where it is not closed. */
+      /** By the setting that opens each network, unless it is closed. */
       const opened = Object.fromEntries(
         envs.flatMap((env) => {
           const [{ execution }, state] = [networks[env], stateOf(states, env)]

@@ -1,8 +1,8 @@
 import { HttpServerResponse } from "effect/http"
 
 /**
- * A JSON body as a response. Each caller's type is the contract's encoded one, so the body is written as it is: to
- * encode it by its schema once more costs a tenth of a request.
+ * A JSON body as a response. Each caller's type is the contract's encoded one, so the body is written as it is:
+ * encoding it by its schema again would cost a tenth of a request.
  */
 export const jsonAnswer = (
   body: unknown,

@@ -11,7 +11,7 @@ const addressesPerSite = 10
 
 export const perSecond = (rate: number): Limit => ({ rate, perSeconds: 1, burst: rate })
 
-/** Takes one request of the present client under the name; seconds to wait, 0 for none. */
+/** Takes one request of the current client under the name. Returns the seconds to wait, 0 for none. */
 export const makeAddressLimit = Effect.gen(function* () {
   const limiter = yield* RateLimiter
   const { rateLimitPerKey, trustedProxyHops } = yield* AppConfig

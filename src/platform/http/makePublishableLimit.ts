@@ -1,4 +1,4 @@
-// The limit of a publishable key. Everybody has it, so that it counts by the address that presents it.
+// The limit of a publishable key. Anyone can have the key, so it counts by client address.
 import { Effect } from "effect"
 import { AppConfig } from "../AppConfig.ts"
 import { RateLimiter } from "../limits/RateLimiter.ts"
@@ -8,8 +8,8 @@ import { makeAddressLimit, perSecond } from "./makeAddressLimit.ts"
 const addressesPerKey = 50
 
 /**
- * Takes one request of the key; seconds to wait, 0 for none. What is refused to an address takes nothing of the
- * key's own, higher limit.
+ * Takes one request of the key. Returns the seconds to wait, 0 for none. A request that is refused for its address
+ * does not count towards the key's own, higher limit.
  */
 export const makePublishableLimit = Effect.gen(function* () {
   const limiter = yield* RateLimiter

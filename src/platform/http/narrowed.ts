@@ -1,6 +1,5 @@
-// Routes are built in a small context. A handler's whole build context is merged into
-// every request's; with all of the application in it, that merge costs more than the
-// handler's own work.
+// Builds routes in a small context. A handler's whole build context is merged into each request's; with the whole
+// application in it, that merge costs more than the handler's own work.
 import { Clock, Context, Effect, Layer, Logger, References, Scope, Tracer } from "effect"
 import { HttpMiddleware } from "effect/http"
 import { Networks } from "../Networks.ts"
@@ -10,7 +9,7 @@ import { Answers, BodyRules } from "./RequestRules.ts"
 // biome-ignore lint/suspicious/noExplicitAny: the shape of a service does not matter to picking it
 type AnyKey = Context.Key<any, any>
 
-/** Present only where configured: the networks that execute, and the time, logs and traces of what runs inside. */
+/** Present only if configured: the networks that execute, and the clock, logs and traces of the code inside. */
 const configured = [
   Networks,
   Clock.Clock,
@@ -20,7 +19,7 @@ const configured = [
   HttpMiddleware.SpanNameGenerator
 ]
 
-/** The layer, built in a context of the named services alone; they are what it may require. */
+/** The layer, built in a context with only the listed services, which are all it may require. */
 export const narrowed = <const Keys extends ReadonlyArray<AnyKey>>(...keys: Keys) => {
   type Needed = Context.Service.Identifier<Keys[number]>
   const named: ReadonlyArray<AnyKey> = [...keys, ...configured, Scope.Scope, Layer.CurrentMemoMap]
@@ -34,6 +33,6 @@ export const narrowed = <const Keys extends ReadonlyArray<AnyKey>>(...keys: Keys
     )
 }
 
-/** A group's handlers, built in a context of the named services and the middleware that every key's group has. */
+/** A group's handlers, built in a context with the listed services and the middleware of every group for keys. */
 export const narrowedGroup = <const Keys extends ReadonlyArray<AnyKey>>(...keys: Keys) =>
   narrowed(ApiKeyAuth, BodyRules, Answers, ...keys)

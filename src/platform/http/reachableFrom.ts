@@ -6,7 +6,7 @@ import { isLoopback } from "./isLoopback.ts"
 
 const isPublic = (address: string) => ipaddr.process(address).range() === "unicast"
 
-/** Addresses at which this machine listens; all of its own for the unspecified one. */
+/** Addresses at which this machine listens; all of its own if the host is unspecified. */
 const listening = (host: string): ReadonlyArray<string> =>
   host === "0.0.0.0" || host === "::"
     ? Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address))
@@ -14,7 +14,7 @@ const listening = (host: string): ReadonlyArray<string> =>
       ? [host]
       : []
 
-/** The public address that anybody can reach the service at, where there is one. */
+/** The public address at which anyone can reach the service, if there is one. */
 export const reachableFrom = ({
   baseUrl,
   host

@@ -1,20 +1,20 @@
-// Text that no part of the service stores or compares: U+0000, and halves of surrogate
-// pairs. JSON can spell both, Postgres and UTF-8 can hold neither.
+// Text that the service neither stores nor compares: U+0000, and unpaired surrogates. JSON can express both; Postgres
+// and UTF-8 can contain neither.
 
 /** The message for a place that breaks the rule. */
 export const unstorableAdvice = "Send text without U+0000 and without unpaired surrogates."
 
 const isUnstorable = (text: string): boolean => text.includes("\u0000") || !text.isWellFormed()
 
-/** Escapes that may stand for such text: nearly no body has one. */
+/** Escapes that may stand for such text. Almost no body has one. */
 const suspicious = /\\u(?:0000|d[89a-f])/i
 
 const longestPath = 200
 
-/** The first place in a JSON document with such text; undefined where there is none. `value` is the text, parsed. */
+/** The first place in a JSON document with such text; undefined if there is none. `value` is the parsed text. */
 export const unstorablePlace = (text: string, value: unknown): string | undefined => {
   if (!suspicious.test(text)) return undefined
-  // A stack of its own: bodies nest deeper than calls may.
+  // An explicit stack, because bodies may nest deeper than calls.
   const open: Array<readonly [string, unknown]> = [["body", value]]
   while (true) {
     const next = open.pop()

@@ -1,5 +1,5 @@
-// Request limits by GCRA: each key of a limit may burst, then goes at the rate.
-// Per instance in memory, or shared through Redis.
+// Request limits by GCRA: each key of a limit may burst, then continues at the rate. Per instance in memory, or shared
+// through Redis.
 import { Clock, Context, Effect, Layer, Option, type Redacted } from "effect"
 import { AppConfig } from "../AppConfig.ts"
 import { makeRateLimiterRedis } from "./RateLimiter/RateLimiterRedis.ts"
@@ -23,7 +23,7 @@ export class RateLimiter extends Context.Service<RateLimiter, RequestLimits>()(
           sweep(now)
           const interval = (perSeconds * 1000) / rate
           const known = arrivals.get(key) ?? now
-          // No further ahead than a full burst leaves it: a clock that is set back limits nobody for that long.
+          // Never further ahead than a full burst leaves it, so a clock that is set back limits nobody for long.
           const arrival = Math.min(Math.max(known, now), now + interval * burst)
           const wait = arrival - now - interval * (burst - 1)
           if (wait > 0) {
@@ -36,14 +36,14 @@ export class RateLimiter extends Context.Service<RateLimiter, RequestLimits>()(
     })
   })
 
-  /** Shared by all instances that name the same Redis; per instance while it does not answer. */
+  /** Shared by all instances with the same Redis; per instance while it does not respond. */
   static readonly layerRedis = (url: Redacted.Redacted<string>): Layer.Layer<RateLimiter> =>
     Layer.effect(
       RateLimiter,
       Effect.flatMap(RateLimiter, (local) => makeRateLimiterRedis(url, local))
     ).pipe(Layer.provide(RateLimiter.layerMemory))
 
-  /** Through REDIS_URL, where it is set. */
+  /** Through REDIS_URL, if it is set. */
   static readonly layer: Layer.Layer<RateLimiter, never, AppConfig> = Layer.unwrap(
     Effect.map(AppConfig, ({ redisUrl }) =>
       Option.match(redisUrl, {

@@ -1,8 +1,8 @@
-// A limit, and what holds it: this process or Redis.
+// A limit, and its keeper: this process or Redis.
 import type { Effect } from "effect"
 
 export interface Limit {
-  /** Sustained requests for each `perSeconds`. */
+  /** Sustained requests per `perSeconds`. */
   readonly rate: number
   readonly perSeconds: number
   /** The number of requests that may arrive at once. */
@@ -10,6 +10,6 @@ export interface Limit {
 }
 
 export interface RequestLimits {
-  /** Takes one request; 0 when it may pass, otherwise the whole seconds after which one will. */
+  /** Takes one request. Returns 0 if it may pass, otherwise the whole seconds after which one may. */
   readonly take: (key: string, limit: Limit) => Effect.Effect<number>
 }

@@ -1,4 +1,4 @@
-// The SQL of mail that waits to be sent.
+// The SQL of email that waits to be sent.
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Uuid } from "../../domain/Merchant.ts"
@@ -8,12 +8,12 @@ export interface Mail {
   readonly subject: string
   /** Plain text. */
   readonly body: string
-  /** Somebody waits for it at a page: it goes before all that is not. */
+  /** True if somebody is waiting for it at a page: it is sent before all others. */
   readonly urgent?: boolean
 }
 
-/** The time for which the record of a sent or abandoned mail is stored; its text, for example a link, is not. */
-const keptMillis = 30 * 24 * 3_600_000
+/** How long the record of a sent or abandoned email is stored. Its text, for example a link, is deleted earlier. */
+const retentionMillis = 30 * 24 * 3_600_000
 
 const QueuedMail = Schema.Struct({
   id: Uuid,
@@ -30,11 +30,11 @@ const make = Effect.gen(function* () {
 
   return {
     insert: Effect.fn("MailRepo.insert")(function* (id: string, mail: Mail, at: Date) {
-      // Without waiting: this transaction may hold locks that another one wants which sweeps the same.
+      // Without waiting: this transaction may hold locks for which another one waits that deletes the same rows.
       yield* sql`
         WITH swept AS (
           DELETE FROM mails WHERE id IN (
-            SELECT id FROM mails WHERE due_at IS NULL AND created_at < ${new Date(at.getTime() - keptMillis)}
+            SELECT id FROM mails WHERE due_at IS NULL AND created_at < ${new Date(at.getTime() - retentionMillis)}
             FOR UPDATE SKIP LOCKED)
         )
         INSERT INTO mails (id, recipient, subject, body, urgent, created_at, due_at)
@@ -78,11 +78,11 @@ export class MailRepo extends Context.Service<
   MailRepo,
   {
     /**
-     * Joins a transaction that is open: the mail is sent only if the change it reports commits. Also sweeps away
-     * what ended long ago.
+     * Joins an open transaction: the email is sent only if the change that it reports commits. Also deletes old
+     * records.
      */
     readonly insert: (id: string, mail: Mail, at: Date) => Effect.Effect<void>
-    /** Takes due mail under a lease until `leaseUntil`; counts as an attempt. */
+    /** Takes due email under a lease until `leaseUntil`; this counts as an attempt. */
     readonly take: (
       at: Date,
       leaseUntil: Date,
@@ -91,7 +91,7 @@ export class MailRepo extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<QueuedMail>>
     readonly noteSent: (id: string, at: Date) => Effect.Effect<void>
     /**
-     * `again` is null after the last attempt. Does nothing where the mail was sent, or taken again since the lease
+     * `again` is null after the last attempt. Does nothing if the email was sent, or taken again since the lease
      * ended: the outcome of that attempt counts.
      */
     readonly noteFailure: (

@@ -1,4 +1,5 @@
-// Sends what waits: at once, and where the server is away or puts it off, for about a day.
+// Sends waiting email immediately; if the server is unavailable or defers it, retries for about a day. Urgent email is
+// retried every minute for an hour.
 import { Context, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { AppConfig } from "../AppConfig.ts"
@@ -9,11 +10,13 @@ import { supervised } from "../workers/supervised.ts"
 import { ehloName } from "./ehloName.ts"
 import { MailRepo, type QueuedMail } from "./MailRepo.ts"
 
-/** A server that says nothing for so long is given up. */
+/** A server that is silent for this long is abandoned. */
 const silenceMillis = 10_000
-/** Mails that are sent at a time, urgent ones and others each. */
+/** Emails that are sent at once: this many urgent ones, and this many others. */
 const together = 4
-/** Attempts at a mail span about a day. */
+/** Somebody waits for it, and its link is valid for an hour. */
+const urgentRetryPolicy = afterDelays(...Array.from({ length: 60 }, () => "1 minute" as const))
+/** The attempts to send an email span about a day. */
 export const MailRetryPolicy = Context.Reference<RetrySchedule>("quittance/platform/MailRetryPolicy", {
   defaultValue: () => afterDelays("1 minute", "5 minutes", "30 minutes", "2 hours", "6 hours", "15 hours")
 })
@@ -25,8 +28,7 @@ class MailFailed extends Schema.TaggedError<MailFailed>()("MailFailed", {
 }) {}
 
 /**
- * Commands whose 5yz responses concern one mail. A 5yz before them, such as for a wrong password, concerns every
- * mail.
+ * Commands whose 5yz responses concern one email. An earlier 5yz, such as for a wrong password, concerns every email.
  */
 const ofOneMail: ReadonlyArray<unknown> = ["RCPT TO", "DATA"]
 
@@ -46,12 +48,12 @@ export const layer: Layer.Layer<never, never, SqlClient.SqlClient | AppConfig> =
     const repo = yield* MailRepo
     const due = yield* DueWork
     const retryPolicy = yield* MailRetryPolicy
-    // Loaded where mail is sent: a tenth of the service's code.
+    // Loaded only if email is sent: it is a tenth of the service's code.
     const { createTransport } = yield* Effect.promise(() => import("nodemailer"))
     const transport = yield* Effect.acquireRelease(
       Effect.sync(() =>
         createTransport({
-          // A `name` in the URL comes before this one.
+          // A `name` in the URL takes precedence.
           name: ehloName(baseUrl),
           url: Redacted.value(url),
           pool: true,
@@ -66,7 +68,10 @@ export const layer: Layer.Layer<never, never, SqlClient.SqlClient | AppConfig> =
       (open) => Effect.sync(() => open.close())
     )
 
-    const send = Effect.fn("Mail.send")(function* ({ attempts, body, id, recipient, subject }: QueuedMail) {
+    const send = Effect.fn("Mail.send")(function* (
+      { attempts, body, id, recipient, subject }: QueuedMail,
+      policy: RetrySchedule
+    ) {
       const sent = yield* Effect.tryPromise({
         try: () =>
           transport.sendMail({
@@ -74,7 +79,7 @@ export const layer: Layer.Layer<never, never, SqlClient.SqlClient | AppConfig> =
             to: { name: "", address: recipient },
             subject,
             text: body,
-            // The same for each attempt: a mail that arrives twice is shown once.
+            // The same for each attempt, so that an email that arrives twice is shown once.
             messageId: `<${id}@${from.slice(from.indexOf("@") + 1)}>`,
             headers: { "auto-submitted": "auto-generated" }
           }),
@@ -83,25 +88,25 @@ export const layer: Layer.Layer<never, never, SqlClient.SqlClient | AppConfig> =
       const at = yield* DateTime.nowAsDate
       if (sent._tag === "Success") return yield* repo.noteSent(id, at)
       const { message, refused } = sent.failure
-      const again = refused ? null : yield* dueAfter(retryPolicy, attempts, at)
+      const again = refused ? null : yield* dueAfter(policy, attempts, at)
       yield* repo.noteFailure({ id, attempts }, message, again)
       yield* (again === null ? Effect.logError : Effect.logWarning)(
-        again === null ? "Sending mail failed permanently" : "Sending mail failed; retrying"
+        again === null ? "Sending email failed permanently" : "Sending email failed; retrying"
       ).pipe(Effect.annotateLogs({ mail: id, reason: message }))
     })
 
     const sending = (isUrgent: boolean) =>
       leased({
         what: "Sending a mail",
-        // Of one mail, whose steps may take ten seconds each: none waits for another under its lease.
+        // Longer than the steps of one email, ten seconds each; no email waits for another under its lease.
         leaseMillis: 120_000,
         batch: together,
         concurrency: together,
         take: (at, leaseUntil, limit) => repo.take(at, leaseUntil, limit, isUrgent),
-        each: send,
+        each: (mail) => send(mail, isUrgent ? urgentRetryPolicy : retryPolicy),
         annotations: ({ id }) => ({ mail: id })
       })
-    // Apart: a backlog on a slow server holds up nobody who waits at a page.
+    // Separate workers: a backlog on a slow server delays nobody who is waiting at a page.
     yield* supervised("Sending urgent mail", due.next("mails", "2 seconds"), sending(true))
     yield* supervised("Sending mail", due.next("mails", "2 seconds"), sending(false))
   })

@@ -1,5 +1,5 @@
-// Outgoing mail, where an SMTP server is configured. It is stored first and sent by a worker: a
-// server that is away delays it, and a crash loses none.
+// Outgoing email, if an SMTP server is configured. It is stored first and sent by a worker: an unavailable server
+// delays it, and a crash loses none.
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
@@ -9,7 +9,7 @@ import { type Mail, MailRepo } from "./MailRepo.ts"
 export class Mails extends Context.Service<
   Mails,
   {
-    /** Joins a transaction that is open. Does nothing where no server is named. */
+    /** Joins an open transaction. Does nothing if no server is configured. */
     readonly queue: (mail: Mail) => Effect.Effect<void>
   }
 >()("quittance/platform/Mails") {

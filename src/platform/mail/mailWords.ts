@@ -1,4 +1,4 @@
-// The texts of mails, in the languages of the checkout. `{name}` is a placeholder.
+// The texts of emails, in the languages of the checkout. `{name}` is a placeholder.
 import type { Locale } from "../../domain/Locale.ts"
 import ar from "./words/ar.json"
 import de from "./words/de.json"
@@ -13,6 +13,6 @@ export type MailWords = Readonly<Record<keyof typeof en, string>>
 
 export const mailWords: Readonly<Record<Locale, MailWords>> = { en, de, es, fr, pt, ja, zh, ar }
 
-/** The words with their values; a value never stands for another. */
+/** The words with their values. A value is never treated as another placeholder. */
 export const filled = (words: string, values: Readonly<Record<string, string>>): string =>
   words.replace(/\{(\w+)\}/gu, (whole, name: string) => values[name] ?? whole)

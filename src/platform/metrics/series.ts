@@ -1,8 +1,8 @@
-// Metrics with a fixed set of series. Labels have values that the code or the
-// configuration bounds: never an id, an address or a url.
+// Metrics with a fixed set of series. The code or the configuration bounds the values of labels: never an id, an
+// address or a URL.
 import { Context, Effect, Metric } from "effect"
 
-/** A counter without labels, exported from the start: the first increase is one. */
+/** A counter without labels, exported from the start, so that the first increase is visible. */
 export const counterOf = (name: string, description: string): Metric.Counter<number> => {
   const counter = Metric.counter(name, { description, incremental: true })
   counter.updateUnsafe(0, Context.empty())
@@ -34,7 +34,7 @@ export const gaugeBy =
 /** Upper bounds in seconds, from a database round trip to a request that gave up. */
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20]
 
-/** A histogram of seconds; each series is made when its labels are first seen. */
+/** A histogram of seconds; each series is created when its labels are first seen. */
 export const secondsBy =
   (name: string, description: string) =>
   (attributes: Readonly<Record<string, string>>): Metric.Histogram<number> =>

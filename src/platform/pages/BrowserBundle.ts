@@ -1,5 +1,5 @@
-// Browser code that the service serves, kept in memory from its first request with its gzip and its SRI hash.
-// The built service reads what the build has made; from the sources it is bundled then.
+// Browser code that the service serves, cached in memory from its first request with its gzip and SRI hash. The built
+// service reads the build's output; a service that runs from source bundles it at that request.
 import { Data, Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { crossOriginHeaders } from "../http/Answers.ts"
@@ -12,13 +12,13 @@ export interface BrowserBundle {
   readonly integrity: string
 }
 
-/** The entry point does not build: a bug in its source, named in `message`. */
+/** The entry point does not build: a bug in its source, described in `message`. */
 export class BundleFailed extends Data.TaggedError("BundleFailed")<{ readonly message: string }> {}
 
-/** Texts that stand in the code under these names. */
+/** Texts that replace these names in the code. */
 export type Constants = Readonly<Record<string, string>>
 
-/** The built code of the entry point by `bun run build`, or a fresh bundle. */
+/** The entry point's code as `bun run build` built it, or a fresh bundle. */
 const codeOf = async (entry: string, constants: Constants): Promise<Uint8Array<ArrayBuffer>> => {
   const made = Bun.file(builtFile(entry))
   if (!(await made.exists())) return compile(entry, constants)
@@ -40,9 +40,8 @@ const reasons = (error: unknown): string =>
   error instanceof AggregateError ? error.errors.map(String).join("; ") : String(error)
 
 /**
- * The bundle of `entry`, a path under `src`. Made by the first caller, shared by the
- * others; a failed build is tried again by the next caller.
- *
+ * The bundle of `entry`, a path under `src`. Created by the first caller and shared by the others; after a failed
+ * build, the next caller tries again.
  * @example
  * const checkout = browserBundle("checkout/component/main.ts")
  */
@@ -63,7 +62,7 @@ export const browserBundle = (
   })
 }
 
-/** True where `accept-encoding` takes gzip. */
+/** True if `accept-encoding` includes gzip. */
 export const acceptsGzip = (header: string | undefined): boolean =>
   (header ?? "").split(",").some((part) => {
     const [name = "", ...parameters] = part
@@ -73,13 +72,13 @@ export const acceptsGzip = (header: string | undefined): boolean =>
     return (name === "gzip" || name === "*") && !parameters.some((one) => /^q=0(\.0*)?$/.test(one))
   })
 
-/** True if the client has the content by its tag (RFC 9110, 13.1.2). */
+/** True if the client has the content, by its tag (RFC 9110, 13.1.2). */
 export const isKnown = (ifNoneMatch: string | undefined, etag: string): boolean =>
   (ifNoneMatch ?? "").split(",").some((one) => one.trim().replace(/^W\//, "") === etag)
 
 /**
- * Answers with the bundle, JavaScript unless it says otherwise, gzipped where the client takes it. A build
- * failure is a defect: the caller sees INTERNAL_ERROR, the log says what is wrong.
+ * Responds with the bundle, JavaScript by default, gzipped if the client accepts it. A build failure is a defect: the
+ * caller gets INTERNAL_ERROR, and the log has the reason.
  */
 export const bundleAnswer = (
   bundle: Effect.Effect<BrowserBundle, BundleFailed>,
@@ -93,7 +92,7 @@ export const bundleAnswer = (
     const shared = {
       "x-content-type-options": "nosniff",
       vary: "accept-encoding",
-      // Shops' pages load it for every order: a browser with the current content gets 304.
+      // Shops' pages load it for each order: a browser with the current content gets 304.
       ...(options.crossOrigin
         ? {
             ...crossOriginHeaders,

@@ -1,4 +1,4 @@
-// Builds the service and what browsers load of it into `dist`.
+// Builds the service and its browser code into `dist`.
 import { join, relative } from "node:path"
 import { buildPrograms } from "./buildPrograms.ts"
 import { bundleName, compile, placeholder } from "./compile.ts"

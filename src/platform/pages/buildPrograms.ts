@@ -1,4 +1,4 @@
-// Bundles the service's programs. Those with bytecode beside them start in two thirds of the time; another version of
+// Bundles the service's programs. With bytecode beside them, they start in two thirds of the time; another version of
 // Bun reads the code instead.
 import { join } from "node:path"
 import type { BuildArtifact, BunPlugin } from "bun"
@@ -7,7 +7,7 @@ import { buildLateLibraries, withLateLibraries } from "./lateLibraries.ts"
 const sources = join(import.meta.dir, "../..")
 const programs = join(sources, "app")
 
-/** Only modules have `import.meta`, which Effect also reads the environment from. */
+/** Only modules have `import.meta`, from which Effect also reads the environment. */
 const withoutModuleEnvironment: BunPlugin = {
   name: "without import.meta.env",
   setup: (build) => {
@@ -18,7 +18,10 @@ const withoutModuleEnvironment: BunPlugin = {
   }
 }
 
-/** The programs of `compiled`, by their names in `src/app`, with bytecode, and those that start or help them, into `outdir`. */
+/**
+ * Bundles the programs `compiled` (names in `src/app`) with bytecode, and the programs that start or help them, into
+ * `outdir`.
+ */
 export const buildPrograms = async (
   outdir: string,
   compiled: ReadonlyArray<string>
@@ -26,7 +29,7 @@ export const buildPrograms = async (
   const settings = {
     target: "bun",
     outdir,
-    // Readable, names and lines: a source map would be read with the first stack trace, 8 MB and 0.1 s of the start.
+    // Readable names and lines instead of a source map, which the first stack trace would read: 8 MB and 0.1 s.
     minify: { syntax: true }
   } as const
   const built: Array<BuildArtifact> = []
@@ -43,11 +46,11 @@ export const buildPrograms = async (
       entrypoints: [join(programs, program)],
       format: "cjs",
       bytecode: true,
-      // Of such a file Bun would write down where its source lay.
+      // Otherwise Bun would write the source's path into such a file.
       define: { "import.meta.path": "Bun.main" },
       plugins: [withoutModuleEnvironment, withLateLibraries(program)]
     })
-    // Bun says nothing where it can't compile: an `import.meta` that is left is no syntax of such a file.
+    // Bun reports nothing if it cannot compile: a remaining `import.meta` is not valid in such a file.
     if (!outputs.some(({ kind }) => kind === "bytecode"))
       throw new Error(`Bun has not made bytecode of ${program}.`)
     built.push(...outputs)

@@ -1,10 +1,10 @@
-// Bundles of browser code: where the build puts them, and how they are made.
+// Bundles of browser code: how they are built, and where the build puts them.
 import { basename, dirname, join, resolve } from "node:path"
 
 const directory = dirname(import.meta.path)
 const isSource = basename(directory) === "pages"
 
-/** A source by its path under `src`, seen from the sources and from the built service in `dist` alike. */
+/** A source by its path under `src`, from the sources and from the built service in `dist` alike. */
 const sourceFile = (entry: string): string => resolve(directory, isSource ? "../.." : "../src", entry)
 
 /** The name of an entry point's bundle. */
@@ -13,10 +13,12 @@ export const bundleName = (entry: string): string => entry.replaceAll("/", ".").
 /** The path of an entry point's bundle in the built service. */
 export const builtFile = (entry: string): string => join(directory, "browser", bundleName(entry))
 
-/** Stands in a built bundle where the service writes a constant. */
+/** The placeholder in a built bundle for a constant that the service fills in. */
 export const placeholder = (name: string): string => `__${name}__`
 
-/** The entry point as one file without imports or exports: a classic script and a module alike; or a style sheet. */
+/**
+ * The entry point as one file without imports or exports, valid as a classic script and as a module; or a style sheet.
+ */
 export const compile = async (
   entry: string,
   constants: Readonly<Record<string, string>> = {}

@@ -1,10 +1,10 @@
-// Libraries that a service needs with its first mail, passkey or signature, and many a service never: files of their
-// own beside its programs, which hold neither their code nor their bytecode before.
+// Libraries that the service needs only with its first email, passkey or signature, and some services never. They are
+// files beside the programs, which do not contain their code or bytecode.
 import { dirname, join, relative } from "node:path"
 import type { BunPlugin } from "bun"
 
 const directory = "libraries"
-/** The file of each, by what it is imported as. */
+/** The file of each library, by its import name. */
 const files: ReadonlyMap<string, string> = new Map([
   ["nodemailer", "nodemailer.js"],
   ["@simplewebauthn/server", "simplewebauthn.js"],
@@ -13,7 +13,7 @@ const files: ReadonlyMap<string, string> = new Map([
 /** Files that a library reads besides its own. */
 const assets: ReadonlyMap<string, string> = new Map([["tiny-secp256k1", "secp256k1.wasm"]])
 
-/** For the bundle of the program at this path below `outdir`: it imports them from their files. */
+/** For the bundle of the program at this path below `outdir`: imports the libraries from their files. */
 export const withLateLibraries = (program: string): BunPlugin => ({
   name: "late libraries",
   setup: (build) => {
@@ -26,7 +26,7 @@ export const withLateLibraries = (program: string): BunPlugin => ({
   }
 })
 
-/** Bundles each into `outdir`. */
+/** Bundles each library into `outdir`. */
 export const buildLateLibraries = async (outdir: string): Promise<void> => {
   for (const [library, file] of files) {
     const entry = Bun.resolveSync(library, import.meta.dir)

@@ -7,7 +7,7 @@ export const pageHeaders = (contentSecurityPolicy: string): Readonly<Record<stri
   "x-frame-options": "DENY"
 })
 
-/** A policy as its directives; nothing that is not named is allowed, nor any frame around it. */
+/** A policy from its directives. Anything not listed is forbidden, and so is framing the page. */
 export const policyOf = (directives: Readonly<Record<string, string>>): string =>
   Object.entries({
     "default-src": "'none'",

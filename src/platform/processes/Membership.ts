@@ -37,5 +37,5 @@ const make = Effect.gen(function* () {
   )
 })
 
-/** Build it after the listener; nothing where this process is the only one. */
+/** Build it after the listener. Does nothing if this process is the only one. */
 export const layer: Layer.Layer<never, never, AppConfig | SqlClient.SqlClient> = Layer.effectDiscard(make)

@@ -1,23 +1,23 @@
-// Several processes of the service on one port: starts them, restarts what ends, and stops all of them.
-// It loads nothing of the service, and no Effect, which would be two thirds more memory than it takes.
+// Runs several processes of the service on one port: starts them, restarts those that end, and stops all of them. It
+// loads nothing of the service and no Effect, which would add two thirds to its memory.
 import type { Subprocess } from "bun"
 import { siblingVariable } from "../AppConfig/processCount.ts"
 
 /** The message that a process sends once it is ready. */
 export const readyMessage = "ready"
 
-/** Longer than a process takes at most to stop. */
+/** Longer than a process takes to stop. */
 const stopMillis = 21_000
-/** A process that has served this long was sound: its end is no crash in a row. */
+/** A process that served this long was sound: its end does not count as a consecutive crash. */
 const soundMillis = 10_000
-const mostCrashes = 5
+const maxCrashes = 5
 const longestDelayMillis = 10_000
 /** The exit code if processes end as soon as they are started. */
 const crashedCode = 3
 
 type Level = "info" | "warn" | "error"
 
-/** Logs like the service: a JSON object a line in production. */
+/** Logs like the service: one JSON object per line in production. */
 const log = (level: Level, message: string) => {
   const line =
     process.env["ENVIRONMENT"]?.trim() === "production"
@@ -53,7 +53,7 @@ const spawn = (number: number, of: number, isFirst: boolean): ServiceProcess => 
 
 const isOver = ({ child }: ServiceProcess) => child.exitCode !== null || child.signalCode !== null
 
-/** Runs so many processes until a signal stops them; resolves to the exit code. */
+/** Runs this many processes until a signal stops them; resolves to the exit code. */
 const run = async (count: number): Promise<number> => {
   const processes = new Map<number, ServiceProcess>()
   const stopped = Promise.withResolvers<number>()
@@ -83,23 +83,23 @@ const run = async (count: number): Promise<number> => {
     stopped.resolve(code === 0 && !isClean ? 1 : code)
   }
 
-  /** Restarts the process of this number whenever it ends, a little later each time. */
-  const keep = async (number: number): Promise<void> => {
+  /** Restarts the process of this number whenever it ends, with a growing delay. */
+  const keepRunning = async (number: number): Promise<void> => {
     for (let current = processes.get(number); current !== undefined && !isStopping; ) {
       const code = await current.child.exited
       if (isStopping) return
       const readyAt = current.readyAt()
       crashes = readyAt !== undefined && Date.now() - readyAt > soundMillis ? 1 : crashes + 1
       const serves = [...processes.values()].some((one) => !isOver(one) && one.readyAt() !== undefined)
-      if (crashes >= mostCrashes && !serves) {
+      if (crashes >= maxCrashes && !serves) {
         log(
           "error",
-          `${crashes} processes have ended one after another, the last with code ${code}, and none serves: giving up. The lines before this one say why.`
+          `${crashes} processes exited in a row, the last with code ${code}, and none is serving. Giving up; the lines above give the reason.`
         )
         return stop(crashedCode)
       }
       const delay = Math.min(100 * 2 ** (crashes - 1), longestDelayMillis)
-      log("warn", `Process ${number} has ended with code ${code}; another takes its place in ${delay} ms.`)
+      log("warn", `Process ${number} exited with code ${code}; restarting it in ${delay} ms.`)
       await Bun.sleep(delay)
       if (!isStopping) current = start(number)
     }
@@ -107,15 +107,15 @@ const run = async (count: number): Promise<number> => {
 
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => void stop(0))
   const first = start(1, true)
-  // Its refusal is the whole instance's, and it has logged the reason.
+  // Its refusal applies to the whole instance, and it has logged the reason.
   if (!(await first.ready)) return isStopping ? stopped.promise : first.child.exited
   for (let number = 2; number <= count && !isStopping; number++) start(number)
-  for (const number of processes.keys()) void keep(number)
+  for (const number of processes.keys()) void keepRunning(number)
   void Promise.all([...processes.values()].map(({ ready }) => ready)).then((all) => {
-    if (!isStopping && all.every((served) => served)) log("info", `${count} processes serve.`)
+    if (!isStopping && all.every((served) => served)) log("info", `All ${count} processes are serving.`)
   })
   return stopped.promise
 }
 
-/** Runs so many processes until a signal stops them, and ends this one with its code. */
+/** Runs this many processes until a signal stops them, and ends this process with their exit code. */
 export const supervise = async (count: number): Promise<never> => process.exit(await run(count))

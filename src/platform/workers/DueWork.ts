@@ -1,5 +1,5 @@
-// When the workers have something to do. By itself each looks at its queue at its own pace; on a
-// database one statement asks for all of them, and each takes its work at the time that it is due.
+// Wakes the workers when they have work. Without a database, each worker checks its queue at its own pace. On a
+// database, one statement checks all queues, and each worker takes its work when it is due.
 import { Context, type Duration, Effect } from "effect"
 import type { Env } from "../../domain/Chain.ts"
 
@@ -15,7 +15,7 @@ export const queues = [
   "receiver changes",
   "mails",
   "refunds",
-  "untold alerts",
+  "notifications",
   "weeks",
   "alert posts"
 ] as const
@@ -24,7 +24,7 @@ export type Queue = (typeof queues)[number]
 export interface DueWork {
   /** Completes when a row of the queue may be due; without a database, after `pace`. */
   readonly next: (queue: Queue, pace: Duration.Input) => Effect.Effect<void>
-  /** False while no payment waits to be paid on the network, or it does not execute. */
+  /** False while no payment on the network waits to be paid, or the network does not execute. */
   readonly isAwaited: (env: Env) => boolean
 }
 

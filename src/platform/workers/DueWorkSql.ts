@@ -1,5 +1,5 @@
-// One statement for all workers, where each of them would ask its own: a service at rest leaves the
-// database in peace, and what is due at a time is taken at that time.
+// One statement for all workers, instead of one each: an idle service barely queries the database, and work is taken
+// at the time it is due.
 
 import { Clock, Deferred, Duration, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -12,7 +12,7 @@ import { waitingEndpoints } from "./waitingEndpointsSql.ts"
 
 const pollMillis = 2_500
 /** Longer than a statement may take. */
-const patience = "10 seconds"
+const queryTimeout = "10 seconds"
 
 /** The database's answer: the earliest time of each queue. */
 interface Round {
@@ -29,7 +29,7 @@ const make = Effect.gen(function* () {
   let round = Deferred.makeUnsafe<Round>()
   let awaited: ReadonlyArray<Env> = executing
 
-  const ask = Effect.gen(function* () {
+  const query = Effect.gen(function* () {
     const [row] = yield* sql`
       WITH RECURSIVE ${waitingEndpoints(sql)}
       SELECT ${earliestDue(sql)},
@@ -37,13 +37,18 @@ const make = Effect.gen(function* () {
           SELECT env FROM payments WHERE status = 'pending' ORDER BY created_at DESC LIMIT 500
         ) newest WHERE env = ANY (${executing}::text[])) AS awaited`
     const found = yield* decodeRow(row)
-    const asked = round
+    const current = round
     round = Deferred.makeUnsafe()
     awaited = found.awaited
-    yield* Deferred.succeed(asked, { due: dueTimes(found) })
+    yield* Deferred.succeed(current, { due: dueTimes(found) })
   })
 
-  yield* periodic("Polling for due work", Effect.sleep(pollMillis), Effect.timeout(ask, patience), "Warn")
+  yield* periodic(
+    "Polling for due work",
+    Effect.sleep(pollMillis),
+    Effect.timeout(query, queryTimeout),
+    "Warn"
+  )
 
   /** The time until a row of the queue is due, at most until the next query. */
   const untilDue = (queue: Queue) =>

@@ -1,4 +1,4 @@
-// A millisecond of each turn of the event loop for work of one kind: however much of it waits, what else has come is
+// Limits work of one kind to a millisecond per turn of the event loop: however much of it waits, everything else is
 // served in between.
 import { Effect } from "effect"
 
@@ -14,7 +14,7 @@ export class LoopTurns {
     return this.#waiting.length
   }
 
-  /** Completes when it is the caller's turn; what it does until it waits for something is of that turn. */
+  /** Completes when it is the caller's turn. The turn lasts until the caller waits for something. */
   readonly take: Effect.Effect<void> = Effect.callback((resume) => {
     if (this.#isTaken) {
       this.#waiting.push(() => resume(Effect.void))

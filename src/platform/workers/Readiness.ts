@@ -1,9 +1,9 @@
-// The readiness of this instance for more work. Shutdown turns it off first, so load balancers switch away while the
-// instance still answers.
+// This instance's readiness for more work. Shutdown turns it off first, so load balancers switch away while the
+// instance still serves.
 import { Context, Effect, Layer } from "effect"
 import { AppConfig } from "../AppConfig.ts"
 
-/** Without a layer an instance never stops by itself. */
+/** Without a layer, an instance never stops by itself. */
 export const Readiness = Context.Reference<{
   readonly stopping: () => boolean
   readonly stop: Effect.Effect<void>
@@ -26,7 +26,7 @@ export const layer: Layer.Layer<never> = Layer.sync(Readiness, () => {
 
 /**
  * Turns readiness off when its scope closes, then waits SHUTDOWN_DELAY. Build it after every layer that must still
- * answer during the delay.
+ * serve during the delay.
  */
 export const layerDelay: Layer.Layer<never, never, AppConfig> = Layer.effectDiscard(
   Effect.gen(function* () {

@@ -1,5 +1,5 @@
-// Retries of work that is a row: a worker reads the delay off a Schedule and stores when the row is due again, so that
-// a restart loses nothing.
+// Retries of work that is a row: a worker takes the delay from a Schedule and stores when the row is due again, so
+// that a restart loses nothing.
 import { Duration, Effect, Option, Schedule } from "effect"
 
 export type RetrySchedule = Schedule.Schedule<unknown, unknown>
@@ -16,7 +16,12 @@ export const delayAfter = (
   Effect.gen(function* () {
     const step = yield* Schedule.toStep(schedule)
     let delay = Duration.zero
-    for (let attempt = 1; attempt <= attempts; attempt++) delay = (yield* step(0, undefined))[1]
+    // The clock of the schedule, so that one that is bounded in time ends.
+    let elapsedMillis = 0
+    for (let attempt = 1; attempt <= attempts; attempt++) {
+      delay = (yield* step(elapsedMillis, undefined))[1]
+      elapsedMillis += Duration.toMillis(delay)
+    }
     return Option.some(delay)
   }).pipe(Effect.catch(() => Effect.succeedNone))
 
@@ -27,14 +32,14 @@ export const dueAfter = (schedule: RetrySchedule, attempts: number, at: Date): E
     Option.match({ onNone: () => null, onSome: (delay) => new Date(at.getTime() + Duration.toMillis(delay)) })
   )
 
-/** A schedule without an end is shown so far. */
-const mostShown = 20
+/** The most delays shown of a schedule without an end. */
+const maxShown = 20
 
 /** The delays of a schedule in seconds, for documents. */
 export const delaySeconds = (schedule: RetrySchedule): Effect.Effect<ReadonlyArray<number>> =>
   Effect.map(
     Effect.forEach(
-      Array.from({ length: mostShown }, (_, index) => index + 1),
+      Array.from({ length: maxShown }, (_, index) => index + 1),
       (attempts) => delayAfter(schedule, attempts)
     ),
     (delays) =>

@@ -1,4 +1,4 @@
-// Which workers of this process make no progress, since when, and why.
+// The workers of this process that make no progress, since when, and why.
 import { Context } from "effect"
 
 export interface Trouble {
@@ -11,7 +11,7 @@ export interface Trouble {
 export const makeWorkerProgress = () => {
   const troubles = new Map<string, Trouble>()
   return {
-    /** A round has failed, or has found an obstacle. */
+    /** A round failed, or met an obstacle. */
     fails: (worker: string, at: number, words: string): void =>
       void troubles.set(worker, { worker, since: troubles.get(worker)?.since ?? at, words }),
     succeeds: (worker: string): void => void troubles.delete(worker),

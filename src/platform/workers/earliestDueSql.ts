@@ -1,4 +1,5 @@
-// The earliest time of each queue at which a row is due: each is one step on the index that its worker takes rows by.
+// The earliest time at which a row of each queue is due: for each, one step on the index from which its worker takes
+// rows.
 import { Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type Queue, queues } from "./DueWork.ts"
@@ -17,7 +18,7 @@ export const EarliestDue = Schema.Struct({
   receiver_changes: Earliest,
   mails: Earliest,
   refunds: Earliest,
-  untold_alerts: Earliest,
+  notifications: Earliest,
   weeks: Earliest,
   alert_posts: Earliest
 })
@@ -33,12 +34,12 @@ const columnOf = {
   "receiver changes": "receiver_changes",
   mails: "mails",
   refunds: "refunds",
-  "untold alerts": "untold_alerts",
+  notifications: "notifications",
   weeks: "weeks",
   "alert posts": "alert_posts"
 } as const satisfies Record<Queue, keyof typeof EarliestDue.fields>
 
-/** For a SELECT that has `waitingEndpoints`. */
+/** For a SELECT with `waitingEndpoints`. */
 export const earliestDue = (sql: SqlClient.SqlClient) => sql`
   (SELECT min(next_check_at) FROM payment_reports WHERE next_check_at IS NOT NULL) AS reports,
   (SELECT min(watch_at) FROM claimed_transfers WHERE watch_at IS NOT NULL) AS settled_blocks,
@@ -50,11 +51,11 @@ export const earliestDue = (sql: SqlClient.SqlClient) => sql`
   (SELECT min(due_at) FROM receiver_changes WHERE ended_at IS NULL) AS receiver_changes,
   (SELECT min(due_at) FROM mails WHERE due_at IS NOT NULL) AS mails,
   (SELECT min(next_look_at) FROM refunds WHERE next_look_at IS NOT NULL) AS refunds,
-  (SELECT min(notify_at) FROM alerts WHERE notify_at IS NOT NULL) AS untold_alerts,
+  (SELECT min(notify_at) FROM alerts WHERE notify_at IS NOT NULL) AS notifications,
   (SELECT min(summary_at) FROM merchants) AS weeks,
   (SELECT min(due_at) FROM alert_posts WHERE due_at IS NOT NULL) AS alert_posts`
 
-/** Queues without a row are left out. */
+/** Queues without a row are omitted. */
 export const dueTimes = (row: typeof EarliestDue.Type): ReadonlyMap<Queue, Date> =>
   new Map(
     queues.flatMap((queue): ReadonlyArray<readonly [Queue, Date]> => {

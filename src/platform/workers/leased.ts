@@ -1,11 +1,11 @@
-// A batch of a queue under a lease: of several instances one takes a row, and what a process that was
-// killed had taken comes again when the lease ends.
+// Takes a batch of a queue under a lease: only one of several instances takes a row, and the rows of a killed process
+// become due again when the lease ends.
 import { DateTime, Effect } from "effect"
 
 export interface Leased<A, E, R, E2, R2> {
   /** The action on one row, for the log. */
   readonly what: string
-  /** Longer than the rows of a batch take against a chain that does not answer. */
+  /** Longer than the rows of a batch take against a chain that does not respond. */
   readonly leaseMillis: number
   readonly batch: number
   readonly concurrency: number
@@ -15,7 +15,7 @@ export interface Leased<A, E, R, E2, R2> {
   readonly annotations: (row: A) => Record<string, string>
 }
 
-/** True where more may be due. A row that fails is logged, and keeps neither the others nor its next time. */
+/** True if more may be due. A row that fails is logged; the other rows and its own next time are unaffected. */
 export const leased = <A, E, R, E2, R2>({
   annotations,
   batch,

@@ -1,4 +1,4 @@
-// A worker: does its work for as long as its scope lives, whatever becomes of one round of it.
+// A worker: repeats its work for as long as its scope lives, whatever happens in one round.
 import { Cause, Clock, Effect, type Scope } from "effect"
 import { WorkerProgress } from "./WorkerProgress.ts"
 
@@ -22,8 +22,8 @@ const noted = <A, E, R>(what: string, work: Effect.Effect<A, E, R>) =>
   )
 
 /**
- * `work` is repeated at once while it says that there is more, and otherwise after `pause`. A failure is
- * logged at `level`, which is lower where others make up for it: only a failure at "Error" is trouble of `WorkerProgress`.
+ * Repeats `work` immediately while it reports that there is more, and otherwise after `pause`. A failure is logged at
+ * `level`, which is lower if others make up for it: only a failure at "Error" counts as trouble in `WorkerProgress`.
  */
 export const supervised = <E, R>(
   what: string,
@@ -43,7 +43,7 @@ export const supervised = <E, R>(
     Effect.asVoid
   )
 
-/** Like `supervised`, for work that is done once in each round. */
+/** Like `supervised`, for work that runs once per round. */
 export const periodic = <E, R>(
   what: string,
   pause: Effect.Effect<void>,

@@ -4,9 +4,9 @@ const first = "00000000-0000-0000-0000-000000000000"
 const last = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 
 /**
- * A recursive table `waiting` (endpoint_id, due_at): each endpoint with its earliest delivery, without those of
- * `except`. It hops from endpoint to endpoint on the index, so that a long queue to one costs the others nothing;
- * what it leaves out it does not even pass, and what is dead there costs nothing either.
+ * A recursive table `waiting` (endpoint_id, due_at): each endpoint with its earliest delivery, without those in
+ * `except`. It hops from endpoint to endpoint on the index, so a long queue to one costs the others nothing. Endpoints
+ * in `except` are not even passed, so dead entries there cost nothing either.
  */
 export const waitingEndpoints = (sql: SqlClient.SqlClient, except: ReadonlyArray<string> = []) => {
   const bounds = except.toSorted()

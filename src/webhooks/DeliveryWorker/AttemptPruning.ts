@@ -1,14 +1,13 @@
-// Old attempts and the answers kept with them go after WEBHOOK_ATTEMPT_RETENTION;
-// the deliveries stay.
+// Deletes old attempts with their stored responses after WEBHOOK_ATTEMPT_RETENTION; the deliveries stay.
 import { DateTime, Duration, Effect, Layer } from "effect"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { periodic } from "../../platform/workers/supervised.ts"
 import { WebhookRepo } from "../WebhookRepo.ts"
 
-/** Rows that one statement deletes, so that none holds its locks for long. */
+/** Rows per DELETE statement, so that none holds its locks for long. */
 const batchSize = 5_000
 
-/** Deletes attempts that started longer ago than `retention`; answers how many. */
+/** Deletes attempts that started longer ago than `retention`; returns their number. */
 const pruneAttempts = Effect.fn("pruneAttempts")(function* (retention: Duration.Duration) {
   const repo = yield* WebhookRepo
   const before = new Date((yield* DateTime.nowAsDate).getTime() - Duration.toMillis(retention))

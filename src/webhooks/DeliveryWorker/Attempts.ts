@@ -1,6 +1,5 @@
-// One attempt of a claimed delivery, from the sealed secret to the recorded outcome.
-// The worker, the test send and the manual resend all go this way. Outcomes that
-// end together are recorded together.
+// One attempt of a claimed delivery, from the sealed secret to the recorded outcome. The worker, the test
+// send and the manual resend all use it. Outcomes that end together are recorded together.
 import { Cause, Clock, Context, Deferred, Effect, Layer, Queue, References, Schedule } from "effect"
 import { BoundedMap } from "../../domain/BoundedMap.ts"
 import type { DeliveryStatus } from "../../domain/Webhook.ts"
@@ -15,10 +14,10 @@ import type { SendOutcome } from "../WebhookSender/SendOutcome.ts"
 import { WebhookSender } from "../WebhookSender.ts"
 import { countAttempt, countExhausted, countUnreadable, noteLag } from "./DeliveryMetrics.ts"
 
-/** A crash loop ends here: so many interrupted attempts fail the delivery with an alert. */
+/** Ends a crash loop: after this many interrupted attempts, the delivery fails with an alert. */
 const maxInterruptions = 5
 
-/** Seconds that a claim lasts; longer than an attempt's whole budget of 15. */
+/** How long a claim lasts, in seconds; longer than an attempt's total budget of 15. */
 export const leaseSeconds = 30
 
 /**
@@ -27,7 +26,7 @@ export const leaseSeconds = 30
  */
 const unreadableMillis = 3_600_000
 
-/** Outcomes that one statement records at most. */
+/** The maximum number of outcomes per statement. */
 const batchSize = 256
 
 interface Recording {
@@ -39,9 +38,9 @@ export class Attempts extends Context.Service<
   Attempts,
   {
     /**
-     * Sends and records; answers whether the receiver accepted. Sends nothing where what is left of the
-     * lease is shorter than an attempt may take: whoever holds the next claim does. `onAnswer` runs when
-     * the receiver has answered or failed to, before that is recorded.
+     * Sends the delivery and records the outcome; returns whether the endpoint accepted it. Sends nothing if
+     * the lease ends before an attempt could; the next claim's holder sends it. `onAnswer` runs when the
+     * endpoint has answered or failed to, before the outcome is recorded.
      */
     readonly make: (
       claimed: ClaimedDelivery,
@@ -66,22 +65,22 @@ export class Attempts extends Context.Service<
       const now = () => new Date(clock.currentTimeMillisUnsafe())
       const recordings = yield* Queue.unbounded<Recording>()
 
-      // An outcome is worth keeping through a restart of the database: without it the receiver is asked again.
+      // Retries while the database restarts: without the outcome, the endpoint would get the event again.
       const recordBatch = (batch: ReadonlyArray<Recording>) =>
-        repo.finish(batch.map((one) => one.result)).pipe(
+        repo.finish(batch.map(({ result }) => result)).pipe(
           Effect.timeout("5 seconds"),
           Effect.sandbox,
           Effect.retry({ schedule: Schedule.spaced("500 millis"), times: 20 }),
           Effect.matchEffect({
             onFailure: (cause) =>
-              Effect.forEach(batch, (one) => Deferred.die(one.recorded, Cause.squash(cause)), {
+              Effect.forEach(batch, ({ recorded }) => Deferred.die(recorded, Cause.squash(cause)), {
                 discard: true
               }),
             onSuccess: (finished) => {
-              const statuses = new Map(finished.map((one) => [one.id, one.status]))
+              const statuses = new Map(finished.map(({ id, status }) => [id, status]))
               return Effect.forEach(
                 batch,
-                (one) => Deferred.succeed(one.recorded, statuses.get(one.result.claimed.id)),
+                ({ recorded, result }) => Deferred.succeed(recorded, statuses.get(result.claimed.id)),
                 { discard: true }
               )
             }
@@ -93,8 +92,8 @@ export class Attempts extends Context.Service<
         Effect.flatMap(Queue.takeBetween(recordings, 1, batchSize), recordBatch)
       )
 
-      /** Tells of a delivery given up, and of an outcome that came too late to count. */
-      const noted = ({ claimed }: AttemptResult, status: DeliveryStatus | undefined) =>
+      /** Logs a delivery that failed for good, or an outcome that came too late to count. */
+      const logOutcome = ({ claimed }: AttemptResult, status: DeliveryStatus | undefined) =>
         status === "failed"
           ? Effect.andThen(
               countExhausted,
@@ -118,11 +117,11 @@ export class Attempts extends Context.Service<
           const recorded = Deferred.makeUnsafe<DeliveryStatus | undefined>()
           Queue.offerUnsafe(recordings, { result, recorded })
           return Effect.flatMap(Deferred.await(recorded), (status) =>
-            Effect.andThen(countAttempt(result.failure ?? "accepted"), noted(result, status))
+            Effect.andThen(countAttempt(result.failure ?? "accepted"), logOutcome(result, status))
           )
         })
 
-      /** A resend that fails does not undo what was delivered before. */
+      /** A failed resend does not undo an earlier delivery. */
       const exhausted = (claimed: ClaimedDelivery): DeliveryStatus =>
         claimed.resentFrom === "delivered" ? "delivered" : "failed"
 
@@ -162,23 +161,23 @@ export class Attempts extends Context.Service<
           dueAt: null
         })
 
-      /** By endpoint, when it was said last that its secret cannot be read. */
-      const toldUnreadable = new BoundedMap<string, number>(1_000)
-      const tellUnreadable = ({ env, merchantId, target }: ClaimedDelivery, cause: Cause.Cause<unknown>) =>
+      /** The last time that an endpoint's unreadable secret was logged, by endpoint. */
+      const unreadableLoggedAt = new BoundedMap<string, number>(1_000)
+      const logUnreadable = ({ env, merchantId, target }: ClaimedDelivery, cause: Cause.Cause<unknown>) =>
         Effect.suspend(() => {
           const at = now().getTime()
-          const last = toldUnreadable.get(target.endpointId)
+          const last = unreadableLoggedAt.get(target.endpointId)
           if (last !== undefined && at >= last && at - last < unreadableMillis) return Effect.void
-          toldUnreadable.set(target.endpointId, at)
+          unreadableLoggedAt.set(target.endpointId, at)
           return Effect.logError(
             "Webhook attempts postponed: no configured key decrypts the endpoint's signing secret",
             cause
           ).pipe(Effect.annotateLogs({ endpoint: target.endpointId, merchant: merchantId, env }))
         })
 
-      /** No receiver has failed: it waits for the operator, or for another instance that has the key. */
+      /** No endpoint has failed: the delivery waits for the operator or an instance that has the key. */
       const unreadable = (claimed: ClaimedDelivery, cause: Cause.Cause<unknown>) =>
-        tellUnreadable(claimed, cause).pipe(
+        logUnreadable(claimed, cause).pipe(
           Effect.andThen(countUnreadable),
           Effect.andThen(repo.release([claimed], new Date(now().getTime() + leaseSeconds * 1000))),
           Effect.as(false)
@@ -235,7 +234,7 @@ export class Attempts extends Context.Service<
       return Attempts.of({
         make: (claimed, onAnswer = () => Effect.void) =>
           traced(claimed, make(claimed, onAnswer)).pipe(
-            // The lease runs out and the attempt is made again under its number.
+            // When the lease expires, the attempt is made again under its number.
             Effect.catchCauseIf(
               (cause) => !Cause.hasInterruptsOnly(cause),
               (cause) =>

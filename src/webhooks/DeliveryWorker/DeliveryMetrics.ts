@@ -11,7 +11,7 @@ export const countAttempt = counterBy(
   ["accepted", ...AttemptFailure.literals]
 )
 
-/** Deliveries that failed permanently, each with an alert. */
+/** Deliveries that failed permanently; each has an alert. */
 export const exhausted = counterOf(
   "quittance_webhook_deliveries_exhausted_total",
   "Webhook deliveries that failed permanently"

@@ -5,27 +5,27 @@
 import { Deferred, Effect } from "effect"
 import type { EndpointCapacity } from "../WebhookRepo/WebhookStore.ts"
 
-/** Attempts in flight to an endpoint that this process knows nothing of. */
+/** Attempts in flight to an endpoint that is new to this process. */
 export const initialWindow = 1
-/** At least, to one that accepts slowly. */
+/** The minimum for an endpoint that accepts slowly. */
 const slowWindow = 4
-/** And at most, to one that accepts promptly. */
+/** The maximum for an endpoint that accepts promptly. */
 export const maxWindow = 128
-/** A slower success is no reason to send more at once, nor less. */
+/** A slower success does not widen the window beyond `slowWindow`, nor narrow it. */
 const promptMillis = 1_000
-/** For a slower one nothing is claimed ahead: it would wait for long, and the database is fast enough. */
+/** Nothing is claimed ahead for a slower endpoint: it would wait long, and the database is fast enough. */
 const fastMillis = 500
-/** Windows that are claimed of a fast endpoint, sent or ahead. */
+/** Windows claimed for a fast endpoint, in flight and ahead. */
 const claimedWindows = 3
 
-/** An endpoint that nothing was sent to for so long is forgotten. */
+/** An endpoint without deliveries for this long is forgotten. */
 const forgetMillis = 60_000
 
 interface Endpoint {
   window: number
-  /** Claimed and not answered. */
+  /** Claimed and not answered yet. */
   running: number
-  /** Claimed deliveries that wait for their turn, in order. */
+  /** Deliveries that were claimed ahead, in order. */
   readonly ahead: Array<Deferred.Deferred<void>>
   usedAt: number
   accepts: boolean | null
@@ -41,7 +41,7 @@ export interface EndpointPacing {
   /** True if enough capacity is free, besides deliveries claimed ahead, to make the next claim worthwhile. */
   readonly takesMore: (endpointId: string) => boolean
   /**
-   * True once so much is free that the next claim is worth it. Without an attempt where nothing was sent.
+   * Frees the slot; pass no attempt if nothing was sent. True if enough capacity is free for the next claim.
    */
   readonly leave: (
     endpointId: string,
@@ -56,7 +56,7 @@ export interface EndpointPacing {
   readonly capacities: (room: "none" | "some" | "ample") => ReadonlyArray<EndpointCapacity>
 }
 
-/** `now` in milliseconds of any clock that does not go back. */
+/** `now` in milliseconds of any monotonic clock. */
 export const makeEndpointPacing = (now = () => performance.now()): EndpointPacing => {
   const endpoints = new Map<string, Endpoint>()
   /** True if the last claim had capacity for claiming ahead. */
@@ -65,7 +65,7 @@ export const makeEndpointPacing = (now = () => performance.now()): EndpointPacin
   /** The number of further deliveries that may be claimed for an endpoint. */
   const free = (endpoint: Endpoint) =>
     (runsAhead(endpoint) ? claimedWindows : 1) * endpoint.window - endpoint.running
-  /** Claims of a few at a time would cost more than they send. */
+  /** False if claiming so few would cost more than sending them. */
   const isWorthClaiming = (endpoint: Endpoint) =>
     free(endpoint) * (runsAhead(endpoint) ? 1 : 2) >= endpoint.window
   return {
@@ -117,7 +117,7 @@ export const makeEndpointPacing = (now = () => performance.now()): EndpointPacin
           endpoints.delete(endpointId)
           continue
         }
-        // Ahead of what is sent there is no hurry for a few.
+        // Claiming only a few deliveries ahead is not urgent.
         const isFull = room === "none" ? running > 0 : runsAhead(endpoint) && !isWorthClaiming(endpoint)
         capacities.push({ endpointId, accepts, capacity: isFull ? 0 : Math.max(0, free(endpoint)) })
       }

@@ -7,13 +7,13 @@ import type { ClaimedDelivery, QueueStart } from "../WebhookRepo/WebhookStore.ts
 /** The number of dead entries that makes a separate start worthwhile for a queue. */
 const longQueue = 1_000
 /** The number of longest queues to track: each costs a claim two index steps. */
-const mostStarts = 16
+const maxStarts = 16
 /** A claimed delivery may have been due this long before earlier claims, because commits and clocks differ. */
 const lateMillis = 1_000
-/** A queue that nothing was claimed from for so long is forgotten. */
+/** A queue without claims for this long is forgotten. */
 const forgetMillis = 600_000
 const wholeMillis = 50
-/** Reading queues whole takes at most a twentieth of the time. */
+/** Reading all queues completely takes at most one twentieth of the time. */
 const restFor = 20
 
 interface Queue {
@@ -25,11 +25,11 @@ interface Queue {
 export interface QueueStarts {
   /** The queue starts for a claim at `now`; empty if all queues must be read completely. */
   readonly of: (now: number) => ReadonlyArray<QueueStart>
-  /** Notes a claim that `of` was asked for at `begun`. */
+  /** Stores the result of a claim that called `of` at `begun`. */
   readonly note: (begun: number, ended: number, claimed: ReadonlyArray<ClaimedDelivery>) => void
 }
 
-/** Times in milliseconds of a clock that does not go back. */
+/** Times are in milliseconds of a monotonic clock. */
 export const makeQueueStarts = (): QueueStarts => {
   const queues = new Map<string, Queue>()
   let wholeAt = 0
@@ -39,19 +39,19 @@ export const makeQueueStarts = (): QueueStarts => {
       return [...queues]
         .filter(([, { claimed }]) => claimed >= longQueue)
         .toSorted(([, left], [, right]) => right.claimed - left.claimed)
-        .slice(0, mostStarts)
+        .slice(0, maxStarts)
         .map(([endpointId, { from }]) => ({ endpointId, from: new Date(from - lateMillis) }))
     },
     note: (begun, ended, claimed) => {
       const isWhole = begun >= wholeAt
       if (isWhole) wholeAt = ended + Math.max(wholeMillis, restFor * (ended - begun))
       for (const [endpointId, ofQueue] of Map.groupBy(claimed, ({ target }) => target.endpointId)) {
-        const known = queues.get(endpointId)
+        const queue = queues.get(endpointId)
         const latest = Math.max(...ofQueue.map(({ wasDueAt }) => wasDueAt.getTime()))
         queues.set(endpointId, {
-          claimed: (known?.claimed ?? 0) + ofQueue.length,
-          // Oldest first: nothing that is due lies before the latest of a whole reading.
-          from: isWhole ? latest : Math.max(latest, known?.from ?? latest),
+          claimed: (queue?.claimed ?? 0) + ofQueue.length,
+          // Oldest first: no due row lies before the latest claim of a complete reading.
+          from: isWhole ? latest : Math.max(latest, queue?.from ?? latest),
           usedAt: ended
         })
       }

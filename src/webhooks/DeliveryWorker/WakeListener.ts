@@ -1,29 +1,29 @@
-// The LISTEN connection: its own, so that it takes nothing from the pool. It must hear
-// its own heartbeat; a half-open connection looks alive and receives nothing.
+// The LISTEN connection. It has its own connection, so it takes none from the pool. It must receive its own
+// heartbeat, because a half-open connection looks alive and receives nothing.
 import { type PgClient, PgConnection } from "@effect/sql-pg"
 import { Data, type Duration, Effect, Queue, Scope } from "effect"
 import { sqlStateOf } from "../../platform/database/sqlStateOf.ts"
 
-/** The listener did not hear its own heartbeat. */
+/** The listener did not receive its own heartbeat. */
 export class ListenerDeaf extends Data.TaggedError("ListenerDeaf") {}
 
-/** The database has no LISTEN. */
+/** The database does not support LISTEN. */
 export class ListenUnsupported extends Data.TaggedError("ListenUnsupported") {}
 
-/** SQLSTATEs: a feature that is not supported, a statement that is not known. */
+/** SQLSTATEs: an unsupported feature, an unknown statement. */
 const unsupported = ["0A000", "42601"]
 
 /** Listens until the connection is lost or deaf, then fails. */
 export const superviseListener = Effect.fnUntraced(function* (options: {
   readonly pg: PgClient.PgClient
   readonly channel: string
-  /** Payload of this instance's own notifications, which need no hearing. */
+  /** The payload of this instance's own notifications, which the listener ignores. */
   readonly instance: string
   readonly heartbeat: Duration.Input
   readonly heard: Effect.Effect<void>
 }) {
   const { pg, channel, instance, heartbeat, heard } = options
-  // The connection's scope is the inner one: it is cut before UNLISTEN could wait on a dead peer.
+  // The connection's scope is the inner one: it closes before UNLISTEN could wait for a dead peer.
   const outer = yield* Scope.Scope
   return yield* Effect.scoped(
     Effect.gen(function* () {
@@ -33,7 +33,7 @@ export const superviseListener = Effect.fnUntraced(function* (options: {
           unsupported.includes(sqlStateOf(error)) ? new ListenUnsupported() : error
         )
       )
-      // Notifications missed while disconnected are found by polling now.
+      // Polls now, because notifications were missed while disconnected.
       yield* heard
       let beat = true
       const hear = Effect.forever(

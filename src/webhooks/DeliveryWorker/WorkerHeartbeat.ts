@@ -1,5 +1,5 @@
-// Tells the other processes that this one lives, and gives free what a process has claimed that was
-// killed: within seconds, where the lease alone would hold it for half a minute.
+// Shows other processes that this one is alive. Releases claims of killed processes within seconds, instead
+// of after the lease's 30 seconds.
 import { Clock, Context, Effect, Layer, Queue } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { periodic } from "../../platform/workers/supervised.ts"
@@ -8,16 +8,16 @@ import { WebhookRepo } from "../WebhookRepo.ts"
 import { leaseSeconds } from "./Attempts.ts"
 
 const everyMillis = 1_100
-/** Alone, and with nothing on its way, it looks seldom whether another has come. */
+/** The interval while this process is idle and sees no other. */
 const restMillis = 10_000
-/** Beats of ours, without a failure between them, in which another one has not moved. */
+/** Another process counts as dead after this many of our heartbeats without one of its own. */
 const missedBeats = 3
 const silenceMillis = (missedBeats - 1) * everyMillis
 
 export class WorkerHeartbeat extends Context.Service<
   WorkerHeartbeat,
   {
-    /** This process's, on what it claims. */
+    /** This process's id, stored with its claims. */
     readonly id: string
     /**
      * Notes the number of running attempts. From the first attempt on, other instances must see that this worker is
@@ -42,23 +42,23 @@ export class WorkerHeartbeat extends Context.Service<
 
       const beat = Effect.gen(function* () {
         const others = yield* repo.heartbeat(id)
-        for (const known of seen.keys()) if (!others.some((other) => other.id === known)) seen.delete(known)
+        for (const id of seen.keys()) if (!others.some((other) => other.id === id)) seen.delete(id)
         for (const other of others) {
           const before = seen.get(other.id)
           const missed = before?.beat === other.beat ? before.missed + 1 : 0
           seen.set(other.id, { beat: other.beat, missed })
           if (missed < missedBeats) continue
           seen.delete(other.id)
-          // What it has claimed within its silence it is sending: it lives, and had nothing to do before.
+          // It is alive if it claimed deliveries during its silence: it was idle before and is sending them.
           const now = yield* Clock.currentTimeMillis
-          const freed = yield* repo.takeOverDead(other, {
+          const released = yield* repo.takeOverDead(other, {
             at: new Date(now),
             leasedBefore: new Date(now + leaseSeconds * 1000 - silenceMillis),
             leasedAfter: new Date(now + 2 * leaseSeconds * 1000)
           })
-          if (freed > 0) {
+          if (released > 0) {
             yield* Effect.logWarning(
-              `Another instance stopped responding; its ${freed} deliveries are released and sent now`
+              `Another instance stopped responding; its ${released} deliveries are released and sent now`
             )
             yield* wake.nudge
           }

@@ -1,10 +1,10 @@
-// WebhookRepo in this process: the same rules over maps, for tests and trials.
+// WebhookRepo in memory: the same rules over maps, for tests and trials.
 
 import { Effect, Option } from "effect"
 import type { Tenant } from "../../domain/Merchant.ts"
 import type { Delivery, DeliveryAttempt, Endpoint } from "../../domain/Webhook.ts"
 import type { Sealed } from "../../platform/SecretBox.ts"
-import { followingMillis } from "../followingMillis.ts"
+import { rerouteMillis } from "../rerouteMillis.ts"
 import { cancelBatchSize } from "./cancelBatchSize.ts"
 import {
   byDue,
@@ -21,16 +21,16 @@ export const makeWebhookRepoMemory = Effect.sync((): WebhookStore => {
   const attempts = new Map<string, ReadonlyArray<DeliveryAttempt>>()
 
   const activeOf = (tenant: Tenant) =>
-    [...endpoints.values()].find((one) => !one.deleted && sameTenant(one.view, tenant))
+    [...endpoints.values()].find((endpoint) => !endpoint.deleted && sameTenant(endpoint.view, tenant))
   const viewOf = (stored: StoredDelivery): Delivery => ({
     ...stored.view,
     attempts: attempts.get(stored.view.id) ?? []
   })
   const change = (tenant: Tenant, f: (endpoint: StoredEndpoint) => Partial<Endpoint>, secret?: Sealed) => {
-    const found = activeOf(tenant)
-    if (found === undefined) return Option.none<Endpoint>()
-    const view = { ...found.view, ...f(found) }
-    endpoints.set(view.id, { ...found, view, secret: secret ?? found.secret })
+    const stored = activeOf(tenant)
+    if (stored === undefined) return Option.none<Endpoint>()
+    const view = { ...stored.view, ...f(stored) }
+    endpoints.set(view.id, { ...stored, view, secret: secret ?? stored.secret })
     return Option.some(view)
   }
 
@@ -61,7 +61,7 @@ export const makeWebhookRepoMemory = Effect.sync((): WebhookStore => {
 
   const eventsOf = (tenant: Tenant): ReadonlyArray<StoredEvent> =>
     [...deliveries.values()]
-      .filter((one) => sameTenant(one, tenant))
+      .filter((delivery) => sameTenant(delivery, tenant))
       .map(({ view, body }) => ({
         id: view.id,
         body,
@@ -91,15 +91,16 @@ export const makeWebhookRepoMemory = Effect.sync((): WebhookStore => {
           updatedAt: at
         }
         endpoints.set(id, { view, secret, deleted: false })
-        const since = at.getTime() - followingMillis
-        for (const one of deliveries.values()) {
-          const ended = endpoints.get(one.endpointId ?? "")?.deletedAt
-          const waits = one.view.status === "cancelled" || (one.dueAt !== null && one.resentFrom === null)
-          if (ended === undefined || ended.getTime() < since || !waits || one.claimId !== null) continue
-          if (!sameTenant(one, tenant) || one.view.paymentId === null) continue
-          deliveries.set(one.view.id, {
-            ...one,
-            view: { ...one.view, status: "pending" },
+        const since = at.getTime() - rerouteMillis
+        for (const delivery of deliveries.values()) {
+          const ended = endpoints.get(delivery.endpointId ?? "")?.deletedAt
+          const waits =
+            delivery.view.status === "cancelled" || (delivery.dueAt !== null && delivery.resentFrom === null)
+          if (ended === undefined || ended.getTime() < since || !waits || delivery.claimId !== null) continue
+          if (!sameTenant(delivery, tenant) || delivery.view.paymentId === null) continue
+          deliveries.set(delivery.view.id, {
+            ...delivery,
+            view: { ...delivery.view, status: "pending" },
             endpointId: id,
             interruptions: 0,
             dueAt: at
@@ -125,14 +126,14 @@ export const makeWebhookRepoMemory = Effect.sync((): WebhookStore => {
       ),
     deleteEndpoint: (tenant, at) =>
       Effect.sync(() => {
-        const found = activeOf(tenant)
-        if (found === undefined) return false
-        endpoints.set(found.view.id, { ...found, deleted: true, deletedAt: at })
+        const stored = activeOf(tenant)
+        if (stored === undefined) return false
+        endpoints.set(stored.view.id, { ...stored, deleted: true, deletedAt: at })
         const waiting = [...deliveries.values()].filter(
           ({ claimId, dueAt, endpointId }) =>
-            endpointId === found.view.id && dueAt !== null && claimId === null
+            endpointId === stored.view.id && dueAt !== null && claimId === null
         )
-        for (const one of waiting.toSorted(byDue).slice(0, cancelBatchSize)) claims.cancel(one)
+        for (const delivery of waiting.toSorted(byDue).slice(0, cancelBatchSize)) claims.cancel(delivery)
         return true
       }),
     enqueueSettled: (tenant, paymentId, { id, body }, at) =>
@@ -144,31 +145,36 @@ export const makeWebhookRepoMemory = Effect.sync((): WebhookStore => {
           })
       ),
     ...claims.store,
-    // One process alone.
+    // There is only one process.
     heartbeat: () => Effect.succeed([]),
     takeOverDead: () => Effect.succeed(0),
     deregister: () => Effect.void,
     findDelivery: (tenant, id) =>
       Effect.sync(() => {
-        const found = deliveries.get(id)
-        return found !== undefined && sameTenant(found, tenant) ? Option.some(viewOf(found)) : Option.none()
+        const stored = deliveries.get(id)
+        return stored !== undefined && sameTenant(stored, tenant)
+          ? Option.some(viewOf(stored))
+          : Option.none()
       }),
     findOfPayment: (tenant, paymentId) =>
       Effect.sync(() => {
-        const found = [...deliveries.values()].find(
-          (one) => one.view.paymentId === paymentId && sameTenant(one, tenant)
+        const stored = [...deliveries.values()].find(
+          (delivery) =>
+            delivery.view.paymentId === paymentId &&
+            delivery.view.type === "payment.settled" &&
+            sameTenant(delivery, tenant)
         )
-        return found === undefined
+        return stored === undefined
           ? Option.none()
-          : Option.some({ delivery: viewOf(found), body: found.body })
+          : Option.some({ delivery: viewOf(stored), body: stored.body })
       }),
     findEvent: (tenant, id) =>
-      Effect.sync(() => Option.fromUndefinedOr(eventsOf(tenant).find((one) => one.id === id))),
-    // In the order of their arrival: nothing here is committed late.
+      Effect.sync(() => Option.fromUndefinedOr(eventsOf(tenant).find((event) => event.id === id))),
+    // In the order of arrival: nothing here commits late.
     listEvents: (tenant, { limit, after }) =>
       Effect.sync(() => {
         const all = eventsOf(tenant)
-        const last = after === undefined ? -1 : all.findIndex((one) => one.id === after)
+        const last = after === undefined ? -1 : all.findIndex((event) => event.id === after)
         if (after !== undefined && last === -1) return Option.none()
         const rest = all.slice(last + 1)
         return Option.some({ events: rest.slice(0, limit), hasMore: rest.length > limit })
@@ -176,7 +182,7 @@ export const makeWebhookRepoMemory = Effect.sync((): WebhookStore => {
     listDeliveries: (tenant, limit) =>
       Effect.sync(() =>
         [...deliveries.values()]
-          .filter((one) => sameTenant(one, tenant))
+          .filter((delivery) => sameTenant(delivery, tenant))
           .sort((left, right) => right.view.createdAt.getTime() - left.view.createdAt.getTime())
           .slice(0, limit)
           .map(viewOf)
@@ -186,7 +192,7 @@ export const makeWebhookRepoMemory = Effect.sync((): WebhookStore => {
         let pruned = 0
         for (const [id, all] of attempts) {
           if (deliveries.get(id)?.view.status === "pending") continue
-          const remaining = all.filter((one) => one.startedAt >= before || pruned++ >= limit)
+          const remaining = all.filter(({ startedAt }) => startedAt >= before || pruned++ >= limit)
           attempts.set(id, remaining)
         }
         return Math.min(pruned, limit)

@@ -1,9 +1,9 @@
-// WebhookRepo on Postgres: endpoints and views here, claims and outcomes beside it.
+// WebhookRepo on Postgres: endpoints and views. Claims and outcomes are in separate files.
 
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Tenant } from "../../domain/Merchant.ts"
-import { followingMillis } from "../followingMillis.ts"
+import { rerouteMillis } from "../rerouteMillis.ts"
 import { cancelBatchSize } from "./cancelBatchSize.ts"
 import { claimsSql } from "./claimsSql.ts"
 import { eventsSql } from "./eventsSql.ts"
@@ -18,7 +18,7 @@ import {
 import type { WebhookStore } from "./WebhookStore.ts"
 import { workersSql } from "./workersSql.ts"
 
-/** Deliveries that one statement hands to an endpoint; those beyond are offered with all that nobody was sent. */
+/** Deliveries that one statement moves to a new endpoint. The rest is offered as unsent payments. */
 const followingBatchSize = 10_000
 
 export const makeWebhookRepoSql: Effect.Effect<WebhookStore, never, SqlClient.SqlClient> = Effect.gen(
@@ -55,7 +55,7 @@ export const makeWebhookRepoSql: Effect.Effect<WebhookStore, never, SqlClient.Sq
             RETURNING ${endpoint}
           ), ended AS (
             SELECT id FROM webhook_endpoints
-            WHERE ${ofTenant(tenant)} AND deleted_at >= ${new Date(at.getTime() - followingMillis)}
+            WHERE ${ofTenant(tenant)} AND deleted_at >= ${new Date(at.getTime() - rerouteMillis)}
           ), following AS (
             UPDATE webhook_deliveries d SET status = 'pending', endpoint_id = created.id, due_at = ${at},
               finished_at = NULL, interruptions = 0
@@ -65,7 +65,7 @@ export const makeWebhookRepoSql: Effect.Effect<WebhookStore, never, SqlClient.Sq
                 AND endpoint_id = ANY (ARRAY(SELECT id FROM ended))
               ORDER BY created_at, id LIMIT ${followingBatchSize} FOR UPDATE SKIP LOCKED
             ) || ARRAY(
-              -- Of a long queue, what has not come due since.
+              -- In a long queue, some deliveries were not cancelled because they have not come due since.
               SELECT id FROM webhook_deliveries
               WHERE endpoint_id = ANY (ARRAY(SELECT id FROM ended)) AND due_at IS NOT NULL AND claim_id IS NULL
                 AND payment_id IS NOT NULL AND resent_from IS NULL
@@ -97,9 +97,9 @@ export const makeWebhookRepoSql: Effect.Effect<WebhookStore, never, SqlClient.Sq
       }, Effect.orDie),
 
       deleteEndpoint: Effect.fn("WebhookRepo.deleteEndpoint")(function* (tenant, at) {
-        // A settlement or a finish that this snapshot does not see leaves a delivery waiting for an
-        // endpoint that is gone, and so does a long queue; `claimDue` cancels it when it comes due. What
-        // somebody holds is not waited for: whoever finishes it may wait for the endpoint's row.
+        // A delivery can stay with a deleted endpoint if this snapshot misses its settlement or its finish,
+        // or if the queue is long; `claimDue` cancels it when it comes due. Skips locked rows: waiting
+        // could deadlock, because the worker that finishes them may wait for the endpoint's row.
         const rows = yield* sql`
         WITH deleted AS (
           UPDATE webhook_endpoints SET deleted_at = ${at}, updated_at = ${at}
@@ -143,7 +143,8 @@ export const makeWebhookRepoSql: Effect.Effect<WebhookStore, never, SqlClient.Sq
         return yield* firstWithBody(
           yield* sql`
           SELECT ${delivery}, d.body FROM webhook_deliveries d
-          WHERE d.payment_id = ${paymentId} AND d.merchant_id = ${tenant.merchantId} AND d.env = ${tenant.env}`
+          WHERE d.payment_id = ${paymentId} AND d.type = 'payment.settled' AND d.merchant_id = ${tenant.merchantId}
+            AND d.env = ${tenant.env}`
         )
       }, Effect.orDie),
 
@@ -160,7 +161,7 @@ export const makeWebhookRepoSql: Effect.Effect<WebhookStore, never, SqlClient.Sq
         const rows = yield* sql`
         DELETE FROM webhook_attempts WHERE (delivery_id, number) IN (
           SELECT a.delivery_id, a.number FROM webhook_attempts a
-          -- Its delivery may be gone, with a partition that was detached.
+          -- The delivery may be gone with a detached partition.
           WHERE a.started_at < ${before} AND NOT EXISTS (
             SELECT 1 FROM webhook_deliveries d WHERE d.id = a.delivery_id AND d.status = 'pending')
           ORDER BY a.started_at LIMIT ${limit}

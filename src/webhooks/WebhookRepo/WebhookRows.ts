@@ -1,4 +1,4 @@
-// The rows of endpoints, claims and deliveries as SQL answers them, and their domain shapes.
+// The rows of endpoints, claims and deliveries as SQL returns them, and their domain shapes.
 import { Effect, Option, Schema } from "effect"
 import { Env } from "../../domain/Chain.ts"
 import { MerchantId, Uuid } from "../../domain/Merchant.ts"
@@ -11,6 +11,7 @@ import {
   EventType
 } from "../../domain/Webhook.ts"
 import type { Sealed } from "../../platform/SecretBox.ts"
+import { endpointTrustMillis } from "./endpointTrustMillis.ts"
 import type { ClaimedDelivery } from "./WebhookStore.ts"
 
 const EndpointRow = Schema.Struct({
@@ -67,8 +68,11 @@ const ClaimedRow = Schema.Struct({
 })
 
 /** The columns of `ClaimedRow` except `was_due_at`, from the delivery `d` and its endpoint `e`. */
-export const claimedColumns =
-  "d.id, d.merchant_id, d.env, d.claim_id, d.due_at, d.type, d.body, d.payment_id, (SELECT p.intent_url FROM payments p WHERE p.id = d.payment_id) AS intent_url, d.attempts + 1 AS attempt, d.interruptions, d.resent_from, d.endpoint_id, e.url, e.secret_kid, e.secret_ciphertext, NOT e.failing AND e.verified_at IS NOT NULL AND e.last_delivered_at IS NOT NULL AND e.last_delivered_at > now() - interval '5 minutes' AS is_proven"
+export const claimedColumns = `d.id, d.merchant_id, d.env, d.claim_id, d.due_at, d.type, d.body, d.payment_id,
+  (SELECT p.intent_url FROM payments p WHERE p.id = d.payment_id) AS intent_url,
+  d.attempts + 1 AS attempt, d.interruptions, d.resent_from, d.endpoint_id, e.url, e.secret_kid, e.secret_ciphertext,
+  NOT e.failing AND e.verified_at IS NOT NULL AND e.last_delivered_at IS NOT NULL
+    AND e.last_delivered_at > now() - interval '${endpointTrustMillis} milliseconds' AS is_proven`
 
 const toClaimed = (row: typeof ClaimedRow.Type, secret: Sealed): ClaimedDelivery => ({
   id: row.id,
@@ -131,7 +135,7 @@ const decodeDeliveries = Schema.decodeUnknownEffect(Schema.Array(DeliveryRow))
 export const firstEndpoint = (rows: ReadonlyArray<unknown>) =>
   Effect.map(decodeEndpoints(rows), ([row]) => Option.map(Option.fromUndefinedOr(row), toEndpoint))
 
-/** Deliveries of one claim to one endpoint share its secret, which is then opened once. */
+/** Deliveries of one claim to one endpoint share its secret, so that it is decrypted once. */
 export const allClaimed = (rows: ReadonlyArray<unknown>) =>
   Effect.map(decodeClaimed(rows), (all) => {
     const secrets = new Map<string, Sealed>()

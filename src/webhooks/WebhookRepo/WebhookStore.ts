@@ -26,24 +26,24 @@ export interface Target {
   readonly secret: Sealed
 }
 
-/** The claim: its holder, since when, and until when. */
+/** A claim: its id, its time and its lease. */
 export interface Claim {
   readonly claimId: string
   readonly at: Date
   readonly leaseUntil: Date
 }
 
-/** Which payment a delivery is about, and the URL of the merchant's order. */
+/** The payment of a delivery, and the URL of the merchant's order. */
 export interface OrderOf {
   readonly paymentId: PaymentId
   readonly intentUrl: string
 }
 
-/** An event as it is delivered: its body, whatever became of its delivery. */
+/** An event as it is delivered, with its delivery's status. */
 export interface StoredEvent {
   readonly id: string
   readonly body: Uint8Array
-  /** Null for a test. */
+  /** Null for a test event. */
   readonly paymentId: PaymentId | null
   /** The status of the delivery. */
   readonly status: DeliveryStatus
@@ -52,7 +52,7 @@ export interface StoredEvent {
 
 export interface EventPage {
   readonly limit: number
-  /** The last event of the page before; the first page where absent. */
+  /** The last event of the previous page; undefined for the first page. */
   readonly after: string | undefined
 }
 
@@ -64,7 +64,7 @@ export interface ClaimedDelivery extends Tenant {
   readonly wasDueAt: Date
   readonly type: EventType
   readonly body: Uint8Array
-  /** Null for a test. */
+  /** Null for a test event. */
   readonly order: OrderOf | null
   /** True if its endpoint was proven when it was claimed. */
   readonly isProven: boolean
@@ -72,7 +72,7 @@ export interface ClaimedDelivery extends Tenant {
   readonly attempt: number
   /** The number of claims of this delivery that ended without an outcome. */
   readonly interruptions: number
-  /** The delivery's status before a manual resend; null if it is no resend. */
+  /** The delivery's status before a manual resend; null if it is not a resend. */
   readonly resentFrom: DeliveryStatus | null
   readonly target: Target
 }
@@ -92,19 +92,19 @@ export interface QueueStart {
 }
 
 export interface DueClaim extends Claim {
-  /** The process that claims. */
+  /** The id of the claiming process. */
   readonly claimedBy: string
   readonly limit: number
-  /** At most so many of them go to endpoints that are not proven. */
+  /** The maximum number of claims for unproven endpoints. */
   readonly limitUnproven: number
-  /** Capacity of every endpoint that `capacities` does not name. */
+  /** The capacity of every endpoint that is not in `capacities`. */
   readonly perEndpoint: number
   readonly capacities: ReadonlyArray<EndpointCapacity>
-  /** The queues that are not read whole. */
+  /** The queues that are not read completely. */
   readonly queueStarts: ReadonlyArray<QueueStart>
 }
 
-/** Another process that sends, and how far it has counted. */
+/** Another sending process, with its heartbeat counter. */
 export interface OtherWorker {
   readonly id: string
   readonly beat: string
@@ -115,31 +115,31 @@ export interface AttemptResult {
   readonly claimed: ClaimedDelivery
   /** The end of the attempt. */
   readonly at: Date
-  /** Null where nothing was sent. */
+  /** Null if nothing was sent. */
   readonly durationMs: number | null
   readonly responseStatus: number | null
-  /** Null exactly where the receiver accepted. */
+  /** Null if and only if the endpoint accepted the delivery. */
   readonly failure: AttemptFailure | null
   readonly responseBody: Uint8Array | null
-  /** Request line and headers as sent; null where nothing was. */
+  /** Request line and headers as sent; null if nothing was sent. */
   readonly requestHead: string | null
   readonly status: DeliveryStatus
-  /** Set exactly where `status` is `pending`. */
+  /** Set if and only if `status` is `pending`. */
   readonly dueAt: Date | null
 }
 
 export interface WebhookStore {
   readonly findEndpoint: (tenant: Tenant) => Effect.Effect<Option.Option<Endpoint>>
   /**
-   * None where the environment has an active endpoint already. What waited for one that was deleted less than a day
-   * before goes to it.
+   * None if the environment already has an active endpoint. Deliveries that waited for an endpoint deleted
+   * within the last day go to the new one.
    */
   readonly createEndpoint: (
     tenant: Tenant,
     endpoint: NewEndpoint,
     at: Date
   ) => Effect.Effect<Option.Option<Endpoint>>
-  /** Changes the url and forgets what was known of the old one. None where there is no endpoint. */
+  /** Changes the URL and resets what was known about the old one. None if there is no endpoint. */
   readonly changeUrl: (tenant: Tenant, url: string, at: Date) => Effect.Effect<Option.Option<Endpoint>>
   /** Stores a new encrypted secret; pending deliveries are signed with it from now on. */
   readonly replaceSecret: (
@@ -149,9 +149,9 @@ export interface WebhookStore {
     at: Date
   ) => Effect.Effect<Option.Option<Endpoint>>
   /**
-   * Deletes the endpoint and cancels its waiting deliveries, of a long queue the rest as it comes due; what
-   * is in flight is recorded when it ends and not tried again. A resend that was not sent leaves its delivery as
-   * it found it. False where there is none.
+   * Deletes the endpoint and cancels its pending deliveries; in a long queue, the rest is cancelled as it
+   * comes due. Attempts in flight are recorded and not retried. An unsent resend leaves its delivery
+   * unchanged. False if there is no endpoint.
    */
   readonly deleteEndpoint: (tenant: Tenant, at: Date) => Effect.Effect<boolean>
   /** Queues `payment.settled`; settlement in SQL does the same inside its own statement. */
@@ -161,15 +161,15 @@ export interface WebhookStore {
     delivery: SettledDelivery,
     at: Date
   ) => Effect.Effect<void>
-  /** Queues a test delivery, claimed already. None where there is no endpoint. */
+  /** Queues a test delivery that is already claimed. None if there is no endpoint. */
   readonly claimTest: (
     tenant: Tenant,
     delivery: SettledDelivery,
     claim: Claim
   ) => Effect.Effect<Option.Option<ClaimedDelivery>>
   /**
-   * Claims a finished delivery for one more attempt, to the tenant's endpoint of today.
-   * None where it is unknown or still waiting, or there is no endpoint.
+   * Claims a finished delivery for one more attempt, to the tenant's current endpoint. None if it is unknown
+   * or still pending, or there is no endpoint.
    */
   readonly claimResend: (
     tenant: Tenant,
@@ -177,21 +177,19 @@ export interface WebhookStore {
     claim: Claim
   ) => Effect.Effect<Option.Option<ClaimedDelivery>>
   /**
-   * Claims due deliveries, those to proven endpoints first, then oldest first, within each
-   * endpoint's capacity, and writes their attempt
-   * rows before anything is sent. Due deliveries whose endpoint is gone are cancelled instead, beside those
-   * that are claimed.
+   * Claims due deliveries within each endpoint's capacity: those to proven endpoints first, then the oldest
+   * first. Writes their attempt rows before anything is sent. Due deliveries of a deleted endpoint are
+   * cancelled in addition.
    */
   readonly claimDue: (claim: DueClaim) => Effect.Effect<ReadonlyArray<ClaimedDelivery>>
   /**
-   * Records outcomes, each under its claim, and answers what became of those deliveries;
-   * a result whose claim was lost is missing from the answer. An exhausted one raises its alert
-   * in the same statement.
+   * Records outcomes, each under its claim, and returns the deliveries' new status; results whose claim was
+   * lost are left out. A delivery that failed permanently raises its alert in the same statement.
    */
   readonly finish: (
     results: ReadonlyArray<AttemptResult>
   ) => Effect.Effect<ReadonlyArray<{ readonly id: string; readonly status: DeliveryStatus }>>
-  /** Counts the process up that sends; answers the others. */
+  /** Increments this sending process's counter; returns the other processes. */
   readonly heartbeat: (workerId: string) => Effect.Effect<ReadonlyArray<OtherWorker>>
   /**
    * Removes a worker whose heartbeat has stopped, and returns the number of its deliveries. They are due at `at` if
@@ -202,7 +200,7 @@ export interface WebhookStore {
     claims: { readonly at: Date; readonly leasedBefore: Date; readonly leasedAfter: Date }
   ) => Effect.Effect<number>
   readonly deregister: (workerId: string) => Effect.Effect<void>
-  /** Gives claims back unsent, due at once; no interruption is counted. */
+  /** Releases unsent claims, due at once. Does not count as an interruption. */
   readonly release: (
     claimed: ReadonlyArray<Pick<ClaimedDelivery, "id" | "claimId">>,
     at: Date
@@ -215,8 +213,8 @@ export interface WebhookStore {
   ) => Effect.Effect<Option.Option<{ readonly delivery: Delivery; readonly body: Uint8Array }>>
   readonly findEvent: (tenant: Tenant, id: string) => Effect.Effect<Option.Option<StoredEvent>>
   /**
-   * The tenant's events, in one order for every reader: what is committed later comes after all that
-   * was read before. None where `after` is not an event of the tenant.
+   * The tenant's events, in the same order for every reader: an event that commits later follows all events
+   * read before. None if `after` is not one of the tenant's events.
    */
   readonly listEvents: (
     tenant: Tenant,
@@ -226,8 +224,8 @@ export interface WebhookStore {
   >
   readonly listDeliveries: (tenant: Tenant, limit: number) => Effect.Effect<ReadonlyArray<Delivery>>
   /**
-   * Deletes at most `limit` attempts started before `before`, with their answers; deliveries stay,
-   * and so do the attempts of those that still wait. Answers how many went.
+   * Deletes at most `limit` attempts started before `before`, with their responses. Keeps deliveries, and the
+   * attempts of pending ones. Returns the number of deleted attempts.
    */
   readonly prune: (before: Date, limit: number) => Effect.Effect<number>
 }

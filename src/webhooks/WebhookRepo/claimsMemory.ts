@@ -1,4 +1,4 @@
-// The queue in this process: claims under a lease, outcomes under the claim; the same rules as on Postgres.
+// The queue in memory: claims under a lease, outcomes under the claim; the same rules as on Postgres.
 
 import { Effect, Option } from "effect"
 import type { Tenant } from "../../domain/Merchant.ts"
@@ -33,8 +33,8 @@ export const byDue = (left: StoredDelivery, right: StoredDelivery) =>
 export const sameTenant = (left: Tenant, right: Tenant) =>
   left.merchantId === right.merchantId && left.env === right.env
 
-/** The part of WebhookRepo that claims, finishes and releases, and what takes a delivery out of the queue. */
-export const makeClaimsMemory = (known: {
+/** The part of WebhookRepo that claims, finishes, releases and dequeues deliveries. */
+export const makeClaimsMemory = (store: {
   readonly endpoints: Map<string, StoredEndpoint>
   readonly deliveries: Map<string, StoredDelivery>
   readonly attempts: Map<string, ReadonlyArray<DeliveryAttempt>>
@@ -49,7 +49,7 @@ export const makeClaimsMemory = (known: {
   readonly cancel: (stored: StoredDelivery) => void
   readonly store: Pick<WebhookStore, "claimTest" | "claimResend" | "claimDue" | "finish" | "release">
 } => {
-  const { activeOf, attempts, deliveries, endpoints, queue } = known
+  const { activeOf, attempts, deliveries, endpoints, queue } = store
 
   const cancel = (stored: StoredDelivery) =>
     deliveries.set(stored.view.id, {
@@ -82,9 +82,9 @@ export const makeClaimsMemory = (known: {
       interruptions
     })
     const earlier = attempts.get(stored.view.id) ?? []
-    const interrupted = earlier.find((one) => one.number === attempt)
+    const interrupted = earlier.find(({ number }) => number === attempt)
     attempts.set(stored.view.id, [
-      ...earlier.filter((one) => one.number !== attempt),
+      ...earlier.filter(({ number }) => number !== attempt),
       {
         number: attempt,
         manual: manual || interrupted?.manual === true,
@@ -114,17 +114,17 @@ export const makeClaimsMemory = (known: {
 
   const noteEndpoint = ({ claimed, at, responseStatus, failure }: AttemptResult) => {
     const { endpointId, url } = claimed.target
-    const found = endpoints.get(endpointId)
-    if (found === undefined || found.view.url !== url) return
+    const endpoint = endpoints.get(endpointId)
+    if (endpoint === undefined || endpoint.view.url !== url) return
     const ok = failure === null
-    const verifiedAt = ok ? (found.view.verifiedAt ?? at) : found.view.verifiedAt
+    const verifiedAt = ok ? (endpoint.view.verifiedAt ?? at) : endpoint.view.verifiedAt
     endpoints.set(endpointId, {
-      ...found,
+      ...endpoint,
       view: {
-        ...found.view,
+        ...endpoint.view,
         health: ok ? "healthy" : "failing",
         listening: responseStatus !== null,
-        lastDeliveredAt: ok ? at : found.view.lastDeliveredAt,
+        lastDeliveredAt: ok ? at : endpoint.view.lastDeliveredAt,
         verifiedAt
       }
     })
@@ -132,13 +132,13 @@ export const makeClaimsMemory = (known: {
 
   const finishOne = (result: AttemptResult) => {
     const { claimed, durationMs, responseStatus, failure } = result
-    const found = deliveries.get(claimed.id)
-    if (found?.claimId !== claimed.claimId) return []
+    const stored = deliveries.get(claimed.id)
+    if (stored?.claimId !== claimed.claimId) return []
     const gone = endpoints.get(claimed.target.endpointId)?.deleted !== false
     const status = result.status === "pending" && gone ? "cancelled" : result.status
     deliveries.set(claimed.id, {
-      ...found,
-      view: { ...found.view, status },
+      ...stored,
+      view: { ...stored.view, status },
       attempts: claimed.attempt,
       resentFrom: null,
       dueAt: status === "pending" ? result.dueAt : null,
@@ -147,8 +147,8 @@ export const makeClaimsMemory = (known: {
     const all = attempts.get(claimed.id) ?? []
     attempts.set(
       claimed.id,
-      all.map((one) =>
-        one.number === claimed.attempt ? { ...one, durationMs, responseStatus, failure } : one
+      all.map((entry) =>
+        entry.number === claimed.attempt ? { ...entry, durationMs, responseStatus, failure } : entry
       )
     )
     noteEndpoint(result)
@@ -167,14 +167,14 @@ export const makeClaimsMemory = (known: {
         ),
       claimResend: (tenant, deliveryId, by) =>
         Effect.sync(() => {
-          const found = deliveries.get(deliveryId)
+          const stored = deliveries.get(deliveryId)
           const endpoint = activeOf(tenant)
-          if (found === undefined || endpoint === undefined) return Option.none()
-          if (!sameTenant(found, tenant) || found.dueAt !== null) return Option.none()
+          if (stored === undefined || endpoint === undefined) return Option.none()
+          if (!sameTenant(stored, tenant) || stored.dueAt !== null) return Option.none()
           const resent: StoredDelivery = {
-            ...found,
+            ...stored,
             endpointId: endpoint.view.id,
-            resentFrom: found.view.status,
+            resentFrom: stored.view.status,
             interruptions: 0
           }
           return Option.some(claim(resent, endpoint, by, true))
@@ -182,11 +182,11 @@ export const makeClaimsMemory = (known: {
       claimDue: ({ claimedBy: _, limit, limitUnproven, perEndpoint, capacities, queueStarts, ...by }) =>
         Effect.sync(() => {
           let unproven = limitUnproven
-          const accepts = new Map(capacities.map((one) => [one.endpointId, one.accepts]))
+          const accepts = new Map(capacities.map(({ accepts, endpointId }) => [endpointId, accepts]))
           const proven = (endpointId: string | null) =>
             accepts.get(endpointId ?? "") ?? isProven(endpointId, by.at)
-          const capacity = new Map(capacities.map((one) => [one.endpointId, one.capacity]))
-          const starts = new Map(queueStarts.map((one) => [one.endpointId, one.from]))
+          const capacity = new Map(capacities.map(({ capacity, endpointId }) => [endpointId, capacity]))
+          const starts = new Map(queueStarts.map(({ endpointId, from }) => [endpointId, from]))
           const claimed: Array<ClaimedDelivery> = []
           const due = [...deliveries.values()]
             .filter(
@@ -198,34 +198,34 @@ export const makeClaimsMemory = (known: {
                 Number(proven(right.endpointId)) - Number(proven(left.endpointId)) || byDue(left, right)
             )
           const cancelled = new Map<string | null, number>()
-          for (const one of due) {
-            const endpoint = endpoints.get(one.endpointId ?? "")
+          for (const delivery of due) {
+            const endpoint = endpoints.get(delivery.endpointId ?? "")
             if (endpoint === undefined || endpoint.deleted) {
-              const before = cancelled.get(one.endpointId) ?? 0
+              const before = cancelled.get(delivery.endpointId) ?? 0
               if (before === cancelBatchSize) continue
-              cancelled.set(one.endpointId, before + 1)
-              const all = attempts.get(one.view.id) ?? []
+              cancelled.set(delivery.endpointId, before + 1)
+              const all = attempts.get(delivery.view.id) ?? []
               attempts.set(
-                one.view.id,
-                all.map((made) => (made.durationMs === null ? { ...made, failure: "interrupted" } : made))
+                delivery.view.id,
+                all.map((entry) => (entry.durationMs === null ? { ...entry, failure: "interrupted" } : entry))
               )
-              cancel(one)
+              cancel(delivery)
               continue
             }
-            const left = capacity.get(endpoint.view.id) ?? perEndpoint
-            if (left <= 0 || claimed.length >= limit) continue
+            const free = capacity.get(endpoint.view.id) ?? perEndpoint
+            if (free <= 0 || claimed.length >= limit) continue
             if (!proven(endpoint.view.id) && unproven-- <= 0) continue
-            capacity.set(endpoint.view.id, left - 1)
-            claimed.push(claim(one, endpoint, by))
+            capacity.set(endpoint.view.id, free - 1)
+            claimed.push(claim(delivery, endpoint, by))
           }
           return claimed
         }),
       finish: (results) => Effect.sync(() => results.flatMap(finishOne)),
-      release: (held, at) =>
+      release: (claims, at) =>
         Effect.sync(() => {
-          for (const { id, claimId } of held) {
-            const found = deliveries.get(id)
-            if (found?.claimId === claimId) deliveries.set(id, { ...found, dueAt: at, claimId: null })
+          for (const { id, claimId } of claims) {
+            const stored = deliveries.get(id)
+            if (stored?.claimId === claimId) deliveries.set(id, { ...stored, dueAt: at, claimId: null })
           }
         })
     }

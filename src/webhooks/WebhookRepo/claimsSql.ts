@@ -1,5 +1,5 @@
-// The queue in SQL: claims under a lease, outcomes under the claim. Each is one
-// statement, however many deliveries it takes or records.
+// The queue in SQL: claims under a lease, outcomes under the claim. Each is one statement, however many
+// deliveries it claims or records.
 
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -15,7 +15,7 @@ const decodeFinished = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ id: Uuid, status: DeliveryStatus }))
 )
 
-/** A result as the statement's `r` reads it. */
+/** A result in the shape of the statement's `r`. */
 const toRecord = ({ claimed, ...result }: AttemptResult) => ({
   id: claimed.id,
   claim_id: claimed.claimId,
@@ -85,9 +85,9 @@ export const claimsSql = Effect.gen(function* () {
   }, Effect.orDie)
 
   const claimDue: WebhookStore["claimDue"] = Effect.fnUntraced(function* (claim) {
-    // A lease that ran out is due again with its old claim id still on it. An array of
-    // ids is looked up in a primary key by every plan. The planner sees how many elements the other arrays have,
-    // and makes a plan for each claim: one that was kept from when the table was small would read it whole.
+    // A delivery whose lease expired is due again with its old claim id. Every plan looks up an array of ids
+    // in a primary key. The other arrays are inlined, so each claim gets its own plan: a cached plan from
+    // when the table was small would scan the whole table.
     const provenSince = new Date(claim.at.getTime() - endpointTrustMillis)
     const long = claim.queueStarts.map(({ endpointId }) => endpointId)
     const rows = yield* sql`
@@ -107,8 +107,8 @@ export const claimsSql = Effect.gen(function* () {
           CASE WHEN e.deleted_at IS NULL THEN coalesce(capacities.capacity, ${claim.perEndpoint}::integer)
             ELSE ${cancelBatchSize}::integer END AS capacity
         FROM queues JOIN webhook_endpoints e ON e.id = queues.endpoint_id
-        LEFT JOIN unnest(${claim.capacities.map((one) => one.endpointId)}::uuid[],
-          ${claim.capacities.map((one) => one.capacity)}::integer[],
+        LEFT JOIN unnest(${claim.capacities.map(({ endpointId }) => endpointId)}::uuid[],
+          ${claim.capacities.map(({ capacity }) => capacity)}::integer[],
           ${claim.capacities.map(({ accepts }) => (accepts === null ? -1 : Number(accepts)))}::integer[]) AS capacities (id, capacity, accepts) ON capacities.id = e.id
         WHERE queues.due_at <= ${claim.at}
       ), picked AS (
@@ -147,9 +147,9 @@ export const claimsSql = Effect.gen(function* () {
   }, Effect.orDie)
 
   const finish: WebhookStore["finish"] = Effect.fnUntraced(function* (results) {
-    // An endpoint's row is written only where something changes or a second has passed, so that a
-    // burst does not rewrite it, and in id order, so that instances do not deadlock. What an attempt
-    // to a former url gave says nothing about the present one.
+    // An endpoint's row is written only if something changes or a second has passed, so that a burst does not
+    // rewrite it. Rows are written in id order, so that instances do not deadlock. An attempt to a former URL
+    // says nothing about the current one.
     const rows = yield* sql`
       WITH r AS (
         SELECT * FROM json_to_recordset(${JSON.stringify(results.map(toRecord))}::text::json) AS r (
@@ -194,7 +194,7 @@ export const claimsSql = Effect.gen(function* () {
         FROM d JOIN r USING (id, claim_id) WHERE d.status = 'failed'
         ON CONFLICT (kind, subject) WHERE acknowledged_at IS NULL DO NOTHING
       ), resolved AS (
-        -- Sent again and delivered: there is nothing left to do.
+        -- Sent again and delivered, so the alert needs no action.
         UPDATE alerts a SET acknowledged_at = r.at FROM d JOIN r USING (id, claim_id)
         WHERE d.status = 'delivered' AND r.attempt > 1 AND a.kind = 'webhook_exhausted' AND a.subject = d.id::text
           AND a.acknowledged_at IS NULL
@@ -203,10 +203,10 @@ export const claimsSql = Effect.gen(function* () {
     return yield* decodeFinished(rows)
   }, Effect.orDie)
 
-  const release: WebhookStore["release"] = Effect.fn("WebhookRepo.release")(function* (held, at) {
+  const release: WebhookStore["release"] = Effect.fn("WebhookRepo.release")(function* (claims, at) {
     yield* sql`
       UPDATE webhook_deliveries d SET due_at = ${at}, claim_id = NULL
-      FROM unnest(${held.map((one) => one.id)}::uuid[], ${held.map((one) => one.claimId)}::uuid[]) AS held (id, claim_id)
+      FROM unnest(${claims.map(({ id }) => id)}::uuid[], ${claims.map(({ claimId }) => claimId)}::uuid[]) AS held (id, claim_id)
       WHERE d.id = held.id AND d.claim_id = held.claim_id`
   }, Effect.orDie)
 

@@ -1,5 +1,5 @@
 /**
- * An endpoint is proven that accepted what this process sent it last or, where that is not known, has
- * accepted within so long and not failed since.
+ * An endpoint is proven if it accepted this process's last delivery. If that is unknown, it must have
+ * accepted one within this time and not failed since.
  */
 export const endpointTrustMillis = 5 * 60_000

@@ -1,5 +1,5 @@
-// The feed of events. A settlement may be committed after a later one was read, so its time and id say
-// nothing about its place: rows get their positions once they are visible, one reader of a tenant at a time.
+// The feed of events. A settlement may commit after a later one was read, so time and id cannot order the
+// feed. Rows get their positions once they are visible, by one reader per tenant at a time.
 
 import { Effect, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -28,10 +28,10 @@ const toEvent = ({ payment_id, created_at, ...row }: typeof EventRow.Type): Stor
   createdAt: created_at
 })
 
-/** Rows that get their positions in one transaction: for a page, and on the way to an event far behind it. */
+/** Rows that get positions in one transaction: for a page, and on the way to a far later event. */
 const placedForPage = 1000
 const placedTogether = 10_000
-/** Milliseconds between looks at a row that a worker is writing. */
+/** Milliseconds between checks of a row that a worker is writing. */
 const busyMillis = 20
 const busyLooks = 250
 
@@ -49,9 +49,9 @@ export const eventsSql = Effect.gen(function* () {
   }, Effect.orDie)
 
   /**
-   * Gives positions to rows that have none; whether there were any. The lock is held until the commit, and
-   * the statement after it sees all that was placed before. A row that a worker is writing waits for the
-   * next time: who waits for one while holding others may deadlock.
+   * Gives positions to rows without one; returns whether there were any. The lock is held until the commit,
+   * so the next statement sees all earlier positions. Skips rows that a worker is writing: waiting for one
+   * while holding others may deadlock.
    */
   const place = (tenant: Tenant, limit: number) =>
     sql.withTransaction(
@@ -83,7 +83,7 @@ export const eventsSql = Effect.gen(function* () {
       (rows) => rows.length > 0
     )
 
-  /** The position of `after`, which gets one where it has none; undefined where there is no such event. */
+  /** The position of `after`, assigned if missing; undefined if there is no such event. */
   const positionOf = Effect.fnUntraced(function* (tenant: Tenant, after: string) {
     for (let busy = 0; busy < busyLooks; ) {
       const [row] = yield* decodePositions(
@@ -114,7 +114,7 @@ export const eventsSql = Effect.gen(function* () {
     const position = after === undefined ? 0n : yield* positionOf(tenant, after)
     if (position === undefined) return Option.none()
     while (true) {
-      // Before the page is read: what has its place by then, or gets it while this one waits, is among it.
+      // Before reading the page, so that it includes every row that has a position by then.
       const hasPlaced = (yield* hasUnplaced(tenant)) && (yield* place(tenant, placedForPage))
       const rows = yield* pageFrom(tenant, position, limit + 1)
       if (hasPlaced && rows.length <= limit) continue

@@ -1,4 +1,4 @@
-// The processes that send webhooks, at rest: each counts up while it lives.
+// The stored processes that send webhooks; each increments a counter while it is alive.
 
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -7,7 +7,7 @@ import type { WebhookStore } from "./WebhookStore.ts"
 
 const decode = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ id: Uuid, beat: Schema.String })))
 
-/** The part of WebhookRepo that tells which processes live. */
+/** The part of WebhookRepo that tracks live processes. */
 export const workersSql = Effect.map(
   SqlClient.SqlClient,
   (sql): Pick<WebhookStore, "heartbeat" | "takeOverDead" | "deregister"> => ({

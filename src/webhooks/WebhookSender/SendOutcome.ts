@@ -10,7 +10,7 @@ export interface SendRequest {
   readonly id: string
   /** The exact bytes to sign and send. */
   readonly body: Uint8Array
-  /** The order for the headers; absent from a test. */
+  /** The order for the headers; absent from a test event. */
   readonly order?: SignedOrder | undefined
   readonly secret: Redacted.Redacted<string>
 }
@@ -20,19 +20,19 @@ export type SendOutcome = (
   | {
       readonly _tag: "Answered"
       readonly status: number
-      /** True for 2xx; redirects are answers like others and not followed. */
+      /** True for 2xx. Redirects are not followed and count as failures. */
       readonly ok: boolean
       readonly durationMs: number
-      /** The first 2 KiB of the answer as sent, from public peers only. */
+      /** The first 2 KiB of the response, only from public peers. */
       readonly body?: Uint8Array
     }
   | { readonly _tag: "Failed"; readonly failure: PostFailure; readonly durationMs: number }
 ) & {
-  /** Request line and headers as they were sent; absent where nothing was. */
+  /** Request line and headers as sent; absent if nothing was sent. */
   readonly requestHead?: string
 }
 
-/** An answer with this status, as an outcome to script. */
+/** A response with this status, as a scripted outcome. */
 export const answered = (status: number, durationMs = 0): SendOutcome => ({
   _tag: "Answered",
   status,
@@ -40,7 +40,7 @@ export const answered = (status: number, durationMs = 0): SendOutcome => ({
   durationMs
 })
 
-/** A failure of this class, as an outcome to script. */
+/** A failure of this class, as a scripted outcome. */
 export const failed = (failure: PostFailure, durationMs = 0): SendOutcome => ({
   _tag: "Failed",
   failure,

@@ -1,20 +1,21 @@
-// One node's view of an authorization: whether its nonce was used and by which transaction, and whether it has expired.
+// One node's view of an authorization: the transaction that used its nonce, and whether it has expired.
 import { Effect, Option, Schema } from "effect"
 import { encodeFunctionData, type Hex, toEventSelector, toHex } from "viem"
 import type { NodeFailure } from "../../chain/RpcPool/NodeFailure.ts"
 import type { RpcNode } from "../../chain/RpcPool/RpcNode.ts"
 import { Quantity, Word } from "../../chain/RpcSchemas.ts"
-import { type Address, TransactionHash } from "../../domain/Chain.ts"
+import { type Address, type Env, TransactionHash } from "../../domain/Chain.ts"
+import { blocksIn } from "../../domain/networks.ts"
 import { authorizationAbi } from "../Authorization.ts"
 
 /**
- * `used`: its nonce is spent, by a transfer or a cancellation. `expired`: unused in a block with the
- * required confirmations after its time. `open`: it may still be used. `unknown`: the nodes do not
- * say, or have not come as far as is asked.
+ * `used`: the nonce is spent, by a transfer or a cancellation. `expired`: unused in a block with the required
+ * confirmations after its time. `open`: it may still be used. `unknown`: the nodes do not say, or have not
+ * reached the requested block.
  */
 export type AuthorizationStanding = "used" | "expired" | "open" | "unknown"
 
-/** The transaction that spent a nonce, whoever sent it. */
+/** The transaction that spent a nonce, by any sender. */
 export interface AuthorizationUse {
   readonly transactionId: TransactionHash
   readonly cancelled: boolean
@@ -22,21 +23,26 @@ export interface AuthorizationUse {
   readonly blocksSince: bigint
 }
 
+/** A cancellation counts after this many milliseconds of blocks: a reorganisation may revert a newer one. */
+const cancelledMillis = 20_000
+export const isCancellationFinal = (env: Env, { blocksSince, cancelled }: AuthorizationUse): boolean =>
+  cancelled && blocksSince >= blocksIn(env, cancelledMillis)
+
 const UseLogs = Schema.Array(
   Schema.Struct({ transactionHash: Word, blockNumber: Quantity, topics: Schema.Array(Word) })
 )
 const SomeBlock = Schema.Struct({ number: Quantity, timestamp: Quantity })
 /** The number of blocks that most public nodes search in one request. */
 const searchedBlocks = 9_000n
-/** Seconds that a block's time may lie before the clock by which `since` was taken. */
+/** Seconds by which a block's time may be behind the clock that set `since`. */
 const clockSlack = 3_600n
 const usedTopic = toEventSelector("AuthorizationUsed(address,bytes32)")
 const cancelledTopic = toEventSelector("AuthorizationCanceled(address,bytes32)")
 
-/** The call that asks whether a nonce is spent. */
+/** The call data that reads whether a nonce is spent. */
 export const stateData = (payer: Address, nonce: Hex) =>
   encodeFunctionData({ abi: authorizationAbi, functionName: "authorizationState", args: [payer, nonce] })
-/** Its answer. */
+/** Decodes the answer. */
 export const isTrue = (word: string) => /^0x0*1$/.test(word)
 
 /** The authorization's state by one node, in a block at or after `notBefore`; `validBefore` is in Unix seconds. */
@@ -67,8 +73,8 @@ export const standingBy = (
   })
 
 /**
- * Logs of some blocks up to this one: half as many where the node refuses so many. Words that are not understood
- * may mean the same, or that it answers too much already: far fewer.
+ * Reads the logs of some blocks up to this block. Halves the range if the node refuses it as too wide. Any
+ * other refusal may mean the same or a rate limit, so the range becomes far smaller.
  */
 const logsUpTo = (
   node: RpcNode,
@@ -92,7 +98,7 @@ const logsUpTo = (
     )
 }
 
-/** The transaction that used the authorization, by one node, searched from the newest block back to `since`. */
+/** The transaction that used the authorization, by one node, from the newest block back to `since`. */
 export const useBy = (
   node: RpcNode,
   usdc: Address,
@@ -104,16 +110,16 @@ export const useBy = (
     const topics = [[usedTopic, cancelledTopic], `0x${payer.slice(2).toLowerCase().padStart(64, "0")}`, nonce]
     const oldest = BigInt(Math.floor(since.getTime() / 1000)) - clockSlack
     const head = yield* node.call("eth_getBlockByNumber", ["latest", false], SomeBlock)
-    let asked = searchedBlocks
+    let range = searchedBlocks
     for (let to = head; ; ) {
-      const { blocks, from, logs } = yield* logsUpTo(node, usdc, topics, to.number, asked)
-      asked = blocks
-      const [found] = logs
-      if (found !== undefined) {
+      const { blocks, from, logs } = yield* logsUpTo(node, usdc, topics, to.number, range)
+      range = blocks
+      const [use] = logs
+      if (use !== undefined) {
         return Option.some({
-          transactionId: TransactionHash.make(found.transactionHash),
-          cancelled: found.topics[0] === cancelledTopic,
-          blocksSince: head.number - found.blockNumber
+          transactionId: TransactionHash.make(use.transactionHash),
+          cancelled: use.topics[0] === cancelledTopic,
+          blocksSince: head.number - use.blockNumber
         })
       }
       if (from === 0n) return Option.none()

@@ -1,12 +1,12 @@
-// Judges whether a signed authorization meets the requirements, before the chain is queried. Its reasons and their
-// order are those of the reference facilitator (scheme `exact` on EVM).
+// Judges whether a signed authorization meets the requirements, before the chain is queried. Its reasons and
+// their order are those of the reference facilitator (scheme `exact` on EVM).
 import type { Address } from "../../domain/Chain.ts"
 import type { Network } from "../../domain/networks.ts"
 import type { InvalidReason } from "../../domain/SettleReason.ts"
 import type { ExactPayment, Requirements } from "../Wire.ts"
 import { networkNames } from "../Wire.ts"
 
-/** Seconds that an authorization must still be good for: time to bring it into a block. */
+/** Seconds that an authorization must still be valid: time to include it in a block. */
 const marginSeconds = 6n
 
 /** Checks before the signature. */
@@ -31,7 +31,7 @@ const judgePayee = (
   requirements: Requirements,
   receiver: Address
 ): InvalidReason | undefined => {
-  // A payment to oneself moves nothing.
+  // A payment to the payer's own address moves nothing.
   const isOneself = authorization.from === authorization.to
   return isOneself || authorization.to !== requirements.payTo || requirements.payTo !== receiver
     ? "invalid_exact_evm_recipient_mismatch"
@@ -63,7 +63,7 @@ export const judgeAuthorization = (
   return judgeAmount(payment, requirements)
 }
 
-/** Checks that an authorization found valid before meets the present requirements. */
+/** Checks that an authorization judged valid earlier meets the current requirements. */
 export const judgeKnown = (
   network: Network,
   payment: ExactPayment,
@@ -74,7 +74,7 @@ export const judgeKnown = (
   judgeAmount(payment, requirements) ??
   judgeToken(network, requirements)
 
-/** True if the terms name the token of the network, in the reference's words; code is asked by the caller. */
+/** The reference's reason if the terms specify another token. The caller checks for code. */
 export const judgeToken = (network: Network, requirements: Requirements): InvalidReason | undefined => {
   if (requirements.asset !== network.usdc.address) return "invalid_exact_evm_eip3009_not_supported"
   if (requirements.domain?.name !== network.usdc.domainName) return "invalid_exact_evm_token_name_mismatch"

@@ -26,14 +26,14 @@ export interface Account {
   readonly payerType: PayerType
 }
 
-/** Seconds that an authorization may reserve a payment for. */
+/** The longest time in seconds for which an authorization may reserve a payment. */
 const longestReservation = 900n
 
-/** True if it is signed as it is known. */
-export const isSameSignature = (known: X402Settlement, { authorization }: ExactPayment) =>
-  known.authorization.validAfter === authorization.validAfter &&
-  known.authorization.validBefore === authorization.validBefore &&
-  known.authorization.signature === authorization.signature
+/** True if the signature is the stored one. */
+export const isSameSignature = (stored: X402Settlement, { authorization }: ExactPayment) =>
+  stored.authorization.validAfter === authorization.validAfter &&
+  stored.authorization.validBefore === authorization.validBefore &&
+  stored.authorization.signature === authorization.signature
 
 export type Judgements = ReturnType<typeof makeJudgements>
 
@@ -42,7 +42,7 @@ export const makeJudgements = ({
   chain,
   denyList,
   relayer,
-  executing: { executes, isClosing },
+  executing: { begins, executes },
   repo
 }: {
   readonly baseUrl: string
@@ -52,16 +52,15 @@ export const makeJudgements = ({
   readonly executing: Networks
   readonly repo: SettlementRepo["Service"]
 }) => {
-  /** Everything but whether the nonce is still free and the transfer would go through. */
+  /** Checks everything except whether the nonce is unused and the transfer would succeed. */
   const judge = Effect.fnUntraced(function* (
     { merchant, env, payment }: Account,
     exact: ExactPayment,
     requirements: Requirements
   ): Effect.fn.Return<InvalidReason | undefined, RpcUnavailable> {
     const network = networks[env]
-    // While it closes, what was opened before is paid, and no new payment begins.
-    if (!executes(env) || (payment === undefined && isClosing(env)))
-      return "invalid_exact_evm_network_mismatch"
+    // A closing network settles payments that are already open, but begins no new ones.
+    if (payment === undefined ? !begins(env) : !executes(env)) return "invalid_exact_evm_network_mismatch"
     const terms = judgeTerms(network, exact, requirements)
     if (terms !== undefined) return terms
     if (requirements.domain === undefined) return "invalid_exact_evm_missing_eip712_domain"
@@ -70,16 +69,17 @@ export const makeJudgements = ({
       if (!signed) return "invalid_exact_evm_signature"
     }
     const now = BigInt(Math.floor((yield* DateTime.nowAsDate).getTime() / 1000))
-    // An address that has become another merchant's takes no money of this one's resources.
+    // An address that moved to another merchant receives no money for this merchant's resources.
     if (payment === undefined && merchant.movedReceivers?.includes(env) === true)
       return "invalid_exact_evm_recipient_mismatch"
     const receiver = payment === undefined ? merchant.receivers[env] : payment.receiver
     const judged = judgeAuthorization(exact, requirements, receiver, now)
     if (judged !== undefined) return judged
-    // Asked of a buyer for a payment, it pays that one alone.
-    const asked = yield* repo.paymentOfNonce(exact.authorization.nonce)
-    if (Option.isSome(asked) && asked.value !== payment?.id) return "invalid_exact_evm_nonce_already_used"
-    // While it is good it reserves the payment.
+    // An authorization that was requested for a payment pays only that payment.
+    const requestedPayment = yield* repo.paymentOfNonce(exact.authorization.nonce)
+    if (Option.isSome(requestedPayment) && requestedPayment.value !== payment?.id)
+      return "invalid_exact_evm_nonce_already_used"
+    // The authorization reserves the payment while it is valid.
     if (payment !== undefined && exact.authorization.validBefore > now + longestReservation)
       return "invalid_exact_evm_payload_authorization_valid_before"
     if (Option.isNone(amountOf(exact.authorization))) return "invalid_exact_evm_authorization_value"
@@ -88,8 +88,8 @@ export const makeJudgements = ({
     return judgeToken(network, requirements)
   })
 
-  /** The chain's objections to relaying it now. */
-  const tryOut = Effect.fnUntraced(function* (
+  /** The chain's objections to relaying the authorization now. */
+  const simulate = Effect.fnUntraced(function* (
     { env }: Account,
     exact: ExactPayment
   ): Effect.fn.Return<Obstacle | undefined, RpcUnavailable> {
@@ -99,23 +99,28 @@ export const makeJudgements = ({
     return plan._tag === "Ready" ? undefined : plan
   })
 
-  const isSameResource = (known: X402Settlement, requirements: Requirements) =>
-    requirements.resource === undefined || known.resource === resourceUrl(requirements, baseUrl)
+  const isSameResource = (stored: X402Settlement, requirements: Requirements) =>
+    requirements.resource === undefined || stored.resource === resourceUrl(requirements, baseUrl)
 
   /**
-   * True if what is asked now is what the known settlement is for: the same money for the same thing. A payment
-   * is one thing, by whichever key its address is asked.
+   * True if the request and the stored settlement are for the same money and the same purchase. A payment is
+   * one purchase, whichever key requests it.
    */
-  const isSame = (known: X402Settlement, account: Account, exact: ExactPayment, requirements: Requirements) =>
-    known.merchantId === account.merchant.id &&
-    known.env === account.env &&
+  const isSame = (
+    stored: X402Settlement,
+    account: Account,
+    exact: ExactPayment,
+    requirements: Requirements
+  ) =>
+    stored.merchantId === account.merchant.id &&
+    stored.env === account.env &&
     (account.payment === undefined
-      ? known.opensPayment && isSameResource(known, requirements)
-      : known.paymentId === account.payment.id) &&
-    known.authorization.to === exact.authorization.to &&
-    known.authorization.value === exact.authorization.value
+      ? stored.opensPayment && isSameResource(stored, requirements)
+      : stored.paymentId === account.payment.id) &&
+    stored.authorization.to === exact.authorization.to &&
+    stored.authorization.value === exact.authorization.value
 
-  /** Everything of a new authorization: its terms, its signature, its times, and the transfer itself. */
+  /** Judges everything of a new authorization: terms, signature, times, and the transfer itself. */
   const judgeNew = Effect.fnUntraced(function* (
     account: Account,
     exact: ExactPayment,
@@ -123,35 +128,35 @@ export const makeJudgements = ({
   ): Effect.fn.Return<Obstacle | undefined, RpcUnavailable> {
     const reason = yield* judge(account, exact, requirements)
     if (reason !== undefined) return { reason }
-    // What has been used already needs no relaying: that comes first.
-    const tried = yield* tryOut(account, exact)
-    return tried ?? (isDenied(denyList, exact.authorization) ? denied : undefined)
+    // Checked first, because an authorization that is already used needs no relaying.
+    const objection = yield* simulate(account, exact)
+    return objection ?? (isDenied(denyList, exact.authorization) ? denied : undefined)
   })
 
   /**
-   * Judges whether a known authorization meets the present requirements. Its nonce and amount are public, so a
-   * different signature of it must still be its payer's.
+   * Judges whether a stored authorization meets the current requirements. Its nonce and amount are public, so
+   * a different signature must still be the payer's.
    */
   const judgeAgain = Effect.fnUntraced(function* (
-    known: X402Settlement,
+    stored: X402Settlement,
     account: Account,
     exact: ExactPayment,
     requirements: Requirements
   ): Effect.fn.Return<Obstacle | undefined, RpcUnavailable> {
-    const wrong = judgeKnown(networks[account.env], exact, requirements)
-    if (wrong !== undefined) return { reason: wrong }
-    if (!isSame(known, account, exact, requirements)) return used
-    if (isSameSignature(known, exact)) return undefined
+    const mismatch = judgeKnown(networks[account.env], exact, requirements)
+    if (mismatch !== undefined) return { reason: mismatch }
+    if (!isSame(stored, account, exact, requirements)) return used
+    if (isSameSignature(stored, exact)) return undefined
     const reason = yield* judge(account, exact, requirements)
     return reason === undefined ? undefined : { reason }
   })
 
   /**
-   * True if what was signed for this payment is on the chain already, brought there by anybody: also where it is
-   * handed in once it is over, and was used while it was good. By its nonce alone it is for this payment: what the
-   * chain shows of any other, whoever reads it could hand in for a payment of theirs.
+   * True if this payment's authorization was already used on chain, by anyone, even if it is submitted here
+   * after it expired. Only the payment-derived nonce proves that it belongs here: anyone could read another
+   * authorization from the chain and submit it for a payment of their own.
    */
-  const isThere = Effect.fnUntraced(function* (
+  const isOnChain = Effect.fnUntraced(function* (
     { env, payment }: Account,
     { authorization: { from, nonce, validBefore } }: ExactPayment,
     { reason }: Obstacle
@@ -162,5 +167,5 @@ export const makeJudgements = ({
     return (yield* chain.standing(env, from, nonce, validBefore)) === "used"
   })
 
-  return { isSame, isThere, judgeAgain, judgeNew }
+  return { isSame, isOnChain, judgeAgain, judgeNew }
 }

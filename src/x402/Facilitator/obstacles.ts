@@ -1,10 +1,10 @@
-// Why a payment is not good, and what the caller is told of it.
+// Reasons why the facilitator rejects a payment, with the message for the caller.
 import { networks, type RelayBound } from "../../domain/networks.ts"
 import type { SettleReason } from "../../domain/SettleReason.ts"
 import { budgetReasons, relayReasons } from "../Relayer.ts"
 import type { ExactPayment } from "../Wire.ts"
 
-/** The settings of a budget, one a network. */
+/** The settings of a budget, one per network. */
 const settingsOf = (bound: RelayBound) =>
   Object.values(networks)
     .map(({ relayWei }) => relayWei[bound].setting)
@@ -21,30 +21,30 @@ const messages: { readonly [R in SettleReason]?: string } = {
   invalid_exact_evm_recipient_mismatch:
     "`to` and `payTo` must be the merchant's receiving address of the key's environment.",
   invalid_exact_evm_network_mismatch:
-    "The payment, the requirements and the key's environment must name one network; see /supported.",
+    "The payment, the requirements and the key's environment must be on the same network; see /supported.",
   payment_already_settled:
-    "The payment was settled another way. Where no transaction is named, nothing was sent for this authorization.",
+    "The payment was settled another way. If no transaction is returned, nothing was sent for this authorization.",
   payment_failed: "The payment has failed. Open a new one.",
-  [budgetReasons.merchant]: `The service pays no more network fees for this merchant today. Try later, or have the operator raise ${settingsOf("merchant")}.`,
-  [budgetReasons.payer]: `The service pays no more network fees for this payer today. Try later, or have the operator raise ${settingsOf("payer")}.`,
+  [budgetReasons.merchant]: `The service pays no more network fees for this merchant today. Try later, or ask the operator to raise ${settingsOf("merchant")}.`,
+  [budgetReasons.payer]: `The service pays no more network fees for this payer today. Try later, or ask the operator to raise ${settingsOf("payer")}.`,
   [budgetReasons.total]:
     "The service pays no more network fees today, and its operator has been notified. Try later, or pay by a transfer.",
   [budgetReasons.price]:
     "The network's fees are too high for the service to pay them, and its operator has been notified. Try later, or pay by a transfer.",
   [budgetReasons.reverts]:
-    "Three transactions of this payer have reverted within 24 hours. Nothing of it is relayed until that is over.",
+    "Three transactions of this payer have reverted within 24 hours. Nothing is relayed for this payer until 24 hours have passed.",
   relay_address_denied:
-    "The operator relays no payment to or from an address of this one, and nothing was sent. Ask the operator.",
+    "One of this payment's addresses is on the operator's deny list. Nothing was sent. Ask the operator.",
   [relayReasons.empty]: "The relaying wallet has no gas: nothing is sent until the operator has funded it.",
   [budgetReasons.reserve]:
-    "The relaying wallet runs low, and what is left is for merchants that have used little of it. The operator has to fund it."
+    "The relaying wallet is almost empty; its reserve is kept for merchants that have used little of their budget. Ask the operator to fund it."
 }
 
 /** The setting of the relaying wallet on a network, by the network's name in x402. */
 const walletSettingOf = (name: string) =>
   Object.values(networks).find(({ x402 }) => Object.values(x402).includes(name))?.wallets.setting
 
-/** `network` is the payment's, as x402 names it. */
+/** The message for the caller. `network` is the payment's network, by its name in x402. */
 export const messageOf = ({ reason, message }: Obstacle, network: string): string | undefined =>
   reason === relayReasons.not_configured
     ? `This deployment has no relaying wallet: the operator sets ${walletSettingOf(network)}.`
@@ -55,7 +55,7 @@ export const denied: Obstacle = { reason: "relay_address_denied" }
 export const used: Obstacle = {
   reason: "invalid_exact_evm_nonce_already_used",
   message:
-    "This authorization has paid, or pays for something else. Have the payer sign a new one; where an answer was lost, repeat the request under its quittance-idempotency-key within ten minutes."
+    "This authorization was already used, or is being used for something else. Ask the payer to sign a new one. If you lost the response, repeat the request with the same quittance-idempotency-key within ten minutes."
 }
 
 export const paymentTaken: Obstacle = {
@@ -63,13 +63,13 @@ export const paymentTaken: Obstacle = {
   message: "Another authorization is settling this payment, or has settled it. Nothing was sent."
 }
 
-/** An answer of `/settle`. */
+/** A refusal as a response of `/settle`. */
 export const refused = (exact: ExactPayment, obstacle: Obstacle, transaction = "") => {
-  const said = messageOf(obstacle, exact.network)
+  const text = messageOf(obstacle, exact.network)
   return {
     success: false,
     errorReason: obstacle.reason,
-    ...(said === undefined ? {} : { errorMessage: said }),
+    ...(text === undefined ? {} : { errorMessage: text }),
     payer: exact.authorization.from,
     transaction,
     network: exact.network

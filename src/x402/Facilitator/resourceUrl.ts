@@ -3,7 +3,7 @@ import type { Requirements } from "../Wire.ts"
 /** The longest URL in its encoded form. */
 const longestUrl = 2048
 
-/** The resource that the merchant's own requirements name as the payment's `intentUrl`. */
+/** The resource in the merchant's own requirements. It becomes the payment's `intentUrl`. */
 export const resourceUrl = ({ resource }: Requirements, baseUrl: string): string => {
   const url = resource === undefined ? null : URL.parse(resource)
   const plain = url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.password === ""

@@ -1,4 +1,4 @@
-// Settling what is signed, once however often it is asked.
+// Settles signed authorizations, only once however often a caller asks.
 import { DateTime, Effect, Option } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import type { RpcUnavailable } from "../../chain/Verification.ts"
@@ -14,7 +14,7 @@ import { type Account, isSameSignature, type Judgements } from "./judgements.ts"
 import { type Obstacle, paymentTaken, refused, used } from "./obstacles.ts"
 import { resourceUrl } from "./resourceUrl.ts"
 
-/** The time for which another instance leaves a settlement to the instance that took it. */
+/** How long other instances leave a settlement to the instance that registered it. */
 const firstCheckMillis = 20_000
 
 export const makeSettling = (
@@ -31,11 +31,11 @@ export const makeSettling = (
     readonly repo: SettlementRepo["Service"]
     readonly settlements: Settlements["Service"]
   },
-  { isSame, isThere, judgeAgain, judgeNew }: Judgements
+  { isSame, isOnChain, judgeAgain, judgeNew }: Judgements
 ) => {
-  const pendingReasonOf = ({ toldReason }: X402Settlement) => toldReason ?? "settlement_pending"
+  const pendingReasonOf = ({ reportedReason }: X402Settlement) => reportedReason ?? "settlement_pending"
 
-  /** A settlement's state, for a caller. If no payment waits for it, its success is returned only once. */
+  /** A settlement's state as a response. A success without an existing payment is returned only once. */
   const answerOf = Effect.fnUntraced(function* (
     exact: ExactPayment,
     settlement: X402Settlement,
@@ -62,8 +62,8 @@ export const makeSettling = (
     }
   })
 
-  /** The transaction that has used it before it came here, since what it is for began. */
-  const moverOf = Effect.fnUntraced(function* (
+  /** The transaction that used the authorization before it was submitted here, searched from `since`. */
+  const movingTransactionOf = Effect.fnUntraced(function* (
     { env }: Account,
     { authorization: { from, nonce } }: ExactPayment,
     since: Date
@@ -72,42 +72,42 @@ export const makeSettling = (
     return Option.isSome(use) && !use.value.cancelled ? use.value.transactionId : null
   })
 
-  /** An authorization that is spent on nothing is told so, whatever else pays the payment. */
+  /** Callers learn that an authorization was spent without paying, even if the payment is taken. */
   const spentOr =
     (obstacle: Obstacle | undefined, movedBy: TransactionHash | null) =>
     (taken: PaymentTaken): Effect.Effect<Obstacle, PaymentTaken> =>
       obstacle === undefined || movedBy !== null ? Effect.fail(taken) : Effect.succeed(obstacle)
 
-  const settleKnown = Effect.fnUntraced(function* (
-    given: X402Settlement,
+  const settleStored = Effect.fnUntraced(function* (
+    stored: X402Settlement,
     account: Account,
     exact: ExactPayment,
     requirements: Requirements
   ): Effect.fn.Return<X402Settlement | Obstacle, RpcUnavailable | PaymentTaken> {
-    const known = given.status === "pending" ? yield* settlements.settle(given) : given
-    // What is asked is settled, or the chain has yet to say so.
-    if (known.status === "settled" || (known.status === "pending" && isSameSignature(known, exact)))
-      return known
-    if (known.status === "pending") return { reason: pendingReasonOf(known) }
-    // It has just come to its end.
-    if (given.status === "pending" && isSameSignature(known, exact)) return known
-    // One that failed may be tried again for as long as it is good, also re-signed with the same nonce.
+    const current = stored.status === "pending" ? yield* settlements.settle(stored) : stored
+    // The requested settlement has succeeded, or the chain has not decided yet.
+    if (current.status === "settled" || (current.status === "pending" && isSameSignature(current, exact)))
+      return current
+    if (current.status === "pending") return { reason: pendingReasonOf(current) }
+    // The settlement has just ended.
+    if (stored.status === "pending" && isSameSignature(current, exact)) return current
+    // A failed authorization may be tried again while it is valid, also re-signed with the same nonce.
     const obstacle = yield* judgeNew(account, exact, requirements)
     if (
       obstacle !== undefined &&
       obstacle.reason !== used.reason &&
-      !(yield* isThere(account, exact, obstacle))
+      !(yield* isOnChain(account, exact, obstacle))
     )
       return obstacle
     const movedBy =
       obstacle === undefined
         ? null
-        : yield* moverOf(account, exact, account.payment?.createdAt ?? known.createdAt)
+        : yield* movingTransactionOf(account, exact, account.payment?.createdAt ?? current.createdAt)
     const now = yield* DateTime.nowAsDate
     const spent = yield* repo
-      .revive(known, exact.authorization, movedBy, new Date(now.getTime() + firstCheckMillis))
+      .revive(current, exact.authorization, movedBy, new Date(now.getTime() + firstCheckMillis))
       .pipe(Effect.catchTag("PaymentTaken", spentOr(obstacle, movedBy)))
-    return spent ?? (yield* settlements.settle(known))
+    return spent ?? (yield* settlements.settle(current))
   })
 
   const settleFor = Effect.fn("Facilitator.settle")(
@@ -119,20 +119,20 @@ export const makeSettling = (
     ) {
       const { from, nonce } = exact.authorization
       const network = networks[account.env]
-      const known = yield* repo.find(network.chainId, network.usdc.address, from, nonce)
-      if (Option.isSome(known)) {
-        const wrong = yield* judgeAgain(known.value, account, exact, requirements)
+      const stored = yield* repo.find(network.chainId, network.usdc.address, from, nonce)
+      if (Option.isSome(stored)) {
+        const wrong = yield* judgeAgain(stored.value, account, exact, requirements)
         if (wrong !== undefined) return refused(exact, wrong)
-        const came = yield* settleKnown(known.value, account, exact, requirements)
-        return "status" in came ? yield* answerOf(exact, came, identity) : refused(exact, came)
+        const result = yield* settleStored(stored.value, account, exact, requirements)
+        return "status" in result ? yield* answerOf(exact, result, identity) : refused(exact, result)
       }
       const obstacle = yield* judgeNew(account, exact, requirements)
-      if (obstacle !== undefined && !(yield* isThere(account, exact, obstacle)))
+      if (obstacle !== undefined && !(yield* isOnChain(account, exact, obstacle)))
         return refused(exact, obstacle)
       const movedBy =
         obstacle === undefined || account.payment === undefined
           ? null
-          : yield* moverOf(account, exact, account.payment.createdAt)
+          : yield* movingTransactionOf(account, exact, account.payment.createdAt)
       const id = yield* random.uuidV7()
       const at = yield* DateTime.nowAsDate
       const registering = repo.register({

@@ -1,6 +1,6 @@
-// Decides under the relaying wallet's lock whether an authorization may be relayed: its settlement and payment are
-// still pending, and the budgets of merchant and payer suffice. The same transaction then stores the signed
-// transaction.
+// Decides under the relaying wallet's lock whether an authorization may be relayed: its settlement and
+// payment are still pending, and the budgets of merchant and payer suffice. The same transaction then stores
+// the signed transaction.
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AddressBytes, toBytes } from "../../chain/ChainBytes.ts"
@@ -15,44 +15,44 @@ import type { MerchantId } from "../../domain/Merchant.ts"
 import type { RelayBound } from "../../domain/networks.ts"
 import type { SettleReason } from "../../domain/SettleReason.ts"
 import { attachLeaseMillis } from "../../payments/attachLeaseMillis.ts"
-import { ownTransferStands } from "../Settlements/ownTransferStandsSql.ts"
+import { hasOwnTransfer } from "../Settlements/hasOwnTransferSql.ts"
 
 export interface BudgetedRelay {
   readonly merchantId: MerchantId
   readonly payer: Address
-  /** The most that it may cost. */
+  /** The maximum cost of the transaction. */
   readonly wei: bigint
-  /** The price at which a transaction counts whose cost an earlier release has not recorded. */
+  /** The price for transactions whose cost an earlier release did not record. */
   readonly maxFeePerGas: bigint
   readonly at: Date
-  /** The most wei in any 24 hours. */
+  /** The maximum in wei within any 24 hours. */
   readonly bounds: { readonly [B in RelayBound]: bigint }
-  /** True if only the reserve is left in the wallet: it is for merchants that have relayed little. */
+  /** True if the wallet has only its reserve left, which is for merchants that have relayed little. */
   readonly onlyReserve: boolean
 }
 
 export interface RelayOrder extends Omit<Entry, keyof BudgetedRelay>, BudgetedRelay {
   readonly purpose: "settle" | "cancel"
-  /** The wallet's next nonce as the chain tells it. */
+  /** The wallet's next nonce by the chain. */
   readonly chainNonce: number
 }
 
-/** Which budget is used up. */
+/** The exhausted budget. */
 export type RelayLimit = RelayBound | "reverts" | "reserve"
 
-export type Taken =
+export type Reservation =
   | { readonly _tag: "Created"; readonly transaction: OutgoingTransaction }
-  /** The reference's transaction that is still open or has moved something. */
+  /** The reference's transaction that is still open or has moved money. */
   | { readonly _tag: "Known"; readonly transaction: OutgoingTransaction }
   /** The settlement has ended or its payment is no longer pending: nothing is sent. */
   | { readonly _tag: "Closed" }
-  /** The wallet has signed something that no node takes: nothing behind it would go. */
+  /** The wallet has signed a transaction that no node accepts: later transactions would wait behind it. */
   | { readonly _tag: "Blocked" }
   | { readonly _tag: "OverBudget"; readonly limit: RelayLimit }
 
-/** Reverts of one payer in a day after which nothing of it is relayed. */
+/** After this many reverts within a day, nothing is relayed for a payer. */
 const revertsPerDay = 3
-/** The share of a merchant's budget that the reserve is open to. */
+/** The reserve serves each merchant only up to this fraction (1/n) of its budget. */
 const reservedShare = 20n
 
 const decodeUsage = Schema.decodeUnknownEffect(
@@ -73,13 +73,13 @@ const decodeSettlement = Schema.decodeUnknownEffect(
 export class RelayerRepo extends Context.Service<
   RelayerRepo,
   {
-    /** Signs and stores inside the lock, once for each reference that has nothing open. */
-    readonly take: (wallet: Address, order: RelayOrder) => Effect.Effect<Taken>
-    /** The budget that does not suffice for it now. */
+    /** Signs and stores inside the lock, unless the reference has an open transaction. */
+    readonly take: (wallet: Address, order: RelayOrder) => Effect.Effect<Reservation>
+    /** The budget that does not suffice for the order now. */
     readonly limitOf: (wallet: Address, order: BudgetedRelay) => Effect.Effect<RelayLimit | undefined>
     /**
-     * True if a settlement may still move its money by one of these: it is pending and so is its payment,
-     * for which its payer has sent nothing else; or this is what has settled it.
+     * True if a settlement may still move its money with one of these transactions. Either it and its payment
+     * are pending and its payer has sent nothing else, or one of these settled it.
      */
     readonly isWanted: (settlementId: string, ids: ReadonlyArray<TransactionHash>) => Effect.Effect<boolean>
     /** True if operators have an open alert that the wallet relays nothing. */
@@ -92,7 +92,7 @@ export class RelayerRepo extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const outbox = yield* OutboxRepo
 
-      /** Under the settlement's row lock. */
+      /** Runs under the settlement's row lock. */
       const endUnsent = Effect.fnUntraced(function* (settlementId: string, reason: SettleReason, at: Date) {
         const sent = yield* sql`
           SELECT 1 FROM wallet_transactions WHERE reference = ${settlementId} AND purpose = 'settle' LIMIT 1`
@@ -104,7 +104,7 @@ export class RelayerRepo extends Context.Service<
           : sql`
               UPDATE x402_settlements SET told_reason = ${reason}
               WHERE id = ${settlementId} AND status = 'pending'`
-        return sent.length === 0 ? "failed" : "told"
+        return sent.length === 0 ? "failed" : "reported"
       })
 
       const statusOf = (rows: ReadonlyArray<unknown>) =>
@@ -112,22 +112,22 @@ export class RelayerRepo extends Context.Service<
       const lockSettlement = (id: string) =>
         Effect.flatMap(sql`SELECT status FROM x402_settlements WHERE id = ${id} FOR UPDATE`, statusOf)
 
-      /** Locks the payment, then the settlement: the order of everybody who locks both. */
+      /** Locks the payment, then the settlement, in the order that all code uses. */
       const mayMove = Effect.fnUntraced(function* (settlementId: string, at: Date) {
-        const [known] = yield* Effect.flatMap(
+        const [settlement] = yield* Effect.flatMap(
           sql`SELECT payment_id, opens_payment, payer FROM x402_settlements WHERE id = ${settlementId}`,
           decodeSettlement
         )
-        if (known === undefined) return false
+        if (settlement === undefined) return false
         const payment = yield* Effect.flatMap(
-          sql`SELECT status FROM payments WHERE id = ${known.payment_id} FOR NO KEY UPDATE`,
+          sql`SELECT status FROM payments WHERE id = ${settlement.payment_id} FOR NO KEY UPDATE`,
           statusOf
         )
         if ((yield* lockSettlement(settlementId)) !== "pending") return false
-        if (payment === undefined && known.opens_payment) return true
+        if (payment === undefined && settlement.opens_payment) return true
         if (payment === "pending") {
-          // One that was released takes the payment back, unless another settlement has it. Nothing goes where
-          // its payer has paid by a transfer meanwhile, or was let.
+          // A released settlement reserves the payment again, unless another settlement has it. Nothing is
+          // sent if the payer has since paid by a transfer, or may still do so.
           const reserved = yield* sql`
             UPDATE x402_settlements s SET reserves = true
             WHERE s.id = ${settlementId} AND NOT EXISTS (
@@ -135,8 +135,8 @@ export class RelayerRepo extends Context.Service<
               WHERE o.payment_id = s.payment_id AND o.id <> s.id AND o.status <> 'failed' AND o.reserves)
             AND (s.opens_payment OR NOT EXISTS (
               SELECT 1 FROM payments p
-              WHERE p.id = s.payment_id AND ${ownTransferStands(sql, toBytes(known.payer))}))
-            -- Nor where a person attaches a transfer to it at this moment, whoever sent that.
+              WHERE p.id = s.payment_id AND ${hasOwnTransfer(sql, toBytes(settlement.payer))}))
+            -- Nor while a person attaches a transfer, of any sender, to the payment.
             AND NOT EXISTS (
               SELECT 1 FROM incoming_transfers t
               WHERE t.attached_to = s.payment_id AND t.payment_id IS NULL AND t.match_at IS NOT NULL
@@ -155,8 +155,8 @@ export class RelayerRepo extends Context.Service<
       })
 
       /**
-       * Of what this wallet has sent: another network's is another budget. What is open counts with all that it may
-       * cost, and what has ended with its cost, or with all of it until a receipt shows that.
+       * Counts only this wallet's transactions: another network has its own budget. A transaction counts with
+       * its maximum cost until it has ended and a receipt shows the actual cost.
        */
       const overBudget = Effect.fnUntraced(function* (wallet: Address, order: BudgetedRelay) {
         const { bounds, merchantId, payer, wei } = order
@@ -168,7 +168,7 @@ export class RelayerRepo extends Context.Service<
             coalesce(sum(wei) FILTER (WHERE merchant_id = ${merchantId}), 0)::text AS merchant,
             coalesce(sum(wei) FILTER (WHERE payer = ${toBytes(payer)}), 0)::text AS payer,
             coalesce(sum(wei), 0)::text AS total,
-            -- One whose authorization somebody else had brought onto the chain first has paid all the same.
+            -- A revert does not count if somebody else had submitted the authorization first: it has paid.
             (SELECT count(*)::int FROM wallet_transactions t
               WHERE t.payer = ${toBytes(payer)} AND t.created_at > ${since} AND t.outcome = 'reverted'
                 AND t.wallet = ${toBytes(wallet)}
@@ -196,10 +196,10 @@ export class RelayerRepo extends Context.Service<
           const { at, chainNonce, purpose, reference } = order
           return yield* outbox.locked(
             wallet,
-            Effect.gen(function* (): Effect.fn.Return<Taken, unknown> {
-              const known = yield* outbox.latest(wallet, reference, purpose)
-              if (known !== undefined && (known.outcome === null || known.outcome === "moved"))
-                return { _tag: "Known", transaction: known }
+            Effect.gen(function* (): Effect.fn.Return<Reservation, unknown> {
+              const latest = yield* outbox.latest(wallet, reference, purpose)
+              if (latest !== undefined && (latest.outcome === null || latest.outcome === "moved"))
+                return { _tag: "Known", transaction: latest }
               if (purpose === "settle" && !(yield* mayMove(reference, at))) return { _tag: "Closed" }
               if (yield* outbox.blocked(wallet)) return { _tag: "Blocked" }
               const limit = yield* overBudget(wallet, order)
@@ -221,8 +221,8 @@ export class RelayerRepo extends Context.Service<
               WHEN 'settled' THEN s.transaction_id = ANY(${ids.map(toBytes)}::bytea[])
               WHEN 'pending' THEN CASE
                 WHEN s.opens_payment THEN p.id IS NULL OR p.status = 'pending'
-                ELSE p.status = 'pending' AND NOT ${ownTransferStands(sql, sql`s.payer`)}
-                  -- A reorganisation has reopened what was given up, and another has the payment now.
+                ELSE p.status = 'pending' AND NOT ${hasOwnTransfer(sql, sql`s.payer`)}
+                  -- A reorganisation reopened this settlement, and another settlement has the payment now.
                   AND NOT EXISTS (
                     SELECT 1 FROM x402_settlements o
                     WHERE o.payment_id = s.payment_id AND o.id <> s.id AND o.status <> 'failed' AND o.reserves) END

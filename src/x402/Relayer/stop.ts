@@ -1,4 +1,4 @@
-// When nothing is relayed for anybody, because of the price of gas or of what the day has cost; operators are alerted.
+// Alerts operators when nothing can be relayed for anybody, because of the gas price or the day's budget.
 import { DateTime, Effect, Option } from "effect"
 import { formatEther, formatGwei } from "viem"
 import type { WalletState } from "../../chain/wallets/HotWallet.ts"
@@ -7,16 +7,16 @@ import type { Alerts } from "../../platform/alerts/Alerts.ts"
 
 export const stoppedKind = "relaying_stopped"
 
-/** Gas that a payment of an account's signature takes at most. */
+/** The maximum gas of a payment with an account's signature. */
 const accountGas = 160_000n
-/** Bytes of its call data. */
+/** The length of its call data in bytes. */
 export const usualBytes = 4 + 11 * 32
 
-/** The most that a payment of an account's signature costs. */
+/** The maximum cost of a payment with an account's signature. */
 export const usualWei = ({ postingGas }: Network, maxFeePerGas: bigint, l1Fee: bigint): bigint =>
   (accountGas + postingGas) * maxFeePerGas + l1Fee
 
-/** A stop within so long after the last one is the same one. */
+/** A stop within this time after the last one reopens the same alert. */
 const resumedMillis = 3_600_000
 
 export const makeStop = (
@@ -34,28 +34,28 @@ export const makeStop = (
         env: network.env,
         subject: wallet.address,
         resumesSince: DateTime.toDateUtc(DateTime.subtract(now, { milliseconds: resumedMillis })),
-        message: `${problem} Nothing is relayed on ${name} meanwhile: buyers pay their own fees, transfers settle, and what was sent before goes on. ${remedy}`
+        message: `${problem} Nothing is relayed on ${name} for now: buyers pay their own fees, transfers still settle, and transactions already sent are completed. ${remedy}`
       })
     )
-  const smallest = (["merchant", "payer", "total"] as const).reduce((one, other) =>
-    bounds[other] < bounds[one] ? other : one
+  const smallest = (["merchant", "payer", "total"] as const).reduce((least, other) =>
+    bounds[other] < bounds[least] ? other : least
   )
   return {
-    /** True if one usual payment costs more than a budget allows in a day; alerts then. */
+    /** True if one usual payment costs more than a budget allows in a day; then also alerts. */
     byPrice: Effect.fnUntraced(function* ({ fees, price }: WalletState, l1Fee: bigint) {
       const wei = usualWei(network, fees.maxFeePerGas, l1Fee)
       if (wei <= bounds[smallest]) return false
       const { setting } = relayWei[smallest]
       yield* alert(
-        `At the present gas price of ${formatGwei(price)} gwei, a payment by signature on ${name} may cost ${formatEther(wei)} ETH, more than the ${formatEther(bounds[smallest])} ETH of ${setting}.`,
-        `It goes on by itself once the price falls. To relay at this price, raise ${setting} and restart.`
+        `At the current gas price of ${formatGwei(price)} gwei, a payment by signature on ${name} may cost ${formatEther(wei)} ETH, more than the ${formatEther(bounds[smallest])} ETH of ${setting}.`,
+        `Relaying resumes once the price falls. To relay at this price, raise ${setting} and restart.`
       )
       return true
     }),
-    /** Alerts that the day's budget of all is used up. */
+    /** Alerts that the wallet's total budget for the day is used up. */
     byTotal: alert(
       `The relaying wallet ${wallet.address} has used the ${formatEther(bounds.total)} ETH that ${relayWei.total.setting} allows in 24 hours.`,
-      `It goes on by itself as earlier fees become a day old. If the payments are genuine, raise ${relayWei.total.setting} and restart.`
+      `Relaying resumes as earlier fees become a day old. If the payments are genuine, raise ${relayWei.total.setting} and restart.`
     )
   }
 }

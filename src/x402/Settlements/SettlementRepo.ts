@@ -1,5 +1,5 @@
-// Settlements of signed authorizations at rest: one row for each (chain, asset, payer, nonce),
-// so that a repeated, concurrent or interrupted settle is one settlement.
+// Stored settlements of signed authorizations: one row per (chain, asset, payer, nonce), so that a repeated,
+// concurrent or interrupted call settles only once.
 import { Context, Data, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
@@ -10,7 +10,7 @@ import { type PayerType, PaymentId } from "../../domain/Payment.ts"
 import type { SettleReason } from "../../domain/SettleReason.ts"
 import { isUniqueViolation } from "../../platform/database/isUniqueViolation.ts"
 import type { SignedAuthorization } from "../Authorization.ts"
-import { ownTransferStands } from "./ownTransferStandsSql.ts"
+import { hasOwnTransfer } from "./hasOwnTransferSql.ts"
 import {
   decodeSettlements,
   repeatedMillis,
@@ -21,7 +21,7 @@ import {
 /** Another authorization is settling this payment, or has settled it. */
 export class PaymentTaken extends Data.TaggedError("PaymentTaken") {}
 
-/** The payment is settled or has failed: nothing is moved for it. */
+/** The payment is settled or has failed: nothing is sent for it. */
 export class PaymentClosed extends Data.TaggedError("PaymentClosed") {}
 
 export interface NewSettlement {
@@ -29,7 +29,7 @@ export interface NewSettlement {
   readonly merchantId: MerchantId
   readonly env: Env
   readonly paymentId: PaymentId
-  /** True if the payment exists only for this settlement: it is opened with it. */
+  /** True if the payment exists only for this settlement and is opened with it. */
   readonly opensPayment: boolean
   readonly payerType: PayerType
   readonly chainId: number
@@ -49,9 +49,9 @@ export class SettlementRepo extends Context.Service<
   SettlementRepo,
   {
     /**
-     * The authorization's settlement: a new one, or the one that is known. For a payment that exists
-     * it is made under the payment's row lock and only while that is pending: it reserves the payment,
-     * for all payers until `release`; for its own payer, where anything was sent for it, until it has ended.
+     * Creates the authorization's settlement, or returns the existing one. For an existing payment it is
+     * created under the payment's row lock, only while the payment is pending. It then blocks all other
+     * payers until `release`, and its own payer until it ends if a transaction was sent.
      */
     readonly register: (
       input: NewSettlement
@@ -66,14 +66,14 @@ export class SettlementRepo extends Context.Service<
       nonce: Hex
     ) => Effect.Effect<Option.Option<X402Settlement>>
     readonly findById: (id: string) => Effect.Effect<Option.Option<X402Settlement>>
-    /** Notes that an authorization with this nonce is asked of a buyer for the payment. */
-    readonly noteNonce: (paymentId: PaymentId, nonce: Hex, at: Date) => Effect.Effect<void>
-    /** The payment that an authorization with this nonce was asked for. */
+    /** Stores the nonce of the authorization that a buyer is requested to sign for the payment. */
+    readonly storeNonce: (paymentId: PaymentId, nonce: Hex, at: Date) => Effect.Effect<void>
+    /** The payment for which this nonce was stored. */
     readonly paymentOfNonce: (nonce: Hex) => Effect.Effect<Option.Option<PaymentId>>
     /**
-     * Reopens a failed settlement with the authorization as it is signed now, under the lock
-     * that `register` takes. Nothing where it is not failed (any more) or its payment is closed. `movedBy`: what has
-     * used the authorization meanwhile.
+     * Reopens a failed settlement with the current signature, under the lock that `register` takes. Does
+     * nothing if the settlement is not failed or its payment is closed. `movedBy`: the transaction
+     * that has used the authorization since.
      */
     readonly revive: (
       settlement: X402Settlement,
@@ -81,16 +81,16 @@ export class SettlementRepo extends Context.Service<
       movedBy: TransactionHash | null,
       nextCheckAt: Date
     ) => Effect.Effect<void, PaymentTaken>
-    /** Takes a settlement's success for a caller, in one step; false where another caller has had it. */
+    /** Atomically claims a settlement's success for a caller; false if another caller has it. */
     readonly deliver: (id: string, identity: string | undefined, at: Date) => Effect.Effect<boolean>
     /**
-     * Tells callers the reason and leaves the payment to other payers: the service has nothing on its
-     * way for this one, and who holds the signature may still bring it onto the chain.
+     * Stores the reason for callers and frees the payment for other payers. The service has no transaction in
+     * flight for this settlement, but anyone who holds the signature can still submit it.
      */
     readonly release: (id: string, reason: SettleReason) => Effect.Effect<void>
-    /** Notes the transaction by which it is checked; what is kept of the one before is looked at no more. */
-    readonly noteTransaction: (id: string, transactionId: TransactionHash) => Effect.Effect<void>
-    /** Ends a pending settlement; an outcome is never overwritten. Whether it did. */
+    /** Stores the transaction to check, and stops the checks of the previous one's report. */
+    readonly storeTransaction: (id: string, transactionId: TransactionHash) => Effect.Effect<void>
+    /** Ends a pending settlement; never overwrites an outcome. True if this call ended it. */
     readonly finish: (
       id: string,
       outcome:
@@ -98,8 +98,9 @@ export class SettlementRepo extends Context.Service<
         | { readonly status: "failed"; readonly errorReason: SettleReason },
       at: Date
     ) => Effect.Effect<boolean>
-    /** Takes pending settlements that are due; each is out of other instances' sight until `leaseUntil`. */
+    /** Leases pending settlements that are due, until `leaseUntil`. */
     readonly takeDue: (
+      env: Env,
       at: Date,
       leaseUntil: Date,
       limit: number
@@ -112,10 +113,10 @@ export class SettlementRepo extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const first = (rows: ReadonlyArray<unknown>) =>
-        Effect.map(decodeSettlements(rows), ([one]) => Option.fromNullishOr(one))
+        Effect.map(decodeSettlements(rows), ([settlement]) => Option.fromNullishOr(settlement))
       const columns = sql.literal(settlementColumns)
 
-      // On its way, or seen by others on its way: its payer pays nothing beside it.
+      // In flight, or sent before so that others may have seen it: its payer must not pay in another way.
       const mayMove = sql`s.status = 'pending' AND (s.reserves OR EXISTS (
         SELECT 1 FROM wallet_transactions w WHERE w.reference = s.id AND w.purpose = 'settle'))`
 
@@ -144,12 +145,12 @@ export class SettlementRepo extends Context.Service<
               ? sql`SELECT 1`
               : sql`
                   SELECT 1 FROM payments p WHERE p.id = ${input.paymentId} AND p.status = 'pending'
-                    AND NOT ${ownTransferStands(sql, from, movedBy)}
+                    AND NOT ${hasOwnTransfer(sql, from, movedBy)}
                     AND NOT EXISTS (
                       SELECT 1 FROM x402_settlements s
                       WHERE s.payment_id = p.id AND s.payer = ${from} AND ${mayMove})`
-            // Of a payment that exists the row is locked first, by a statement of its own: what is asked
-            // after it sees every announcement that came before.
+            // Locks the row of an existing payment first, in its own statement: the next statement then sees
+            // every announcement made before.
             if (!input.opensPayment) {
               yield* sql`
                 SELECT 1 FROM payments
@@ -175,8 +176,8 @@ export class SettlementRepo extends Context.Service<
             )
             const [created] = yield* decodeSettlements(rows)
             if (created !== undefined) return { settlement: created, created: true }
-            const known = yield* find(input.chainId, input.asset, authorization.from, authorization.nonce)
-            if (Option.isSome(known)) return { settlement: known.value, created: false }
+            const stored = yield* find(input.chainId, input.asset, authorization.from, authorization.nonce)
+            if (Option.isSome(stored)) return { settlement: stored.value, created: false }
             const [pending] =
               yield* sql`SELECT 1 FROM payments WHERE id = ${input.paymentId} AND status = 'pending'`
             return yield* pending === undefined ? new PaymentClosed() : new PaymentTaken()
@@ -185,7 +186,7 @@ export class SettlementRepo extends Context.Service<
           Effect.catchTags({ SqlError: Effect.die, SchemaError: Effect.die })
         ),
 
-        noteNonce: Effect.fn("SettlementRepo.noteNonce")(function* (paymentId, nonce, at) {
+        storeNonce: Effect.fn("SettlementRepo.storeNonce")(function* (paymentId, nonce, at) {
           yield* sql`
             INSERT INTO authorization_nonces (nonce, payment_id, asked_at)
             VALUES (${bytesOf(nonce)}, ${paymentId}, ${at}) ON CONFLICT DO NOTHING`
@@ -214,7 +215,7 @@ export class SettlementRepo extends Context.Service<
               SELECT 1 FROM x402_settlements s
               WHERE s.payment_id = ${paymentId} AND s.id <> ${id} AND s.payer = ${from} AND ${mayMove}
               UNION ALL
-              SELECT 1 FROM payments p WHERE p.id = ${paymentId} AND ${ownTransferStands(sql, from, mover)}
+              SELECT 1 FROM payments p WHERE p.id = ${paymentId} AND ${hasOwnTransfer(sql, from, mover)}
               LIMIT 1`
             if (other !== undefined) return yield* new PaymentTaken()
             yield* sql`
@@ -247,7 +248,7 @@ export class SettlementRepo extends Context.Service<
 
         release: Effect.fn("SettlementRepo.release")(
           function* (id, reason) {
-            // The lock comes first: what is asked after it sees a transaction that was being stored under it.
+            // Locks first, so that the next statement sees a transaction stored under the lock.
             yield* sql`SELECT 1 FROM x402_settlements WHERE id = ${id} FOR UPDATE`
             yield* sql`
             UPDATE x402_settlements SET told_reason = ${reason}, reserves = false
@@ -259,19 +260,19 @@ export class SettlementRepo extends Context.Service<
           Effect.orDie
         ),
 
-        noteTransaction: Effect.fn("SettlementRepo.noteTransaction")(function* (id, transactionId) {
-          const noted = toBytes(transactionId)
+        storeTransaction: Effect.fn("SettlementRepo.storeTransaction")(function* (id, transactionId) {
+          const newId = toBytes(transactionId)
           yield* sql`
-            WITH before AS (
+            WITH previous AS (
               SELECT id, payment_id, payer, transaction_id FROM x402_settlements
               WHERE id = ${id} AND status = 'pending' FOR UPDATE
-            ), noted AS (
-              UPDATE x402_settlements s SET transaction_id = ${noted} FROM before b WHERE s.id = b.id
+            ), updated AS (
+              UPDATE x402_settlements s SET transaction_id = ${newId} FROM previous b WHERE s.id = b.id
             )
-            -- The one before was no transfer of the payer's own either: should it return, the authorization shows it.
-            UPDATE payment_reports r SET next_check_at = NULL FROM before b
+            -- Nor was the previous one the payer's own transfer. If it returns, the authorization shows it.
+            UPDATE payment_reports r SET next_check_at = NULL FROM previous b
             WHERE r.payment_id = b.payment_id AND r.payer_address = b.payer AND r.next_check_at IS NOT NULL
-              AND r.transaction_id = b.transaction_id AND r.transaction_id <> ${noted}`
+              AND r.transaction_id = b.transaction_id AND r.transaction_id <> ${newId}`
         }, Effect.orDie),
 
         finish: Effect.fn("SettlementRepo.finish")(function* (id, outcome, at) {
@@ -289,11 +290,11 @@ export class SettlementRepo extends Context.Service<
           return rows.length > 0
         }, Effect.orDie),
 
-        takeDue: Effect.fn("SettlementRepo.takeDue")(function* (at, leaseUntil, limit) {
+        takeDue: Effect.fn("SettlementRepo.takeDue")(function* (env, at, leaseUntil, limit) {
           const rows = yield* sql`
             UPDATE x402_settlements SET next_look_at = ${leaseUntil}
             WHERE id IN (
-              SELECT id FROM x402_settlements WHERE next_look_at <= ${at}
+              SELECT id FROM x402_settlements WHERE env = ${env} AND next_look_at <= ${at}
               ORDER BY next_look_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
             RETURNING ${columns}`
           return yield* decodeSettlements(rows)

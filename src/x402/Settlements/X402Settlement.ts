@@ -1,4 +1,4 @@
-// A signed authorization that is settled, and its row.
+// The settlement of a signed authorization, and its row.
 import { Effect, Option, Schema } from "effect"
 import { AddressBytes, HashBytes } from "../../chain/ChainBytes.ts"
 import { Env, type TransactionHash } from "../../domain/Chain.ts"
@@ -20,10 +20,10 @@ export interface X402Settlement {
   readonly status: "pending" | "settled" | "failed"
   readonly errorReason: SettleReason | null
   /** The reason returned for a pending settlement, while the chain may still decide otherwise. */
-  readonly toldReason: SettleReason | null
+  readonly reportedReason: SettleReason | null
   readonly transactionId: TransactionHash | null
   readonly createdAt: Date
-  /** The time at which its success was returned to a caller, and the caller's idempotency key. */
+  /** The time at which a caller received the success, and that caller's idempotency key. */
   readonly answered: { readonly at: Date; readonly to: string | null } | null
 }
 
@@ -52,7 +52,7 @@ const Row = Schema.Struct({
 })
 const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
 
-/** The columns of `Row`: numeric(78,0) and numeric(20,0) come as text from every driver this way. */
+/** The columns of `Row`: as text, numeric(78,0) and numeric(20,0) look the same with every driver. */
 export const settlementColumns = `id, merchant_id, env, payment_id, opens_payment, payer_type, payer, nonce, receiver,
   amount::text AS amount, valid_after::text AS valid_after, valid_before::text AS valid_before,
   signature, resource, status, error_reason, told_reason, transaction_id, created_at, answered_at, answered_to`
@@ -76,7 +76,7 @@ const toSettlement = (row: typeof Row.Type): X402Settlement => ({
   resource: row.resource,
   status: row.status,
   errorReason: row.error_reason,
-  toldReason: row.told_reason,
+  reportedReason: row.told_reason,
   transactionId: row.transaction_id,
   createdAt: row.created_at,
   answered: row.answered_at === null ? null : { at: row.answered_at, to: row.answered_to }
@@ -85,10 +85,10 @@ const toSettlement = (row: typeof Row.Type): X402Settlement => ({
 export const decodeSettlements = (rows: ReadonlyArray<unknown>) =>
   Effect.map(decodeRows(rows), (all) => all.map(toSettlement))
 
-/** The time for which a success is repeated to the same caller. */
+/** How long a success is repeated to the same caller. */
 export const repeatedMillis = 10 * 60_000
 
-/** True if a success is there for the caller: it is delivered once, and repeated to the same identity. */
+/** True if the caller may receive the success: it is delivered once, and repeated to the same identity. */
 export const isDeliverable = (
   { answered }: X402Settlement,
   identity: string | undefined,
@@ -99,7 +99,7 @@ export const isDeliverable = (
     answered.to === identity &&
     at.getTime() - answered.at.getTime() < repeatedMillis)
 
-/** The amount of an authorization as a payment's. */
+/** An authorization's amount as a payment's amount; none if it is out of range. */
 export const amountOf = ({ value }: SignedAuthorization): Option.Option<AtomicUsdc> =>
   Option.map(
     Option.liftPredicate((atomic: bigint) => atomic >= 1n && atomic <= 99_999_999_999_999_999_999n)(value),

@@ -1,5 +1,5 @@
-// Ends reservations by what the chain shows: used, released by a cancellation, or expired in a
-// block after their time. Until then they count toward the cap.
+// Ends reservations by the chain's state: used, released by a cancellation, or expired in a block after their
+// time. Until then they count toward the cap.
 
 import { DateTime, Duration, Effect, Layer, Option } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -8,8 +8,8 @@ import type { RpcPool } from "../../chain/RpcPool.ts"
 import type { Agent, AgentPayment } from "../../domain/Agent.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { DueWork } from "../../platform/workers/DueWork.ts"
-import { leased } from "../../platform/workers/leased.ts"
-import { supervised } from "../../platform/workers/supervised.ts"
+import { sweepNetworks } from "../../platform/workers/sweepNetworks.ts"
+import { isCancellationFinal } from "../AuthorizationChain/nodeAuthorization.ts"
 import { AuthorizationChain } from "../AuthorizationChain.ts"
 import { AgentRepo } from "./AgentRepo.ts"
 
@@ -21,7 +21,7 @@ const settledSeconds = 60n
 const make = Effect.gen(function* () {
   const repo = yield* AgentRepo
   const due = yield* DueWork
-  const { confirmations, paymentExpiry } = yield* AppConfig
+  const { paymentExpiry } = yield* AppConfig
   const chain = yield* AuthorizationChain
 
   const check = Effect.fn("AgentReconciler.check")(function* ({
@@ -37,13 +37,13 @@ const make = Effect.gen(function* () {
     const again = repo.checkAgain(payment.id, new Date(at.getTime() + againMillis))
     switch (standing) {
       case "used": {
-        // Where the database was restored, it was reserved anew after its use: since what it pays was opened.
+        // After a database restore, a use may precede its reservation: searches since the payment opened.
         const since = new Date(payment.createdAt.getTime() - Duration.toMillis(paymentExpiry))
         const use = yield* chain.findUse(agent.env, agent.address, nonce, since)
         if (Option.isNone(use)) return yield* again
-        // A cancellation spends the nonce too, and then nothing has moved.
+        // A cancellation also spends the nonce, but moves nothing.
         if (use.value.cancelled)
-          return use.value.blocksSince >= BigInt(confirmations[agent.env])
+          return isCancellationFinal(agent.env, use.value)
             ? yield* repo.finish(payment.id, "released", null, at)
             : yield* again
         return yield* repo.finish(payment.id, "used", use.value.transactionId, at)
@@ -56,20 +56,16 @@ const make = Effect.gen(function* () {
     }
   })
 
-  yield* supervised(
-    "The sweep of agents' reservations",
-    due.next("agent payments", "2 seconds"),
-    leased({
-      what: "Checking an agent's reservation",
-      leaseMillis,
-      batch: 20,
-      concurrency: 5,
-      take: repo.takeDue,
-      // Without a chain nothing ends: the lease brings it back.
-      each: (one) => Effect.ignore(check(one)),
-      annotations: ({ payment }) => ({ agentPaymentId: payment.id })
-    })
-  )
+  yield* sweepNetworks("The sweep of agents' reservations", due.next("agent payments", "2 seconds"), {
+    what: "Checking an agent's reservation",
+    leaseMillis,
+    batch: 20,
+    concurrency: 5,
+    take: repo.takeDue,
+    // Without a chain nothing ends. The reservation is due again after its lease.
+    each: (reservation) => Effect.ignore(check(reservation)),
+    annotations: ({ payment }) => ({ agentPaymentId: payment.id })
+  })
 })
 
 export const layer: Layer.Layer<

@@ -1,4 +1,4 @@
-// Agents, and what they may spend.
+// Agents and their spending.
 import { Context, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import { makeAgentRepoSql } from "./AgentRepo/AgentRepoSql.ts"

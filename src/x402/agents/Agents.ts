@@ -1,5 +1,5 @@
-// Agents and what they sign: provisioned by a merchant's people, paid from a wallet of their
-// own, held to caps that live in the database.
+// Agents and their signatures. A merchant's members create agents; an agent pays from its own wallet, within
+// caps stored in the database.
 
 import { createHash } from "node:crypto"
 import { isDeepStrictEqual } from "node:util"
@@ -45,14 +45,14 @@ import { chooseRequirement } from "./chooseRequirement.ts"
 
 type Shape = typeof Agents.Service
 
-/** A 402 that an agent met, and the resource that answered it. */
+/** A 402 that an agent received, and its resource. */
 export interface PaymentRequest {
   /** The caller's id of the request: the same id signs the same payment. */
   readonly requestId: string
   readonly resource: string
   readonly version: X402Version
   readonly accepts: ReadonlyArray<unknown>
-  /** Version 2: what the 402 says beside its requirements, sent back with the payment. */
+  /** Version 2: the 402's other content, which is sent back with the payment. */
   readonly described: DescribedResource
 }
 
@@ -76,12 +76,12 @@ export type SignError =
   | RateLimited
   | X402RequirementsUnsupported
 
-/** An authorization is good for what the resource asks, at most this many seconds. */
+/** An authorization is valid for as long as the resource requests, but at most this many seconds. */
 const longestSeconds = 600
 /** Backdates authorizations like the reference client, because a payee's clock may be behind. */
 const backdatedSeconds = 600n
 
-/** True if the payment was signed for this request: the same requirements, in whichever order they are written. */
+/** True if the payment was signed for this request: the same requirements, with their keys in any order. */
 const isSameRequest = (
   { requirements, resource, x402Version }: AgentPayment,
   request: PaymentRequest,
@@ -93,7 +93,7 @@ const isSameRequest = (
 
 const make = Effect.gen(function* () {
   const { baseUrl } = yield* AppConfig
-  const { executes, isClosing } = yield* Networks
+  const { begins } = yield* Networks
   const repo = yield* AgentRepo
   const wallets = yield* DerivedWallets
   const random = yield* SecureRandom.SecureRandom
@@ -105,19 +105,19 @@ const make = Effect.gen(function* () {
       onSome: Effect.succeed
     })
 
-  /** An instance with another mnemonic made the agent: a signature would be nobody's. */
+  /** Fails if another mnemonic created the agent: the signature would be another wallet's. */
   const accountOfAgent = ({ address, env, walletIndex }: Agent) =>
     Effect.flatMap(accountOf(env, walletIndex), (account) =>
       account.address === address
         ? Effect.succeed(account)
         : Effect.fail(
             new AgentsNotConfigured({
-              message: `The agent's wallet ${address} does not come from the configured ${wallets.settingOf(env)}. The operator puts the earlier one back, or creates another agent.`
+              message: `The agent's wallet ${address} does not come from the configured ${wallets.settingOf(env)}. Ask the operator to restore the earlier mnemonic, or create a new agent.`
             })
           )
     )
 
-  /** The id of the payment of this service whose x402 address this is. */
+  /** The id of the payment of this service that has this x402 URL. */
   const ownPaymentIn = (resource: string): string | null => {
     const url = URL.parse(resource)
     if (url === null || url.origin !== baseUrl) return null
@@ -128,7 +128,7 @@ const make = Effect.gen(function* () {
   }
 
   const provision: Shape["provision"] = Effect.fn("Agents.provision")(function* (input) {
-    // Known to be configured before anything is stored.
+    // Fails before anything is stored if agents are not configured.
     yield* accountOf(input.env, 0)
     const { key, newKey } = yield* issueKey({ kind: "agent", env: input.env, permission: "manage" }).pipe(
       Effect.provideService(SecureRandom.SecureRandom, random)
@@ -148,25 +148,25 @@ const make = Effect.gen(function* () {
       Option.match({ onNone: () => Effect.fail(new InvalidApiKey()), onSome: Effect.succeed })
     )
 
-  /** Reserves `asked` where the agent's lists allow it as they stand when it is reserved. */
+  /** Reserves a payment if the agent's lists allow it at the time of the reservation. */
   const reserve = Effect.fnUntraced(function* (
-    asking: Agent,
+    caller: Agent,
     resource: string,
     payTo: Address,
-    asked: Effect.Effect<Omit<NewAgentPayment, "host">>
+    newPayment: Effect.Effect<Omit<NewAgentPayment, "host">>
   ) {
-    let agent = asking
+    let agent = caller
     while (true) {
       const host = yield* checkHost(agent, resource)
       yield* checkPayee(agent, payTo)
       yield* checkDenied(denyList, agent, payTo)
-      const reservation = yield* repo.reserve(agent, { ...(yield* asked), host })
+      const reservation = yield* repo.reserve(agent, { ...(yield* newPayment), host })
       if (reservation._tag !== "ListsChanged") return { agent, reservation }
       agent = reservation.agent
     }
   })
 
-  /** The header of a reserved payment: signing again gives the same bytes (RFC 6979). */
+  /** The header of a reserved payment. Signing again produces the same bytes (RFC 6979). */
   const signed = Effect.fnUntraced(function* (
     agent: Agent,
     payment: AgentPayment,
@@ -193,21 +193,21 @@ const make = Effect.gen(function* () {
   })
 
   const sign: Shape["sign"] = Effect.fn("Agents.sign")(function* (principal, request) {
-    if (!executes(principal.env) || isClosing(principal.env)) return yield* new LiveModeGated()
-    const asking = yield* ofKey(principal)
-    // Before anything is reserved.
-    yield* accountOfAgent(asking)
+    if (!begins(principal.env)) return yield* new LiveModeGated()
+    const caller = yield* ofKey(principal)
+    // Fails before anything is reserved.
+    yield* accountOfAgent(caller)
     const { requirements, amount, accepted } = yield* chooseRequirement(
-      asking.env,
+      caller.env,
       request.version,
       request.accepts
     )
-    const written = JSON.stringify(accepted)
+    const requirementsText = JSON.stringify(accepted)
     const requestHash = createHash("sha256")
-      .update(JSON.stringify([request.version, request.resource, written]))
+      .update(JSON.stringify([request.version, request.resource, requirementsText]))
       .digest()
     const { payTo } = requirements
-    const asked = Effect.gen(function* (): Effect.fn.Return<Omit<NewAgentPayment, "host">> {
+    const newPayment = Effect.gen(function* (): Effect.fn.Return<Omit<NewAgentPayment, "host">> {
       const at = yield* DateTime.nowAsDate
       const now = BigInt(Math.floor(at.getTime() / 1000))
       const seconds = Math.ceil(Math.min(requirements.maxTimeoutSeconds, longestSeconds))
@@ -217,7 +217,7 @@ const make = Effect.gen(function* () {
         requestHash,
         x402Version: request.version,
         resource: request.resource,
-        requirements: written,
+        requirements: requirementsText,
         payTo,
         amount,
         validAfter: now - backdatedSeconds,
@@ -227,10 +227,10 @@ const make = Effect.gen(function* () {
         pays: ownPaymentIn(request.resource)
       }
     })
-    const { agent, reservation } = yield* reserve(asking, request.resource, payTo, asked)
+    const { agent, reservation } = yield* reserve(caller, request.resource, payTo, newPayment)
     if (reservation._tag !== "Reserved") return yield* refusalOf(reservation, amount, payTo)
     const { payment, created } = reservation
-    // Another request for the same payment of this service is given the authorization that there is.
+    // Another request for the same payment of this service receives the existing authorization.
     const isRepeated = !created && payment.requestId === request.requestId
     if (isRepeated && !requestHash.equals(payment.requestHash) && !isSameRequest(payment, request, accepted))
       return yield* new AgentRequestConflict()
@@ -262,23 +262,23 @@ const make = Effect.gen(function* () {
 export class Agents extends Context.Service<
   Agents,
   {
-    /** True if wallets can be derived: without them no agent is made and none signs. */
+    /** True if wallets can be derived. Without them no agent can be created or can sign. */
     readonly configured: (env: Env) => boolean
-    /** Makes an agent, its wallet and its key. The key is shown once. */
+    /** Creates an agent, its wallet and its key. The key is shown once. */
     readonly provision: (
       agent: Omit<NewAgent, "id">
     ) => Effect.Effect<{ readonly agent: Agent; readonly key: string }, AgentsNotConfigured>
     readonly list: (merchantId: MerchantId, env: Env) => Effect.Effect<ReadonlyArray<Agent>>
     readonly find: (merchantId: MerchantId, env: Env, id: AgentId) => Effect.Effect<Option.Option<Agent>>
-    /** Like `find` or, without an id, `list`, with what the last 24 hours leave of the caps. */
+    /** Like `find` or, without an id, `list`, with the amounts left of the caps for the last 24 hours. */
     readonly summaries: (
       merchantId: MerchantId,
       env: Env,
       id?: AgentId
     ) => Effect.Effect<ReadonlyArray<AgentSummary>>
     /**
-     * Changes caps, allow lists or pauses; none where the agent is unknown or revoked, or something is no longer as it
-     * `was`. Holds at once.
+     * Changes caps or allow lists, pauses or resumes; takes effect immediately. None if the agent is unknown
+     * or revoked, or a value differs from `was`.
      */
     readonly change: (
       merchantId: MerchantId,
@@ -286,9 +286,9 @@ export class Agents extends Context.Service<
       change: AgentChange,
       was?: Partial<AgentLimits>
     ) => Effect.Effect<Option.Option<Agent>>
-    /** Ends the agent and its key, at once on every instance. What it signed before stays valid until it expires. */
+    /** Ends the agent and its key, at once on every instance. Its signatures stay valid until they expire. */
     readonly revoke: (merchantId: MerchantId, id: AgentId) => Effect.Effect<boolean>
-    /** The agent whose key this is. */
+    /** The agent that owns this key. */
     readonly ofKey: (principal: Principal) => Effect.Effect<Agent, InvalidApiKey>
     readonly allowance: (agent: Agent) => Effect.Effect<Allowance>
     readonly payments: (agentId: AgentId, limit: number) => Effect.Effect<ReadonlyArray<AgentPayment>>

@@ -1,5 +1,5 @@
-// The contract of agents: what an agent may spend, and the x402 payments that it signs
-// (docs/contract.md 5; x402 versions 1 and 2).
+// The contract of agents: their limits, and the x402 payments that they sign (docs/contract.md 5; x402
+// versions 1 and 2).
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
 import { AgentPaymentStatus, AgentStatus } from "../../domain/Agent.ts"
@@ -52,7 +52,7 @@ const AgentView = Schema.Struct({
   status: AgentStatus,
   address: Address.annotate({ description: "The agent's wallet." }),
   balance: Schema.optionalKey(BalanceView).annotate({
-    description: "Absent while the chain is unreachable, and in live."
+    description: "Absent while the chain is unreachable, and with a live key."
   }),
   caps: Schema.Struct({ perPayment: Usd, perDay: Usd }),
   spent: Usd.annotate({ description: "The amount of the last 24 hours, including reservations." }),
@@ -101,7 +101,7 @@ export class AgentApi extends endpointGroup("agent")(
         resource: Schema.String.check(
           Schema.isMinLength(1),
           Schema.isMaxLength(2048),
-          // The service reads more than the document promises, such as http on this machine.
+          // The service accepts more than it documents, such as http on this machine.
           Schema.makeFilter(() => true, { toJsonSchema: () => ({ pattern: urlPattern }) })
         ).annotate({
           description: "The address that answered 402."
@@ -111,7 +111,7 @@ export class AgentApi extends endpointGroup("agent")(
           accepts: Schema.Array(Schema.Unknown).check(Schema.isMinLength(1), Schema.isMaxLength(20)),
           resource: Schema.optionalKey(Schema.Unknown),
           extensions: Schema.optionalKey(Schema.Unknown),
-          // Of a 402 given verbatim; it decides nothing.
+          // Accepted because clients send the 402 unchanged; it has no effect.
           error: Schema.optionalKey(Schema.Unknown)
         }).annotate({
           description:
@@ -157,7 +157,7 @@ export class AgentApi extends endpointGroup("agent")(
       OpenApi.annotations({
         summary: "Release a signed payment",
         description:
-          "Cancels the authorization on the chain. The amount counts until the cancellation is in a block. If the payment is used before that, it stays used."
+          "Cancels the authorization on the chain. The amount counts until the cancellation is 20 seconds of blocks deep. If the payment is used before that, it stays used."
       })
     )
   )
@@ -197,5 +197,5 @@ export class AgentTestRailApi extends endpointGroup("agentTestRail")(
   .middleware(TestRail)
   .middleware(ApiKeyAuth)
   .annotateMerge(
-    OpenApi.annotations({ title: "Agent test rail", description: "Funds on Testnet, for test keys only." })
+    OpenApi.annotations({ title: "Agent test funds", description: "Funds on Testnet, for test keys only." })
   ) {}

@@ -53,38 +53,38 @@ const agent = HttpApiBuilder.group(
 
     return handlers.handleAll({
       retrieve: Effect.fnUntraced(function* () {
-        const found = yield* agents.ofKey(yield* CurrentPrincipal)
+        const agent = yield* agents.ofKey(yield* CurrentPrincipal)
         const { balance, allowance, payments } = yield* Effect.all(
           {
-            balance: executes(found.env)
-              ? chain.readBalance(found.env, found.address).pipe(Effect.option)
+            balance: executes(agent.env)
+              ? chain.readBalance(agent.env, agent.address).pipe(Effect.option)
               : Effect.succeedNone,
-            allowance: agents.allowance(found),
-            payments: agents.payments(found.id, shownPayments)
+            allowance: agents.allowance(agent),
+            payments: agents.payments(agent.id, shownPayments)
           },
           { concurrency: "unbounded" }
         )
         return agentAnswer({
           agent: {
-            id: found.id,
-            name: found.name,
-            env: found.env,
-            livemode: !isTest(found.env),
-            status: found.status,
-            address: found.address,
+            id: agent.id,
+            name: agent.name,
+            env: agent.env,
+            livemode: !isTest(agent.env),
+            status: agent.status,
+            address: agent.address,
             ...Option.match(balance, {
               onNone: () => ({}),
               onSome: ({ usdcAtomic, gasWei }) => ({
                 balance: { usdcAtomic: usdcAtomic.toString(), gasWei: gasWei.toString() }
               })
             }),
-            caps: { perPayment: formatUsd(found.capPerPayment), perDay: formatUsd(found.capPerDay) },
+            caps: { perPayment: formatUsd(agent.capPerPayment), perDay: formatUsd(agent.capPerDay) },
             spent: formatUsd(allowance.spent),
             remaining: formatUsd(allowance.remaining),
-            allowedHosts: found.allowedHosts,
-            allowedPayees: found.allowedPayees,
-            payments: payments.map((one) => paymentViewOf(found, one)),
-            createdAt: found.createdAt.toISOString()
+            allowedHosts: agent.allowedHosts,
+            allowedPayees: agent.allowedPayees,
+            payments: payments.map((payment) => paymentViewOf(agent, payment)),
+            createdAt: agent.createdAt.toISOString()
           }
         })
       }),
@@ -106,13 +106,13 @@ const agent = HttpApiBuilder.group(
       release: Effect.fnUntraced(function* ({ params }) {
         const principal = yield* CurrentPrincipal
         if (!executes(principal.env)) return yield* new LiveModeGated()
-        const found = yield* agents.ofKey(principal)
-        const payment = yield* agents.findPayment(found.id, params.id)
+        const agent = yield* agents.ofKey(principal)
+        const payment = yield* agents.findPayment(agent.id, params.id)
         if (Option.isNone(payment)) return yield* new AgentPaymentNotFound()
         if (payment.value.status === "reserved") {
-          yield* releases.release(found, payment.value).pipe(orChainUnavailable)
+          yield* releases.release(agent, payment.value).pipe(orChainUnavailable)
         }
-        return jsonAnswer({ agentPayment: paymentViewOf(found, payment.value) }, 202)
+        return jsonAnswer({ agentPayment: paymentViewOf(agent, payment.value) }, 202)
       })
     })
   })
@@ -130,10 +130,10 @@ const testRail = HttpApiBuilder.group(
       "funds",
       Effect.fnUntraced(function* () {
         const principal = yield* CurrentPrincipal
-        const found = yield* agents.ofKey(principal)
+        const agent = yield* agents.ofKey(principal)
         const grant = yield* faucet.grant({
           merchantId: principal.merchant.id,
-          recipient: found.address,
+          recipient: agent.address,
           clientAddress: clientAddressOf(yield* HttpServerRequest.HttpServerRequest, trustedProxyHops)
         })
         return {

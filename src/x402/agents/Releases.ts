@@ -1,5 +1,5 @@
-// Gives a reservation back by making its authorization useless on the chain (EIP-3009,
-// cancelAuthorization). Nothing else can: anyone who holds the signature may use it.
+// Releases a reservation by cancelling its authorization on the chain (EIP-3009, cancelAuthorization). No
+// other way is safe: anyone who holds the signature may use it.
 import { Context, Effect, Layer, Option } from "effect"
 import type { SqlClient } from "effect/sql"
 import { encodeFunctionData } from "viem"
@@ -18,7 +18,7 @@ import { Relayer } from "../Relayer.ts"
 import { agentsNotConfigured } from "./agentsNotConfigured.ts"
 
 const cancelGas = 120_000n
-/** Seconds after which some of a day's budget is free again. */
+/** Seconds after which part of a day's budget is free again. */
 const budgetWait = 3_600
 
 export class Releases extends Context.Service<
@@ -56,7 +56,7 @@ export class Releases extends Context.Service<
               message: { authorizer: agent.address, nonce: payment.nonce }
             })
           )
-          // What is spent already needs no gas to be told so by a reverted cancellation.
+          // A spent authorization needs no gas for a cancellation that would revert.
           const standing = yield* chain.standing(agent.env, agent.address, payment.nonce, payment.validBefore)
           if (standing === "used") return
           const relayed = yield* wallet.send(
@@ -95,7 +95,7 @@ export class Releases extends Context.Service<
     })
   ).pipe(Layer.provide([DerivedWallets.layer, AuthorizationChain.layer, Relayer.layer]))
 
-  /** For chains without a node: nothing can be released. */
+  /** For deployments without a node: nothing can be released. */
   static readonly layerNone: Layer.Layer<Releases> = Layer.succeed(Releases, {
     release: () => Effect.fail(new AgentsNotConfigured())
   })

@@ -1,4 +1,4 @@
-// Changes of agents, as the audit log tells them. They notify nobody: an agent spends from its own wallet alone.
+// Changes of agents for the audit log. They notify nobody, because an agent spends only from its own wallet.
 import type { Agent } from "../../domain/Agent.ts"
 import { formatUsd } from "../../domain/Money.ts"
 import type { Change } from "../../merchants/audit/AuditLog.ts"
@@ -13,11 +13,11 @@ const listed = (what: string, list: ReadonlyArray<string> | null) =>
 export const agentCreated = (agent: Agent): Change => ({
   action: "agent.created",
   env: agent.env,
-  summary: `made the agent ${agent.name} with the wallet ${agent.address} and the key …${agent.keyLastFour}, ${caps(agent)}, ${listed("host", agent.allowedHosts)}, ${listed("payee", agent.allowedPayees)}`,
+  summary: `created the agent ${agent.name} with the wallet ${agent.address} and the key …${agent.keyLastFour}, ${caps(agent)}, ${listed("host", agent.allowedHosts)}, ${listed("payee", agent.allowedPayees)}`,
   quiet: true
 })
 
-/** `agent` as it is after it. */
+/** `agent` is the agent after the change. */
 export const agentChanged = (agent: Agent, { status, ...limits }: AgentChange): Change => {
   const words = [
     ...(status === undefined ? [] : [status === "paused" ? "paused" : "resumed"]),

@@ -1,4 +1,4 @@
-// Which of the ways to pay that a resource accepts an agent can use, and why not where none is.
+// Chooses the payment option of a resource that an agent can use, or says why there is none.
 import { Effect, Option, Result } from "effect"
 import type { Env } from "../../domain/Chain.ts"
 import { type ErrorDetail, InvalidRequest, X402RequirementsUnsupported } from "../../domain/Errors.ts"
@@ -23,7 +23,7 @@ const detail = (path: string, message: string, expected: string, actual: string)
   actual: actual.slice(0, 200)
 })
 
-/** The reason why an agent of `env` cannot pay this requirement. */
+/** The reason why an agent of this network cannot pay this requirement. */
 const obstacle = (
   { env, usdc }: Network,
   version: X402Version,
@@ -77,8 +77,8 @@ const obstacle = (
 /**
  * The first of `accepts` that an agent of `env` can pay.
  *
- * @throws InvalidRequest (in the error channel) where none can be read.
- * @throws X402RequirementsUnsupported where those that can be read cannot be paid.
+ * @throws InvalidRequest (in the error channel) if no entry can be read.
+ * @throws X402RequirementsUnsupported if no readable entry can be paid.
  */
 export const chooseRequirement = Effect.fnUntraced(function* (
   env: Env,
@@ -94,11 +94,11 @@ export const chooseRequirement = Effect.fnUntraced(function* (
       malformed.push(...issueDetails(read.failure.issue, path))
       continue
     }
-    const found = obstacle(networks[env], version, read.success, path)
-    if (found === undefined) {
+    const reason = obstacle(networks[env], version, read.success, path)
+    if (reason === undefined) {
       return { requirements: read.success, amount: AtomicUsdc.make(read.success.amount), accepted }
     }
-    unsupported.push(found)
+    unsupported.push(reason)
   }
   if (unsupported.length === 0) return yield* new InvalidRequest({ details: malformed.slice(0, 20) })
   return yield* new X402RequirementsUnsupported({ details: [...unsupported, ...malformed].slice(0, 20) })
@@ -110,7 +110,7 @@ export interface ResourceHost {
   /** The host in the form of the allow list. */
   readonly host: string
   readonly hostname: string
-  /** The owner of the remembered payee: a host name, whatever the port; on this machine, each port. */
+  /** The owner of the remembered payee: the host name without its port or, on this machine, each port. */
   readonly owner: string
   /** True if the connection is private: TLS, or loopback. */
   readonly isPrivate: boolean

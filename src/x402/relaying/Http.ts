@@ -34,9 +34,9 @@ import { Facilitator, type SettleAnswer } from "../Facilitator.ts"
 import type { SigningTerms } from "./Api.ts"
 import { obstacleNames, refusalOf } from "./refusalOf.ts"
 
-/** The rate limit of one client for one payment: 2 a second. */
+/** The rate limit per client and payment: 2 a second. */
 const paymentLimit = { rate: 2, perSeconds: 1, burst: 30 }
-/** Signatures of one client with one key, over all payments: each costs the nodes a simulation. */
+/** Signatures per client and key, over all payments: each costs the nodes a simulation. */
 const signedLimit = { rate: 20, perSeconds: 1, burst: 250 }
 
 const eip712Domain = [
@@ -63,7 +63,7 @@ export const layer = HttpApiBuilder.group(
       if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
     })
 
-    const found = Effect.fnUntraced(function* (id: PaymentId) {
+    const findPayment = Effect.fnUntraced(function* (id: PaymentId) {
       const { keyId, merchant, env } = yield* CurrentPrincipal
       const client = clientAddressOf(yield* HttpServerRequest.HttpServerRequest, trustedProxyHops)
       yield* limited(`relaying ${keyId} ${client} ${id}`, paymentLimit)
@@ -103,8 +103,8 @@ export const layer = HttpApiBuilder.group(
 
     return handlers.handleAll({
       terms: Effect.fnUntraced(function* ({ params, query }) {
-        const { merchant, payment } = yield* found(params.id)
-        // What is signed can be sent by anybody who sees it: nothing is asked for that is not owed.
+        const { merchant, payment } = yield* findPayment(params.id)
+        // Anybody who sees a signature can submit it, so nothing is signed that is not owed.
         if (payment.status === "settled") return yield* new PaymentSettled()
         if (payment.status === "failed") return yield* new PaymentFailed()
         const payer = parseAddress(query.payer) ?? query.payer
@@ -129,7 +129,7 @@ export const layer = HttpApiBuilder.group(
         return jsonAnswer(view)
       }),
       pay: Effect.fnUntraced(function* ({ params, payload }) {
-        const { client, merchant, payment } = yield* found(params.id)
+        const { client, merchant, payment } = yield* findPayment(params.id)
         if (payment.status === "settled") return settled(payment)
         if (payment.status === "failed") return yield* new PaymentFailed()
         yield* limited(`relaying ${client}`, signedLimit)
@@ -143,7 +143,7 @@ export const layer = HttpApiBuilder.group(
           .pipe(orChainUnavailable)
         const tenant = { merchantId: merchant.id, env: payment.env }
         const now = Option.getOrElse(yield* repo.find(tenant, payment.id), () => payment)
-        // By this signature or by another way of paying: nothing is left to pay.
+        // The payment was settled by this signature or in another way: nothing is left to pay.
         if (now.status === "settled") return settled(now)
         if (now.status === "failed") return yield* new PaymentFailed()
         return answer.success || answer.errorReason === "settlement_pending"

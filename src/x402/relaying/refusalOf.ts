@@ -1,4 +1,4 @@
-// The facilitator's reasons in the words of the checkout.
+// Maps the facilitator's reasons to those of the checkout.
 
 import type { SettleReason } from "../../domain/SettleReason.ts"
 import type { RelayObstacle } from "../Relayer.ts"
@@ -17,12 +17,12 @@ export const obstacleNames: { readonly [O in RelayObstacle | "denied"]: RelayRea
 }
 
 export type Refusal =
-  /** Another payment attempt comes first. */
+  /** Another payment attempt takes precedence. */
   | { readonly _tag: "Taken" }
   | { readonly _tag: "Failed" }
   /** The service does not pay the fee now. */
   | { readonly _tag: "NotRelayed"; readonly reason: RelayReason }
-  /** The signature itself. */
+  /** The signature itself was refused. */
   | { readonly _tag: "Refused"; readonly reason: AuthorizationReason }
 
 const signatureReasons: { readonly [R in SettleReason]?: AuthorizationReason } = {

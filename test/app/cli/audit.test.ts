@@ -24,7 +24,7 @@ const connected = (url: string) =>
     (sql) => Effect.promise(() => sql.close())
   )
 
-/** Three entries, in a database that is migrated. */
+/** A migrated database with three audit entries. */
 const withEntries = Effect.gen(function* () {
   const template = yield* Effect.promise(() => templateDatabase(postgresUrl))
   const url = yield* ownDatabase({ template })
@@ -46,7 +46,7 @@ const withEntries = Effect.gen(function* () {
   return { url, sql: yield* connected(url), repo, verify: repo.verify }
 })
 
-/** What the table's owner can do: another first entry, and every hash again. */
+/** An attack by the table's owner: change the first entry and recompute every hash. */
 const rewrite = `
   ALTER TABLE audit_entries DISABLE TRIGGER audit_entries_stay;
   UPDATE audit_entries SET actor = 'nobody' WHERE position = 1;
@@ -57,7 +57,7 @@ const rewrite = `
         e.action, e.summary)::text, 'UTF8')) WHERE position = e.position RETURNING hash INTO previous;
     END LOOP;
   END $$;`
-/** As the document says it, without the role that is there already. */
+/** The SQL of the document, without its CREATE ROLE line, because the role exists already. */
 const handOver =
   /## The audit log[\s\S]+?```sql\nCREATE ROLE.+\n([\s\S]+?)```/.exec(
     readFileSync(join(import.meta.dir, "../../../docs/databases.md"), "utf8")
@@ -67,7 +67,7 @@ const guard = "ALTER TABLE audit_entries ENABLE ALWAYS TRIGGER audit_entries_sta
 
 describe("audit verify", () => {
   liveEffect(
-    "tells a log that was rewritten or cut off by a head from before, and a trigger that is off",
+    "detects a log that was rewritten or truncated since an earlier head, and a disabled trigger",
     () =>
       Effect.gen(function* () {
         const { sql, url, verify } = yield* withEntries
@@ -79,11 +79,7 @@ describe("audit verify", () => {
         expect(line).toMatch(/^3:[0-9a-f]{64}$/)
         const good = yield* cli(url, "audit", "verify", "--since", line)
         expect(good.code).toBe(0)
-        for (const part of [
-          "entries up to 3 are unchanged since that head",
-          `--since ${line}`,
-          "owns the table"
-        ])
+        for (const part of ["unchanged up to 3, the head of --since", `--since ${line}`, "owns the table"])
           expect(good.output).toContain(part)
 
         yield* run(rewrite)
@@ -92,14 +88,14 @@ describe("audit verify", () => {
         const off = yield* cli(url, "audit", "verify")
         expect([off.code, off.output]).toEqual([1, expect.stringContaining("not enabled ALWAYS")])
         yield* run(guard)
-        // Its own chain holds again: only the head of before shows it.
+        // The rewritten chain is consistent; only the earlier head reveals the change.
         const rewritten = yield* verify(Option.some(head))
         expect(rewritten).toMatchObject({ broken: Option.none(), guarded: true })
         expect(rewritten.noted).toEqual(Option.map(rewritten.head, ({ hash }) => hash))
         const told = yield* cli(url, "audit", "verify", "--since", line)
         expect([told.code, told.output]).toEqual([
           1,
-          expect.stringContaining("entries up to 3 are not those of --since")
+          expect.stringContaining("entries up to 3 differ from those of --since")
         ])
         yield* run(`ALTER TABLE audit_entries DISABLE TRIGGER audit_entries_stay;
         DELETE FROM audit_entries WHERE position = 3; ${guard};`)
@@ -111,7 +107,7 @@ describe("audit verify", () => {
       })
   )
 
-  liveEffect("tells a trigger or function that is there by name and refuses less", () =>
+  liveEffect("detects a trigger or function that was replaced by a weaker one of the same name", () =>
     Effect.gen(function* () {
       const { sql, verify } = yield* withEntries
       const run = (statements: string) => Effect.promise(() => sql.unsafe(statements).simple())
@@ -141,53 +137,55 @@ describe("audit verify", () => {
     })
   )
 
-  liveEffect("a change whose entry is swallowed fails; what swallows, alters or hides entries is told", () =>
-    Effect.gen(function* () {
-      const { repo, sql, url, verify } = yield* withEntries
-      const run = (statements: string) => Effect.promise(() => sql.unsafe(statements).simple())
-      const count = Effect.promise(() => sql`SELECT count(*)::int AS n FROM audit_entries`)
-      const entry = {
-        merchantId: null,
-        env: null,
-        actorId: null,
-        actor: "four",
-        action: "key.created",
-        summary: "made a key"
-      } as const
-      yield* run(`CREATE FUNCTION swallow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`)
-      const cases = [
-        [
-          "CREATE RULE swallow AS ON INSERT TO audit_entries DO INSTEAD NOTHING",
-          "DROP RULE swallow ON audit_entries",
-          "the rule swallow"
-        ],
-        [
-          "CREATE TRIGGER swallow BEFORE INSERT ON audit_entries FOR EACH ROW EXECUTE FUNCTION swallow()",
-          "DROP TRIGGER swallow ON audit_entries",
-          "the trigger swallow"
-        ]
-      ] as const
-      for (const [swallow, undo, name] of cases) {
-        yield* run(swallow)
-        const change = repo.transaction(repo.insert(entry, new Date()))
-        expect((yield* Effect.exit(change))._tag, name).toBe("Failure")
-        expect((yield* verify(Option.none())).strangers).toEqual([name])
-        yield* run(undo)
-      }
-      expect([...(yield* count)]).toEqual([{ n: 3 }])
-      yield* run("ALTER TABLE audit_entries ENABLE ROW LEVEL SECURITY")
-      const told = yield* cli(url, "audit", "verify")
-      expect([told.code, told.output]).toEqual([
-        1,
-        expect.stringContaining("row-level security on audit_entries")
-      ])
-      yield* run("ALTER TABLE audit_entries DISABLE ROW LEVEL SECURITY")
-      expect((yield* verify(Option.none())).strangers).toEqual([])
-    })
+  liveEffect(
+    "a change whose audit entry is swallowed fails; whatever swallows, alters or hides entries is reported",
+    () =>
+      Effect.gen(function* () {
+        const { repo, sql, url, verify } = yield* withEntries
+        const run = (statements: string) => Effect.promise(() => sql.unsafe(statements).simple())
+        const count = Effect.promise(() => sql`SELECT count(*)::int AS n FROM audit_entries`)
+        const entry = {
+          merchantId: null,
+          env: null,
+          actorId: null,
+          actor: "four",
+          action: "key.created",
+          summary: "made a key"
+        } as const
+        yield* run(`CREATE FUNCTION swallow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`)
+        const cases = [
+          [
+            "CREATE RULE swallow AS ON INSERT TO audit_entries DO INSTEAD NOTHING",
+            "DROP RULE swallow ON audit_entries",
+            "the rule swallow"
+          ],
+          [
+            "CREATE TRIGGER swallow BEFORE INSERT ON audit_entries FOR EACH ROW EXECUTE FUNCTION swallow()",
+            "DROP TRIGGER swallow ON audit_entries",
+            "the trigger swallow"
+          ]
+        ] as const
+        for (const [swallow, undo, name] of cases) {
+          yield* run(swallow)
+          const change = repo.transaction(repo.insert(entry, new Date()))
+          expect((yield* Effect.exit(change))._tag, name).toBe("Failure")
+          expect((yield* verify(Option.none())).strangers).toEqual([name])
+          yield* run(undo)
+        }
+        expect([...(yield* count)]).toEqual([{ n: 3 }])
+        yield* run("ALTER TABLE audit_entries ENABLE ROW LEVEL SECURITY")
+        const told = yield* cli(url, "audit", "verify")
+        expect([told.code, told.output]).toEqual([
+          1,
+          expect.stringContaining("row-level security on audit_entries")
+        ])
+        yield* run("ALTER TABLE audit_entries DISABLE ROW LEVEL SECURITY")
+        expect((yield* verify(Option.none())).strangers).toEqual([])
+      })
   )
 
   liveEffect(
-    "says who owns the log; a service whose role does not own it works and cannot switch it off",
+    "reports the log's owner; a service whose role is not the owner works and cannot disable the log",
     () =>
       Effect.gen(function* () {
         const url = yield* ownDatabase()
@@ -245,7 +243,7 @@ describe("audit verify", () => {
   )
 })
 
-liveEffect("audit list says whose each change is, and where the earlier ones of the same merchant are", () =>
+liveEffect("audit list shows who made each change, and how to list the merchant's earlier entries", () =>
   Effect.gen(function* () {
     const { repo, sql, url } = yield* withEntries
     const merchantId = MerchantId.make(Bun.randomUUIDv7())
@@ -277,7 +275,7 @@ liveEffect("audit list says whose each change is, and where the earlier ones of 
   })
 )
 
-liveEffect("the log shows every key, member and agent that a command makes or changes", () =>
+liveEffect("the log records every key, member and agent that a command creates or changes", () =>
   Effect.gen(function* () {
     const template = yield* Effect.promise(() => templateDatabase(postgresUrl))
     const url = yield* ownDatabase({ template })
@@ -308,14 +306,14 @@ liveEffect("the log shows every key, member and agent that a command makes or ch
     )
     expect(log.toReversed()).toEqual([
       `operator merchant.created both: created the merchant, which receives at ${receiver} on test and at ${receiver} on live`,
-      `operator key.created test: made the first keys: full access sk_test_…${keys.test.secret.slice(-4)}, publishable pk_test_…${keys.test.publishable.slice(-4)}`,
-      `operator key.created live: made the first keys: full access sk_live_…${keys.live.secret.slice(-4)}, publishable pk_live_…${keys.live.publishable.slice(-4)}`,
-      `operator agent.created test: made the agent Buyer with the wallet ${agent.address} and the key …${agent.keyLastFour}, up to 1.00 USD a payment and 10.00 USD a day, any host, any payee`,
+      `operator key.created test: created the first keys: full access sk_test_…${keys.test.secret.slice(-4)}, publishable pk_test_…${keys.test.publishable.slice(-4)}`,
+      `operator key.created live: created the first keys: full access sk_live_…${keys.live.secret.slice(-4)}, publishable pk_live_…${keys.live.publishable.slice(-4)}`,
+      `operator agent.created test: created the agent Buyer with the wallet ${agent.address} and the key …${agent.keyLastFour}, up to 1.00 USD a payment and 10.00 USD a day, any host, any payee`,
       "operator agent.changed test: changed the agent Buyer: up to 1.00 USD a payment and 20.00 USD a day",
       "operator agent.changed test: changed the agent Buyer: paused",
       `operator agent.revoked test: revoked the agent Buyer and its key …${agent.keyLastFour}`,
       "operator member.invited both: invited ada@example.com as owner",
-      "operator key.created live: made a secret key (manage)"
+      "operator key.created live: created a secret key (manage)"
     ])
   })
 )

@@ -10,7 +10,7 @@ import { liveEffect } from "../../support/run.ts"
 
 const receiver = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 
-/** A DATA_DIR whose database runs for the test, so that each command joins it. */
+/** A DATA_DIR whose database runs for the whole test, so that each command joins it. */
 const directory = Effect.gen(function* () {
   const dataDir = yield* temporaryDirectory
   yield* joinEmbeddedPostgres(join(dataDir, "postgres"))
@@ -80,7 +80,7 @@ describe("CLI", () => {
     })
   )
 
-  liveEffect("says what is wrong: exits 2 for a wrong command line, 1 for what cannot be done", () =>
+  liveEffect("reports what is wrong: exits 2 for a wrong command line, 1 if the command cannot be done", () =>
     Effect.gen(function* () {
       const dataDir = yield* directory
       const checksum = yield* cli(
@@ -111,7 +111,7 @@ describe("CLI", () => {
     })
   )
 
-  liveEffect("an argument that the database would refuse is a wrong command line, and says so", () =>
+  liveEffect("an argument that the database would refuse is reported as a wrong command line", () =>
     Effect.gen(function* () {
       const dataDir = yield* directory
       const of = ["--merchant", "01a1fc34-7205-710e-9410-874fee9a4996", "--env", "test"]
@@ -133,7 +133,7 @@ describe("CLI", () => {
     })
   )
 
-  liveEffect("a merchant that there is not is no merchant without anything", () =>
+  liveEffect("an unknown merchant id is an error, not an empty list", () =>
     Effect.gen(function* () {
       const dataDir = yield* directory
       const unknown = ["--merchant", "01a1fc34-7205-710e-9410-874fee9a4996"]
@@ -152,7 +152,7 @@ describe("CLI", () => {
     })
   )
 
-  liveEffect("changes where money goes, and prints before and after", () =>
+  liveEffect("changes the receiving address, and prints it before and after", () =>
     Effect.gen(function* () {
       const dataDir = yield* directory
       const next = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
@@ -180,59 +180,61 @@ describe("CLI", () => {
     })
   )
 
-  liveEffect("an address of another merchant moves by its owner's signature; buyers' tokens get rules", () =>
-    Effect.gen(function* () {
-      const dataDir = yield* directory
-      const run = (...args: ReadonlyArray<string>) => cli(dataDir, ...args)
-      const owner = privateKeyToAccount(generatePrivateKey())
-      const create = (name: string, address: string) =>
-        run("merchant", "create", "--name", name, "--receiver", address, "--json")
-      yield* create("One", owner.address)
-      const taken = yield* create("Two", owner.address)
-      expect(taken.code).toBe(1)
-      expect(taken.output).toContain("This receiving address is registered to another merchant")
-      const { id } = JSON.parse((yield* create("Two", receiver)).output).merchant
-      const change = ["merchant", "update", "--merchant", id, "--receiver-test", owner.address]
-      const refused = yield* run(...change)
-      expect(refused.code).toBe(1)
-      // Of two, the first may have been changed.
-      const other = "0x90F79bf6EB2c4f870365E785982E1f101E93b906"
-      const half = yield* run(
-        "merchant",
-        "update",
-        "--merchant",
-        id,
-        "--receiver-test",
-        other,
-        "--receiver-live",
-        owner.address
-      )
-      expect([half.code, half.output]).toEqual([
-        1,
-        expect.stringContaining(`on test was changed from ${receiver} to ${other}; nothing else was.`)
-      ])
-      const message = /This address is mine\.[\s\S]*Code: [0-9a-f]{32}/.exec(refused.output)?.[0] ?? ""
-      expect(message).toContain(`Merchant: ${id}`)
-      const signature = yield* Effect.promise(() => owner.signMessage({ message }))
-      const moved = yield* run(
-        ...change,
-        "--signature",
-        signature,
-        "--bound-tokens",
-        "--token-lifetime",
-        "7200",
-        "--json"
-      )
-      expect(JSON.parse(moved.output)).toEqual({
-        merchant: { id },
-        receivers: [{ env: "test", before: other, after: owner.address }],
-        tokens: { boundTokensOnly: true, tokenLifetimeSeconds: 7200 }
+  liveEffect(
+    "moves another merchant's address only with its owner's signature; sets rules for buyer tokens",
+    () =>
+      Effect.gen(function* () {
+        const dataDir = yield* directory
+        const run = (...args: ReadonlyArray<string>) => cli(dataDir, ...args)
+        const owner = privateKeyToAccount(generatePrivateKey())
+        const create = (name: string, address: string) =>
+          run("merchant", "create", "--name", name, "--receiver", address, "--json")
+        yield* create("One", owner.address)
+        const taken = yield* create("Two", owner.address)
+        expect(taken.code).toBe(1)
+        expect(taken.output).toContain("This receiving address is registered to another merchant")
+        const { id } = JSON.parse((yield* create("Two", receiver)).output).merchant
+        const change = ["merchant", "update", "--merchant", id, "--receiver-test", owner.address]
+        const refused = yield* run(...change)
+        expect(refused.code).toBe(1)
+        // With two addresses in one command, the first may have been changed already.
+        const other = "0x90F79bf6EB2c4f870365E785982E1f101E93b906"
+        const half = yield* run(
+          "merchant",
+          "update",
+          "--merchant",
+          id,
+          "--receiver-test",
+          other,
+          "--receiver-live",
+          owner.address
+        )
+        expect([half.code, half.output]).toEqual([
+          1,
+          expect.stringContaining(`on test was changed from ${receiver} to ${other}; nothing else was.`)
+        ])
+        const message = /This address is mine\.[\s\S]*Code: [0-9a-f]{32}/.exec(refused.output)?.[0] ?? ""
+        expect(message).toContain(`Merchant: ${id}`)
+        const signature = yield* Effect.promise(() => owner.signMessage({ message }))
+        const moved = yield* run(
+          ...change,
+          "--signature",
+          signature,
+          "--bound-tokens",
+          "--token-lifetime",
+          "7200",
+          "--json"
+        )
+        expect(JSON.parse(moved.output)).toEqual({
+          merchant: { id },
+          receivers: [{ env: "test", before: other, after: owner.address }],
+          tokens: { boundTokensOnly: true, tokenLifetimeSeconds: 7200 }
+        })
+        expect((yield* run("merchant", "update", "--merchant", id, "--token-lifetime", "59")).code).toBe(2)
       })
-      expect((yield* run("merchant", "update", "--merchant", id, "--token-lifetime", "59")).code).toBe(2)
-    })
   )
 
-  liveEffect("creates an agent, changes its cap showing before and after, pauses and revokes it", () =>
+  liveEffect("creates an agent, changes its cap and prints it before and after, pauses and revokes it", () =>
     Effect.gen(function* () {
       const dataDir = yield* directory
       const run = (...args: ReadonlyArray<string>) => cli(dataDir, ...args)
@@ -273,7 +275,7 @@ describe("CLI", () => {
     })
   )
 
-  liveEffect("an agent whose key is revoked is revoked itself", () =>
+  liveEffect("revoking an agent's key revokes the agent", () =>
     Effect.gen(function* () {
       const dataDir = yield* directory
       const run = (...args: ReadonlyArray<string>) => cli(dataDir, ...args)
@@ -296,7 +298,7 @@ describe("CLI", () => {
     })
   )
 
-  liveEffect("makes one-time links for people", () =>
+  liveEffect("creates one-time links for people", () =>
     Effect.gen(function* () {
       const dataDir = yield* directory
       const made = yield* cli(

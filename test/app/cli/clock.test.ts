@@ -1,4 +1,4 @@
-// A command on a machine whose clock is wrong, as that of a service is: both go by the database's time.
+// A command on a machine whose clock is wrong goes by the database's time, as the service does.
 import { expect } from "bun:test"
 import { SQL } from "bun"
 import { Effect } from "effect"
@@ -9,7 +9,7 @@ import { liveEffect } from "../../support/run.ts"
 const receiver = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 
 liveEffect(
-  "a replay that is asked for on a machine ten minutes ahead is due now, and not in ten minutes",
+  "a replay requested on a machine whose clock is ten minutes ahead is due now, not in ten minutes",
   () =>
     Effect.gen(function* () {
       const url = yield* ownDatabase()
@@ -20,7 +20,8 @@ liveEffect(
           env
         )
         yield* child.succeeded
-        // Beside what it logs: the endpoint's secret is under a key that this machine lacks.
+        // The result is the last line; the log comes before it, because this machine lacks the key of the endpoint's
+        // secret.
         return JSON.parse(child.output().trimEnd().split("\n").at(-1) ?? "")
       })
       const { merchant } = yield* cli("merchant", "create", "--name", "Shop", "--receiver", receiver)

@@ -1,4 +1,4 @@
-// `doctor` beside a running service, and where things are wrong.
+// `doctor` with a running service, and with each thing that can be wrong.
 
 import { describe, expect } from "bun:test"
 import { utimes, writeFile } from "node:fs/promises"
@@ -7,28 +7,46 @@ import { SQL } from "bun"
 import { Effect } from "effect"
 import { mnemonicToAccount } from "viem/accounts"
 import { freePort } from "../../../src/app/dev/freePort.ts"
+import { domainSeparator } from "../../../src/chain/domainSeparator.ts"
+import { networks } from "../../../src/domain/networks.ts"
 import { listening } from "../../support/listening.ts"
 import { ownDatabase, postgresUrl } from "../../support/ownDatabase.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../../support/process.ts"
 import { liveEffect } from "../../support/run.ts"
 import { templateDatabase } from "../../support/testPostgres.ts"
 
-/** A node that says what it is told to. */
-const node = (chainId: number, ageSeconds: number, keepsLogs = true, balance = "0x0") =>
+const separatorOf = (chainId: number) => {
+  const network = Object.values(networks).find((one) => one.chainId === chainId)
+  return network === undefined ? "0x" : domainSeparator(network)
+}
+
+/** A node that answers as the arguments say. */
+const node = (
+  chainId: number,
+  ageSeconds: number,
+  logs: "all" | "new" | "none" = "all",
+  balance = "0x0",
+  hasUsdc = true
+) =>
   listening(async (request) => {
-    const { id, method } = JSON.parse(await request.text())
+    const { id, method, params } = JSON.parse(await request.text())
+    const height = params?.[0] === "latest" ? 0x10 : Number(params?.[0])
     const hex = (value: number) => `0x${value.toString(16)}`
     const answers: Readonly<Record<string, unknown>> = {
       eth_chainId: hex(chainId),
       eth_getCode: "0x6001",
       eth_getBalance: balance,
+      eth_call: hasUsdc ? separatorOf(chainId) : `0x${"11".repeat(32)}`,
       eth_getBlockByNumber: {
-        number: "0x10",
-        hash: `0x${"1".repeat(64)}`,
+        number: hex(height),
+        hash: `0x${String(height).padStart(64, "0")}`,
         parentHash: `0x${"0".repeat(64)}`,
         timestamp: hex(Math.round(Date.now() / 1000) - ageSeconds)
       },
-      eth_getLogs: keepsLogs ? [] : undefined
+      eth_getLogs:
+        logs === "all" || (logs === "new" && Number(params?.[0]?.blockHash?.slice(2)) === 0x10)
+          ? []
+          : undefined
     }
     const result = answers[method]
     return Response.json(
@@ -54,7 +72,7 @@ const createMerchant = Effect.fnUntraced(function* (dataDir: string, receiver: s
 })
 
 describe("cli doctor", () => {
-  liveEffect("finds a running service well, and names what is wrong with another", () =>
+  liveEffect("finds nothing wrong with a running service, and names what is wrong with another", () =>
     Effect.gen(function* () {
       const dataDir = yield* temporaryDirectory
       const good = `http://127.0.0.1:${(yield* node(84532, 2)).port}`
@@ -95,8 +113,8 @@ describe("cli doctor", () => {
       expect(findings(well.output())).toEqual([
         "configuration ok",
         "database ok",
-        "receiver 127.0.0.1 warning",
-        "receiver 127.0.0.1 ok",
+        "endpoint 127.0.0.1 warning",
+        "endpoint 127.0.0.1 ok",
         "node 127.0.0.1 ok",
         "node 127.0.0.1 ok",
         "relayer warning",
@@ -104,28 +122,30 @@ describe("cli doctor", () => {
         "address ok"
       ])
       expect(well.output()).toContain("2 addresses, of 2026-09-21T14:13:20.000Z")
-      expect(well.output()).toContain("Arbitrum One, newest block")
+      expect(well.output()).toContain("Arbitrum One with its USDC, newest block")
       expect(well.output()).toContain("The connection failed")
 
       const wrongChain = `http://127.0.0.1:${(yield* node(1, 2)).port}`
       const old = `http://127.0.0.1:${(yield* node(84532, 900)).port}`
-      const forgetful = `http://127.0.0.1:${(yield* node(84532, 2, false)).port}`
+      const forgetful = `http://127.0.0.1:${(yield* node(84532, 2, "new")).port}`
+      const refusing = `http://127.0.0.1:${(yield* node(84532, 2, "none")).port}`
+      const otherToken = `http://127.0.0.1:${(yield* node(42161, 2, "all", "0x0", false)).port}`
       const dead = yield* freePort(0)
       const ill = yield* spawnProgram(["src/app/cli/main.ts", "doctor", "--json"], {
         DATA_DIR: dataDir,
         HOST: "127.0.0.1",
         BASE_URL: `http://127.0.0.1:${dead}`,
         DATABASE_URL: `postgres://quittance@127.0.0.1:${dead}/quittance`,
-        BASE_SEPOLIA_RPC_URLS: `${wrongChain},${old},${forgetful},http://127.0.0.1:${dead}`,
-        ARBITRUM_RPC_URLS: `${good},http://127.0.0.1:${dead}`,
+        BASE_SEPOLIA_RPC_URLS: `${wrongChain},${old},${forgetful},${refusing},http://127.0.0.1:${dead}`,
+        ARBITRUM_RPC_URLS: `${good},http://127.0.0.1:${dead},${otherToken}`,
         FAUCET_PRIVATE_KEY: `0x${"01".repeat(32)}`,
         DENY_LIST: join(dataDir, "missing.txt"),
         TESTNET_CONFIRMATION: "1"
       })
       expect(yield* ill.exited).toBe(1)
-      // One document, for programs that read it whole.
+      // One JSON document, for programs that parse the whole output.
       expect(JSON.parse(ill.output()).error).toEqual({
-        message: "5 of 13 checks found a problem that would stop payments."
+        message: "6 of 15 checks found a problem that would stop payments."
       })
       expect(findings(ill.output())).toEqual([
         "configuration ok",
@@ -135,6 +155,8 @@ describe("cli doctor", () => {
         "node 127.0.0.1 warning",
         "node 127.0.0.1 warning",
         "node 127.0.0.1 failure",
+        "node 127.0.0.1 failure",
+        "node 127.0.0.1 warning",
         "node 127.0.0.1 warning",
         "node 127.0.0.1 warning",
         "faucet warning",
@@ -143,21 +165,23 @@ describe("cli doctor", () => {
         "address failure"
       ])
       for (const told of [
-        "TESTNET_CONFIRMATIONS meant",
+        "mean TESTNET_CONFIRMATIONS?",
         "serves chain 1,",
         "serves chain 84532, not Arbitrum One",
+        "is not USDC: its EIP-712 domain differs",
         "900 s old",
         "the logs of a day ago: pruned history unavailable (4444)",
+        "the logs of its newest block: pruned history unavailable (4444)",
         "missing.txt cannot be read (ENOENT)",
         "The node does not respond (eth_chainId: no answer)",
-        "Check DATABASE_URL"
+        "password in DATABASE_URL"
       ])
         expect(ill.output()).toContain(told)
     })
   )
 
   liveEffect(
-    "the relaying wallets' balances are told in days of what they spent, also before Mainnet opens",
+    "the relayer wallets' balances are shown in days of recent spending, also before Mainnet opens",
     () =>
       Effect.gen(function* () {
         const DATABASE_URL = yield* ownDatabase({
@@ -173,7 +197,7 @@ describe("cli doctor", () => {
           Effect.sync(() => new SQL(DATABASE_URL, { max: 1 })),
           (open) => Effect.promise(() => open.close())
         )
-        // Ten days ago the first; in the last week 0.007 and 0.07 ETH.
+        // The first transaction is ten days old; in the last week the wallets spent 0.007 and 0.07 ETH.
         for (const [words, wei] of [
           [mnemonics.AGENT_WALLET_MNEMONIC, "7000000000000000"],
           [mnemonics.LIVE_WALLET_MNEMONIC, "70000000000000000"]
@@ -195,9 +219,9 @@ describe("cli doctor", () => {
           DATA_DIR: yield* temporaryDirectory,
           DATABASE_URL,
           ...mnemonics,
-          // 0.02 ETH each.
-          BASE_SEPOLIA_RPC_URLS: `http://127.0.0.1:${(yield* node(84532, 2, true, "0x470de4df820000")).port}`,
-          ARBITRUM_RPC_URLS: `http://127.0.0.1:${(yield* node(42161, 2, true, "0x470de4df820000")).port}`
+          // Each wallet has 0.02 ETH.
+          BASE_SEPOLIA_RPC_URLS: `http://127.0.0.1:${(yield* node(84532, 2, "all", "0x470de4df820000")).port}`,
+          ARBITRUM_RPC_URLS: `http://127.0.0.1:${(yield* node(42161, 2, "all", "0x470de4df820000")).port}`
         })
         yield* asked.exited
         const output = asked.output()
@@ -213,7 +237,7 @@ describe("cli doctor", () => {
       })
   )
 
-  liveEffect("a database that was moved away is named, though it answers", () =>
+  liveEffect("a database that has been moved elsewhere is reported, even if it answers", () =>
     Effect.gen(function* () {
       const dataDir = yield* temporaryDirectory
       const DATABASE_URL = yield* ownDatabase()
@@ -236,35 +260,37 @@ describe("cli doctor", () => {
     })
   )
 
-  liveEffect("secrets under a key that ENCRYPTION_KEYS lacks are named, with the key", () =>
-    Effect.gen(function* () {
-      const DATABASE_URL = yield* ownDatabase({
-        template: yield* Effect.promise(() => templateDatabase(postgresUrl))
-      })
-      const sql = new SQL(DATABASE_URL, { max: 1 })
-      yield* Effect.promise(async () => {
-        const [merchant, user] = [crypto.randomUUID(), crypto.randomUUID()]
-        await sql`INSERT INTO merchants (id, name, receiver_test, receiver_live, created_at)
+  liveEffect(
+    "secrets encrypted under a key that ENCRYPTION_KEYS lacks are reported with the key's name",
+    () =>
+      Effect.gen(function* () {
+        const DATABASE_URL = yield* ownDatabase({
+          template: yield* Effect.promise(() => templateDatabase(postgresUrl))
+        })
+        const sql = new SQL(DATABASE_URL, { max: 1 })
+        yield* Effect.promise(async () => {
+          const [merchant, user] = [crypto.randomUUID(), crypto.randomUUID()]
+          await sql`INSERT INTO merchants (id, name, receiver_test, receiver_live, created_at)
           VALUES (${merchant}, 'Shop', decode(repeat('11', 20), 'hex'), decode(repeat('11', 20), 'hex'), now())`
-        await sql`INSERT INTO webhook_endpoints (id, merchant_id, env, url, secret_kid, secret_ciphertext, secret_last_four, created_at, updated_at)
+          await sql`INSERT INTO webhook_endpoints (id, merchant_id, env, url, secret_kid, secret_ciphertext, secret_last_four, created_at, updated_at)
           VALUES (${crypto.randomUUID()}, ${merchant}, 'test', 'https://shop.example.com/hook', 'gone', '\\x00', 'abcd', now(), now())`
-        await sql`INSERT INTO users (id, email, created_at) VALUES (${user}, 'a@example.com', now())`
-        await sql`INSERT INTO authenticators (user_id, secret_kid, secret_ciphertext, created_at)
+          await sql`INSERT INTO users (id, email, created_at) VALUES (${user}, 'a@example.com', now())`
+          await sql`INSERT INTO authenticators (user_id, secret_kid, secret_ciphertext, created_at)
           VALUES (${user}, 'lost', '\\x00', now())`
-        await sql.close()
+          await sql.close()
+        })
+        const looked = yield* spawnProgram(["src/app/cli/main.ts", "doctor", "--json"], {
+          DATA_DIR: yield* temporaryDirectory,
+          DATABASE_URL,
+          HOST: "127.0.0.1",
+          ARBITRUM_RPC_URLS: "http://127.0.0.1:9",
+          BASE_SEPOLIA_RPC_URLS: `http://127.0.0.1:${(yield* node(84532, 2)).port}`
+        })
+        yield* looked.exited
+        expect(findings(looked.output())).toContain("secrets failure")
+        expect(findings(looked.output())).toContain("secrets warning")
+        for (const told of ["lacks the key `gone`", "lacks the key `lost`", "webhook regenerate-secret"])
+          expect(looked.output()).toContain(told)
       })
-      const looked = yield* spawnProgram(["src/app/cli/main.ts", "doctor", "--json"], {
-        DATA_DIR: yield* temporaryDirectory,
-        DATABASE_URL,
-        HOST: "127.0.0.1",
-        ARBITRUM_RPC_URLS: "http://127.0.0.1:9",
-        BASE_SEPOLIA_RPC_URLS: `http://127.0.0.1:${(yield* node(84532, 2)).port}`
-      })
-      yield* looked.exited
-      expect(findings(looked.output())).toContain("secrets failure")
-      expect(findings(looked.output())).toContain("secrets warning")
-      for (const told of ["lacks the key `gone`", "lacks the key `lost`", "webhook regenerate-secret"])
-        expect(looked.output()).toContain(told)
-    })
   )
 })

@@ -1,4 +1,4 @@
-// `export` as a process: a file on standard output, and what is wrong on standard error.
+// `export` as a process: the file on standard output, errors on standard error.
 import { describe, expect } from "bun:test"
 import { join } from "node:path"
 import { Effect } from "effect"
@@ -15,7 +15,7 @@ const cli = Effect.fnUntraced(function* (dataDir: string, ...args: ReadonlyArray
 })
 
 describe("quittance export", () => {
-  liveEffect("writes a period, and refuses days in the wrong order", () =>
+  liveEffect("writes the file of a period, and refuses days in the wrong order", () =>
     Effect.gen(function* () {
       const dataDir = yield* temporaryDirectory
       yield* joinEmbeddedPostgres(join(dataDir, "postgres"))
@@ -52,7 +52,7 @@ describe("quittance export", () => {
       const wrong = yield* exported("2026-01-31", "2026-01-01", "csv")
       expect(wrong.code).toBe(1)
       expect(wrong.output).toContain("--to must be the day of --from or later.")
-      // A disk that is full is told in a sentence, and nobody takes the file for the books.
+      // A full disk is reported in a sentence, so that nobody takes a truncated file for the books.
       const full = yield* spawnProgram(
         [
           ...[

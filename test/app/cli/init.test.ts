@@ -1,4 +1,4 @@
-// Secrets of a deployment: made once, and read from files by a service in production.
+// Secrets of a deployment: created once, and read from files by a service in production.
 import { describe, expect } from "bun:test"
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -29,11 +29,11 @@ const files = (directory: string) => ({
 })
 
 describe("init", () => {
-  liveEffect("makes every secret once; a service in production starts on them", () =>
+  liveEffect("creates every secret once, and a service in production starts with them", () =>
     Effect.gen(function* () {
       const directory = join(yield* temporaryDirectory, "secrets")
       const first = yield* init(directory)
-      expect([first.code, first.output]).toEqual([0, expect.stringContaining("made  ")])
+      expect([first.code, first.output]).toEqual([0, expect.stringContaining("created  ")])
       const made = contents(directory)
       expect(Object.keys(made).toSorted()).toEqual([
         "agent-wallet-mnemonic",
@@ -47,7 +47,7 @@ describe("init", () => {
       for (const name of Object.keys(made)) expect(statSync(join(directory, name)).mode & 0o222).toBe(0)
 
       const second = yield* init(directory)
-      expect([second.code, second.output]).toEqual([0, expect.not.stringContaining("made  ")])
+      expect([second.code, second.output]).toEqual([0, expect.not.stringContaining("created  ")])
       expect(contents(directory)).toEqual(made)
 
       const database = join(yield* temporaryDirectory, "database-url")
@@ -70,51 +70,55 @@ describe("init", () => {
     })
   )
 
-  liveEffect("stores the operator's own secrets in place of its own, names them, and loses none", () =>
-    Effect.gen(function* () {
-      const directory = join(yield* temporaryDirectory, "secrets")
-      yield* init(directory)
-      const made = contents(directory)
-      const own = {
-        INTENT_TOKEN_SECRETS: `mine:${"s".repeat(32)}`,
-        ENCRYPTION_KEYS: `mine:${Buffer.alloc(32, 7).toString("base64")}`,
-        AGENT_WALLET_MNEMONIC: `${"abandon ".repeat(11)}about`
-      }
-      const { code, output } = yield* init(directory, own)
-      expect(code).toBe(0)
-      for (const [name, value] of Object.entries(own)) {
-        expect(output).toMatch(new RegExp(`^given .+ from ${name}; the old value is in .+\\.1$`, "m"))
-        expect(output).not.toContain(value)
-      }
-      const stored = {
-        "postgres-password": made["postgres-password"] ?? "",
-        "database-url": made["database-url"] ?? "",
-        "intent-token-secrets": own.INTENT_TOKEN_SECRETS,
-        "encryption-keys": own.ENCRYPTION_KEYS,
-        "agent-wallet-mnemonic": own.AGENT_WALLET_MNEMONIC
-      }
-      const before = Object.fromEntries(
-        ["agent-wallet-mnemonic", "encryption-keys", "intent-token-secrets"].map((name) => [
-          `${name}.1`,
-          made[name]
-        ])
-      )
-      expect(contents(directory)).toEqual({ ...stored, ...before })
+  liveEffect(
+    "stores the operator's own secrets in place of the generated ones, names them, and loses none",
+    () =>
+      Effect.gen(function* () {
+        const directory = join(yield* temporaryDirectory, "secrets")
+        yield* init(directory)
+        const made = contents(directory)
+        const own = {
+          INTENT_TOKEN_SECRETS: `mine:${"s".repeat(32)}`,
+          ENCRYPTION_KEYS: `mine:${Buffer.alloc(32, 7).toString("base64")}`,
+          AGENT_WALLET_MNEMONIC: `${"abandon ".repeat(11)}about`
+        }
+        const { code, output } = yield* init(directory, own)
+        expect(code).toBe(0)
+        for (const [name, value] of Object.entries(own)) {
+          expect(output).toMatch(new RegExp(`^stored .+ from ${name}; the old value is in .+\\.1$`, "m"))
+          expect(output).not.toContain(value)
+        }
+        const stored = {
+          "postgres-password": made["postgres-password"] ?? "",
+          "database-url": made["database-url"] ?? "",
+          "intent-token-secrets": own.INTENT_TOKEN_SECRETS,
+          "encryption-keys": own.ENCRYPTION_KEYS,
+          "agent-wallet-mnemonic": own.AGENT_WALLET_MNEMONIC
+        }
+        const before = Object.fromEntries(
+          ["agent-wallet-mnemonic", "encryption-keys", "intent-token-secrets"].map((name) => [
+            `${name}.1`,
+            made[name]
+          ])
+        )
+        expect(contents(directory)).toEqual({ ...stored, ...before })
 
-      const elsewhere = { DATABASE_URL: "postgres://shop:word@db.example.com/pay" }
-      const again = yield* init(directory, { ...own, ...elsewhere })
-      expect([again.output.match(/^kept/gm)?.length, again.output.match(/^given/gm)?.length]).toEqual([4, 1])
-      // What was given stays when it is given no more.
-      yield* init(directory)
-      expect(contents(directory)).toMatchObject({
-        ...stored,
-        "database-url": elsewhere.DATABASE_URL,
-        "database-url.1": stored["database-url"]
+        const elsewhere = { DATABASE_URL: "postgres://shop:word@db.example.com/pay" }
+        const again = yield* init(directory, { ...own, ...elsewhere })
+        expect([again.output.match(/^unchanged/gm)?.length, again.output.match(/^stored/gm)?.length]).toEqual(
+          [4, 1]
+        )
+        // A value that the operator once set stays stored after the variable is gone.
+        yield* init(directory)
+        expect(contents(directory)).toMatchObject({
+          ...stored,
+          "database-url": elsewhere.DATABASE_URL,
+          "database-url.1": stored["database-url"]
+        })
       })
-    })
   )
 
-  liveEffect("a password that a database has already goes into its address, escaped", () =>
+  liveEffect("an existing database's password is put into DATABASE_URL, escaped", () =>
     Effect.gen(function* () {
       const directory = join(yield* temporaryDirectory, "secrets")
       yield* init(directory, { POSTGRES_PASSWORD: "p@ss/word" })
@@ -125,7 +129,7 @@ describe("init", () => {
     })
   )
 
-  liveEffect("another password than the database was made with comes with its address, or is refused", () =>
+  liveEffect("a password other than the database's is accepted only together with its address", () =>
     Effect.gen(function* () {
       const directory = join(yield* temporaryDirectory, "secrets")
       yield* init(directory)
@@ -149,9 +153,9 @@ describe("init", () => {
       expect((yield* init(directory, { POSTGRES_PASSWORD, DATABASE_URL })).code).toBe(0)
       const stored = { "postgres-password": POSTGRES_PASSWORD, "database-url": DATABASE_URL }
       expect(contents(directory)).toMatchObject(stored)
-      expect((yield* init(directory, { POSTGRES_PASSWORD })).output).not.toMatch(/^(made|given)/m)
+      expect((yield* init(directory, { POSTGRES_PASSWORD })).output).not.toMatch(/^(created|stored)/m)
 
-      // The operator's own address stays, whatever password comes.
+      // The operator's own address stays, whatever password is set later.
       yield* init(directory, { DATABASE_URL: elsewhere })
       expect((yield* init(directory, { POSTGRES_PASSWORD: "third" })).code).toBe(1)
       expect(contents(directory)).toMatchObject({ ...stored, "database-url": elsewhere })
@@ -159,7 +163,7 @@ describe("init", () => {
   )
 
   liveEffect(
-    "what the service cannot start with is refused in its words, all at once, and nothing is changed",
+    "values with which the service cannot start are refused in its words, all at once; nothing is changed",
     () =>
       Effect.gen(function* () {
         const directory = join(yield* temporaryDirectory, "secrets")
@@ -178,7 +182,7 @@ describe("init", () => {
         }
         expect(existsSync(directory)).toBeFalse()
 
-        // As a copy that was put back comes, and as a full disk leaves one.
+        // As after a restored copy, and as after a full disk.
         yield* init(directory)
         const rewrite = (file: string, text: string) => {
           rmSync(join(directory, file))
@@ -200,12 +204,12 @@ describe("init", () => {
           ENCRYPTION_KEYS: `mine:${Buffer.alloc(32, 7).toString("base64")}`,
           AGENT_WALLET_MNEMONIC: `${"abandon ".repeat(11)}about`
         })
-        expect([mended.code, mended.output.match(/^given/gm)?.length]).toEqual([0, 2])
-        expect(mended.output).toMatch(/^kept .+intent-token-secrets/m)
+        expect([mended.code, mended.output.match(/^stored/gm)?.length]).toEqual([0, 2])
+        expect(mended.output).toMatch(/^unchanged .+intent-token-secrets/m)
       })
   )
 
-  liveEffect("half of a pair is refused, and nothing is made", () =>
+  liveEffect("half of a pair is refused, and nothing is created", () =>
     Effect.gen(function* () {
       const directory = yield* temporaryDirectory
       writeFileSync(join(directory, "postgres-password"), "kept")
@@ -220,7 +224,7 @@ describe("a secret's file", () => {
   const refusal = (env: Readonly<Record<string, string>>) =>
     loadAppConfig(env).pipe(Effect.flip, Effect.provide(SecureRandom.layerWebCrypto))
 
-  liveEffect("that cannot be read, or stands beside its variable, stops the start by name", () =>
+  liveEffect("that cannot be read, or is set together with its variable, stops the start and is named", () =>
     Effect.gen(function* () {
       const missing = yield* refusal({ ENCRYPTION_KEYS_FILE: "/absent/hunter2" })
       expect(missing.message).toBe("ENCRYPTION_KEYS_FILE must be a file that the service can read")

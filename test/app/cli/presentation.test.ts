@@ -1,4 +1,4 @@
-// What a command line that is not understood is told, apart from help: two lines, or one document.
+// The answer to a command line that is not understood, apart from help: two lines, or one JSON document.
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { join } from "node:path"
 import { programOf } from "../../support/process.ts"
@@ -10,13 +10,13 @@ const root = join(import.meta.dir, "../../..")
 const typed = (...words: ReadonlyArray<string>) => {
   const { exitCode, stderr, stdout } = Bun.spawnSync(
     [process.execPath, programOf("src/app/cli/main.ts"), ...words],
-    // Without the secrets that production wants.
+    // Without the secrets that production requires.
     { cwd: root, env: { PATH: process.env["PATH"], ENVIRONMENT: "production" } }
   )
   return { exitCode, out: stdout.toString().trim(), lines: stderr.toString().trim().split("\n") }
 }
 
-test("a wrong value is two lines on standard error: what is wrong, an example", () => {
+test("a wrong value gets two lines on standard error: what is wrong, and an example", () => {
   const wrong = typed("merchant", "create", "--name", "Shop", "--receiver", "0xYourAddress")
   expect([wrong.exitCode, wrong.out]).toEqual([2, ""])
   expect(wrong.lines).toEqual([
@@ -25,7 +25,7 @@ test("a wrong value is two lines on standard error: what is wrong, an example", 
   ])
 })
 
-test("with --json it is one document on standard output", () => {
+test("with --json the error is one document on standard output", () => {
   const wrong = typed("merchant", "create", "--json")
   expect([wrong.exitCode, wrong.lines]).toEqual([2, [""]])
   expect(JSON.parse(wrong.out)).toEqual({
@@ -35,7 +35,7 @@ test("with --json it is one document on standard output", () => {
   expect([failed.exitCode, JSON.parse(failed.out)]).toEqual([1, { error: { message: expect.any(String) } }])
 })
 
-test("a near-miss is offered; what is far from every command is told which there are", () => {
+test("a near-miss gets a suggestion; anything else gets the list of commands", () => {
   expect(typed("doctr").lines[0]).toBe('Unknown subcommand "doctr" for "quittance". Did you mean doctor?')
   expect(typed("merchant", "change").lines).toEqual([
     'Unknown subcommand "change" for "quittance merchant"',
@@ -43,7 +43,7 @@ test("a near-miss is offered; what is far from every command is told which there
   ])
 })
 
-test("help has usage, flags and examples before what every command takes", () => {
+test("help shows usage, flags and examples before the common flags", () => {
   const { exitCode, out } = typed("merchant", "create", "--help")
   expect(exitCode).toBe(0)
   const places = ["USAGE", "FLAGS", "EXAMPLES", "Everywhere: --help"].map((part) => out.indexOf(part))

@@ -15,7 +15,7 @@ const init = (args: ReadonlyArray<string>) =>
   })
 
 describe("init --env", () => {
-  liveEffect("writes a file with fresh secrets, tells what each is, and a service starts on it", () =>
+  liveEffect("writes a file with fresh secrets and a comment for each, and a service starts with it", () =>
     Effect.gen(function* () {
       const file = join(yield* temporaryDirectory, "quittance.env")
       const databaseUrl = yield* ownDatabase()
@@ -35,7 +35,7 @@ describe("init --env", () => {
         "ENCRYPTION_KEYS",
         "AGENT_WALLET_MNEMONIC"
       ])
-      // Every variable, also those that are off, stands below what it is; no secret is printed.
+      // Every variable, also a disabled one, comes after a comment that explains it; no secret is printed.
       for (const [, name = ""] of text.matchAll(/^(?:# )?([A-Z_]+)=/gm)) expect(output).toContain(name)
       for (const name of ["INTENT_TOKEN_SECRETS", "ENCRYPTION_KEYS", "AGENT_WALLET_MNEMONIC"])
         expect(output).not.toContain(set[name] ?? "-")
@@ -55,12 +55,12 @@ describe("init --env", () => {
       yield* untilReady(service)
 
       const again = yield* init(args)
-      expect([again.code, again.output]).toEqual([1, expect.stringContaining("is there already")])
+      expect([again.code, again.output]).toEqual([1, expect.stringContaining("already exists")])
       expect(readFileSync(file, "utf8")).toBe(text)
     })
   )
 
-  liveEffect("what the service would refuse is not written", () =>
+  liveEffect("a value that the service would refuse is not written", () =>
     Effect.gen(function* () {
       const file = join(yield* temporaryDirectory, "quittance.env")
       const bare = yield* init(["--env", file])
@@ -71,7 +71,7 @@ describe("init --env", () => {
         ...["--env", file, "--base-url", "https://pay.example.com"],
         ...["--database-url", "postgres://u:pa$$word@db/q"]
       ])
-      expect([quoted.code, quoted.output]).toEqual([1, expect.stringContaining("percent-encode")])
+      expect([quoted.code, quoted.output]).toEqual([1, expect.stringContaining("Percent-encode")])
       expect(existsSync(file)).toBe(false)
       const none = yield* init([])
       expect([none.code, none.output]).toEqual([1, expect.stringContaining("--env FILE")])

@@ -1,4 +1,4 @@
-// The local chain is the real USDC contract, and its end is never a hang.
+// The local chain has the real USDC contract, and its end never leaves anything hanging.
 import { expect } from "bun:test"
 import { Effect, Exit, Redacted, Schedule } from "effect"
 import { hexToSignature, serializeSignature } from "viem"
@@ -107,7 +107,7 @@ liveEffect("the faucet account transfers, the owner mints, a relayer moves by EI
   }).pipe(Effect.provide(LocalChain.layer({ blockTimeSeconds: 0 })))
 )
 
-liveEffect("blocks come by themselves, and a reorganisation drops a transaction", () =>
+liveEffect("blocks come without transactions, and a reorganisation drops a transaction", () =>
   Effect.gen(function* () {
     const chain = yield* LocalChain
     const client = chain.publicClient
@@ -128,7 +128,7 @@ liveEffect("the end of anvil is noticed at once", () =>
   }).pipe(Effect.provide(LocalChain.layer({ blockTimeSeconds: 0 })))
 )
 
-liveEffect("a taken port is named together with the variable to set", () =>
+liveEffect("a port in use is reported with the variable to set", () =>
   Effect.gen(function* () {
     const chain = yield* LocalChain
     const port = Number(new URL(chain.rpcUrl).port)

@@ -1,7 +1,7 @@
-// The demo as a process: it pays once, and when its chain dies it says so.
+// The demo as a process: it pays once, and reports it if its chain dies.
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
-import { spawnProgram } from "../../support/process.ts"
+import { spawnDemo, spawnProgram } from "../../support/process.ts"
 import { liveEffect } from "../../support/run.ts"
 
 const until = (what: () => boolean, millis: number) =>
@@ -10,9 +10,9 @@ const until = (what: () => boolean, millis: number) =>
     while (!what() && performance.now() - start < millis) await Bun.sleep(20)
   })
 
-/** Process ids of the anvil that this process started. */
-const anvilOf = (pid: number) =>
-  Bun.spawnSync(["pgrep", "-x", "-P", String(pid), "anvil"])
+/** Process ids of the programs of this name that this process started. */
+const childrenOf = (pid: number, name: string) =>
+  Bun.spawnSync(["pgrep", "-x", "-P", String(pid), name])
     .stdout.toString()
     .trim()
     .split("\n")
@@ -20,7 +20,7 @@ const anvilOf = (pid: number) =>
     .map(Number)
 
 describe("bun run demo", () => {
-  liveEffect("--once ends with 0 after the verified webhook", () =>
+  liveEffect("--once exits with 0 after the verified webhook", () =>
     Effect.gen(function* () {
       const demo = yield* spawnProgram(["src/app/dev/demo.ts", "--once"], {})
       yield* demo.succeeded
@@ -28,23 +28,23 @@ describe("bun run demo", () => {
     })
   )
 
-  liveEffect("a killed chain ends it with a sentence and another code, not a hang", () =>
+  liveEffect("a killed chain ends the demo with a sentence and a non-zero exit code, not a hang", () =>
     Effect.gen(function* () {
-      const demo = yield* spawnProgram(["src/app/dev/demo.ts"], {})
+      const demo = yield* spawnDemo
       yield* until(() => demo.output().includes("Webhook endpoint"), 20_000)
-      for (const child of anvilOf(demo.pid)) process.kill(child, "SIGKILL")
+      for (const child of childrenOf(demo.pid, "anvil")) process.kill(child, "SIGKILL")
       const code = yield* Effect.timeout(demo.exited, "10 seconds")
       expect(code).toBe(1)
       expect(demo.output()).toContain("The demo failed: the local chain (anvil) ended")
     })
   )
 
-  liveEffect("ends with pages that work, and a dashboard in which every tab has something to see", () =>
+  liveEffect("leaves working pages, and a dashboard with something to see in every tab", () =>
     Effect.gen(function* () {
-      const demo = yield* spawnProgram(["src/app/dev/demo.ts"], {})
+      const demo = yield* spawnDemo
       yield* until(() => demo.output().includes("Ctrl-C stops everything"), 120_000)
       const output = demo.output()
-      const shown = output.slice(output.indexOf("It stays up"))
+      const shown = output.slice(output.indexOf("The demo keeps running"))
       expect(output).not.toContain("INFO")
       expect(output.split("\n").length).toBeLessThanOrEqual(36)
       const matched = (pattern: RegExp) => pattern.exec(shown)?.[1] ?? ""
@@ -106,16 +106,18 @@ describe("bun run demo", () => {
     })
   )
 
-  liveEffect("Ctrl-C stops chain, database and service", () =>
+  liveEffect("Ctrl-C stops the chain, the database and the service", () =>
     Effect.gen(function* () {
-      const demo = yield* spawnProgram(["src/app/dev/demo.ts"], {})
+      const demo = yield* spawnDemo
       yield* until(() => demo.output().includes("Ctrl-C stops everything"), 120_000)
-      const children = anvilOf(demo.pid)
-      expect(children.length).toBeGreaterThan(0)
+      const children = ["anvil", "postgres"].map((name) => childrenOf(demo.pid, name))
+      expect(children.map(({ length }) => length)).toEqual([1, 1])
+      const dashboard = /Dashboard\s+(\S+)/.exec(demo.output())?.[1] ?? ""
       yield* demo.kill("SIGINT")
       yield* Effect.timeout(demo.exited, "10 seconds")
       yield* Effect.sleep("200 millis")
-      for (const child of children) expect(() => process.kill(child, 0)).toThrow()
+      for (const child of children.flat()) expect(() => process.kill(child, 0)).toThrow()
+      expect(yield* Effect.promise(() => fetch(dashboard).catch(() => "refused"))).toBe("refused")
     })
   )
 })

@@ -1,4 +1,4 @@
-// The packages that the service hands out: an address by content, which a lockfile names, has the same bytes for good.
+// The packages that the service serves: an address by content, which a lockfile records, has the same bytes for good.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { createHash } from "node:crypto"
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -40,7 +40,7 @@ describe("Packages", () => {
     return path
   }
 
-  test("the guides name them by their content; the short addresses have the present ones", async () => {
+  test("the guides name packages by content; the short addresses lead to the present ones", async () => {
     for (const [name, guide] of [
       ["client.tgz", "clients"],
       ["cli.tgz", "quickstart"],
@@ -53,12 +53,12 @@ describe("Packages", () => {
       const bytes = await bytesOf(path)
       expect(path).toContain(contentOf(bytes))
       expect(await bytesOf(`/packages/${name}`)).toEqual(bytes)
-      // The next release finds it here.
+      // The next release finds the package here.
       expect(new Uint8Array(readFileSync(join(dataDir, path)))).toEqual(bytes)
     }
   })
 
-  test("one of a release before is served as it was, and nothing else under its address", async () => {
+  test("a package of an earlier release is served unchanged, and nothing else at its address", async () => {
     const before = new TextEncoder().encode("as it was")
     const room = join(dataDir, "packages", contentOf(before))
     mkdirSync(room, { recursive: true })
@@ -73,7 +73,7 @@ describe("Packages", () => {
       expect(await bytesAt(path)).toBe(404)
   })
 
-  test("a DATA_DIR that takes no file keeps none back", async () => {
+  test("a DATA_DIR that is not writable does not stop packages from being served", async () => {
     const file = join(directory, "no-directory")
     writeFileSync(file, "")
     const other = await Effect.runPromise(Scope.provide(startService(testDatabase, { dataDir: file }), scope))
@@ -82,7 +82,7 @@ describe("Packages", () => {
   })
 
   const npm = Bun.which("npm")
-  test.skipIf(npm === null)("npm's lockfile names the address by content", async () => {
+  test.skipIf(npm === null)("npm's lockfile records the address by content", async () => {
     const shop = join(directory, "shop")
     mkdirSync(shop)
     writeFileSync(join(shop, "package.json"), '{ "name": "shop", "private": true }\n')

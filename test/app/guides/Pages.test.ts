@@ -1,7 +1,7 @@
-// The site of / and /docs, and its markdown: complete, light, under a strict policy, each link leading somewhere.
+// The site of / and /docs, and its markdown: complete, light, under a strict policy, and no link is broken.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
-import { ungrouped } from "../../../src/app/guides/errorsGuide.ts"
+import { dashboardCodes, ungrouped } from "../../../src/app/guides/errorsGuide.ts"
 import { guidePaths } from "../../../src/app/guides/Pages.ts"
 import { slugOf } from "../../../src/app/guides/reference.ts"
 import { errorCodes } from "../../../src/domain/ErrorCode.ts"
@@ -18,7 +18,7 @@ describe("guides", () => {
     service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
   })
   afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
-  /** On a busy machine the first pages are still being built, and say so. */
+  /** On a busy machine the first pages are still being built, and the answer says so. */
   const get = async (path: string): Promise<Response> => {
     const answer = await fetch(`${service.baseUrl}${path}`)
     return answer.headers.has("refresh") ? get(path) : answer
@@ -30,7 +30,7 @@ describe("guides", () => {
     )
   const isPage = (path: string) => !/\.\w+$/.test(path)
 
-  test("every page and document answers, lighter than 1 MB, and nothing in it is left to fill in", async () => {
+  test("every page and document answers, is lighter than 1 MB, and has no unfilled placeholder", async () => {
     const operations = await references()
     expect(operations.length).toBeGreaterThan(50)
     for (const path of [...guidePaths, ...operations, ...operations.map((one) => `${one}.md`)]) {
@@ -57,7 +57,7 @@ describe("guides", () => {
     }
   })
 
-  test("what the pages load is there, and named by its content", async () => {
+  test("everything that the pages load exists, and is named by its content", async () => {
     const loaded = [
       ...(await (await get("/docs")).text()).matchAll(/(?:src|href)="(\/docs\/assets\/[^"]+)"/g)
     ]
@@ -83,7 +83,7 @@ describe("guides", () => {
     )
   })
 
-  test("every link of a page leads to a page, and to a place on it", async () => {
+  test("every link of a page leads to an existing page and anchor", async () => {
     const pages = new Map<string, string>()
     const pageAt = async (path: string) => {
       const known = pages.get(path)
@@ -110,13 +110,22 @@ describe("guides", () => {
     expect(broken).toEqual([])
   })
 
-  test("every error code has its place in a group", async () => {
+  test("every error code belongs to a group", async () => {
     expect(ungrouped).toEqual([])
     const text = await (await get("/docs/errors")).text()
     for (const code of Object.keys(errorCodes)) {
       expect(text).toContain(`<h3 id="${code}"`)
       expect(text).toContain(`<a href="#${code}"`)
     }
+  })
+
+  test("the dashboard's error codes are those that no endpoint for API keys returns", async () => {
+    const { paths, components } = JSON.parse(await (await get("/openapi.json")).text())
+    const published = JSON.stringify([paths, components.responses])
+    const unpublished = Object.keys(errorCodes).filter(
+      (code) => !new RegExp(`["\`]${code}["\`]`).test(published) && code !== "METHOD_NOT_ALLOWED"
+    )
+    expect([...dashboardCodes].toSorted()).toEqual(unpublished.toSorted())
   })
 
   test("the reference has a page for every operation and event, with its fields; no example is a placeholder", async () => {
@@ -155,7 +164,7 @@ describe("guides", () => {
   })
 })
 
-describe("addresses that nothing is at", () => {
+describe("unknown addresses", () => {
   const scope = Effect.runSync(Scope.make())
   let service: TestService
   beforeAll(async () => {

@@ -1,5 +1,5 @@
-// The time that the site takes to build from nothing, as a ratio to the packages' build in the same run: machines differ
-// by more than a change of the site does. The aim of 10 s is printed beside it.
+// The time to build the site from nothing, as a ratio to the packages' build in the same run: machines differ by more
+// than a change of the site does. The target of 10 s is printed next to it.
 import { afterAll, expect, test } from "bun:test"
 import { existsSync, rmSync } from "node:fs"
 import { join } from "node:path"

@@ -1,4 +1,4 @@
-// No page, document or command line has anybody run a package by a name that somebody else may register.
+// No page, document or command line makes anybody run a package by a name that somebody else could register.
 import { expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -8,11 +8,11 @@ import { startService } from "../../support/service.ts"
 
 const root = join(import.meta.dir, "../../..")
 
-/** What fetches and runs, or installs, what the next words name. */
+/** Commands that fetch and run, or install, the package in the words that follow. */
 const runs =
   /\b(?:npx|bunx|pnpx|pnpm dlx|yarn dlx|npm (?:install|i|add|exec)|bun (?:add|x)|pnpm add|yarn add|pipx? install|uvx|composer require)((?:[ \t]+[^\s`'"<>|;&)]+)*)/g
 
-/** An address, a file, or Bun itself, which its own people publish. */
+/** An address, a file, or Bun itself, which its own authors publish. */
 const isOurs = (word: string) =>
   /^(?:https?:\/\/|\$\{|\{base_url\}|BASE_URL\/|\.\/|\.$|dist\/packages\/|bun@1\.4\.5$)/.test(word)
 
@@ -22,7 +22,7 @@ const namesIn = (text: string): ReadonlyArray<string> =>
     return first === undefined || isOurs(first) ? [] : [command]
   })
 
-test("what is served names packages by their addresses", async () => {
+test("every served page names packages by their addresses", async () => {
   const scope = Effect.runSync(Scope.make())
   const { baseUrl } = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
   const read = async (path: string) => (await fetch(`${baseUrl}${path}`)).text()
@@ -43,7 +43,7 @@ test("what is served names packages by their addresses", async () => {
   expect(named.flat()).toEqual([])
 }, 120_000)
 
-test("so do the packages, the command lines and the documents", () => {
+test("the packages, the command lines and the documents name packages by their addresses", () => {
   const files = [
     ...new Bun.Glob("{src,docs}/**/*.{ts,tsx,md,py,php}").scanSync(root),
     "README.md",

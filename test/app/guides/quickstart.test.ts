@@ -1,5 +1,5 @@
-// The quickstart, line by line as it is written: from an empty folder, a service's address and test keys to order 1042
-// paid, on Node with the packages that the service hands out, and on Python.
+// The quickstart, line by line as written: from an empty folder, a service's address and test keys to order 1042 paid,
+// on Node with the packages that the service serves, and on Python.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -46,7 +46,7 @@ describe("quickstart.md", () => {
   const begin = async (folder: string) => {
     shop = await makeShop(service, await Effect.runPromise(service.newMerchant))
     const text = await (await fetch(`${service.baseUrl}/docs/quickstart.md`)).text()
-    // The test's service says another address of itself than the one it listens on.
+    // The test's service names another address as its own than the one that it listens on.
     guide = text.replaceAll(/http:\/\/localhost:(?!3000)\d+/g, service.baseUrl)
     mkdirSync(join(directory, folder))
     env = {
@@ -74,7 +74,7 @@ describe("quickstart.md", () => {
     void collect(child.stderr)
     return () => output
   }
-  /** A buyer pays what the page at `url` asks for. */
+  /** A buyer pays the payment of the page at `url`. */
   const payAt = async (url: string) => {
     const { origin } = new URL(url)
     await until(() => fetch(origin).catch(() => undefined))
@@ -83,7 +83,7 @@ describe("quickstart.md", () => {
       return answer.ok ? answer.text() : ""
     }
     const tokenIn = (html: string) => /intent-token="([^"]+)"/.exec(html)?.[1] ?? ""
-    // As after a double click: the page that is shown has the order's one payment.
+    // As after a double click: the page shows the order's only payment.
     const [page = "", ...others] = await Promise.all([read(), read(), read(), read()])
     for (const other of others) expect(tokenIn(other)).toBe(tokenIn(page))
     const again = async () => tokenIn(await (await fetch(url)).text())
@@ -97,11 +97,11 @@ describe("quickstart.md", () => {
       body: { intentToken }
     })
     const { id } = opened.body.payment
-    // Whoever reloads the page while paying pays the same payment.
+    // A buyer who reloads the page while paying pays the same payment.
     expect(await again()).toBe(intentToken)
     await shop.report(id, await shop.transfer(10_000_000n), 10_000_000n)
   }
-  /** Another payment of order 1042, as of a page that still had the token of before. */
+  /** Another payment of order 1042, as from a page that still has the previous token. */
   const payOnceMore = async () => {
     const intent = { amount: "10.00", intentUrl: "https://shop.example.com/orders/1042" }
     const { intentToken } = (
@@ -133,7 +133,7 @@ describe("quickstart.md", () => {
     const typed = install.split("\n").filter((line) => line.startsWith("npm"))
     expect(typed).toHaveLength(2)
     for (const line of typed) {
-      // Not at once: the service that hands out the packages runs in this process.
+      // Asynchronous, because the service that serves the packages runs in this process.
       const child = Bun.spawn(["sh", "-c", line], { cwd, env, stdout: "ignore", stderr: "pipe" })
       running.push(child)
       const error = await new Response(child.stderr).text()
@@ -168,7 +168,7 @@ describe("quickstart.md", () => {
     )
     env = { ...env, QUITTANCE_URL: `http://127.0.0.1:${proxy.port}` }
     const told = start(cwd, python ?? "python3", "shop.py")
-    // A call that ends without an answer, as of a service that is started again, is made again.
+    // A call that ends without an answer, as from a service that restarts, is repeated.
     // A shop that starts late makes its first call after the first cut.
     for (let cuts = 0; cuts < 20 && !told().includes("trying again"); cuts++) {
       proxy.stall()

@@ -1,5 +1,5 @@
-// The site of / and /docs in a real Chromium: its policy holds, nobody else is asked, search, Copy and the filter of
-// errors work, on a desk and on a phone, in light and dark.
+// The site of / and /docs in a real Chromium: its policy holds, no other host is contacted, search, Copy and the filter
+// of errors work, on a desktop and on a phone, in light and dark.
 import { expect } from "bun:test"
 import type { Page } from "playwright-core"
 import {
@@ -29,7 +29,7 @@ const paths = [
 // Built before the browser waits for them, as are the packages that they name.
 for (const path of paths) while ((await fetch(`${baseUrl}${path}`)).status === 503) await Bun.sleep(100)
 
-/** What the page asks of others, and what the browser complains of. */
+/** The page's requests to other hosts, and the browser's complaints. */
 const watched = (page: Page) => {
   const complaints: Array<string> = []
   page.on("request", (request) => {
@@ -54,24 +54,27 @@ for (const [width, colorScheme] of [
   [390, "light"],
   [390, "dark"]
 ] as const)
-  inBrowser(`at ${width} px, ${colorScheme}: nothing is wider, complains, or asks another host`, async () => {
-    const page = await newPage({ width, colorScheme })
-    const complaints = watched(page)
-    for (const path of paths) {
-      await opened(page, path)
-      expect([path, await page.evaluate("document.documentElement.scrollWidth <= innerWidth")]).toEqual([
-        path,
-        true
-      ])
-      expect(await page.evaluate("document.documentElement.classList.contains('dark')")).toBe(
-        colorScheme === "dark"
-      )
-      await screenshot(page, `site${path.replaceAll("/", "-")}-${width}-${colorScheme}`)
+  inBrowser(
+    `at ${width} px, ${colorScheme}: nothing overflows or fails, and no other host is contacted`,
+    async () => {
+      const page = await newPage({ width, colorScheme })
+      const complaints = watched(page)
+      for (const path of paths) {
+        await opened(page, path)
+        expect([path, await page.evaluate("document.documentElement.scrollWidth <= innerWidth")]).toEqual([
+          path,
+          true
+        ])
+        expect(await page.evaluate("document.documentElement.classList.contains('dark')")).toBe(
+          colorScheme === "dark"
+        )
+        await screenshot(page, `site${path.replaceAll("/", "-")}-${width}-${colorScheme}`)
+      }
+      expect(complaints).toEqual([])
     }
-    expect(complaints).toEqual([])
-  })
+  )
 
-inBrowser("search finds an endpoint, and goes to it without another load of the page", async () => {
+inBrowser("search finds an endpoint, and opens it without reloading the page", async () => {
   const page = await newPage()
   const complaints = watched(page)
   await opened(page, "/docs")
@@ -98,7 +101,7 @@ inBrowser("Copy copies the command, with this service's address in it", async ()
   expect(copied).toContain('"amount": "10.00"')
 })
 
-inBrowser("the filter of errors leaves the codes that match, and a link to a code leads to it", async () => {
+inBrowser("the error filter leaves the codes that match, and a link to a code leads to it", async () => {
   const page = await newPage()
   await opened(page, "/docs/errors")
   const shown = async () => page.locator(".error-entry:visible").count()
@@ -117,7 +120,7 @@ inBrowser("the filter of errors leaves the codes that match, and a link to a cod
   await untilOn(page, "Math.abs(document.getElementById('RATE_LIMITED').getBoundingClientRect().top) < 300")
 })
 
-inBrowser("the scheme can be chosen, and the next page has it", async () => {
+inBrowser("the reader can choose the colour scheme, and the next page keeps it", async () => {
   const page = await newPage()
   await opened(page, "/docs")
   await page.locator(".VPSwitchAppearance").first().click()
@@ -138,7 +141,7 @@ inBrowser("on a phone the navigation opens, and a link leads back to the dashboa
 })
 
 for (const colorScheme of ["light", "dark"] as const)
-  inBrowser(`axe finds no fault, ${colorScheme}`, async () => {
+  inBrowser(`axe finds no violation, ${colorScheme}`, async () => {
     const page = await newPage({ colorScheme })
     const faults: Array<string> = []
     for (const path of [
@@ -150,7 +153,7 @@ for (const colorScheme of ["light", "dark"] as const)
     ]) {
       await opened(page, path)
       for (const fault of await axeViolations(page)) {
-        // The search button shows its key beside its name.
+        // The search button shows its shortcut key next to its name.
         if (!fault.startsWith("label-content-name-mismatch: ") || !fault.includes(".DocSearch"))
           faults.push(`${path}: ${fault}`)
       }

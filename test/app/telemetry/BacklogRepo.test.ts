@@ -1,4 +1,4 @@
-// What waits, as the metrics have it.
+// The backlog that the metrics export.
 import { describe, expect } from "bun:test"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -7,7 +7,28 @@ import { testDatabase } from "../../support/database.ts"
 import { liveEffect } from "../../support/run.ts"
 
 describe("the backlog", () => {
-  liveEffect("open alerts are those that somebody can close for all", () =>
+  liveEffect(
+    "mail that fails counts as overdue since it was queued, until the server accepts a later mail",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const mail = (minutesAgo: number, sent: boolean) => sql`
+        INSERT INTO mails (id, recipient, subject, body, urgent, created_at, due_at, sent_at, error)
+        VALUES (gen_random_uuid(), 'ada@example.com', 's', 'b', false, now() - ${minutesAgo} * interval '1 minute',
+          ${sent ? null : new Date(Date.now() + 1_200_000)}, ${sent ? new Date() : null}, ${sent ? null : "refused"})`
+        const minutes = Effect.map((yield* BacklogRepo).read(new Date()), ({ dueSince }) => {
+          const since = dueSince.get("mails")
+          return since === undefined ? undefined : Math.round((Date.now() - since.getTime()) / 60_000)
+        })
+        expect(yield* minutes).toBeUndefined()
+        yield* mail(12, false)
+        expect(yield* minutes).toBe(12)
+        yield* mail(1, true)
+        expect(yield* minutes).toBeUndefined()
+      }).pipe(Effect.provide(BacklogRepo.layer.pipe(Layer.provideMerge(testDatabase.layer))))
+  )
+
+  liveEffect("open alerts are those that one person can close for everybody", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const merchant = crypto.randomUUID()

@@ -1,4 +1,4 @@
-// The alert of a wrong clock has the database's time, however wrong this machine's is.
+// The alert about a wrong clock has the database's time, however wrong this machine's is.
 import { describe, expect } from "bun:test"
 import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -13,8 +13,8 @@ import { liveEffect } from "../../support/run.ts"
 
 const shared = new Date("2026-03-01T12:00:00Z")
 
-describe("the alert of a wrong clock", () => {
-  liveEffect("is raised at the database's time", () =>
+describe("the alert about a wrong clock", () => {
+  liveEffect("has the database's time", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* Layer.build(

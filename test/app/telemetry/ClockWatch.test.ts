@@ -1,5 +1,5 @@
-// A clock that is wrong is told of: against the database's in both directions, against the chain's by its
-// newest blocks, and never because a chain stands still.
+// A wrong clock raises an alert: compared with the database's in both directions, and with the chain's by its newest
+// blocks, but never because a chain halts.
 import { describe, expect, test } from "bun:test"
 import { Clock, DateTime, Effect, Exit, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
@@ -73,24 +73,26 @@ describe("clocks", () => {
     })
   )
 
-  testEffect("more than 20 s ahead of or behind the database, and it closes by itself", () =>
-    Effect.gen(function* () {
-      yield* TestClock.setTime(start * 1000)
-      const times = { database: -25, block: 0 }
-      const { look, open } = yield* watch(times)
-      yield* look(5n)
-      expect(open.get("database")).toContain("25 s ahead of")
-      times.database = 40
-      yield* look(5n)
-      expect(open.get("database")).toContain("40 s behind")
-      times.database = 19
-      yield* look(5n)
-      expect(open.has("database")).toBe(false)
-    })
+  testEffect(
+    "a clock more than 20 s from the database's raises an alert, which closes once the clock is right",
+    () =>
+      Effect.gen(function* () {
+        yield* TestClock.setTime(start * 1000)
+        const times = { database: -25, block: 0 }
+        const { look, open } = yield* watch(times)
+        yield* look(5n)
+        expect(open.get("database")).toContain("25 s ahead of")
+        times.database = 40
+        yield* look(5n)
+        expect(open.get("database")).toContain("40 s behind")
+        times.database = 19
+        yield* look(5n)
+        expect(open.has("database")).toBe(false)
+      })
   )
 
   testEffect(
-    "of two instances that share an alert, one that is right closes what a replaced one has left",
+    "of two instances that share an alert, a right one closes it after the wrong one has stopped",
     () =>
       Effect.gen(function* () {
         yield* TestClock.setTime(start * 1000)
@@ -98,7 +100,8 @@ describe("clocks", () => {
         const wrong = yield* Scope.make()
         yield* Scope.provide(watch({ database: -60, block: 0 }, shared), wrong)
         const right = yield* watch({ database: 0, block: 0 }, shared)
-        // While it is wrong, no right one hides that: it is raised again within half a minute, four times a day.
+        // While the wrong instance runs, a right one hardly hides it: closed at most four times a day, raised again
+        // within half a minute.
         let closed = 0
         for (let half = 0; half < 2 * 60 * 24; half++) {
           yield* right.look(5n)
@@ -111,7 +114,7 @@ describe("clocks", () => {
       })
   )
 
-  testEffect("new blocks that are old, or of the future; a chain that stands still says nothing", () =>
+  testEffect("new blocks that are old or in the future raise an alert; a halted chain does not", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(start * 1000)
       const times = { database: 0, block: -90 }
@@ -127,7 +130,7 @@ describe("clocks", () => {
     })
   )
 
-  test("what lies between two readings of ours is no difference", () => {
+  test("the time between two readings of our own clock is no difference", () => {
     expect(secondsAhead(1_000, 5_000, 3_000)).toBe(0)
     expect(secondsAhead(10_000, 11_000, 4_000)).toBe(6)
     expect(secondsAhead(1_000, 2_000, 9_000)).toBe(-7)

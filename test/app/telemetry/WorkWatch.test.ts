@@ -1,5 +1,5 @@
-// Nothing stops silently: on a database where no worker runs, a row that has long been due raises an alert, in each
-// queue in turn; so do blocks that are not read, and a worker that fails again and again.
+// Nothing stops silently: without a worker, an overdue row raises an alert, in each queue in turn; so do unread blocks
+// and a worker that keeps failing.
 import { describe, expect } from "bun:test"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -22,7 +22,7 @@ const id = "00000000-0000-7000-8000-000000000001"
 const long = "'1960-01-01'::timestamptz"
 const [address, hash] = ["decode(repeat('ab', 20), 'hex')", "decode(repeat('ab', 32), 'hex')"]
 
-/** A row of each queue that has long been due. */
+/** An overdue row of each queue. */
 const overdue: { readonly [Q in Queue]: string } = {
   reports: `INSERT INTO payment_reports (payment_id, evidence, payer_address, transaction_id, token_changes, reported_at, next_check_at)
     VALUES ('${id}', ${hash}, ${address}, ${hash}, '[]', ${long}, ${long})`,
@@ -43,7 +43,7 @@ const overdue: { readonly [Q in Queue]: string } = {
   mails: `INSERT INTO mails (id, recipient, subject, body, created_at, due_at) VALUES ('${id}', '', '', '', ${long}, ${long})`,
   refunds: `INSERT INTO refunds (id, merchant_id, env, payment_id, amount, recipient, since_block, beyond_paid, created_by, created_at, status, next_look_at)
     VALUES ('${id}', '${id}', 'test', '${id}', 1, ${address}, 1, false, '', ${long}, 'pending', ${long})`,
-  "untold alerts": `INSERT INTO alerts (id, kind, subject, message, created_at, notify_at) VALUES ('${id}', 'clock_skew', '', '', ${long}, ${long})`,
+  notifications: `INSERT INTO alerts (id, kind, subject, message, created_at, notify_at) VALUES ('${id}', 'clock_skew', '', '', ${long}, ${long})`,
   weeks: `INSERT INTO merchants (id, name, receiver_test, receiver_live, created_at, summary_at) VALUES ('${id}', 'Shop', ${address}, ${address}, ${long}, ${long})`,
   "alert posts": `INSERT INTO alert_posts (hook_id, alert_id, due_at) VALUES ('${id}', '${id}', ${long})`
 }
@@ -69,9 +69,9 @@ const world = Effect.gen(function* () {
   return { context, progress, raised, read, sql, watch, chain: Context.get(context, MemoryChain) }
 })
 
-describe("work that waits", () => {
+describe("waiting work", () => {
   for (const queue of queues)
-    testEffect(`"${queue}" without its worker raises an alert, which closes once the row is worked off`, () =>
+    testEffect(`"${queue}" without its worker raises an alert, which closes once the row is processed`, () =>
       Effect.gen(function* () {
         const { context, raised, read, sql, watch } = yield* world
         yield* read("1970-01-01T01:00:00Z")
@@ -80,7 +80,7 @@ describe("work that waits", () => {
         yield* passes("1 minute", "30 seconds")
         expect([...raised.keys()]).toEqual([queue])
         expect(raised.get(queue)).toStartWith(
-          `The oldest of "${queue}" has been due since 1960-01-01T00:00:00.000Z.`
+          `The oldest item in the queue "${queue}" has been due since 1960-01-01T00:00:00.000Z.`
         )
         yield* Effect.provideContext(
           withoutMoves(
@@ -93,7 +93,7 @@ describe("work that waits", () => {
       })
     )
 
-  testEffect("a row that is due is no alert before its time is over", () =>
+  testEffect("a due row raises no alert before its limit is over", () =>
     Effect.gen(function* () {
       const { context, sql } = yield* world
       yield* sql`INSERT INTO mails (id, recipient, subject, body, created_at, due_at)
@@ -108,11 +108,11 @@ describe("work that waits", () => {
   )
 })
 
-describe("blocks that are not read", () => {
+describe("unread blocks", () => {
   const newBlocks = (chain: MemoryChain["Service"]) =>
     Effect.andThen(passes("10 minutes", "5 seconds"), chain.mine(2))
 
-  testEffect("raise an alert while the chain makes newer ones, also where none has ever been read", () =>
+  testEffect("raise an alert while the chain makes newer ones, also if none has ever been read", () =>
     Effect.gen(function* () {
       const { chain, raised, read, watch } = yield* world
       yield* watch
@@ -126,10 +126,10 @@ describe("blocks that are not read", () => {
       expect(raised.size).toBe(0)
       yield* newBlocks(chain)
       yield* passes("1 minute", "30 seconds")
-      expect(raised.get("transfers test")).toContain("read until 1970-01-01T01:11:00.000Z only")
+      expect(raised.get("transfers test")).toContain("read only up to 1970-01-01T01:11:00.000Z")
     })
   )
-  testEffect("of a chain that stands still: it has halted, until it makes blocks again", () =>
+  testEffect("of a halted chain: the alert says that the chain has halted, until it makes blocks again", () =>
     Effect.gen(function* () {
       const { chain, raised, read, sql, watch } = yield* world
       yield* chain.automine(false)
@@ -147,7 +147,7 @@ describe("blocks that are not read", () => {
       expect(raised.size).toBe(0)
     })
   )
-  testEffect("have the reader's own words", () =>
+  testEffect("raise an alert with the reader's own error", () =>
     Effect.gen(function* () {
       const { chain, progress, raised, watch } = yield* world
       yield* watch
@@ -161,7 +161,7 @@ describe("blocks that are not read", () => {
   )
 })
 
-testEffect("a worker that fails for five minutes raises an alert in the words of its failure", () =>
+testEffect("a worker that fails for five minutes raises an alert with its error", () =>
   Effect.gen(function* () {
     const { context, raised, read, watch } = yield* world
     yield* read("1970-01-01T01:00:00Z")

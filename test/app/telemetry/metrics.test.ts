@@ -1,4 +1,4 @@
-// What Prometheus reads of the running service.
+// Prometheus's scrape of the running service.
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
 import { Api } from "../../../src/app/Api.ts"
@@ -50,7 +50,7 @@ const scrape = async (
 }
 
 describe("Metrics of the running service", () => {
-  liveEffect("rates, latencies and errors by route; queues and RPC by node; no label without a bound", () =>
+  liveEffect("rates, latencies and errors by route; queues; RPC by node; no label is unbounded", () =>
     Effect.gen(function* () {
       const dataDir = yield* temporaryDirectory
       const cli = yield* spawnProgram(
@@ -84,7 +84,7 @@ describe("Metrics of the running service", () => {
         yield* call("GET", path, keys.test.secret)
 
       const { text, families } = yield* Effect.promise(async () => {
-        // The first measurement of the queues comes by itself.
+        // The first measurement of the queues needs no request.
         for (let tries = 0; ; tries++) {
           const found = await scrape(metricsPort)
           if (found.families.has("quittance_open_alerts") || tries === 200) return found
@@ -145,7 +145,7 @@ describe("Metrics of the running service", () => {
     })
   )
 
-  liveEffect("a metrics port that is taken stops the start with a sentence that names it", () =>
+  liveEffect("a metrics port in use stops the start with a sentence that names it", () =>
     Effect.gen(function* () {
       const port = yield* freePort(0)
       const taken = Bun.serve({ port, hostname: "127.0.0.1", fetch: () => new Response() })

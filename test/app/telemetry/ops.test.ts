@@ -1,4 +1,4 @@
-// The files in ops/ and of the image, held against what the service exports and reads.
+// The files in ops/ and of the image, compared with what the service exports and reads.
 import { describe, expect, test } from "bun:test"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -14,7 +14,7 @@ const sources = [...new Glob("src/**/*.ts").scanSync(root)]
     /\b(counterBy|counterOf|gaugeBy|secondsBy|Metric\.(counter|gauge|histogram))\(/.test(text)
   )
   .join("\n")
-/** Names as the code declares them, and with what a histogram makes of them. */
+/** Metric names as the code declares them, with the series that a histogram adds. */
 const exported = new Set(
   [...sources.matchAll(/"((?:quittance|process)_[a-z0-9_]+)"/g)].flatMap(([, name = ""]) =>
     name.endsWith("_seconds") ? [name, `${name}_bucket`, `${name}_count`, `${name}_sum`] : [name]
@@ -42,7 +42,7 @@ const dashboard = JSON.parse(read("ops/dashboard.json")) as {
 }
 
 describe("ops", () => {
-  test("alert rules and dashboard use metrics that exist, and every one of them", () => {
+  test("alert rules and dashboard use only metrics that exist, and every one of them", () => {
     const expressions = [
       ...rules.map((rule) => rule.expr),
       ...dashboard.panels.flatMap((panel) => panel.targets.map((target) => target.expr))
@@ -57,7 +57,7 @@ describe("ops", () => {
     }
   })
 
-  test("every alert says how grave it is and what to do; names are unique", () => {
+  test("every alert has a severity and says what to do; names are unique", () => {
     expect(new Set(rules.map((rule) => rule.alert)).size).toBe(rules.length)
     for (const { alert, labels, annotations } of rules) {
       expect(["page", "ticket"], alert).toContain(labels.severity)
@@ -66,7 +66,7 @@ describe("ops", () => {
     }
   })
 
-  test("panels have ids of their own and do not overlap", () => {
+  test("panels have unique ids and do not overlap", () => {
     expect(new Set(dashboard.panels.map((panel) => panel.id)).size).toBe(dashboard.panels.length)
     const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, cell) => `${x + (cell % w)},${y + Math.floor(cell / w)}`)
@@ -92,7 +92,7 @@ describe("the image", () => {
   }
   const dockerfile = read("Dockerfile")
 
-  test("docker-compose.yml sets variables that the service reads, and keeps the metrics inside", () => {
+  test("docker-compose.yml sets only variables that the service reads, and publishes no metrics", () => {
     const { quittance, postgres, chain } = compose.services
     expect(postgres).toBeDefined()
     expect(chain?.profiles).toEqual(["chain"])
@@ -106,10 +106,10 @@ describe("the image", () => {
     ).toBeFalse()
   })
 
-  test("docker-compose.yml passes every setting, is production, publishes on this machine alone, and knows no secret", () => {
+  test("docker-compose.yml passes every setting, is production, publishes locally and has no secret", () => {
     const { chain, postgres, quittance } = compose.services
     const { init } = compose.services
-    // The database's own, which the service reads in DATABASE_URL.
+    // POSTGRES_PASSWORD is the database's own; the service reads it in DATABASE_URL.
     const settings = [...variables].filter((name) => name !== "POSTGRES_PASSWORD")
     const documented = [
       ...read("docs/configuration.md").matchAll(/^\| (`[A-Z][A-Z0-9_]+`(?:, `[A-Z0-9_]+`)*) \|/gm)
@@ -125,21 +125,21 @@ describe("the image", () => {
     expect(passed.filter((name) => name !== "POSTGRES_PASSWORD").toSorted()).toEqual(
       documented.filter((name) => !fixed.includes(name)).toSorted()
     )
-    // The proxy with TLS, where it is asked for, is what others reach.
+    // Only the TLS proxy, if it is enabled, is reachable from outside.
     const { caddy, ...inside } = compose.services
     expect(caddy?.profiles).toEqual(["tls"])
     for (const { ports = [] } of Object.values(inside))
       for (const port of ports) expect(port).toContain("127.0.0.1:")
     expect(quittance?.environment?.["ENVIRONMENT"]).toEndWith(":-production}")
     expect(postgres?.environment?.["POSTGRES_PASSWORD_FILE"]).toBe("/secrets/postgres-password")
-    // Whatever holds a secret comes from a file that the first start makes.
+    // Every secret comes from a file that the first start creates.
     expect(init?.command).toEqual(["bun", "src/app/cli/main.ts", "init", "--secrets", "/secrets"])
     for (const name of Object.keys(init?.environment ?? {}).filter((one) => one !== "POSTGRES_PASSWORD"))
       expect(quittance?.environment?.[`${name}_FILE`]).toStartWith("/secrets/")
     expect([chain?.user, chain?.volumes]).toEqual(["bun", [".:/app:ro"]])
   })
 
-  test("the Dockerfile copies what exists, runs without rights, and has a health check", () => {
+  test("the Dockerfile copies only existing files, runs unprivileged, and has a health check", () => {
     for (const [, from = ""] of dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm))
       for (const path of from.split(" ")) expect(existsSync(join(root, path)), path).toBeTrue()
     const user = dockerfile.indexOf("USER bun")

@@ -1,4 +1,4 @@
-// Traces, metrics and logs at a collector; and a service whose collector is away.
+// Traces, metrics and logs at a collector; and a service whose collector is down.
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
@@ -126,7 +126,7 @@ describe("OpenTelemetry", () => {
           "webhook.id": tested.body.delivery.id,
           "webhook.attempt": 1
         })
-        // Workers that ask for work leave no traces.
+        // Workers that poll leave no traces.
         expect(
           spans.filter((span) => span.parentSpanId === undefined && "db.query.text" in span.attributes)
         ).toEqual([])
@@ -149,7 +149,7 @@ describe("OpenTelemetry", () => {
       })
   )
 
-  liveEffect("a collector that is away changes nothing", () =>
+  liveEffect("a collector that is down changes nothing", () =>
     Effect.gen(function* () {
       const { service, keys, call, open } = yield* shopOn({
         OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9"

@@ -1,5 +1,5 @@
-// Who drains: the service's own worker, a graphile-worker, a pg-boss. Each has a database of
-// its own on one Postgres, with the service's tables.
+// The workers: the service's own, a graphile-worker, and a pg-boss. Each has its own database on one Postgres, with the
+// service's tables.
 import { SQL } from "bun"
 import { Effect } from "effect"
 import { PgBoss } from "pg-boss"
@@ -18,13 +18,13 @@ export interface Contender {
   readonly sql: SQL
   readonly endpointId: string
   readonly merchantId: string
-  /** What its messages are signed with. */
+  /** The secret that signs its messages. */
   readonly secret: string
-  /** Leaves nothing of the round before. */
+  /** Deletes everything of the previous round. */
   readonly tidy: () => Promise<void>
-  /** Queues jobs for deliveries that are in the table. */
+  /** Queues jobs for deliveries in the table. */
   readonly enqueue: (jobs: ReadonlyArray<DeliveryJob>) => Promise<void>
-  /** Whether none of them waits or runs. */
+  /** True if none of them waits or runs. */
   readonly idle: (jobs: ReadonlyArray<DeliveryJob>) => Promise<boolean>
 }
 
@@ -51,7 +51,7 @@ const makeDatabase = Effect.fnUntraced(function* (adminUrl: string, name: string
   return { url: url.href, sql, env, key: String(keys.test.secret), merchantId: String(merchant.id) }
 })
 
-/** Whether one of these still waits; by their keys, as an index of what waits may be full of dead entries. */
+/** True if one of these still waits; queried by key, because an index of waiting rows may be full of dead entries. */
 const open = async (sql: SQL, jobs: ReadonlyArray<DeliveryJob>) => {
   const ids = JSON.stringify(jobs.map(({ id }) => id).toReversed())
   const [row] = await sql`
@@ -98,12 +98,14 @@ interface Queue {
   readonly name: Exclude<ContenderName, "service">
   readonly program: string
   readonly table: string
-  /** Of rows of jobs that wait or run. */
+  /** The condition for rows of jobs that wait or run. */
   readonly unfinished: string
   readonly enqueue: Contender["enqueue"]
 }
 
-/** A job queue's worker in a process of its own. Url and secret are in the jobs; deliveries refer to the endpoint's row. */
+/**
+ * A job queue's worker in a process of its own. Jobs contain url and secret; deliveries refer to the endpoint's row.
+ */
 const makeQueue = Effect.fnUntraced(function* (
   { sql, url, merchantId }: Effect.Success<ReturnType<typeof makeDatabase>>,
   to: Receiver,

@@ -1,5 +1,5 @@
-// What a job of either queue does: the same POST as the service sends, and the same
-// outcome recorded. A dozen lines, as their users would write them.
+// A job of either queue: the same POST as the service sends, and the same outcome recorded. A dozen lines, as their
+// users would write them.
 import { Redacted } from "effect"
 import postgres from "postgres"
 import { signatureHeaders } from "../../../src/webhooks/Signature.ts"
@@ -20,7 +20,7 @@ export interface Outcome {
   readonly request_head: string
 }
 
-/** One string for all, as an environment variable would hold it. */
+/** One string for all, as an environment variable would contain it. */
 export const webhookSecret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`
 const secret = Redacted.make(webhookSecret)
 
@@ -34,7 +34,7 @@ const post = async (url: string, headers: Readonly<Record<string, string>>, body
   }
 }
 
-/** Never throws: what is not accepted is an outcome to record, and the queue's to retry. */
+/** Never throws: a refusal is an outcome to record, and the queue retries it. */
 export const send = async ({ id, url, body }: DeliveryJob): Promise<Outcome> => {
   const started_at = new Date()
   const started = performance.now()
@@ -59,7 +59,7 @@ export const send = async ({ id, url, body }: DeliveryJob): Promise<Outcome> => 
   }
 }
 
-/** Records outcomes, however many, in one statement. */
+/** Records any number of outcomes in one statement. */
 export const makeRecorder = (databaseUrl: string) => {
   const sql = postgres(databaseUrl, { max: 16, onnotice: () => {} })
   return async (outcomes: ReadonlyArray<Outcome>) => {

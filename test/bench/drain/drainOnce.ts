@@ -1,4 +1,4 @@
-// One drain: so many due deliveries are queued, sent and recorded; what came is checked.
+// One drain: this many due deliveries are queued, sent and recorded; then the received requests are checked.
 import { Redacted } from "effect"
 import { settledEvent } from "../../../src/domain/Webhook.ts"
 import { signatureHeaders } from "../../../src/webhooks/Signature.ts"
@@ -17,7 +17,7 @@ const makeJobs = (url: string) =>
     return { id, url, body }
   })
 
-/** @throws Error where a delivery came not at all or twice, or one of the first without its body or signatures. */
+/** @throws Error if a delivery arrived not at all or twice, or one of the first without its body or signatures. */
 const checkReceived = (
   { name, secret }: Contender,
   { count, twice, heads }: Received,
@@ -48,9 +48,9 @@ const recordedSql = `
     AND a.duration_ms IS NOT NULL AND a.request_head IS NOT NULL AND d.created_at >= `
 
 /**
- * Deliveries a second, from the first message at the receiver until every outcome is recorded and the queue is
- * empty. Each is due 50 microseconds after the one before, and after all of an earlier drain. `tidy` leaves nothing
- * of the drain before.
+ * Deliveries a second, from the first message at the webhook server until every outcome is recorded and the queue is
+ * empty. Each is due 50 microseconds after the one before, and after all of an earlier drain. `tidy` deletes everything
+ * of the previous drain.
  */
 export const drainOnce = async (
   contender: Contender,

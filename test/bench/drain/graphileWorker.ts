@@ -1,5 +1,5 @@
-// A graphile-worker as its documentation tunes it for throughput: jobs fetched in batches into
-// a local queue, completions batched. Each job sends one delivery and records it.
+// A graphile-worker tuned for throughput as in its documentation: jobs fetched in batches into a local queue,
+// completions batched. Each job sends one delivery and records it.
 import { Logger, run } from "graphile-worker"
 import { type DeliveryJob, makeRecorder, send } from "./deliver.ts"
 

@@ -1,5 +1,5 @@
-// `bun run bench drain`: how fast due deliveries to one receiver are sent and recorded, by the
-// service's worker and by two job queues, in turn, several rounds.
+// `bun run bench drain`: how fast due deliveries to one webhook server are sent and recorded, by the service's worker
+// and by two job queues, in turn, several rounds.
 import { Effect } from "effect"
 import { watchMemory } from "../memory.ts"
 import { startPostgres } from "../postgres.ts"
@@ -8,7 +8,7 @@ import { settings } from "../settings.ts"
 import { type ContenderName, makeContenders } from "./contenders.ts"
 import { drainOnce } from "./drainOnce.ts"
 
-/** By contender: deliveries a second of each round, and the most that it held. */
+/** By contender: deliveries a second in each round, and the peak memory. */
 export type DrainResult = Readonly<
   Record<ContenderName, { readonly perSecond: Array<number>; peakMegabytes: number }>
 >
@@ -30,7 +30,7 @@ export const measureDrain = Effect.gen(function* () {
         const stopWatching = watchMemory(contender.pid)
         const rate = await drainOnce(contender, to)
         own.peakMegabytes = Math.max(own.peakMegabytes, stopWatching())
-        // The first warms up.
+        // The first round warms up.
         if (round > 0) own.perSecond.push(rate)
         console.log(`drain  round ${round} ${contender.name}: ${rate.toFixed(0)}/s`)
       }

@@ -1,6 +1,5 @@
-// A pg-boss worker as its documentation tunes it for throughput: batches, several of them at
-// once, the next fetched at once while they are full. Each batch is sent side by side and
-// recorded in one statement; jobs fail one by one.
+// A pg-boss worker tuned for throughput as in its documentation: several batches at a time, the next fetched at once
+// while they are full. Each batch is sent concurrently and recorded in one statement; jobs fail one by one.
 import { type JobResult, PgBoss } from "pg-boss"
 import { type DeliveryJob, makeRecorder, send } from "./deliver.ts"
 

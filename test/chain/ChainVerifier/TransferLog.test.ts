@@ -16,7 +16,7 @@ const good = log()
 const [, fromTopic = "", toTopic = ""] = good.topics
 const change = (changes: Partial<RawLog>): RawLog => ({ ...good, ...changes })
 
-test("the token's own log is read whole", () => {
+test("every field of the token's own log is read", () => {
   expect(readTransferLog(good, 7)).toEqual({
     position: 7,
     token: usdc,
@@ -115,7 +115,7 @@ describe(`${row.oddLog}: words of another form`, () => {
   }
 })
 
-test("positions count all logs of the receipt, also those that are skipped", () => {
+test("positions count all logs of the receipt, including skipped ones", () => {
   const logs = [change({ topics: [] }), log({ value: 0n }), log(), change({ data: "0x" }), log({ value: 1n })]
   expect(readTransferLogs(logs).map(({ position, value }) => [position, value])).toEqual([
     [2, amount],

@@ -1,9 +1,9 @@
-// The watch of a settled transfer, and what several nodes together say, on plain facts.
+// The watch of a settled transfer, and the verdict of several nodes together, on plain facts.
 import { describe, expect, test } from "bun:test"
 import { statusOf } from "../../../src/chain/ChainVerifier/Agreement.ts"
-import { agreementOf, type Observation } from "../../../src/chain/ChainVerifier/aboutTransaction.ts"
 import { judgeBlock } from "../../../src/chain/ChainVerifier/judgeBlock.ts"
 import type { TransactionFacts } from "../../../src/chain/ChainVerifier/judgeTransfer.ts"
+import { agreementOf, type Observation } from "../../../src/chain/ChainVerifier/transactionQuery.ts"
 import { row } from "../../support/attackRows.ts"
 import { amount, facts, hash, log, payer, receiver, thief, zero } from "../../support/rawReceipts.ts"
 
@@ -27,7 +27,7 @@ describe(row.reorganised, () => {
     judge(other).toEqual({ ...moved, logPosition: 0 })
     judge({ ...other, logs: [log({ to: thief }), log()] }).toEqual({ ...moved, logPosition: 1 })
     judge(other, place).toEqual(moved)
-    // Equal transfers: each keeps its own, by its place among them.
+    // Each payment keeps its own of several equal transfers, by position among them.
     const twice = { ...other, logs: [log(), log({ to: thief }), log()] }
     const at = (ordinal: number) =>
       judgeBlock("test", { ...settled, transfer: { ...settled.transfer, ordinal } }, facts(twice), {
@@ -52,7 +52,7 @@ describe(row.reorganised, () => {
       judge({ ...other, logs }).toEqual({ _tag: "Dropped", reason: "transfer_changed" })
     }
   })
-  test("absence counts only from nodes that have reached the block", () => {
+  test("absence counts only for nodes that have reached the block", () => {
     const status = (head: bigint) => statusOf("test", { _tag: "Absent", head }, settled, { blocks: 5 })
     expect<unknown>(status(99n)).toEqual({ _tag: "Unknown", reason: "lagging" })
     expect<unknown>(status(100n)).toEqual({ _tag: "Dropped", reason: "not_included" })
@@ -75,7 +75,7 @@ describe(row.rpcLags, () => {
       contradiction: false
     })
   }
-  test("the head is the highest that a majority has reached", () => {
+  test("the head is the highest block that a majority has reached", () => {
     const headOf = (heads: readonly [bigint, ...ReadonlyArray<bigint>], majority: number) => {
       const agreement = poll(heads, majority)
       return agreement._tag === "Included" ? agreement.facts.head : undefined
@@ -99,7 +99,7 @@ describe(row.rpcLags, () => {
   })
 })
 
-test("what was minted, and settled by a person's word, is followed into another block", () => {
+test("a minted transfer that a person attached is followed into another block", () => {
   const minted = { ...settled, transfer: { ...settled.transfer, payer: zero } }
   expect(
     judgeBlock("test", minted, facts({ ...other, logs: [log({ from: zero })] }), { blocks: 5 })._tag

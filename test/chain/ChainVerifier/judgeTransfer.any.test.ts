@@ -1,4 +1,4 @@
-// What a verdict says beyond its reason, and that it holds for any amounts and logs.
+// The other details of a verdict, and that the rules hold for any amounts and logs.
 import { expect, test } from "bun:test"
 import fc from "fast-check"
 import { judgeTransfer, type TransactionFacts } from "../../../src/chain/ChainVerifier/judgeTransfer.ts"
@@ -26,7 +26,7 @@ const verdict = (result: Verification): string =>
     ? `verified at ${result.logPosition}`
     : `${result._tag.toLowerCase()}: ${result.reason}`
 
-test(`${row.reorganised}: it waits for its confirmations, 0 to 64`, () => {
+test(`${row.reorganised}: the transfer waits for its confirmations, 0 to 64`, () => {
   for (const [required, head] of [
     [64, 100n],
     [64, 163n],
@@ -38,7 +38,7 @@ test(`${row.reorganised}: it waits for its confirmations, 0 to 64`, () => {
   expect(verdict(judge({ head: 100n }, {}, 0))).toBe("verified at 0")
 })
 
-test("a mismatch names the field, what was expected and what the chain shows", () => {
+test("a mismatch names the field, the expected value and the value that the chain shows", () => {
   expect(judge({ logs: [log({ value: 1n })] })).toMatchObject({
     reason: "amount",
     expected: String(amount),
@@ -62,7 +62,7 @@ test("a mismatch says whether a reorganisation can still change it", () => {
   expect(judge({ logs: [], head: 101n })).toMatchObject({ reason: "no_transfer", confirmed: true })
 })
 
-test("a block time beyond the calendar is told without a crash", () => {
+test("a block time beyond the calendar is reported without a crash", () => {
   const late = new Date(8_640_000_000_000_000)
   expect(judge({ blockTime: 2n ** 255n }, { notBefore: late })).toMatchObject({ _tag: "Verified" })
   expect(judge({ blockTime: -(2n ** 200n) })).toMatchObject({ reason: "too_old" })

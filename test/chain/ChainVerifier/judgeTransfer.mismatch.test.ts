@@ -1,5 +1,4 @@
-// A mismatch names the field in which the nearest transfer differs, with what was
-// expected and what the chain shows.
+// A mismatch names the field in which the nearest transfer differs, the expected value and the value on the chain.
 import { describe, expect, test } from "bun:test"
 import { judgeTransfer, type TransactionFacts } from "../../../src/chain/ChainVerifier/judgeTransfer.ts"
 import { row } from "../../support/attackRows.ts"
@@ -28,7 +27,7 @@ const told = (chain: Partial<TransactionFacts>) => {
 }
 
 describe(row.amount, () => {
-  test("from the buyer to the merchant: the amount, whatever else the transaction holds", () =>
+  test("for a transfer from buyer to merchant a mismatch names the amount, whatever else was moved", () =>
     told({
       logs: [log({ from: thief, to: receiver }), log({ from: payer, to: thief }), log({ value: 7n })]
     }).toEqual({
@@ -44,7 +43,7 @@ describe(row.thief, () => {
       expected: payer,
       actual: thief
     }))
-  test("another amount by somebody else is nearer than a transfer that went elsewhere", () =>
+  test("another amount by somebody else is nearer than a transfer to another receiver", () =>
     told({ logs: [log({ to: thief }), log({ from: bundler, value: 3n })] }).toEqual({
       reason: "payer",
       expected: payer,
@@ -64,7 +63,7 @@ describe(row.receiver, () => {
       expected: receiver,
       actual: bundler
     }))
-  test("the exact amount between strangers is nobody's transfer here", () =>
+  test("the exact amount between strangers matches nobody here", () =>
     told({ logs: [log({ from: thief, to: bundler })] }).toEqual({ reason: "no_transfer" }))
 })
 describe(row.otherToken, () => {
@@ -78,18 +77,18 @@ describe(row.otherToken, () => {
     ["by somebody else", { from: thief }],
     ["to somebody else", { to: thief }]
   ] as const) {
-    test(`another token ${name} is nobody's transfer here`, () =>
+    test(`another token ${name} matches nobody here`, () =>
       told({ logs: [log({ token: otherToken, ...stranger })] }).toEqual({ reason: "no_transfer" }))
   }
 })
 describe(row.tooOld, () => {
-  test("names the time that was asked and the block's", () =>
+  test("the mismatch names the earliest time allowed and the block's time", () =>
     told({ blockTime: BigInt(paidAt - 71) }).toEqual({
       reason: "too_old",
       expected: `a block at or after ${new Date((paidAt - 70) * 1000).toISOString()}`,
       actual: new Date((paidAt - 71) * 1000).toISOString()
     }))
-  test("a block time beyond the calendar is told in seconds", () =>
+  test("a block time beyond the calendar is reported in seconds", () =>
     told({ blockTime: -(10n ** 20n) }).toEqual({
       reason: "too_old",
       expected: `a block at or after ${new Date((paidAt - 70) * 1000).toISOString()}`,

@@ -1,5 +1,4 @@
-// The attack table on raw receipts: a payment settles on its own exact, unclaimed
-// transfer and on nothing else.
+// The attack table on raw receipts: a payment settles only by its own exact, unclaimed transfer.
 import { describe, expect, test } from "bun:test"
 import { judgeTransfer, type TransactionFacts } from "../../../src/chain/ChainVerifier/judgeTransfer.ts"
 import type { Expectation, Verification } from "../../../src/chain/Verification.ts"
@@ -59,7 +58,12 @@ test("an honest transfer is verified with everything that the chain shows", () =
 })
 
 cases(row.batch, [
-  ["ours is the third log", { logs: [log({ to: thief }), log({ from: thief }), log()] }, {}, "verified at 2"],
+  [
+    "the payment's is the third log",
+    { logs: [log({ to: thief }), log({ from: thief }), log()] },
+    {},
+    "verified at 2"
+  ],
   ["twice the same transfer, none claimed", { logs: [log(), log()] }, {}, "verified at 0"],
   [
     "twice the same transfer, the first claimed",
@@ -92,18 +96,18 @@ cases(row.twoPayments, [
     "mismatch: already_used"
   ]
 ])
-cases("a height below which the transfer cannot lie", [
+cases("a height below which the transfer cannot be", [
   ["its own block", { blockNumber: 100n }, { sinceBlock: 100n }, "verified at 0"],
   ["a later block", { blockNumber: 101n, head: 103n }, { sinceBlock: 100n }, "verified at 0"],
   ["the block before", { blockNumber: 99n }, { sinceBlock: 100n }, "mismatch: too_old"],
   [
-    "where it is known, time decides nothing: a clock of ours may have been ahead",
+    "if the height is known, time does not matter, because the service's clock may be ahead",
     {},
     { sinceBlock: 100n, notBefore: new Date((Number(paidAt) + 3_600) * 1000) },
     "verified at 0"
   ],
   [
-    "and an old payment takes no transfer from below it",
+    "an old payment accepts no transfer from below it",
     { blockNumber: 99n },
     { sinceBlock: 100n, notBefore: new Date(0) },
     "mismatch: too_old"
@@ -124,12 +128,12 @@ cases(row.otherToken, [
     "mismatch: token"
   ],
   [
-    "spoofed beside a smaller real one",
+    "spoofed next to a smaller real one",
     { logs: [log({ token: otherToken }), log({ value: 1n })] },
     {},
     "mismatch: amount"
   ],
-  ["spoofed beside the real one", { logs: [log({ token: otherToken }), log()] }, {}, "verified at 1"],
+  ["spoofed next to the real one", { logs: [log({ token: otherToken }), log()] }, {}, "verified at 1"],
   ["test USDC for a live payment", {}, { env: "live" }, "mismatch: token"]
 ])
 cases(row.oddLog, [
@@ -149,7 +153,7 @@ cases(row.oddLog, [
 ])
 cases(row.reverted, [
   ["reverted", { status: "reverted", logs: [] }, {}, "mismatch: reverted"],
-  ["reverted, and a node that shows logs all the same", { status: "reverted" }, {}, "mismatch: reverted"],
+  ["reverted, but a node still shows logs", { status: "reverted" }, {}, "mismatch: reverted"],
   ["success that moved nothing", { logs: [] }, {}, "mismatch: no_transfer"],
   [
     "inner revert: only the outer contract's event",
@@ -167,7 +171,7 @@ cases(row.receiver, [
     "mismatch: receiver"
   ],
   ["paid to the token contract", { logs: [log({ to: usdc })] }, {}, "mismatch: receiver"],
-  ["right receiver by allowance of somebody else", { logs: [log({ from: thief })] }, {}, "mismatch: payer"]
+  ["right receiver, by somebody else's allowance", { logs: [log({ from: thief })] }, {}, "mismatch: payer"]
 ])
 cases(row.amount, [
   ["one unit less", { logs: [log({ value: amount - 1n })] }, {}, "mismatch: amount"],
@@ -187,7 +191,7 @@ cases(row.amount, [
   ],
   ["the amount in cents", { logs: [log({ value: amount / 10_000n })] }, {}, "mismatch: amount"],
   [
-    "underpaid, and declared so",
+    "underpaid, and declared as such",
     { logs: [log({ value: 1n })] },
     { tokenChanges: expectation({ amount: AtomicUsdc.make(1n) }).tokenChanges },
     "mismatch: amount"
@@ -200,7 +204,7 @@ const declared = expectation().tokenChanges[0] ?? {
   tokenAddress: usdc
 }
 cases(`${row.amount}: declared changes are compared`, [
-  ["none declared", {}, { tokenChanges: [] }, "mismatch: declared_changes"],
+  ["no changes declared", {}, { tokenChanges: [] }, "mismatch: declared_changes"],
   ["declared twice", {}, { tokenChanges: [declared, declared] }, "mismatch: declared_changes"],
   [
     "another amount declared",
@@ -227,7 +231,7 @@ cases(`${row.amount}: declared changes are compared`, [
     "mismatch: declared_changes"
   ],
   [
-    "one more declared",
+    "one change too many declared",
     {},
     { tokenChanges: [declared, { ...declared, receiver: thief }] },
     "mismatch: declared_changes"
@@ -249,7 +253,7 @@ cases(row.emptyMove, [
     "mismatch: no_transfer"
   ],
   [
-    "mint, and a person says what it is for",
+    "mint, and a person attaches it",
     { logs: [log({ from: zero })] },
     { payer: zero, byPerson: true },
     "verified at 0"
@@ -265,7 +269,7 @@ cases(row.emptyMove, [
 cases(row.thief, [
   ["the payer of the log is not the reporter", {}, { payer: thief }, "mismatch: payer"],
   [
-    "the thief's own small transfer beside it",
+    "the thief's own small transfer next to it",
     { logs: [log(), log({ from: thief, value: 1n })] },
     { payer: thief },
     "mismatch: amount"

@@ -25,18 +25,18 @@ describe("the level of an amount", () => {
   })
 })
 
-describe("what a block waits for", () => {
+describe("what a block still waits for", () => {
   const waits = (finality: Finality, changes: Partial<TransactionFacts>) =>
     waitsFor(facts(changes), { finality, confirmations: 1 })
   const at = (safe: bigint | null, finalized: bigint | null) => ({ tagged: { safe, finalized } })
 
-  test("`included` takes every node, or the tag while one is silent", () => {
+  test("`included` needs every node, or the tag `safe` while one is silent", () => {
     expect(waits("included", { unanimous: true })).toBeUndefined()
     expect(waits("included", { unanimous: true, head: 100n })).toBe("confirmations")
     expect(waits("included", { unanimous: false })).toBe("safe")
     expect(waits("included", { unanimous: false, ...at(100n, null) })).toBeUndefined()
   })
-  test("`safe` and `finalized` take a tag at the block's height or above, however many blocks lie on top", () => {
+  test("`safe` and `finalized` need a tag at the block's height or above, however many blocks follow", () => {
     expect(waits("safe", { head: 10_000n, ...at(99n, 50n) })).toBe("safe")
     expect(waits("safe", at(100n, 50n))).toBeUndefined()
     expect(waits("safe", at(null, 100n))).toBeUndefined()
@@ -46,7 +46,7 @@ describe("what a block waits for", () => {
   })
 })
 
-test("a settled transfer is watched until its block is finalized by the tag, never by a depth", () => {
+test("a settled transfer is watched until its block is finalized by the tag, never by depth", () => {
   const final = (finalized: bigint | null) => {
     const seen = facts({ head: 1_000_000n, tagged: { safe: null, finalized } })
     const place = { blockNumber: 100n, blockHash: hash("0b"), transactionId: hash("01") }

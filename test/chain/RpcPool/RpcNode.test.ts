@@ -1,4 +1,4 @@
-// One node at a time: what goes over the wire, and how long and how much is waited for.
+// One node at a time: its requests on the wire, and the limits of time and size on its answers.
 import { describe, expect } from "bun:test"
 import { Effect, Fiber, Redacted, Schema } from "effect"
 import { encodeErrorResult, parseAbi } from "viem"
@@ -9,9 +9,9 @@ import { row } from "../../support/attackRows.ts"
 import { rpcProxy } from "../../support/rpcProxy.ts"
 import { liveEffect } from "../../support/run.ts"
 
-const limits: RpcLimits = { ...defaultRpcLimits, timeout: 300, deadline: 1500, retries: 2 }
+const limits: RpcLimits = { ...defaultRpcLimits, timeout: 2_000, deadline: 10_000, retries: 2 }
 
-/** A server of raw responses that keeps the requests. */
+/** A server of raw responses that stores the requests. */
 const server = Effect.fnUntraced(function* (answer: (request: Request) => Response | Promise<Response>) {
   const requests: Array<Request> = []
   const running = yield* Effect.acquireRelease(
@@ -36,7 +36,7 @@ const echo = async (request: Request, result: unknown) => {
 }
 
 liveEffect(
-  "a request is JSON-RPC 2.0; credentials of the URL become a header, and the host names neither",
+  "a request is JSON-RPC 2.0; credentials in the URL become a header, and the host names neither",
   () =>
     Effect.gen(function* () {
       const { requests, url } = yield* server((request) => echo(request, "0x10"))
@@ -56,7 +56,7 @@ liveEffect(
 )
 
 describe(row.rpcLags, () => {
-  liveEffect("a node that refuses every third call for its limit of requests answers every question", () =>
+  liveEffect("every call succeeds on a node that refuses each third request for its rate limit", () =>
     Effect.gen(function* () {
       let calls = 0
       const limited = yield* rpcProxy(undefined, () => {
@@ -98,7 +98,15 @@ describe(row.rpcLags, () => {
       })
     )
 
-  liveEffect("a gateway before no node counts as silence, and is tried again twice", () =>
+  liveEffect("an answer with neither a result nor an error is tried again twice", () =>
+    Effect.gen(function* () {
+      const node = yield* server(() => Response.json({ jsonrpc: "2.0", id: 1 }))
+      expect((yield* Effect.flip(ask(String(node.url)))).kind).toBe("malformed")
+      expect(node.requests).toHaveLength(3)
+    })
+  )
+
+  liveEffect("HTTP 502 from a gateway counts as silence, and is tried again twice", () =>
     Effect.gen(function* () {
       const broken = yield* server(() => new Response("", { status: 502 }))
       const { kind, message } = yield* Effect.flip(ask(String(broken.url)))
@@ -107,20 +115,37 @@ describe(row.rpcLags, () => {
     })
   )
 
-  for (const [kind, error] of [
-    ["reverted", { code: 3, message: "execution reverted" }],
-    ["too_wide", { code: -32_614, message: "eth_getLogs is limited to a 10,000 range" }]
+  liveEffect(
+    "a transaction is broadcast once for each call: the caller decides whether to send it again",
+    () =>
+      Effect.gen(function* () {
+        const broken = yield* server(() => new Response("", { status: 503 }))
+        const send = makeRpcNode("test", String(broken.url), limits).callUnchecked(
+          "eth_sendRawTransaction",
+          ["0x02"],
+          Schema.String
+        )
+        expect((yield* Effect.flip(send)).kind).toBe("transport")
+        expect(broken.requests).toHaveLength(1)
+      })
+  )
+
+  for (const [kind, method, error] of [
+    ["reverted", "eth_call", { code: 3, message: "execution reverted" }],
+    ["declined", "eth_blockNumber", { code: 3, message: "execution reverted" }],
+    ["declined", "eth_getLogs", { code: -32_000, message: "nonce too low" }],
+    ["too_wide", "eth_getLogs", { code: -32_614, message: "eth_getLogs is limited to a 10,000 range" }]
   ] as const)
-    liveEffect(`a verdict is not asked for again: ${kind}, also with HTTP 400`, () =>
+    liveEffect(`${error.message}, of ${method}: ${kind}; a verdict is final, also with HTTP 400`, () =>
       Effect.gen(function* () {
         const node = yield* server(() => Response.json({ jsonrpc: "2.0", id: 1, error }, { status: 400 }))
-        const call = makeRpcNode("test", String(node.url), limits).callUnchecked("eth_getLogs", [], Quantity)
+        const call = makeRpcNode("test", String(node.url), limits).callUnchecked(method, [], Quantity)
         expect((yield* Effect.flip(call)).kind).toBe(kind)
-        expect(node.requests).toHaveLength(1)
+        expect(node.requests).toHaveLength(kind === "declined" ? 3 : 1)
       })
     )
 
-  liveEffect("a result beside an empty error, and an id in quotes, are read", () =>
+  liveEffect("a result with an empty error, and an id in quotes, are read", () =>
     Effect.gen(function* () {
       const node = yield* server(async (request) => {
         const { id } = Schema.decodeUnknownSync(Schema.Struct({ id: Schema.Int }))(await request.json())
@@ -130,7 +155,7 @@ describe(row.rpcLags, () => {
     })
   )
 
-  liveEffect("a revert has the contract's own text, which no row of the table reads", () =>
+  liveEffect("a revert carries the contract's own text, which no row of the table interprets", () =>
     Effect.gen(function* () {
       const data = encodeErrorResult({
         abi: parseAbi(["error Error(string)"]),
@@ -140,7 +165,8 @@ describe(row.rpcLags, () => {
       const node = yield* rpcProxy(undefined, () => ({
         error: { code: 3, message: "execution reverted", data }
       }))
-      const failed = yield* Effect.flip(ask(node.url))
+      const call = makeRpcNode("test", node.url, limits).callUnchecked("eth_call", [], Quantity)
+      const failed = yield* Effect.flip(call)
       expect([failed.kind, failed.words]).toEqual([
         "reverted",
         "execution reverted: Blacklistable: rate limit (3)"
@@ -148,7 +174,7 @@ describe(row.rpcLags, () => {
     })
   )
 
-  liveEffect("a node's words are one short line without the key of its URL", () =>
+  liveEffect("a node's error becomes one short line without the key in its URL", () =>
     Effect.gen(function* () {
       const node = yield* server(() =>
         Response.json({
@@ -162,7 +188,7 @@ describe(row.rpcLags, () => {
   )
 
   liveEffect(
-    "a node refuses after three calls in a row of one method, until it answers that method again",
+    "a node counts as refusing after three refused calls of a method, until it answers that method",
     () =>
       Effect.gen(function* () {
         let refuses = true
@@ -185,7 +211,7 @@ describe(row.rpcLags, () => {
       })
   )
 
-  liveEffect("the answer to another request, and a node that sends elsewhere, are not believed", () =>
+  liveEffect("an answer to another request, or from a redirect, is not believed", () =>
     Effect.gen(function* () {
       const confused = yield* server(() => Response.json({ jsonrpc: "2.0", id: 7, result: "0x1" }))
       expect((yield* Effect.flip(ask(String(confused.url)))).kind).toBe("malformed")
@@ -195,7 +221,7 @@ describe(row.rpcLags, () => {
       expect(elsewhere.requests).toHaveLength(0)
     })
   )
-  liveEffect("an answer that drips is given up in time", () =>
+  liveEffect("a slow, dripping answer is aborted in time", () =>
     Effect.gen(function* () {
       const dripping = yield* server(
         () =>
@@ -210,7 +236,7 @@ describe(row.rpcLags, () => {
       )
       const started = performance.now()
       expect((yield* Effect.flip(ask(String(dripping.url), { retries: 0 }))).kind).toBe("transport")
-      expect(performance.now() - started).toBeLessThan(3_000)
+      expect(performance.now() - started).toBeLessThan(15_000)
     })
   )
   liveEffect("an answer one byte above the limit is not read", () =>
@@ -222,15 +248,15 @@ describe(row.rpcLags, () => {
       expect(short.kind).toBe("malformed")
     })
   )
-  liveEffect("silence ends with the deadline, retries included", () =>
+  liveEffect("silence ends at the deadline, retries included", () =>
     Effect.gen(function* () {
       const silent = yield* server(() => new Promise(() => undefined))
       const started = performance.now()
-      yield* Effect.flip(ask(String(silent.url), { retries: 50, deadline: 700 }))
-      expect(performance.now() - started).toBeLessThan(3_000)
+      yield* Effect.flip(ask(String(silent.url), { retries: 50, timeout: 300, deadline: 700 }))
+      expect(performance.now() - started).toBeLessThan(15_000)
     })
   )
-  liveEffect("a node gets a bounded number of requests at a time", () =>
+  liveEffect("a node has a bounded number of requests at a time", () =>
     Effect.gen(function* () {
       let open = 0
       let most = 0
@@ -247,7 +273,7 @@ describe(row.rpcLags, () => {
       expect(most).toBe(4)
     })
   )
-  liveEffect("who waits for nodes while the pool closes is released", () =>
+  liveEffect("a caller that waits for nodes is released when the pool closes", () =>
     Effect.gen(function* () {
       const silent = yield* server(() => new Promise(() => undefined))
       const waiting = yield* Effect.gen(function* () {

@@ -1,4 +1,4 @@
-// Errors in the words of nodes and providers, and what each means.
+// Error messages of nodes and providers, and the meaning of each.
 import { describe, expect, test } from "bun:test"
 import { meaningOf, type NodeErrorMeaning } from "../../../src/chain/RpcPool/nodeErrors.ts"
 
@@ -180,6 +180,6 @@ for (const [meaning, examples] of Object.entries(said))
       })
   })
 
-test("no other question than that for logs is too wide", () => {
+test("only a query for logs can be too wide", () => {
   expect(meaningOf(block, -32602, "query exceeds max block range 100")).toBe("declined")
 })

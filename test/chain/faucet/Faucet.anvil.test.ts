@@ -1,4 +1,4 @@
-// The real faucet on anvil with the real USDC passes the contract on Postgres, in two instances.
+// The real faucet passes the contract on anvil with the real USDC on Postgres, in two instances.
 import { afterAll, describe, setDefaultTimeout } from "bun:test"
 import { Effect, ManagedRuntime } from "effect"
 import { localChain } from "../../support/anvilSuite.ts"
@@ -17,7 +17,7 @@ describe("Faucet on anvil on Postgres", () => {
     Effect.gen(function* () {
       const chain = yield* Effect.promise(() => runtime.context())
       const world = yield* Effect.provideContext(faucetWorld(database), chain)
-      // Two hundred at once ask one node for more than a busy machine answers in two seconds.
+      // Two hundred calls at once are more than one node on a busy machine answers in two seconds.
       const instance = world.instance({ checkEvery: "500 millis" }, true, 20_000)
       const [one, two] = [yield* instance, yield* instance]
       const bench: FaucetBench = {

@@ -1,5 +1,4 @@
-// What every faucet does, whatever it stands on: its limits, what it pays, and
-// what it gives back.
+// The contract of every faucet: its limits, its payments, and the grants that it gives back.
 import { expect } from "bun:test"
 import { Effect, Result, type Scope } from "effect"
 import type { Faucet } from "../../../src/chain/faucet/Faucet.ts"
@@ -17,14 +16,14 @@ export interface FaucetBench {
   readonly merchant: Effect.Effect<MerchantId>
   readonly balance: (address: Address) => Effect.Effect<Balance>
   readonly pass: (seconds: number) => Effect.Effect<void>
-  /** Leaves the wallet with this much USDC. */
+  /** Reduces the wallet to this much USDC. */
   readonly leave: (usdcAtomic: bigint) => Effect.Effect<void>
-  /** Switches the chain's nodes off and on. */
+  /** Turns the chain's nodes off and on. */
   readonly nodes: (up: boolean) => Effect.Effect<void>
 }
 
 let people = 0
-/** Somebody new. */
+/** A new recipient. */
 export const someone = (): Address =>
   address(`0x${(0xfa0ce7_0000 + people++).toString(16).padStart(40, "0")}`)
 const client = () => `198.51.100.${people++}`
@@ -42,7 +41,7 @@ export const faucetContract = (bench: Effect.Effect<FaucetBench, never, Scope.Sc
   const it = (name: string, test: (bench: FaucetBench) => Effect.Effect<unknown>) =>
     liveEffect(name, () => Effect.flatMap(bench, test))
 
-  it("pays what it offers, in USDC and gas, and names the transactions", ({ balance, faucet, merchant }) =>
+  it("pays the advertised USDC and gas, and returns the transactions", ({ balance, faucet, merchant }) =>
     Effect.gen(function* () {
       const recipient = someone()
       const grant = yield* Effect.orDie(
@@ -60,7 +59,7 @@ export const faucetContract = (bench: Effect.Effect<FaucetBench, never, Scope.Sc
     ["merchant", 25, day, { merchant: false, client: true, recipient: true }],
     ["ip", 20, 3600, { merchant: true, client: false, recipient: true }]
   ] as const) {
-    it(`${limit}: ${grants} in ${seconds} s as a sliding window; retry-after is the truth to the second`, (bench) =>
+    it(`${limit}: ${grants} in ${seconds} s, as a sliding window; retry-after is exact`, (bench) =>
       Effect.gen(function* () {
         const fixed = { merchantId: yield* bench.merchant, recipient: someone(), clientAddress: client() }
         const ask = Effect.gen(function* () {
@@ -77,24 +76,24 @@ export const faucetContract = (bench: Effect.Effect<FaucetBench, never, Scope.Sc
         for (let grant = 1; grant < grants; grant++) expect(tell(yield* ask)).toBe("granted")
         const refused = yield* ask
         expect(tell(refused)).toBe(`FAUCET_LIMIT_REACHED ${limit}`)
-        // Known before anybody's token is judged; whose wallet it is is not.
+        // The client's limit is known before any token is verified; the wallet's owner is not.
         const known = yield* Effect.result(bench.faucet.held(fixed))
         expect(tell(known)).toBe(limit === "recipient" ? "granted" : tell(refused))
         expect(wait(refused)).toBeGreaterThan(seconds - 130)
         expect(wait(refused)).toBeLessThanOrEqual(seconds - 100)
-        // Seconds before the time it still holds, and says for how long.
+        // Seconds before the end of the window the limit still holds, and the answer says for how long.
         yield* bench.pass(wait(refused) - 20)
         const early = yield* ask
         expect(tell(early)).toBe(`FAUCET_LIMIT_REACHED ${limit}`)
         expect(wait(early)).toBeLessThanOrEqual(20)
         yield* bench.pass(wait(early))
-        // One has left the window, and one alone.
+        // Only one grant has left the window.
         expect(tell(yield* ask)).toBe("granted")
         expect(tell(yield* ask)).toBe(`FAUCET_LIMIT_REACHED ${limit}`)
       }))
   }
 
-  it("of several full limits the longest wait is told, and a retry after it succeeds", (bench) =>
+  it("of several full limits the longest wait is returned, and a retry after it succeeds", (bench) =>
     Effect.gen(function* () {
       const merchantId = yield* bench.merchant
       const recipient = someone()
@@ -149,7 +148,7 @@ export const faucetContract = (bench: Effect.Effect<FaucetBench, never, Scope.Sc
       }
     }))
 
-  it("an empty wallet and silent nodes are told apart, and take nothing of the limits", (bench) =>
+  it("an empty wallet and silent nodes give different errors, and count against no limit", (bench) =>
     Effect.gen(function* () {
       const request = { merchantId: yield* bench.merchant, recipient: someone(), clientAddress: client() }
       const ask = bench.faucet.grant(request).pipe(Effect.result)
@@ -165,7 +164,7 @@ export const faucetContract = (bench: Effect.Effect<FaucetBench, never, Scope.Sc
       expect(tell(yield* ask)).toBe("FAUCET_LIMIT_REACHED recipient")
     }))
 
-  it("where the money runs out in a rush, what is granted is paid and the rest is given back", (bench) =>
+  it("if the money runs out in a rush, the granted amounts are paid and the rest is given back", (bench) =>
     Effect.gen(function* () {
       const merchantId = yield* bench.merchant
       yield* bench.leave(bench.faucet.offer.usdcAtomic * 4n)
@@ -184,7 +183,7 @@ export const faucetContract = (bench: Effect.Effect<FaucetBench, never, Scope.Sc
           granted ? bench.faucet.offer.usdcAtomic : 0n
         )
       }
-      // What was given back counts against nobody: 4 of the merchant's 25 are taken.
+      // A grant that is given back counts against nobody: 4 of the merchant's 25 are used.
       yield* bench.leave(bench.faucet.offer.usdcAtomic * 1000n)
       for (let grant = 4; grant < 25; grant++) expect(tell(yield* ask(someone()))).toBe("granted")
       expect(tell(yield* ask(someone()))).toBe("FAUCET_LIMIT_REACHED merchant")

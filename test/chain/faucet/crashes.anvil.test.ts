@@ -1,5 +1,5 @@
-// The faucet between two lines: killed before and after a broadcast, refused, stuck
-// at a low fee, out of money, without nodes. Nobody is paid twice or forgotten.
+// The faucet between two lines: killed before and after a broadcast, refused, stuck at a low fee, out of money, without
+// nodes. Nobody is paid twice or forgotten.
 import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect, Fiber, Layer, ManagedRuntime, Option, Result, type Scope } from "effect"
 import { type Hex, parseTransaction } from "viem"
@@ -23,7 +23,7 @@ const gas = 200_000_000_000_000n
 const quick = { checkEvery: "50 millis", sendAgainAfter: "200 millis" } as const
 const never = new Promise<undefined>(() => undefined)
 
-/** Asks again until it holds, for five seconds at most. */
+/** Repeats until the condition holds, for five seconds at most. */
 const eventually = <A, E>(effect: Effect.Effect<A, E>, holds: (value: A) => boolean) =>
   effect.pipe(
     Effect.delay("10 millis"),
@@ -31,7 +31,7 @@ const eventually = <A, E>(effect: Effect.Effect<A, E>, holds: (value: A) => bool
     Effect.tap((value) => Effect.sync(() => expect(holds(value)).toBe(true)))
   )
 
-/** Drops, swallows or passes the nth broadcast and all after it; reads pass. */
+/** Drops, swallows or passes the nth broadcast and all later ones; reads pass. */
 const broadcasts = (from: number, reply: Behaviour): Behaviour => {
   let count = 0
   return (method, params) => {
@@ -53,7 +53,7 @@ describe("the faucet between two lines on Postgres", () => {
   const request = Effect.fnUntraced(function* (world: World, recipient: Address) {
     return { merchantId: yield* world.merchant, recipient, clientAddress: "198.51.100.1" }
   })
-  /** Waits until the recipient holds exactly this, and stays there. */
+  /** Waits until the recipient has exactly this balance, and checks that it stays. */
   const holds = Effect.fnUntraced(function* (
     world: World,
     recipient: Address,
@@ -97,7 +97,7 @@ describe("the faucet between two lines on Postgres", () => {
           expect(yield* world.repo.open(world.wallet)).not.toHaveLength(0)
           yield* world.instance(quick)
           yield* holds(world, recipient, one, gas)
-          // It counts as the one grant that it is.
+          // The reservation counts as one grant.
           const { faucet } = yield* world.instance(quick)
           const again = yield* request(world, recipient).pipe(
             Effect.flatMap((asked) => Effect.forEach([1, 2, 3], () => Effect.result(faucet.grant(asked))))
@@ -107,7 +107,7 @@ describe("the faucet between two lines on Postgres", () => {
     }
 
     for (const sent of [1, 2]) {
-      it(`after broadcast ${sent} reached the chain, before its answer was read: paid once, and noted by another instance`, (world) =>
+      it(`killed after broadcast ${sent} reached the chain: paid once, recorded by another instance`, (world) =>
         Effect.gen(function* () {
           const recipient = someone()
           let swallowed = false
@@ -152,7 +152,7 @@ describe("the faucet between two lines on Postgres", () => {
       expect(yield* world.minedNonce).toBe(2)
     }))
 
-  it("a refused broadcast gives the grant back, keeps what was signed, and fills its nonces", (world) =>
+  it("a refused broadcast gives the grant back, stores the signed bytes, and fills its nonces", (world) =>
     Effect.gen(function* () {
       const recipient = someone()
       const { alerts, faucet, node } = yield* world.instance(quick)
@@ -169,7 +169,7 @@ describe("the faucet between two lines on Postgres", () => {
         "faucet_empty",
         world.wallet
       ])
-      // The first attempt's bytes, and a filler for each; the others signed nothing behind them.
+      // The first attempt's bytes, and a filler for each; the other attempts signed nothing behind them.
       const open = yield* world.repo.open(world.wallet)
       expect(open.map(({ purpose, versions }) => [purpose, versions.length])).toEqual([
         ["gas", 2],
@@ -182,10 +182,10 @@ describe("the faucet between two lines on Postgres", () => {
       yield* holds(world, asked.recipient, 3n * one, 3n * gas)
     }))
 
-  it("a refusal under later reservations fills its nonces, so that those go through", (world) =>
+  it("a refusal below later reservations fills its nonces, so that those reservations are paid", (world) =>
     Effect.gen(function* () {
       const first = yield* world.instance({ ...quick, checkEvery: "1 hour" })
-      // Slow to send again what another has signed: it would go out before it is refused.
+      // This instance is slow to rebroadcast what another has signed, so that the refusal comes first.
       const second = yield* world.instance({ ...quick, sendAgainAfter: "5 seconds" })
       const [refused, paid] = [someone(), someone()]
       let release: () => void = () => undefined
@@ -245,10 +245,10 @@ describe("the faucet between two lines on Postgres", () => {
     }))
 
   liveEffect(
-    "a transaction whose fee blocks pass over is replaced with a higher one, and the recipient is paid once",
+    "a transaction whose fee is too low is replaced with a higher one, and the recipient is paid once",
     () =>
       Effect.gen(function* () {
-        // A chain of its own: it seals no block until it is told to.
+        // A chain of its own, which seals blocks only on request.
         const world = yield* Effect.provideContext(
           faucetWorld(database),
           yield* Layer.build(Layer.fresh(localChain))
@@ -259,7 +259,7 @@ describe("the faucet between two lines on Postgres", () => {
         const { faucet, node } = yield* world.instance({
           ...quick,
           stuckAfter: "400 millis",
-          patience: "100 millis"
+          minedTimeout: "100 millis"
         })
         node.behave((method, [raw]) => {
           if (method === "eth_sendRawTransaction" && typeof raw === "string") sent.push(`0x${raw.slice(2)}`)
@@ -267,7 +267,7 @@ describe("the faucet between two lines on Postgres", () => {
         })
         const grant = yield* Effect.forkScoped(Effect.result(faucet.grant(yield* request(world, recipient))))
         const tried = Effect.sync(() => feesOfFirst(sent))
-        // Time alone raises nothing: no block has come.
+        // Time without blocks raises no fee.
         yield* Effect.sleep("1500 millis")
         expect(yield* tried).toHaveLength(1)
         yield* world.chain.rpc("anvil_setNextBlockBaseFeePerGas", ["0x174876e800"])
@@ -286,7 +286,7 @@ describe("the faucet between two lines on Postgres", () => {
       })
   )
 
-  it("an alert of the wallet is resolved once the wallet pays again", (world) =>
+  it("the wallet's alert is resolved once the wallet pays again", (world) =>
     Effect.gen(function* () {
       const { alerts, faucet, resolved } = yield* world.instance({ checkEvery: "1 hour" })
       const grant = Effect.flatMap(request(world, someone()), (asked) => Effect.result(faucet.grant(asked)))
@@ -302,7 +302,7 @@ describe("the faucet between two lines on Postgres", () => {
       expect(resolved.slice(1)).toEqual([`faucet_empty ${world.wallet}`])
     }))
 
-  it("an empty wallet, silent nodes and a faucet that is not configured: an error each, and an alert each", (world) =>
+  it("an empty wallet, silent nodes and an unconfigured faucet: an error and an alert for each", (world) =>
     Effect.gen(function* () {
       const asked = yield* request(world, someone())
       const { alerts, faucet, node, nodeAlerts } = yield* world.instance({ checkEvery: "1 hour" })
@@ -324,7 +324,7 @@ describe("the faucet between two lines on Postgres", () => {
     }))
 })
 
-/** The fees that the first nonce was tried with, in order. */
+/** The fees tried for the first nonce, in order. */
 const feesOfFirst = (sent: ReadonlyArray<Hex>): ReadonlyArray<bigint> => [
   ...new Set(
     sent

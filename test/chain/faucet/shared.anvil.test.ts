@@ -1,5 +1,5 @@
-// A wallet that something else uses too, a node that lags or lies, a block that does
-// not come: no answer of the faucet and no status says that money moved which did not.
+// A wallet that something else uses too, a node that lags or lies, a block that does not come: no answer of the faucet
+// and no status claims a transfer that did not happen.
 import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect, Fiber, Layer, ManagedRuntime, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
@@ -26,11 +26,11 @@ const pass = () => undefined
 
 const isRaw = (value: unknown): value is Hex => typeof value === "string" && value.startsWith("0x")
 
-/** Says that it has taken a broadcast, and drops it. */
+/** Acknowledges a broadcast, and drops it. */
 const swallows: Behaviour = (method, [raw]) =>
   method === "eth_sendRawTransaction" && isRaw(raw) ? { result: keccak256(raw) } : undefined
 
-/** Answers the wallet's nonce as it was before anything was sent. */
+/** Returns the wallet's nonce as it was before anything was sent. */
 const lags =
   (...tags: ReadonlyArray<string>): Behaviour =>
   (method, [, tag]) =>
@@ -63,7 +63,7 @@ const sharedWorld = Effect.fnUntraced(function* (
 })
 type World = Effect.Success<ReturnType<typeof sharedWorld>>
 
-/** Asks again until it holds, for five seconds at most. */
+/** Repeats until the condition holds, for five seconds at most. */
 const eventually = <A, E>(effect: Effect.Effect<A, E>, holds: (value: A) => boolean) =>
   effect.pipe(
     Effect.delay("20 millis"),
@@ -80,7 +80,7 @@ describe("the faucet on a shared wallet on Postgres", () => {
         yield* test(yield* sharedWorld(database, yield* Effect.promise(() => runtime.context())))
       })
     )
-  /** As `it`, on a chain of its own that seals no block until it is told to. */
+  /** As `it`, on a chain of its own that seals blocks only on request. */
   const itSealed = (name: string, test: (world: World) => Effect.Effect<unknown, unknown, Scope.Scope>) =>
     liveEffect(name, () =>
       Effect.gen(function* () {
@@ -93,7 +93,7 @@ describe("the faucet on a shared wallet on Postgres", () => {
     return { merchantId: yield* world.merchant, recipient, clientAddress: "198.51.100.1" }
   })
 
-  it("a node that lags behind two foreign transactions: a fresh nonce, and paid once", (world) =>
+  it("a node that lags behind two foreign transactions: the faucet signs a new nonce, and pays once", (world) =>
     Effect.gen(function* () {
       const recipient = someone()
       const { alerts, faucet, node } = yield* world.instance(quick)
@@ -109,17 +109,17 @@ describe("the faucet on a shared wallet on Postgres", () => {
       expect(grant.transactionIds).toHaveLength(2)
       expect(yield* world.minedNonce).toBe(4)
       expect(yield* world.statuses).toEqual(["returned", "sent"])
-      // The worker may see it at the same time; one alert for each kind and subject is stored.
+      // The worker may notice it at the same time; one alert for each kind and subject is stored.
       expect(new Set(alerts.map(({ kind, subject }) => `${kind} ${subject}`))).toEqual(
         new Set([`faucet_wallet_shared ${world.wallet}`])
       )
     }))
 
-  it("a node that knows no newer nonce: refused in a clear sentence, and nothing of the limits taken", (world) =>
+  it("a node that knows no newer nonce: refused with a clear message, and no limit is used up", (world) =>
     Effect.gen(function* () {
       const recipient = someone()
       const { faucet, node } = yield* world.instance(quick)
-      // More than the four attempts below sign: a nonce that was signed once is not signed for again.
+      // More nonces than the four attempts below sign: a nonce that was once signed is never signed again.
       yield* world.foreign(8)
       node.behave(lags("pending", "latest"))
       const asked = yield* request(world, recipient)
@@ -154,15 +154,15 @@ describe("the faucet on a shared wallet on Postgres", () => {
       expect(alerts.map(({ kind }) => kind)).toContain("faucet_wallet_shared")
     }))
 
-  it("accepted, out of patience, then overtaken: 503, later returned with an alert, never sent", (world) =>
+  it("accepted, past its deadline, then overtaken: 503, later given back with an alert, not sent", (world) =>
     Effect.gen(function* () {
       const recipient = someone()
-      const { alerts, faucet, node } = yield* world.instance({ ...quick, patience: "100 millis" })
+      const { alerts, faucet, node } = yield* world.instance({ ...quick, minedTimeout: "100 millis" })
       node.behave(swallows)
       const asked = yield* request(world, recipient)
       const waiting = yield* Effect.flip(faucet.grant(asked))
       expect(waiting).toMatchObject({ code: "CHAIN_UNAVAILABLE", retryAfter: 5 })
-      expect(waiting.message).toContain("under way")
+      expect(waiting.message).toContain("not in a block yet")
       expect(yield* world.statuses).toEqual(["reserved"])
       yield* world.foreign(2)
       yield* settled(world)
@@ -171,7 +171,7 @@ describe("the faucet on a shared wallet on Postgres", () => {
       expect(yield* world.balance(recipient)).toEqual(nothing)
     }))
 
-  it("the gas is sent and only the USDC overtaken: gas_only, still counted", (world) =>
+  it("the gas is sent and only the USDC overtaken: gas_only, and still counted", (world) =>
     Effect.gen(function* () {
       const recipient = someone()
       let sent = 0
@@ -219,7 +219,7 @@ describe("the faucet on a shared wallet on Postgres", () => {
       expect(tell(late)).toBe("CHAIN_UNAVAILABLE")
       gate.resolve()
       expect(tell(yield* Fiber.join(early))).toBe("FAUCET_UNAVAILABLE empty")
-      // What the second had read before the refusal has been tried, and has failed, by then.
+      // By now the second instance has tried what it read before the refusal, and has failed.
       yield* Effect.sleep("1 second")
       second.node.behave(pass)
       yield* settled(world)
@@ -228,10 +228,10 @@ describe("the faucet on a shared wallet on Postgres", () => {
       expect(yield* world.statuses).toEqual(["gas_only", "sent"])
     }))
 
-  itSealed("no block in time: 503 and not 201; the block makes it sent", (world) =>
+  itSealed("no block in time: 503 and not 201; once a block comes, the grant is sent", (world) =>
     Effect.gen(function* () {
       const recipient = someone()
-      const { alerts, faucet } = yield* world.instance({ ...quick, patience: "300 millis" })
+      const { alerts, faucet } = yield* world.instance({ ...quick, minedTimeout: "300 millis" })
       const waiting = yield* Effect.flip(faucet.grant(yield* request(world, recipient)))
       expect(waiting).toMatchObject({ code: "CHAIN_UNAVAILABLE", retryAfter: 5 })
       expect(yield* world.balance(recipient)).toEqual(nothing)
@@ -243,32 +243,34 @@ describe("the faucet on a shared wallet on Postgres", () => {
     })
   )
 
-  itSealed("the version before the last is the one that is mined: sent, and nobody is alarmed", (world) =>
-    Effect.gen(function* () {
-      const recipient = someone()
-      const timing = { ...quick, stuckAfter: "400 millis", patience: "100 millis" } as const
-      const { alerts, faucet, node } = yield* world.instance(timing)
-      expect(tell(yield* Effect.result(faucet.grant(yield* request(world, recipient))))).toBe(
-        "CHAIN_UNAVAILABLE"
-      )
-      // From here on the chain sees no other version.
-      node.behave(swallows)
-      yield* world.chain.rpc("anvil_setNextBlockBaseFeePerGas", ["0x174876e800"])
-      for (let block = 0; block < 3; block++) {
+  itSealed(
+    "if an earlier version of the transaction is mined, the grant is sent, and no alert is raised",
+    (world) =>
+      Effect.gen(function* () {
+        const recipient = someone()
+        const timing = { ...quick, stuckAfter: "400 millis", minedTimeout: "100 millis" } as const
+        const { alerts, faucet, node } = yield* world.instance(timing)
+        expect(tell(yield* Effect.result(faucet.grant(yield* request(world, recipient))))).toBe(
+          "CHAIN_UNAVAILABLE"
+        )
+        // From here on the chain sees no other version.
+        node.behave(swallows)
+        yield* world.chain.rpc("anvil_setNextBlockBaseFeePerGas", ["0x174876e800"])
+        for (let block = 0; block < 3; block++) {
+          yield* world.chain.mine(1)
+          yield* Effect.sleep("200 millis")
+        }
+        yield* eventually(world.repo.open(world.wallet), (open) => open[0]?.versions.length === 2)
+        const [gasTransaction, usdcTransaction] = yield* world.repo.open(world.wallet)
+        yield* world.chain.rpc("anvil_setNextBlockBaseFeePerGas", ["0x1"])
         yield* world.chain.mine(1)
-        yield* Effect.sleep("200 millis")
-      }
-      yield* eventually(world.repo.open(world.wallet), (open) => open[0]?.versions.length === 2)
-      const [gasTransaction, usdcTransaction] = yield* world.repo.open(world.wallet)
-      yield* world.chain.rpc("anvil_setNextBlockBaseFeePerGas", ["0x1"])
-      yield* world.chain.mine(1)
-      for (const raw of [gasTransaction?.versions[1], usdcTransaction?.versions[0]])
-        yield* world.chain.rpc("eth_sendRawTransaction", [raw])
-      yield* world.chain.mine(1)
-      yield* settled(world)
-      expect(yield* world.balance(recipient)).toEqual({ usdcAtomic: one, gasWei: gas })
-      expect(yield* world.statuses).toEqual(["sent"])
-      expect(alerts).toEqual([])
-    })
+        for (const raw of [gasTransaction?.versions[1], usdcTransaction?.versions[0]])
+          yield* world.chain.rpc("eth_sendRawTransaction", [raw])
+        yield* world.chain.mine(1)
+        yield* settled(world)
+        expect(yield* world.balance(recipient)).toEqual({ usdcAtomic: one, gasWei: gas })
+        expect(yield* world.statuses).toEqual(["sent"])
+        expect(alerts).toEqual([])
+      })
   )
 })

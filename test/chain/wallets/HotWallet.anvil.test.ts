@@ -21,7 +21,7 @@ const tells =
   (method) =>
     method === "eth_getTransactionCount" ? { result: `0x${nonce.toString(16)}` } : undefined
 
-/** What a wallet takes as its next nonce over nodes that tell these. */
+/** The wallet's next nonce over nodes that report these. */
 const freshOver = Effect.fnUntraced(function* (nonces: ReadonlyArray<number>) {
   const { rpcUrl } = yield* Effect.provideContext(LocalChain, yield* Effect.promise(() => runtime.context()))
   const nodes = yield* Effect.forEach(nonces, (nonce) =>
@@ -48,7 +48,7 @@ describe("the next nonce after nodes have lagged", () => {
     [[3, 1_000, 7], 7],
     [[3, 3, 1_000], 3]
   ] as const)
-    liveEffect(`nodes that tell ${nonces.join(", ")}: ${fresh}`, () =>
+    liveEffect(`nodes that report ${nonces.join(", ")}: ${fresh}`, () =>
       Effect.gen(function* () {
         expect(yield* freshOver(nonces)).toBe(fresh)
       })

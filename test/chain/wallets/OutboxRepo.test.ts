@@ -1,4 +1,4 @@
-// What a wallet has signed, at rest: a reorganisation opens again whatever it took out of its block.
+// A wallet's signed transactions at rest: a reorganisation reopens everything that it removed from a block.
 import { expect } from "bun:test"
 import { Effect, Layer } from "effect"
 import { idOf, OutboxRepo } from "../../../src/chain/wallets/OutboxRepo.ts"
@@ -11,7 +11,7 @@ const at = new Date("2026-01-02T00:00:00Z")
 const raw = (text: string) => `0x${Buffer.from(text).toString("hex")}` as const
 
 liveEffect(
-  "what has ended above the chain's next nonce is opened from the lowest on, what was mined first",
+  "ended transactions above the chain's next nonce are reopened from the lowest on, mined ones first",
   () =>
     Effect.gen(function* () {
       const repo = yield* OutboxRepo
@@ -70,42 +70,49 @@ liveEffect(
     }).pipe(Effect.provide(OutboxRepo.layer.pipe(Layer.provide(testDatabase.layer))))
 )
 
-liveEffect("the next nonce is after the last one, unless more lie before that than are ever filled", () =>
-  Effect.gen(function* () {
-    const repo = yield* OutboxRepo
-    const own = Address.make("0x90F79bf6EB2c4f870365E785982E1f101E93b906")
-    const append = (chainNonce: number) =>
-      repo
-        .locked(
-          own,
-          repo.append(
+liveEffect(
+  "the next nonce follows the last one, unless the gap before it is larger than is ever filled",
+  () =>
+    Effect.gen(function* () {
+      const repo = yield* OutboxRepo
+      const own = Address.make("0x90F79bf6EB2c4f870365E785982E1f101E93b906")
+      const append = (chainNonce: number) =>
+        repo
+          .locked(
             own,
-            chainNonce,
-            Array.from({ length: 2 }, () => ({
-              ...{ purpose: "settle" as const, reference: Bun.randomUUIDv7(), merchantId: null, payer: null },
-              ...{
-                gas: 21_000n,
-                wei: 42_000n,
-                at,
-                sign: (nonce: number) => Effect.succeed(raw(`of ${nonce}`))
-              }
-            }))
+            repo.append(
+              own,
+              chainNonce,
+              Array.from({ length: 2 }, () => ({
+                ...{
+                  purpose: "settle" as const,
+                  reference: Bun.randomUUIDv7(),
+                  merchantId: null,
+                  payer: null
+                },
+                ...{
+                  gas: 21_000n,
+                  wei: 42_000n,
+                  at,
+                  sign: (nonce: number) => Effect.succeed(raw(`of ${nonce}`))
+                }
+              }))
+            )
           )
-        )
-        .pipe(Effect.map((stored) => stored.map(({ nonce }) => nonce)))
-    expect(yield* append(3)).toEqual([3, 4])
-    // Nodes lag, or have not seen the last ones yet.
-    expect(yield* append(1)).toEqual([5, 6])
-    // Others have sent in between; so few are filled where they are lost.
-    expect(yield* append(71)).toEqual([71, 72])
-    expect(yield* append(7)).toEqual([73, 74])
-    // A nonce that nobody has come to.
-    expect(yield* append(1_000)).toEqual([1_000, 1_001])
-    expect(yield* append(75)).toEqual([75, 76])
-    expect(yield* append(75)).toEqual([77, 78])
-    expect(yield* append(76)).toEqual([79, 80])
-    expect(yield* append(935)).toEqual([935, 936])
-    expect(yield* append(937)).toEqual([1_002, 1_003])
-    expect(yield* append(2_000)).toEqual([2_000, 2_001])
-  }).pipe(Effect.provide(OutboxRepo.layer.pipe(Layer.provide(testDatabase.layer))))
+          .pipe(Effect.map((stored) => stored.map(({ nonce }) => nonce)))
+      expect(yield* append(3)).toEqual([3, 4])
+      // Nodes lag, or have not seen the last transactions yet.
+      expect(yield* append(1)).toEqual([5, 6])
+      // Others have sent in between; so few are filled if they are lost.
+      expect(yield* append(71)).toEqual([71, 72])
+      expect(yield* append(7)).toEqual([73, 74])
+      // A nonce that nothing has reached.
+      expect(yield* append(1_000)).toEqual([1_000, 1_001])
+      expect(yield* append(75)).toEqual([75, 76])
+      expect(yield* append(75)).toEqual([77, 78])
+      expect(yield* append(76)).toEqual([79, 80])
+      expect(yield* append(935)).toEqual([935, 936])
+      expect(yield* append(937)).toEqual([1_002, 1_003])
+      expect(yield* append(2_000)).toEqual([2_000, 2_001])
+    }).pipe(Effect.provide(OutboxRepo.layer.pipe(Layer.provide(testDatabase.layer))))
 )

@@ -1,4 +1,5 @@
-// A transaction of the wallet that the database does not know, as after a restore, leaves the pool: its nonce is filled.
+// A transaction of the wallet that the database does not know, as after a restore, leaves the pool: its nonce is
+// filled.
 import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect, Layer, ManagedRuntime } from "effect"
 import { localChain } from "../../support/anvilSuite.ts"
@@ -17,12 +18,12 @@ const quick = {
   sendAgainAfter: "100 millis",
   stuckAfter: "200 millis",
   lostAfter: "200 millis",
-  patience: "100 millis"
+  minedTimeout: "100 millis"
 } as const
 
-describe("a wallet with a nonce that nobody has", () => {
+describe("a wallet with a nonce that no transaction uses", () => {
   liveEffect(
-    "an unknown transaction of the wallet leaves the pool: what is signed behind it goes all the same",
+    "after an unknown transaction leaves the pool, the ones signed behind it are mined all the same",
     () =>
       Effect.gen(function* () {
         const made = yield* Effect.provideContext(
@@ -31,7 +32,7 @@ describe("a wallet with a nonce that nobody has", () => {
         )
         yield* made.chain.rpc("evm_setAutomine", [false])
         const { faucet } = yield* made.instance(quick)
-        // What the service had signed after the copy was made that it was restored from.
+        // A transaction that the service signed after the backup that was restored.
         yield* made.chain.rpc("anvil_impersonateAccount", [made.wallet])
         const unknown = yield* made.chain.rpc("eth_sendTransaction", [
           {
@@ -60,30 +61,28 @@ describe("a wallet with a nonce that nobody has", () => {
       })
   )
 
-  liveEffect(
-    "a nonce far ahead that a node has invented keeps nothing back that is asked for afterwards",
-    () =>
-      Effect.gen(function* () {
-        const made = yield* Effect.provideContext(
-          faucetWorld(testDatabase),
-          yield* Layer.build(Layer.fresh(localChain))
+  liveEffect("a nonce far ahead that a node has invented delays no later payment", () =>
+    Effect.gen(function* () {
+      const made = yield* Effect.provideContext(
+        faucetWorld(testDatabase),
+        yield* Layer.build(Layer.fresh(localChain))
+      )
+      const { faucet, node } = yield* made.instance({ ...quick, minedTimeout: "2 seconds" })
+      const grantTo = (recipient: ReturnType<typeof someone>) =>
+        Effect.flatMap(made.merchant, (merchantId) =>
+          Effect.result(faucet.grant({ merchantId, recipient, clientAddress: "198.51.100.1" }))
         )
-        const { faucet, node } = yield* made.instance({ ...quick, patience: "2 seconds" })
-        const grantTo = (recipient: ReturnType<typeof someone>) =>
-          Effect.flatMap(made.merchant, (merchantId) =>
-            Effect.result(faucet.grant({ merchantId, recipient, clientAddress: "198.51.100.1" }))
-          )
-        node.behave((method, [, block]) =>
-          method === "eth_getTransactionCount" && block === "pending" ? { result: "0x3e8" } : undefined
-        )
-        expect((yield* grantTo(someone()))._tag).toBe("Failure")
-        expect((yield* made.repo.open(made.wallet)).map(({ nonce }) => nonce)).toEqual([1_000, 1_001])
-        node.behave(() => undefined)
-        const recipient = someone()
-        expect((yield* grantTo(recipient))._tag).toBe("Success")
-        expect((yield* made.balance(recipient)).usdcAtomic).toBe(10_000_000n)
-        // No gas is spent on the thousand in between.
-        expect(yield* made.repo.find(made.wallet, 2)).toBeUndefined()
-      })
+      node.behave((method, [, block]) =>
+        method === "eth_getTransactionCount" && block === "pending" ? { result: "0x3e8" } : undefined
+      )
+      expect((yield* grantTo(someone()))._tag).toBe("Failure")
+      expect((yield* made.repo.open(made.wallet)).map(({ nonce }) => nonce)).toEqual([1_000, 1_001])
+      node.behave(() => undefined)
+      const recipient = someone()
+      expect((yield* grantTo(recipient))._tag).toBe("Success")
+      expect((yield* made.balance(recipient)).usdcAtomic).toBe(10_000_000n)
+      // No gas is spent on the thousand nonces in between.
+      expect(yield* made.repo.find(made.wallet, 2)).toBeUndefined()
+    })
   )
 })

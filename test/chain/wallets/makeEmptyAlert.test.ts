@@ -1,4 +1,4 @@
-// When the alert of an empty wallet is told and resolved.
+// When the alert of an empty wallet is raised and resolved.
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -23,7 +23,7 @@ const bench = (fails = () => false) => {
 }
 
 describe("the alert of an empty wallet", () => {
-  testEffect("is resolved by the first payment, once, whichever process has told it", () =>
+  testEffect("is resolved by the first payment, once, whichever process has raised it", () =>
     Effect.gen(function* () {
       const { alert, said } = bench()
       yield* alert.paid
@@ -32,17 +32,17 @@ describe("the alert of an empty wallet", () => {
     })
   )
 
-  testEffect("is resolved a minute after it was told last, so that the next time is told again", () =>
+  testEffect("is resolved a minute after it was last raised, so that the next time raises it again", () =>
     Effect.gen(function* () {
       const { alert, said } = bench()
-      yield* alert.tell("Empty.")
+      yield* alert.raise("Empty.")
       yield* TestClock.adjust("59 seconds")
       yield* alert.paid
-      yield* alert.tell("Empty.")
+      yield* alert.raise("Empty.")
       yield* TestClock.adjust("60 seconds")
       yield* alert.paid
       yield* alert.paid
-      yield* alert.tell("Empty.")
+      yield* alert.raise("Empty.")
       expect(said).toEqual([
         "raised relayer_empty 0x1",
         "raised relayer_empty 0x1",
@@ -52,7 +52,21 @@ describe("the alert of an empty wallet", () => {
     })
   )
 
-  testEffect("costs no payment where it cannot be resolved, and is resolved by the next", () =>
+  testEffect("is resolved without another payment if one has followed within the minute", () =>
+    Effect.gen(function* () {
+      const { alert, said } = bench()
+      yield* alert.raise("Empty.")
+      yield* TestClock.adjust("10 seconds")
+      yield* alert.paid
+      yield* alert.paid
+      yield* TestClock.adjust("49 seconds")
+      expect(said).toHaveLength(1)
+      yield* TestClock.adjust("1 second")
+      expect(said).toEqual(["raised relayer_empty 0x1", "resolved relayer_empty 0x1"])
+    })
+  )
+
+  testEffect("fails no payment if it cannot be resolved, and is resolved by the next one", () =>
     Effect.gen(function* () {
       let isAway = true
       const { alert, said } = bench(() => isAway)

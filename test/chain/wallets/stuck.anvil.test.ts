@@ -1,5 +1,5 @@
-// A wallet whose nodes are silent for long, forget, or refuse: what it has signed goes out at the
-// present price once they are back, and nothing of it is lost.
+// A wallet whose nodes are silent for long, forget, or refuse: its signed transactions go out at the present price once
+// the nodes are back, and none is lost.
 import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect, Layer, ManagedRuntime } from "effect"
 import { parseTransaction } from "viem"
@@ -21,13 +21,13 @@ const quick = {
   sendAgainAfter: "100 millis",
   stuckAfter: "100 millis",
   lostAfter: "200 millis",
-  patience: "100 millis"
+  minedTimeout: "100 millis"
 } as const
 
 describe("a stuck wallet on Postgres", () => {
   const database = testDatabase
   const world = Effect.gen(function* () {
-    // A chain of its own: it seals no block until it is told to.
+    // A chain of its own, which seals blocks only on request.
     const made = yield* Effect.provideContext(
       faucetWorld(database),
       yield* Layer.build(Layer.fresh(localChain))
@@ -39,7 +39,7 @@ describe("a stuck wallet on Postgres", () => {
   const request = (made: World, recipient: ReturnType<typeof someone>) =>
     Effect.map(made.merchant, (merchantId) => ({ merchantId, recipient, clientAddress: "198.51.100.1" }))
   const isPaid = Effect.fnUntraced(function* (made: World, recipient: ReturnType<typeof someone>) {
-    for (let block = 0; block < 60; block++) {
+    for (let block = 0; block < 300; block++) {
       yield* made.chain.mine(1)
       yield* Effect.sleep("100 millis")
       if ((yield* made.repo.open(made.wallet)).length === 0) break
@@ -47,34 +47,36 @@ describe("a stuck wallet on Postgres", () => {
     expect(yield* made.balance(recipient)).toEqual({ usdcAtomic: one, gasWei: gas })
   })
 
-  liveEffect("long without a block, then forgotten, at a lower price and with little left: it goes out", () =>
-    Effect.gen(function* () {
-      const made = yield* world
-      const { faucet, node } = yield* made.instance(quick)
-      yield* made.chain.rpc("anvil_setNextBlockBaseFeePerGas", ["0x174876e800"])
-      yield* made.chain.mine(1)
-      const recipient = someone()
-      const granted = yield* Effect.result(faucet.grant(yield* request(made, recipient)))
-      expect(granted._tag).toBe("Failure")
-      yield* Effect.sleep("3 seconds")
-      const waiting = yield* made.repo.open(made.wallet)
-      // Time alone has raised nothing.
-      expect(waiting.map(({ versions }) => versions.length)).toEqual([1, 1])
-      const offered = parseTransaction(waiting[0]?.versions[0] ?? "0x").maxFeePerGas ?? 0n
-      node.behave((method) =>
-        method === "eth_sendRawTransaction" ? { raw: new Response("", { status: 503 }) } : undefined
-      )
-      yield* made.chain.rpc("anvil_dropAllTransactions", [])
-      yield* made.chain.rpc("anvil_setNextBlockBaseFeePerGas", ["0x3b9aca00"])
-      yield* made.chain.mine(1)
-      // Less than what was offered once, more than what is asked.
-      yield* Effect.orDie(made.chain.setEth(made.wallet, gas + (offered * 100_000n) / 4n))
-      node.behave(() => undefined)
-      yield* isPaid(made, recipient)
-    })
+  liveEffect(
+    "a transaction that waits long, is forgotten, and has little balance left goes out at a lower price",
+    () =>
+      Effect.gen(function* () {
+        const made = yield* world
+        const { faucet, node } = yield* made.instance(quick)
+        yield* made.chain.rpc("anvil_setNextBlockBaseFeePerGas", ["0x174876e800"])
+        yield* made.chain.mine(1)
+        const recipient = someone()
+        const granted = yield* Effect.result(faucet.grant(yield* request(made, recipient)))
+        expect(granted._tag).toBe("Failure")
+        yield* Effect.sleep("3 seconds")
+        const waiting = yield* made.repo.open(made.wallet)
+        // Time without blocks has raised no fee.
+        expect(waiting.map(({ versions }) => versions.length)).toEqual([1, 1])
+        const offered = parseTransaction(waiting[0]?.versions[0] ?? "0x").maxFeePerGas ?? 0n
+        node.behave((method) =>
+          method === "eth_sendRawTransaction" ? { raw: new Response("", { status: 503 }) } : undefined
+        )
+        yield* made.chain.rpc("anvil_dropAllTransactions", [])
+        yield* made.chain.rpc("anvil_setNextBlockBaseFeePerGas", ["0x3b9aca00"])
+        yield* made.chain.mine(1)
+        // Less than the first offer, more than the present price.
+        yield* Effect.orDie(made.chain.setEth(made.wallet, gas + (offered * 100_000n) / 4n))
+        node.behave(() => undefined)
+        yield* isPaid(made, recipient)
+      })
   )
 
-  liveEffect("refused and filled, and the original is mined all the same: it counts as what it is", () =>
+  liveEffect("if a refused and filled transaction is mined all the same, the original counts", () =>
     Effect.gen(function* () {
       const made = yield* world
       const { faucet, node } = yield* made.instance({ ...quick, checkEvery: "200 millis" })
@@ -89,7 +91,7 @@ describe("a stuck wallet on Postgres", () => {
       expect(granted._tag).toBe("Failure")
       const open = yield* made.repo.open(made.wallet)
       expect(open.map(({ versions }) => versions.length)).toEqual([2, 2])
-      // Another machine behind the node's address had taken them.
+      // Another machine behind the node's address had accepted them.
       for (const { versions } of open) {
         yield* made.chain.rpc("eth_sendRawTransaction", [versions[1]])
       }
@@ -101,7 +103,7 @@ describe("a stuck wallet on Postgres", () => {
     })
   )
 
-  liveEffect("replaced blocks are noticed at the next start, however long nobody ran", () =>
+  liveEffect("replaced blocks are noticed at the next start, however long the service was down", () =>
     Effect.gen(function* () {
       const made = yield* world
       const recipient = someone()
@@ -109,7 +111,7 @@ describe("a stuck wallet on Postgres", () => {
       const before = yield* made.chain.rpc("evm_snapshot", [])
       yield* Effect.scoped(
         Effect.gen(function* () {
-          const { faucet } = yield* made.instance({ ...quick, patience: "30 seconds" })
+          const { faucet } = yield* made.instance({ ...quick, minedTimeout: "30 seconds" })
           yield* faucet.grant(yield* request(made, recipient))
         })
       )

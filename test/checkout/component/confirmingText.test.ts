@@ -1,4 +1,4 @@
-// How long a buyer is told to wait: by network and amount.
+// How long the page tells a buyer to wait, by network and amount.
 import { expect, test } from "bun:test"
 import type { CheckoutContext } from "../../../src/checkout/component/CheckoutContext.ts"
 import { initial } from "../../../src/checkout/component/Model.ts"
@@ -16,12 +16,12 @@ const said = (amount: string, at = live, language = "en", polls = 0) => {
   return confirmingText({ model: { ...initial, context: at, payment: { ...payment, amount }, polls }, t })
 }
 
-test("a few seconds where it takes no longer", () => {
+test("says a few seconds if it takes no longer", () => {
   for (const text of [said("10.00", context), said("100.00")])
     expect(text).toBe("This usually takes a few seconds. You can close this page; the payment continues.")
 })
 
-test("the minutes of the network and the amount", () => {
+test("says the minutes of the network and the amount", () => {
   expect(said("100.01")).toBe(
     "Arbitrum One confirms this amount in about 10 minutes. You can close this page; the payment continues."
   )
@@ -29,7 +29,7 @@ test("the minutes of the network and the amount", () => {
   expect(said("10000.01", live, "de")).toContain("in etwa 20 Minuten")
 })
 
-test("not to pay again, once it takes longer than three minutes or twice the time of the amount", () => {
+test("says not to pay again after three minutes, or twice the time of the amount", () => {
   const late = "This takes longer than usual. Do not pay again."
   expect(said("10.00", context, "en", 20)).not.toStartWith(late)
   expect(said("10.00", context, "en", 26)).toStartWith(late)
@@ -37,7 +37,7 @@ test("not to pay again, once it takes longer than three minutes or twice the tim
   expect(said("10000.01", live, "en", 250)).toStartWith(late)
 })
 
-test("that the chain has halted, whatever the amount", () => {
+test("says that the chain has halted, whatever the amount", () => {
   const halted = { ...live, chain: { ...live.chain, haltedSince: "2026-01-01T00:00:00.000Z" } }
   expect(said("10.00", halted)).toStartWith("Arbitrum One is not confirming payments at the moment.")
 })

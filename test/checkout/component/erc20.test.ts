@@ -1,4 +1,4 @@
-// The hand-made encodings against viem's.
+// The hand-written encodings compared with viem's.
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { encodeFunctionData, erc20Abi, getAddress, type Hex, pad, toEventSelector } from "viem"
@@ -31,7 +31,7 @@ describe("ERC-20 by hand", () => {
     expect(transferTopic).toBe(toEventSelector("Transfer(address,address,uint256)"))
   })
 
-  test("no address, no amount, no event: refused", () => {
+  test("no address, no amount, no transfer call: refused", () => {
     expect(() => encodeTransfer("0x12", 1n)).toThrow()
     expect(() => encodeTransfer(`0x${"12".repeat(20)}`, 0n)).toThrow()
     for (const data of ["0x", "0x12", `0x${"0".repeat(128)}`, null, 1]) {

@@ -1,5 +1,5 @@
-// What stands around the state machine in a walk: wallet, storage, service and chain, each of which answers a
-// command with anything that it may say.
+// The surroundings of the state machine in a walk: wallet, storage, service and chain, each of which answers a command
+// with any possible answer.
 import type { Attempt } from "../../../src/checkout/component/attempt.ts"
 import type { Command } from "../../../src/checkout/component/Command.ts"
 import type { Message } from "../../../src/checkout/component/Message.ts"
@@ -10,12 +10,12 @@ import { account, asked, context, payment, refusal, rich } from "./tenDollars.ts
 
 export type Chance = () => number
 
-/** A command that is under way, with the epoch and the account that it began with. */
+/** A running command, with the epoch and the account at its start. */
 export interface UnderWay {
   readonly command: Command
   readonly epoch: number
   readonly account: string | undefined
-  /** How far the wallet has been asked for a transfer. */
+  /** How far the wallet's requests for a transfer have come. */
   readonly asked: "nothing" | "identity" | "transfer"
 }
 
@@ -100,14 +100,14 @@ export const outsideWorld = (chance: Chance) => {
   }
 
   return {
-    /** What the browser's storage keeps. */
+    /** The contents of the browser's storage. */
     keep: (command: Command) => {
       if (command.run === "save") stored = command.attempt
       if ((command.run === "forget" || command.run === "giveUp") && stored?.id === command.attempt.id)
         stored = undefined
       if (command.run === "forgetSigned") signed = undefined
     },
-    /** None where the command ends without a word. `known` is the chain that the page takes the wallet to be on. */
+    /** None if the command ends without an answer. `known` is the chain that the page believes the wallet to be on. */
     answer: (way: UnderWay, known: number | undefined): Message | undefined => {
       const { command } = way
       switch (command.run) {
@@ -150,7 +150,8 @@ export const outsideWorld = (chance: Chance) => {
                 account: way.account,
                 payment: paymentNow(),
                 own: often(0.3) ? { payer: "0xa1a1…a1a1", since: "2026-11-21T12:04:00.000Z" } : undefined,
-                others: []
+                others: [],
+                confirming: often(0.2) ? `0x${"ab".repeat(32)}` : undefined
               }
         case "fund":
           return oneOf<Message>(
@@ -188,7 +189,7 @@ export const outsideWorld = (chance: Chance) => {
           return oneOf<Message>(
             { type: "TransferFound", hash: hash() },
             { type: "ChainSilent" },
-            // A wallet that has changed its chain without telling.
+            // A wallet that has changed its chain without an event.
             known === 1 ? { type: "ChainSilent" } : { type: "ChainChanged", chainId: 1 },
             { type: "NoTransfer", mined: often(0.5), pending: often(0.5) }
           )
@@ -225,7 +226,7 @@ export const outsideWorld = (chance: Chance) => {
           return undefined
       }
     },
-    /** What happens by itself: at the wallet where one is connected, or in another tab. */
+    /** An event without a command: at a connected wallet, or in another tab. */
     happening: (isConnected: boolean): Message => {
       if (isConnected && often(0.6)) {
         walletAccount = oneOf(account, account, otherAccount, undefined)

@@ -1,5 +1,5 @@
-// The state machine alone: what each message does, and walks of random messages that
-// must never ask for money while an attempt is unaccounted for.
+// The state machine alone: the effect of each message, and walks of random messages that must never ask for money while
+// the outcome of an attempt is unknown.
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import type { Attempt } from "../../../src/checkout/component/attempt.ts"
@@ -16,7 +16,7 @@ import { account, asked, context, hash, payment, refusal, rich } from "./tenDoll
 const loaded: Message = { type: "Loaded", context, payment, attempt: undefined, elsewhere: false }
 const connected: Message = { type: "Connected", walletId: "w", account, chainId: 84532, identified: false }
 const balance: Message = { type: "BalanceRead", balance: rich }
-/** As far as a transfer that the wallet has sent. */
+/** The messages up to a transfer that the wallet has sent. */
 const sentOne: ReadonlyArray<Message> = [
   loaded,
   connected,
@@ -43,14 +43,14 @@ const read = (more: Partial<Extract<Message, { type: "AttemptsRead" }>> = {}): M
 })
 
 describe("Attempts of other browsers", () => {
-  test("are read as soon as there is a payment, and again for the account", () => {
+  test("are read once the payment exists, and again for the account", () => {
     expect(runs(after(loaded)[1])).toEqual(["readAttempts", "restore"])
     expect(runs(after(loaded, connected)[1])).toEqual(["readBalance", "readAttempts"])
     expect(runs(after(loaded, { ...connected, chainId: 1 })[1])).toEqual(["readBalance", "readAttempts"])
     expect(runs(after(loaded, connected, { type: "ChangeWallet" })[1])).toEqual(["readAttempts"])
   })
 
-  test("with the account's own open, nothing is offered but another wallet, until it is open no more", () => {
+  test("while the account's own attempt is open, the page offers nothing but another wallet", () => {
     const [waiting, commands] = after(loaded, connected, balance, read({ own: known }))
     expect(waiting).toMatchObject({ state: "confirming", step: "announced", known })
     expect(commands).toEqual([{ run: "wait", millis: 1_000, next: { run: "readAttempts" } }])
@@ -75,11 +75,11 @@ describe("Attempts of other browsers", () => {
     expect(transition(waiting, changed)[0]).toMatchObject({ state: "review", account: other })
   })
 
-  test("which the service has open when this one is announced: waited for, not paid", () => {
+  test("that the service has open when this page announces its own are waited for, not paid", () => {
     const [model, commands] = after(loaded, connected, balance, { type: "Pay" }, { type: "AttemptOpen" })
     expect(model).toMatchObject({ state: "confirming", step: "announced", attempt: undefined })
     expect(runs(commands)).toEqual(["wait"])
-    // A signature on its way is in no list.
+    // A signature that is being relayed is in no list.
     const [still, again] = transition(model, read())
     expect(still).toMatchObject({ state: "confirming", step: "announced" })
     expect(runs(again)).toEqual(["wait"])
@@ -89,14 +89,47 @@ describe("Attempts of other browsers", () => {
     expect(over).toMatchObject({ state: "review", busy: "balance" })
   })
 
-  test("by other wallets warn and stop nobody", () => {
+  test("by other wallets warn the buyer, but stop nobody", () => {
     const others = [{ ...known, payer: "0xb2b2…b2b2" }]
     const [model] = after(loaded, connected, read({ others }), balance)
     expect(model).toMatchObject({ state: "review", others })
     expect(runs(transition(model, { type: "Pay" })[1])).toEqual(["pay"])
   })
 
-  test("read for an account that was left say nothing of this one", () => {
+  test("with money on the chain make every page that offers to pay wait, until they are refused", () => {
+    const offering: ReadonlyArray<ReadonlyArray<Message>> = [
+      [loaded],
+      [loaded, { type: "ShowPanel", panel: "phone" }],
+      [loaded, connected],
+      [loaded, connected, balance],
+      [loaded, connected, { type: "BalanceRead", balance: { usdcAtomic: 0n, gasWei: 0n } }],
+      [loaded, { ...connected, chainId: 1 }, balance],
+      [loaded, connected, balance, read({ own: known })]
+    ]
+    for (const messages of offering) {
+      const [before] = after(...messages)
+      // The account whose attempts were read may have been left since.
+      const [waiting, commands] = transition(before, read({ account: undefined, confirming: hash }))
+      expect(waiting).toMatchObject({ state: "confirming", step: "received", received: hash })
+      expect(commands).toEqual([{ run: "wait", millis: 1_000, next: { run: "readAttempts" } }])
+      for (const message of [{ type: "Pay" }, { type: "ContinueAnyway" }, balance, connected] as const) {
+        expect(transition(waiting, message)[0]).toMatchObject({ step: "received" })
+        expect(runs(transition(waiting, message)[1])).not.toContain("pay")
+      }
+      const [silent, again] = transition(waiting, { type: "AttemptsUnread" })
+      expect(silent).toMatchObject({ step: "received", notice: { key: "noticeUnreachable" } })
+      expect(runs(again)).toEqual(["wait"])
+      const [still] = transition(silent, read({ confirming: hash }))
+      expect(still).toMatchObject({ step: "received", notice: undefined, polls: 2 })
+      const settled = read({ payment: { ...payment, status: "settled" } })
+      expect(transition(still, settled)[0].state).toBe("settled")
+      const [offered] = transition(still, read())
+      expect(offered.state).toBe(before.account === undefined ? "connect" : "review")
+      expect(offered).toMatchObject({ step: undefined, received: undefined })
+    }
+  })
+
+  test("that were read for an account that the page has left do not affect the present one", () => {
     const [model] = after(loaded, connected, balance, read({ account: `0x${"b2".repeat(20)}`, own: known }))
     expect(model.state).toBe("review")
   })
@@ -112,14 +145,14 @@ describe("Calls of a contract wallet", () => {
   const byCalls: Message = { ...balance, balance: { ...rich, gasWei: 0n }, byCalls: true }
   const elsewhere: Message = { ...connected, chainId: 1 }
 
-  test("name their chain and their fee: the wallet is asked from any network, without ETH", () => {
+  test("name their chain and their fee: the wallet may be on any network, without ETH", () => {
     const [review] = after(loaded, elsewhere, byCalls)
     expect(review.state).toBe("review")
     expect(runs(transition(review, { type: "Pay" })[1])).toEqual(["pay"])
     expect(after(loaded, elsewhere, balance)[0].state).toBe("wrong-network")
   })
 
-  test("are followed by their id, on any network; a hash that the wallet names is reported", () => {
+  test("are followed by their id, on any network; a hash that the wallet returns is reported", () => {
     const [waits, asks] = after(loaded, elsewhere, byCalls, { type: "Pay" }, { type: "Sent", attempt: calls })
     expect([waits.state, waits.busy]).toEqual(["submitted", "checking"])
     expect(runs(asks)).toEqual(["inquire"])
@@ -128,7 +161,7 @@ describe("Calls of a contract wallet", () => {
     expect(runs(reports)).toContain("poll")
   })
 
-  test("which the wallet refuses are asked for no more", () => {
+  test("that the wallet does not support are not used again", () => {
     const [refused] = after(
       loaded,
       connected,
@@ -144,7 +177,7 @@ describe("Calls of a contract wallet", () => {
   })
 })
 
-describe("An account that changes while its wallet is asked", () => {
+describe("An account that changes during a request to its wallet", () => {
   const other = `0x${"b2".repeat(20)}`
   const terms: SigningTerms = {
     relayed: true,
@@ -164,7 +197,7 @@ describe("An account that changes while its wallet is asked", () => {
     [balance, declinedTransfer]
   ] as const
 
-  test("to none is connected again before it is asked again", () => {
+  test("to none is connected again before the next request", () => {
     const gone: Message = { type: "AccountsChanged", account: undefined, identified: false }
     for (const [way, declined] of ways) {
       const asking = [loaded, connected, way, { type: "Pay" }, { type: "Asking", step: "transfer" }] as const
@@ -188,8 +221,8 @@ describe("An account that changes while its wallet is asked", () => {
   })
 })
 
-describe("The time to pay", () => {
-  test("ends a payment that nobody has been asked for, and no other", () => {
+describe("The time limit of a payment", () => {
+  test("ends a payment for which nobody was asked for money, and no other", () => {
     const [review] = after(loaded, connected, balance)
     expect(transition(review, { type: "TimeOver" })[0].state).toBe("expired")
     const [sent] = after(loaded, connected, balance, { type: "Pay" }, { type: "Unclear", attempt: asked })
@@ -198,13 +231,13 @@ describe("The time to pay", () => {
     expect(transition(shown, { type: "TimeOver" })[0]).toBe(shown)
   })
 
-  test("ends nothing while it is looked up whether the wallet was asked: its request may be approved still", () => {
+  test("does not end a payment while the page checks whether the wallet was asked, as it may still be approved", () => {
     const [looking] = after(loaded, connected, balance, { type: "Pay" }, { type: "StopWaiting" })
     expect(transition(looking, { type: "TimeOver" })[0]).toBe(looking)
     expect(after(loaded, connected, { type: "TimeOver" })[0].state).toBe("expired")
   })
 
-  test("is the service's, whatever the buyer's clock shows", () => {
+  test("follows the service's clock, whatever the buyer's clock shows", () => {
     const [review] = after(loaded, connected, balance)
     const opened = Date.parse(payment.createdAt)
     expect(millisLeft(review, opened)).toBe(86_400_000)
@@ -219,7 +252,7 @@ describe("The time to pay", () => {
 })
 
 describe("Live", () => {
-  test("ends at once, and says why", () => {
+  test("ends the payment at once, and says why", () => {
     const [model, commands] = after({ type: "LoadFailed", refusal: refusal("LIVE_MODE_GATED") })
     expect(model).toMatchObject({ state: "failed", reason: "gatedText", code: "LIVE_MODE_GATED" })
     expect(commands).toEqual([])
@@ -227,7 +260,7 @@ describe("Live", () => {
 })
 
 describe("The flow", () => {
-  test("goes from loading over connect and review to settled", () => {
+  test("goes from loading through connect and review to settled", () => {
     const states = [
       loaded,
       connected,
@@ -255,7 +288,7 @@ describe("The flow", () => {
     ])
   })
 
-  test("a payment that is decided ends at once", () => {
+  test("a payment that already has an outcome ends at once", () => {
     const states = [
       { status: "settled" as const },
       { status: "failed" as const, failureReason: "expired" },
@@ -264,7 +297,7 @@ describe("The flow", () => {
     expect(states).toEqual(["settled", "expired", "failed"])
   })
 
-  test("a payment that expired while an attempt is unaccounted for does not say that nothing was charged", () => {
+  test("a payment that expired with an attempt's outcome unknown does not say that no money was sent", () => {
     const expired = { ...payment, status: "failed" as const, failureReason: "expired" }
     for (const attempt of [asked, { ...asked, hash }]) {
       const [model] = after({ ...loaded, payment: expired, attempt })
@@ -297,7 +330,7 @@ describe("The flow", () => {
     expect(after({ ...loaded, payment: expired })[0].state).toBe("expired")
   })
 
-  test("an attempt without a hash is looked up before anything else", () => {
+  test("an attempt without a hash is searched for before anything else", () => {
     const [model, commands] = after({ ...loaded, attempt: asked }, connected)
     expect(model.state).toBe("submitted")
     expect(runs(commands)).toEqual(["inquire"])
@@ -309,7 +342,7 @@ describe("The flow", () => {
     expect(runs(commands)).toEqual(["poll", "restore"])
   })
 
-  test("a used-up nonce counts after two looks; a waiting transaction is waited for", () => {
+  test("a used nonce counts after two checks; a waiting transaction is waited for", () => {
     const looked = [{ ...loaded, attempt: asked }, connected] as const
     const gone: Message = { type: "NoTransfer", mined: true, pending: true }
     expect(after(...looked, gone)[0].state).toBe("submitted")
@@ -320,7 +353,7 @@ describe("The flow", () => {
     expect(after(...looked, nothing)[0]).toMatchObject({ state: "awaiting-signature", step: "unsure" })
   })
 
-  test("after a transaction that pays nothing the service is told; after one that may be asked for still, not", () => {
+  test("starting again gives the attempt up at the service only after a transaction that cannot pay", () => {
     const again = (...messages: ReadonlyArray<Message>) =>
       runs(after(...messages, { type: "StartAgain" })[1]).filter(
         (run) => run === "giveUp" || run === "forget"
@@ -333,7 +366,7 @@ describe("The flow", () => {
     expect(again({ ...loaded, attempt: asked }, connected, none, none)).toEqual(["forget"])
   })
 
-  test("starting again drops the signature as well, on the page and in the browser", () => {
+  test("starting again also discards the signature, on the page and in the browser", () => {
     const signed = { payer: account, validAfter: "0", validBefore: "9", signature: "0x" }
     const reverted = refusal("TEST_SETTLEMENT_MISMATCH", { reason: "reverted" })
     const [model, commands] = after(
@@ -348,11 +381,11 @@ describe("The flow", () => {
     expect(runs(commands)).toContain("forgetSigned")
   })
 
-  test("what is to be followed is, whatever has become of the account", () => {
+  test("an attempt is followed even if its account is gone or changed", () => {
     const signed = { payer: account, validAfter: "0", validBefore: "9", signature: "0x" }
     const open: Message = { type: "RelayRefused", refusal: refusal("PAYMENT_ATTEMPT_OPEN") }
     const gone: Message = { type: "AccountsChanged", account: undefined, identified: false }
-    // Whose attempt it is that is open, a page without an account can't ask.
+    // A page without an account cannot ask which account's attempt is open.
     const [alone, asks] = after(
       loaded,
       connected,
@@ -364,7 +397,7 @@ describe("The flow", () => {
     )
     expect(alone).toMatchObject({ state: "connect", signed: undefined })
     expect(runs(asks)).toEqual(["forgetSigned", "readAttempts"])
-    // Another tab has sent a transfer while this one's signature was handed in.
+    // Another tab has sent a transfer while this one's signature was being relayed.
     const seen: Message = { type: "AttemptSeen", attempt: { ...asked, hash } }
     const [both, follows] = after(
       loaded,
@@ -377,14 +410,14 @@ describe("The flow", () => {
     )
     expect(both).toMatchObject({ state: "submitted", attempt: { hash }, signed: undefined })
     expect(runs(follows)).toEqual(["forgetSigned", "poll"])
-    // So is a wallet that is back on another chain, or has switched its chain twice.
+    // Also with a wallet that is back on another chain, or has switched its chain twice.
     const looks = { ...loaded, attempt: asked } as const
     expect(after(looks, connected, { ...connected, chainId: 1 })[0].state).toBe("wrong-network")
     const declined: Message = { type: "SwitchFailed", failure: "rejected" }
     const switched: Message = { type: "Switched", chainId: 84532 }
     const [checks] = after(looks, { ...connected, chainId: 1 }, { type: "SwitchNetwork" }, switched, declined)
     expect(checks).toMatchObject({ state: "submitted", busy: "checking" })
-    // Looking for another transfer takes the account's wallet.
+    // A search for another transfer needs the account's wallet.
     const used = refusal("TEST_SETTLEMENT_MISMATCH", { reason: "already_used" })
     expect(after(...sentOne, gone, { type: "ReportRefused", refusal: used })[0]).toMatchObject({
       state: "connect",
@@ -392,7 +425,7 @@ describe("The flow", () => {
     })
   })
 
-  test("the service's refusals of a report each have their state", () => {
+  test("each refusal of a report leads to its own state", () => {
     const ending = (code: string, more: Partial<Refusal> = {}) =>
       after(...sentOne, { type: "ReportRefused", refusal: refusal(code, more) })
     expect(ending("INVALID_BUYER_TOKEN")[0]).toMatchObject({ state: "awaiting-signature", step: "prove" })
@@ -400,7 +433,7 @@ describe("The flow", () => {
     expect(ending("TEST_SETTLEMENT_MISMATCH", { reason: "amount" })[0].state).toBe("failed")
     expect(ending("TEST_SETTLEMENT_MISMATCH", { reason: "payer", actual: "0x1" })[0].step).toBe("prove")
     expect(ending("PAYMENT_FAILED")[0].state).toBe("failed")
-    // What is not about the transfer says nothing of it.
+    // An error that does not concern the transfer leaves the transfer undecided.
     expect(ending("INVALID_API_KEY")[0]).toMatchObject({ state: "failed", reason: "failedUnreported" })
     expect(ending("RATE_LIMITED", { retryable: true })[0].notice?.key).toBe("noticeUnreachable")
     expect(ending("INTERNAL_ERROR", { retryable: true })[0].notice?.key).toBe("noticeUnreachable")
@@ -410,7 +443,7 @@ describe("The flow", () => {
     expect(runs(commands)).toEqual(["save", "inquire"])
   })
 
-  test("what the shop asks for is taken up when it is read again, and a key that was taken before is said to have changed", () => {
+  test("a context that is read again takes effect; a key that worked before is reported as changed", () => {
     const [model] = after(loaded, connected)
     const context = { ...loaded.context, tokenLifetimeSeconds: 60 }
     expect(transition(model, { type: "ContextRead", context })).toEqual([{ ...model, context }, []])
@@ -424,10 +457,10 @@ describe("The flow", () => {
     const token = (reason: string) =>
       transition(model, { type: "FundingFailed", refusal: refusal("INVALID_BUYER_TOKEN", { reason }) })[0]
         .notice?.key
-    expect([token("lifetime"), token("signature")]).toEqual(["noticeSignAnew", "noticeOtherSigner"])
+    expect([token("lifetime"), token("signature")]).toEqual(["noticeSignatureRejected", "noticeOtherSigner"])
   })
 
-  test("a key that is refused after money was asked for does not say that nothing was charged, nor to pay again", () => {
+  test("a key refused after a request for money leads neither to a claim that none was sent nor to a retry", () => {
     const refused = refusal("INVALID_API_KEY")
     const signed = { payer: account, validAfter: "0", validBefore: "9", signature: "0x" }
     const relayed = after({ ...loaded, signed }, { type: "StillPending", payment, retryAfter: undefined })[0]
@@ -436,7 +469,7 @@ describe("The flow", () => {
     expect(commands).toEqual([])
     const unread = (onRecord: boolean) => after({ type: "LoadFailed", refusal: refused, onRecord })[0].reason
     expect([unread(false), unread(true)]).toEqual(["failedKey", "failedUnreported"])
-    // The buyer has seen where to send it, and may have.
+    // The buyer has seen the address, and may have sent money.
     const shown = { ...after(loaded, connected)[0], addressShown: true }
     const told: ReadonlyArray<Message> = [
       { type: "AddressUnread", notice: "noticeKeyChanged" },
@@ -446,7 +479,7 @@ describe("The flow", () => {
     for (const message of told) expect(transition(shown, message)[0].notice?.key).toBe("failedUnreported")
   })
 
-  test("retry-after is honoured, and polls grow apart up to ten seconds", () => {
+  test("retry-after is followed, and polling slows down to every ten seconds", () => {
     const [, commands] = after(...sentOne, {
       type: "ReportRefused",
       refusal: refusal("RATE_LIMITED", { retryable: true, retryAfter: 30 })
@@ -455,7 +488,7 @@ describe("The flow", () => {
     expect([0, 1, 2, 30].map(pollDelay)).toEqual([1_000, 1_400, 1_959.9999999999998, 10_000])
   })
 
-  test("no walk asks the wallet for money while an attempt is unaccounted for, but where the buyer says so", () => {
+  test("no walk asks for money while an attempt's outcome is unknown, unless the buyer says so", () => {
     const message: fc.Arbitrary<Message> = fc.oneof(
       fc.constantFrom<Message>(
         loaded,
@@ -505,7 +538,7 @@ describe("The flow", () => {
         for (const one of messages) {
           const [next, commands] = transition(model, one)
           expect(runs(commands)).not.toContain("pay")
-          // The review, where Pay is offered, knows of no attempt.
+          // The review, which offers Pay, has no attempt.
           if (next.state === "review" && next.busy === undefined) expect(next.attempt).toBeUndefined()
           model = next
         }

@@ -19,7 +19,7 @@ describe("Messages", () => {
     const { en = {} } = catalogues
     const keys = Object.keys(en)
 
-    test(`of ${room} are there in eight languages or more, each file of them known`, () => {
+    test(`of ${room} exist in eight languages or more, and each file is registered`, () => {
       const files = readdirSync(join(import.meta.dir, "../../../src", room, "messages"))
       expect(Object.keys(catalogues).sort()).toEqual(files.map((file) => file.replace(".json", "")).sort())
       expect(files.length).toBeGreaterThanOrEqual(8)
@@ -32,14 +32,14 @@ describe("Messages", () => {
           const [own = "", english = ""] = [messages[key], en[key]]
           expect(own.trim()).not.toBe("")
           expect({ key, words: placeholders(own) }).toEqual({ key, words: placeholders(english) })
-          // Short words may be alike.
+          // Short words may be the same in both languages.
           if (language !== "en" && english.length > 16) expect(own).not.toBe(english)
         }
       })
     }
   }
 
-  test("the first language that there is wins, English otherwise", () => {
+  test("the first available language wins, otherwise English", () => {
     expect(translation(["de-AT", "fr"]).language).toBe("de")
     expect(translation(["xx", "pt-BR"]).language).toBe("pt")
     expect(translation(["xx"]).language).toBe("en")
@@ -56,7 +56,7 @@ describe("Messages", () => {
     expect(translation(["en-x-"]).money("1.00")).toContain("1.00")
   })
 
-  test("a wait has its number's plural, and is in hours from two on", () => {
+  test("a wait has the plural of its number, and is in hours from two hours on", () => {
     const wait = (tag: string, minutes: number) =>
       translation([tag]).text("noticeFaucetLimit", { minutes: String(minutes) })
     expect(wait("en", 1)).toBe("The limit for test funds is reached. Try again in 1 minute.")
@@ -67,7 +67,7 @@ describe("Messages", () => {
     expect(wait("fr", 1)).toEndWith("dans 1 minute.")
   })
 
-  test("what fills a placeholder is never read as one", () => {
+  test("a value that fills a placeholder is never read as a placeholder", () => {
     expect(translation(["en"]).text("payTo", { merchant: "{amount}", amount: "x" })).toBe("Pay {amount}")
   })
 })

@@ -1,5 +1,5 @@
-// Walks through the state machine with a wallet, a service and a chain that answer anything: whatever the page says
-// that it waits for is under way, and every other page has something to press.
+// Walks through the state machine with a wallet, a service and a chain that answer anything: whatever a page waits for
+// is running, and every other page has something to press.
 import { expect, test } from "bun:test"
 import type { Command } from "../../../src/checkout/component/Command.ts"
 import type { Action, Message } from "../../../src/checkout/component/Message.ts"
@@ -35,11 +35,12 @@ const byStep = {
   transfer: ["pay"],
   elsewhere: ["awaitLock"],
   announced: ["readAttempts"],
+  received: ["readAttempts"],
   unsure: undefined,
   prove: undefined
 } as const satisfies Record<NonNullable<Model["step"]>, ReadonlyArray<Run> | undefined>
 
-/** One of these is to be under way; none where the page waits for its buyer. */
+/** One of these commands must be running; undefined if the page waits for its buyer. */
 const awaited = ({ busy, state, step }: Model): ReadonlyArray<Run> | undefined => {
   if (state === "loading") return ["load"]
   if (busy !== undefined) return byBusy[busy]
@@ -91,7 +92,7 @@ const actionsOn = ({ busy, reason, state, step }: Model, half: boolean): Readonl
   }
 }
 
-/** The messages of a walk after which the page waits for nothing; none where it never does. */
+/** The messages of a walk that ends with a page that waits for nothing; undefined if there is no such walk. */
 const stuckWalk = (chance: Chance): ReadonlyArray<Message> | undefined => {
   const world = outsideWorld(chance)
   const said: Array<Message> = []
@@ -115,7 +116,7 @@ const stuckWalk = (chance: Chance): ReadonlyArray<Message> | undefined => {
       if (isCurrent) start(command.next)
       return
     }
-    // However late the wallet answers, what it has sent is told.
+    // However late the wallet answers, a sent transfer is reported.
     if (!isCurrent && way.asked !== "transfer") return
     const message = world.answer(way, model.chainId)
     if (message === undefined || (!isCurrent && message.type !== "Sent")) return
@@ -141,7 +142,7 @@ const stuckWalk = (chance: Chance): ReadonlyArray<Message> | undefined => {
 
 const seed = Number(process.env["WALK_SEED"] ?? Date.now() % 2 ** 31)
 
-test(`no page waits for what nobody does (WALK_SEED=${seed})`, () => {
+test(`no page waits for something that is not running (WALK_SEED=${seed})`, () => {
   const chance = chanceOf(seed)
   for (let walk = 0; walk < 150_000; walk++)
     expect({ walk, stuckAfter: stuckWalk(chance) }).toEqual({ walk, stuckAfter: undefined })

@@ -1,4 +1,4 @@
-// Sorting wallet errors, and reading what wallets answer.
+// Classifying wallet errors, and reading wallets' answers.
 import { describe, expect, test } from "bun:test"
 import { accountsOf, chainIdOf, walletErrorOf } from "../../../src/checkout/component/wallets.ts"
 
@@ -26,7 +26,7 @@ describe("Wallet errors", () => {
       expect(walletErrorOf(error).failure).toBe(failure as never))
   }
 
-  test("an error that holds itself is read to an end", () => {
+  test("an error that contains itself is read without an endless loop", () => {
     const loop: Record<string, unknown> = { message: "m" }
     loop["cause"] = loop
     expect(walletErrorOf(loop).failure).toBe("unclear")

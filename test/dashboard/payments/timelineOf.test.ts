@@ -1,4 +1,4 @@
-// A payment's history: each event once, in order, in the units that people read.
+// A payment's history: each event once, in order, in units for people.
 
 import { describe, expect, test } from "bun:test"
 import type { PaymentHistory } from "../../../src/dashboard/api/payments/PaymentPagesRepo.ts"
@@ -57,10 +57,9 @@ const evidence = {
 } as const
 
 describe("a timeline", () => {
-  test("of a payment that nothing has happened to is its opening", () =>
-    expect(kinds(history())).toEqual(["opened"]))
+  test("of a new payment is only its opening", () => expect(kinds(history())).toEqual(["opened"]))
 
-  test("is in order of time, whatever the kind", () =>
+  test("is ordered by time, whatever the kind", () =>
     expect(
       kinds(
         history({
@@ -82,7 +81,7 @@ describe("a timeline", () => {
       )
     ).toEqual(["opened", "announced", "reported", "verdict", "failed"]))
 
-  test("has one report for one evidence, at its first known time", () => {
+  test("has one report for each evidence, at its earliest time", () => {
     const events = timelineOf(
       history(
         {
@@ -106,7 +105,7 @@ describe("a timeline", () => {
     expect(reports.map((one) => one.at)).toEqual([at(2).toISOString()])
   })
 
-  test("shows beside the settlement what was required and what the chain showed, in USD", () => {
+  test("shows with the settlement what was required and what the chain showed, in USD", () => {
     const settled = timelineOf(
       history({}, { reported: { at: at(1), evidence }, settledAt: at(2), status: "settled" })
     ).find((one) => one.kind === "settled")
@@ -117,7 +116,7 @@ describe("a timeline", () => {
     })
   })
 
-  test("turns the amounts of a mismatch into USD, and no other value", () => {
+  test("converts the amounts of a mismatch to USD, and no other value", () => {
     const verdict = (name: VerdictReason) =>
       timelineOf(
         history({

@@ -15,17 +15,17 @@ interface Intent {
 }
 
 /** Writes the file unless it already exists. */
-const keepOnce = async (room: string, name: string, value: object): Promise<void> => {
-  const directory = join(SHOP_DB, room)
+const createOnce = async (folder: string, name: string, value: object): Promise<void> => {
+  const directory = join(SHOP_DB, folder)
   await mkdir(directory, { recursive: true })
-  const written = join(directory, `${crypto.randomUUID()}.tmp`)
-  await writeFile(written, JSON.stringify(value), { flush: true })
+  const temporary = join(directory, `${crypto.randomUUID()}.tmp`)
+  await writeFile(temporary, JSON.stringify(value), { flush: true })
   try {
-    await link(written, join(directory, `${name}.json`))
+    await link(temporary, join(directory, `${name}.json`))
   } catch (error) {
     if (codeOf(error) !== "EEXIST") throw error
   } finally {
-    await rm(written)
+    await rm(temporary)
   }
 }
 
@@ -38,7 +38,7 @@ const intentAt = async (name: string): Promise<Intent | undefined> => {
   }
 }
 
-/** True if the token expired unused or its payment failed. */
+/** True if the payment failed, or nobody opened it for four minutes: a token expires after five. */
 const isOver = async (quittance: Quittance, { at, paymentId }: Intent): Promise<boolean> => {
   try {
     return (await quittance.payments.retrieve(paymentId)).status === "failed"
@@ -55,17 +55,20 @@ const isOver = async (quittance: Quittance, { at, paymentId }: Intent): Promise<
 export const tokenOf = async (quittance: Quittance, url: string, amount: string): Promise<string> => {
   let name = nameOf(url)
   while (true) {
-    const kept = await intentAt(name)
-    if (kept === undefined) {
+    const intent = await intentAt(name)
+    if (intent === undefined) {
       const { intentToken, paymentId } = await quittance.paymentIntents.create({ amount, intentUrl: url })
-      await keepOnce("intents", name, { intentToken, paymentId, at: Date.now() })
-    } else if (await isOver(quittance, kept)) name = kept.paymentId
-    else return kept.intentToken
+      await createOnce("intents", name, { intentToken, paymentId, at: Date.now() })
+    } else if (await isOver(quittance, intent)) name = intent.paymentId
+    else return intent.intentToken
   }
 }
 
 /** Marks the order paid once; your shipping process continues from this record. */
 export const fulfilOnce = async (event: WebhookEvent, orderUrl: string | undefined): Promise<void> => {
   if (event.type !== "payment.settled") return
-  await keepOnce("paid", nameOf(idempotencyKey(event)), { url: orderUrl, transactionId: event.transactionId })
+  await createOnce("paid", nameOf(idempotencyKey(event)), {
+    url: orderUrl,
+    transactionId: event.transactionId
+  })
 }

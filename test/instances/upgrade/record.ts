@@ -1,6 +1,6 @@
-// `bun test/instances/upgrade/record.ts VERSION postgres://…`: the fixture of a version, made by that version's own
-// checkout: what a day of payments leaves in an empty database, and what its API says of it. Needs `pg_dump` of the
-// server's version or later.
+// `bun test/instances/upgrade/record.ts VERSION postgres://…`: records the fixture of a version from that version's own
+// checkout: the database after a day of payments, and its API's answers. Needs `pg_dump` of the server's version or
+// later.
 import { join } from "node:path"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { LocalChain } from "../../../src/app/dev/LocalChain.ts"
@@ -68,7 +68,7 @@ const recorded = Effect.gen(function* () {
     once: false
   })
   const receipt = yield* call("POST", `/api/v1/payments/${first.paymentId}/receipt`, publishable)
-  // The last one's delivery is under way.
+  // The last payment's delivery is still waiting.
   answer = 500
   yield* pay("1.11")
   const deliveries = () => call("GET", "/api/v1/events", secret)
@@ -94,7 +94,7 @@ const recorded = Effect.gen(function* () {
   )
   const dump = Bun.spawnSync(["pg_dump", "--no-owner", "--inserts", `--dbname=${databaseUrl}`])
   if (!dump.success) throw new Error(dump.stderr.toString())
-  // psql's own commands, and settings of the dump's server alone.
+  // psql's own commands, and settings that only the dump's server has.
   const sql = dump.stdout
     .toString()
     .split("\n")

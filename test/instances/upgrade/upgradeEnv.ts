@@ -1,4 +1,4 @@
-/** The settings of the instance that a fixture was recorded by, and of the one that is started on it. */
+/** The settings of the instance that recorded a fixture, and of the instance that starts on it. */
 export const upgradeEnv = (databaseUrl: string, dataDirectory: string, hookPort: number) => ({
   DATABASE_URL: databaseUrl,
   DATA_DIR: dataDirectory,

@@ -1,4 +1,4 @@
-// Uploaded logos: taken apart to their pixels and written anew.
+// Uploaded logos: decoded to their pixels and encoded again.
 import { describe, expect, test } from "bun:test"
 import { crc32, deflateSync } from "node:zlib"
 import { cleanPng } from "../../../src/merchants/Branding/cleanPng.ts"
@@ -27,7 +27,7 @@ const pixels = (width: number, height: number, perPixel = 4) =>
   chunk("IDAT", deflateSync(Buffer.alloc(height * (1 + width * perPixel))))
 
 describe("cleanPng", () => {
-  test("keeps the pixels and drops what else is in the file", () => {
+  test("keeps the pixels and drops everything else in the file", () => {
     const script = Buffer.from("Comment\0<script>alert(1)</script>")
     const given = Buffer.concat([png(header(2, 2), chunk("tEXt", script), pixels(2, 2)), script])
     const clean = cleanPng(given)
@@ -36,7 +36,7 @@ describe("cleanPng", () => {
     expect(cleanPng(clean ?? Buffer.alloc(0))).toEqual(clean)
   })
 
-  test("RGB of 256 pixels a side is taken", () => {
+  test("RGB of 256 by 256 pixels is accepted", () => {
     expect(cleanPng(png(header(256, 256, 2), pixels(256, 256, 3)))).toBeDefined()
   })
 

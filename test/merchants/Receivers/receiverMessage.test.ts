@@ -1,4 +1,4 @@
-// What the owner of a receiving address signs: good for one move, from one holder.
+// The message that the owner of a receiving address signs: valid for one move, from one holder.
 import { expect, test } from "bun:test"
 import { MerchantId } from "../../../src/domain/Merchant.ts"
 import { receiverMessage } from "../../../src/merchants/Receivers/receiverMessage.ts"
@@ -15,7 +15,7 @@ test("names merchant, environment and address in lines that a person can read", 
   expect(lines).toContain(`Address: ${receiver}`)
 })
 
-test("is another text for another merchant, environment, holder, or time of holding", () => {
+test("differs for another merchant, environment, holder, or time of holding", () => {
   const texts = [
     receiverMessage(place, holder),
     receiverMessage({ ...place, merchantId: merchant(3) }, holder),

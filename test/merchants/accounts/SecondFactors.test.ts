@@ -1,4 +1,4 @@
-// A second factor whose secret can no longer be read, as after a restore without the old ENCRYPTION_KEYS.
+// A second factor whose secret cannot be decrypted any more, as after a restore without the old ENCRYPTION_KEYS.
 import { expect } from "bun:test"
 import { Clock, Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -35,7 +35,7 @@ const bytesOf = (base32: string) => {
   return Uint8Array.from(bits.match(/.{8}/g) ?? [], (byte) => Number.parseInt(byte, 2))
 }
 
-liveEffect("a recovery code signs in, and is asked for, though the app's secret is under a lost key", () =>
+liveEffect("a recovery code is required, and signs in, if the app's secret is under a lost key", () =>
   Effect.gen(function* () {
     const user = yield* newUser
     const [recovery = ""] = yield* Effect.gen(function* () {
@@ -54,7 +54,7 @@ liveEffect("a recovery code signs in, and is asked for, though the app's secret 
   }).pipe(Effect.provide(Layer.merge(testDatabase.layer, SecureRandom.layerWebCrypto)))
 )
 
-liveEffect("whoever began to set up an app under a key that is lost signs in without one", () =>
+liveEffect("an app whose setup was never finished is not required, also if its key is lost", () =>
   Effect.gen(function* () {
     const user = yield* newUser
     yield* Effect.flatMap(SecondFactors, (factors) => factors.begin(user)).pipe(Effect.provide(under("lost")))

@@ -1,4 +1,4 @@
-// What every KeyAuth does, whatever it stands on.
+// The contract of every KeyAuth implementation.
 
 import { expect } from "bun:test"
 import { Effect, type Layer, Option } from "effect"
@@ -47,7 +47,7 @@ export const keyAuthContract = (layer: Layer.Layer<KeyAuth | SecureRandom.Secure
       expect(first.live.publishable).toMatch(/^pk_live_[0-9A-Za-z]{49}$/)
     }))
 
-  it("tells keys apart that are asked for at once, current ones from those that are not", () =>
+  it("concurrent look-ups are not mixed up, and distinguish current keys from revoked ones", () =>
     Effect.gen(function* () {
       const keys = yield* KeyAuth
       const shops = yield* Effect.forEach(["One", "Two", "Three"], (name) =>
@@ -69,12 +69,12 @@ export const keyAuthContract = (layer: Layer.Layer<KeyAuth | SecureRandom.Secure
       expect(found.map(Option.getOrNull)).toEqual([...names, null, null, ...names])
     }))
 
-  it("a receiving address belongs to one merchant of an environment, whoever asks at once", () =>
+  it("a receiving address belongs to one merchant of an environment, also if several claim it at once", () =>
     Effect.gen(function* () {
       const keys = yield* KeyAuth
       const other = freshAddress()
       yield* keys.createMerchant({ name: "Shop", receivers: { test: receiver, live: other } })
-      // Each environment by itself.
+      // Each environment separately.
       yield* keys.createMerchant({ name: "Crossed", receivers: { test: other, live: receiver } })
       const refused = yield* Effect.flip(
         keys.createMerchant({ name: "Thief", receivers: { test: receiver, live: freshAddress() } })
@@ -91,7 +91,7 @@ export const keyAuthContract = (layer: Layer.Layer<KeyAuth | SecureRandom.Secure
       expect(yield* keys.listMerchants).toHaveLength(3)
     }))
 
-  it("a merchant with test keys alone has no live key", () =>
+  it("a merchant with only test keys has no live key", () =>
     Effect.gen(function* () {
       const keys = yield* KeyAuth
       const made = yield* keys.createTestMerchant({ name: "Shop", receivers })
@@ -101,7 +101,7 @@ export const keyAuthContract = (layer: Layer.Layer<KeyAuth | SecureRandom.Secure
       expect(kinds.sort()).toEqual(["publishable test", "secret test"])
     }))
 
-  it("refuses missing, malformed, mistyped and unknown keys with one answer", () =>
+  it("refuses missing, malformed, mistyped and unknown keys with the same answer", () =>
     Effect.gen(function* () {
       const keys = yield* KeyAuth
       const { keys: first } = yield* keys.createMerchant({ name: "Shop", receivers })
@@ -124,7 +124,7 @@ export const keyAuthContract = (layer: Layer.Layer<KeyAuth | SecureRandom.Secure
       expect(new Set(errors.map((error) => `${error.code} ${error.message}`)).size).toBe(1)
     }))
 
-  it("a name stays through a rotation; of a publishable key the whole text is kept, of a secret none of it", () =>
+  it("a name survives a rotation; a publishable key is stored in full, a secret key not at all", () =>
     Effect.gen(function* () {
       const keys = yield* KeyAuth
       const { merchant, keys: first } = yield* keys.createMerchant({ name: "Shop", receivers })
@@ -157,7 +157,7 @@ export const keyAuthContract = (layer: Layer.Layer<KeyAuth | SecureRandom.Secure
       expect(Option.isNone(yield* keys.rotateKey(merchant.id, old.keyId))).toBe(true)
     }))
 
-  it("an agent's key has no successor: it is the agent's alone", () =>
+  it("an agent's key cannot be rotated: it belongs to the agent", () =>
     Effect.gen(function* () {
       const keys = yield* KeyAuth
       const { merchant } = yield* keys.createMerchant({ name: "Shop", receivers })
@@ -170,7 +170,7 @@ export const keyAuthContract = (layer: Layer.Layer<KeyAuth | SecureRandom.Secure
       expect(yield* keys.authenticate(key)).toMatchObject({ keyId: id, kind: "agent" })
     }))
 
-  it("of rotations of one key at once, one issues a successor", () =>
+  it("of several rotations of one key at once, one issues a successor", () =>
     Effect.gen(function* () {
       const keys = yield* KeyAuth
       const { merchant, keys: first } = yield* keys.createMerchant({ name: "Shop", receivers })
@@ -185,7 +185,7 @@ export const keyAuthContract = (layer: Layer.Layer<KeyAuth | SecureRandom.Secure
       expect(all.filter(Option.isSome)).toHaveLength(1)
     }))
 
-  it("revocation is final, and no merchant touches another's key", () =>
+  it("revocation is final, and no merchant can change another's key", () =>
     Effect.gen(function* () {
       const keys = yield* KeyAuth
       const { merchant, keys: first } = yield* keys.createMerchant({ name: "Shop", receivers })
@@ -201,7 +201,7 @@ export const keyAuthContract = (layer: Layer.Layer<KeyAuth | SecureRandom.Secure
       expect((yield* Effect.flip(keys.authenticate(first.test.secret))).code).toBe("INVALID_API_KEY")
     }))
 
-  it("lists keys without anything that could be used as one", () =>
+  it("lists keys without anything that works as a key", () =>
     Effect.gen(function* () {
       const keys = yield* KeyAuth
       const { merchant, keys: first } = yield* keys.createMerchant({ name: "Shop", receivers })

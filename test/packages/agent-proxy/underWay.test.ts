@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { makeUnderWay } from "../../../src/packages/agent-proxy/underWay.ts"
 
-test("the same call, and its id, join the call that nobody has heard the answer of; the next one is another", async () => {
+test("the same call, and its id, join an unanswered call; a call after the answer is a new one", async () => {
   const underWay = makeUnderWay<string>()
   const begun: Array<string> = []
   const join = (requestId: string | undefined, call: string) =>
@@ -20,14 +20,14 @@ test("the same call, and its id, join the call that nobody has heard the answer 
   expect(begun).toHaveLength(3)
 })
 
-test("a call with an id of the caller's is no other caller's call", () => {
+test("a call with the caller's own id is not joined by other calls", () => {
   const underWay = makeUnderWay<string>()
   const own = underWay.join("own", "GET /weather", async () => "a")
   expect(own.id).toBe("own")
   expect(underWay.join(undefined, "GET /weather", async () => "b").id).not.toBe("own")
 })
 
-test("a call that failed unheard fails for whoever joins it, and nowhere else", async () => {
+test("a call that failed before its answer was read fails for a call that joins it, and for no other", async () => {
   const underWay = makeUnderWay<string>()
   underWay.join(undefined, "GET /weather", () => Promise.reject(new Error("away")))
   await Bun.sleep(1)

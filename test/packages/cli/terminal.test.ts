@@ -1,4 +1,4 @@
-// `quittance`, as a shop's developer runs it on Node beside a service that it reaches over HTTP alone.
+// `quittance`, as a shop's developer runs it on Node with a service that it reaches over HTTP only.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -75,7 +75,7 @@ describe("quittance", () => {
   }
   const idOf = ({ body }: Received): string => JSON.parse(body).id
 
-  test("refuses a wrong key at login, and keeps a right one for its owner alone", async () => {
+  test("refuses a wrong key at login, and stores a right one readable only by its owner", async () => {
     const wrong = await run("login", "--url", service.baseUrl, "--key", "sk_test_wrong")
     expect(wrong.exitCode).toBe(1)
     expect(wrong.error).toContain("INVALID_API_KEY")
@@ -111,10 +111,10 @@ describe("quittance", () => {
       expect(JSON.parse(readFileSync(at.QUITTANCE_CONFIG, "utf8")).key).toBe(shop.keys.full)
       expect((await login("sk_test_\u0003")).exitCode).toBe(130)
       const ended = await login("\u0004")
-      expect([ended.exitCode, ended.shown.includes("No key was given.")]).toEqual([1, true])
+      expect([ended.exitCode, ended.shown.includes("No key was entered.")]).toEqual([1, true])
     })
 
-  test("the stored key goes to the service that it was stored for, and to no other address", async () => {
+  test("the stored key is sent only to the service that it was stored for", async () => {
     const asked: Array<string | null> = []
     await using stranger = Bun.serve({
       port: 0,
@@ -149,7 +149,7 @@ describe("quittance", () => {
     expect(JSON.parse(output)).toEqual(payment)
   })
 
-  test("forwards every event once, over kills and an absent receiver, each signed with its order", async () => {
+  test("forwards every event once, across kills and an absent server, each signed with its order", async () => {
     const before = await run("payments", "--json")
     const orders = new Map(
       JSON.parse(before.output).payments.map((one: { id: string; intentUrl: string }) => [
@@ -190,7 +190,7 @@ describe("quittance", () => {
     ])
   })
 
-  test("forwards what came while it was stopped, though nothing had come before", async () => {
+  test("forwards events from while it was stopped, even if there were none before", async () => {
     received.length = 0
     const fresh = await makeShop(service, await Effect.runPromise(service.newMerchant))
     const cursor = join(directory, "fresh-cursor")
@@ -212,7 +212,7 @@ describe("quittance", () => {
     expect(received[0]?.headers.get("quittance-payment-id")).toBe(payment.id)
   })
 
-  test("sends a signed sample, and says what the receiver answers", async () => {
+  test("sends a signed sample, and prints the server's answer", async () => {
     received.length = 0
     accepts = false
     const { exitCode, output } = await run("trigger", "payment.settled", "--forward-to", forwardTo, "--json")
@@ -225,7 +225,7 @@ describe("quittance", () => {
     })
   })
 
-  test("a sample is of the exact amount, and of none that is no amount", async () => {
+  test("a sample has the exact amount, and an invalid amount is refused", async () => {
     const sampled = async (amount: string) => {
       received.length = 0
       const ran = await run("trigger", "payment.settled", "--forward-to", forwardTo, "--amount", amount)
@@ -244,7 +244,7 @@ describe("quittance", () => {
       expect(await sampled(amount)).toEqual({ exitCode: 2, sent: [] })
   })
 
-  test("a secret that is given stays out of what listen says, as a log keeps it; one that it has made is told", async () => {
+  test("listen does not print a secret that it was started with; it prints one that it has created", async () => {
     const WEBHOOK_SECRET = `whsec_${Buffer.alloc(32, 9).toString("base64")}`
     const said = async (more: Readonly<Record<string, string>>) => {
       const child = Bun.spawn(
@@ -268,7 +268,23 @@ describe("quittance", () => {
     expect(await said({})).toMatch(/They are signed with WEBHOOK_SECRET=whsec_/)
   })
 
-  test("resends an event, and replays those that had no endpoint", async () => {
+  test("with --json an error is a document on standard output, with a suggestion", async () => {
+    const refusal = async (...args: ReadonlyArray<string>) => {
+      const { error, exitCode, output } = await run(...args, "--json")
+      return { exitCode, error, document: JSON.parse(output) }
+    }
+    const unknown = { message: "There is no command `lsten`.", hint: "Did you mean `quittance listen`?" }
+    expect(await refusal("lsten")).toEqual({ exitCode: 2, error: "", document: { error: unknown } })
+    const number = { message: '--limit must be a whole number, not "many".', hint: "For example: --limit 20" }
+    expect(await refusal("payments", "--limit", "many")).toMatchObject({ document: { error: number } })
+    expect(await refusal("payments", crypto.randomUUID())).toMatchObject({
+      exitCode: 1,
+      document: { error: { code: "PAYMENT_NOT_FOUND", requestId: expect.any(String) } }
+    })
+    expect((await run("webhook", "replay")).error).toEndWith("Did you mean `quittance webhooks replay`?\n")
+  })
+
+  test("resends an event, and replays those without an endpoint", async () => {
     const { body } = await shop.call({ method: "GET", path: "/api/v1/events", key: shop.keys.full })
     const id = body.events[0]?.event.id ?? ""
     const early = await run("webhooks", "resend", id)
@@ -282,12 +298,12 @@ describe("quittance", () => {
     })
     expect((await run("webhooks", "resend", id)).output).toBe(`${id}  delivered  200\n`)
     const replayed = await run("webhooks", "replay")
-    expect(replayed.output).toEndWith(`${body.events.length - 1} events delivered once more.\n`)
+    expect(replayed.output).toEndWith(`${body.events.length - 1} events delivered again.\n`)
     expect((await run("webhooks", "replay", "--json")).output).toBe('{"count":0}\n')
     expect((await run("trigger", "test")).output).toContain("delivered")
   })
 
-  test("replays what is left where one is being resent by somebody else", async () => {
+  test("replays the other events if one is being resent by somebody else", async () => {
     const [taken, left] = [crypto.randomUUID(), crypto.randomUUID()]
     const failed = (id: string) => ({
       event: { id, type: "payment.settled" },
@@ -318,7 +334,7 @@ describe("quittance", () => {
     })
   })
 
-  test("counts as delivered what the receiver has taken alone", async () => {
+  test("counts only events that the server accepted as delivered", async () => {
     const ids = [crypto.randomUUID(), crypto.randomUUID()]
     const statusOf = (id: string) => (id === ids[0] ? "failed" : "delivered")
     const event = (id: string) => ({
@@ -338,21 +354,21 @@ describe("quittance", () => {
     const replay = ["webhooks", "replay", "--url", service.url.origin, "--key", "sk_test_of_another"]
     const [text, json] = [await run(...replay), await run(...replay, "--json")]
     await service.stop(true)
-    expect(text.output).toEndWith("1 events delivered once more. 1 were not taken.\n")
+    expect(text.output).toEndWith("1 event delivered again. 1 event not accepted.\n")
     expect(json.output).toEndWith('{"count":1,"failed":1}\n')
   })
 
-  test("says what is wrong with a command, and how it is written", async () => {
+  test("says what is wrong with a command, and how to write it", async () => {
     for (const [words, told] of [
       [["listen"], "needs --forward-to"],
       [["listen", "--forward", "x"], "Usage: quittance listen"],
-      [["listen", "--forward-to", "localhost"], "is no address"],
-      [["nothing", "here"], "no command nothing here"],
+      [["listen", "--forward-to", "localhost"], "is not a URL"],
+      [["nothing", "here"], "no command `nothing here`"],
       [["webhooks"], "`quittance webhooks resend`"],
       [["open", "safe"], "no page safe"],
-      [["listen", "--forward-to", forwardTo, "--patience", "abc"], "--patience takes a whole number"],
-      [["payments", "--limit", "1e2"], "--limit takes a whole number"],
-      [["constructor"], "no command constructor"],
+      [["listen", "--forward-to", forwardTo, "--patience", "abc"], "--patience must be a whole number"],
+      [["payments", "--limit", "1e2"], "--limit must be a whole number"],
+      [["constructor"], "no command `constructor`"],
       [["webhooks", "resend"], "Usage: quittance webhooks resend EVENT"]
     ] as const) {
       const { exitCode, error } = await run(...words)

@@ -38,7 +38,7 @@ describe("Quittance", () => {
   })
   afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
-  test("creates an intent, and reads the payment that was opened with it", async () => {
+  test("creates an intent, and reads the payment opened with it", async () => {
     const { intent, intentToken } = await client.paymentIntents.create({
       amount: "10",
       intentUrl: "https://shop.example.com/1"
@@ -53,7 +53,7 @@ describe("Quittance", () => {
     expect<unknown>(await client.payments.retrieve(opened.body.payment.id)).toEqual(opened.body.payment)
   })
 
-  test("goes through all payments, page by page, and awaits one page", async () => {
+  test("lists all payments, page by page, and awaits one page", async () => {
     const fresh = await makeShop(service, await Effect.runPromise(service.newMerchant))
     for (let count = 0; count < 7; count++) await fresh.open()
     const own = new Quittance({ key: fresh.keys.readOnly, baseUrl: service.baseUrl })
@@ -67,7 +67,7 @@ describe("Quittance", () => {
     expect(next.payments.map((one) => one.id)).toEqual(ids.slice(3, 6))
   })
 
-  test("goes through all refunds of a payment, page by page, and awaits one page", async () => {
+  test("lists all refunds of a payment, page by page, and awaits one page", async () => {
     const { payment } = await shop.settle()
     for (let count = 0; count < 5; count++)
       await client.refunds.create({ paymentId: payment.id, amount: "1.00" })
@@ -79,7 +79,7 @@ describe("Quittance", () => {
     expect(page.hasMore).toBe(true)
   })
 
-  test("says which order a webhook is about, by its event, its transaction and its URL", async () => {
+  test("returns a webhook's order, by its event, its transaction and its URL", async () => {
     const own = await makeShop(service, await Effect.runPromise(service.newMerchant))
     const quittance = new Quittance({ key: own.keys.full, baseUrl: service.baseUrl })
     const created = await quittance.paymentIntents.create({ amount: "10", intentUrl })
@@ -109,7 +109,7 @@ describe("Quittance", () => {
     )
   })
 
-  test("makes payment links, lists them and closes them", async () => {
+  test("creates payment links, lists them and closes them", async () => {
     const fixed = await client.paymentLinks.create({ description: "Repair", amount: "25", once: true })
     expect(fixed).toMatchObject({ description: "Repair", amount: "25.00", once: true, state: "open" })
     expect(fixed.url).toEndWith(`/link/${fixed.id}`)
@@ -141,7 +141,7 @@ describe("Quittance", () => {
     })
   })
 
-  test("upsert creates with the secret, then updates without", async () => {
+  test("upsert creates the endpoint with a secret, then updates it without", async () => {
     const first = await client.webhookEndpoint.upsert("https://hooks.example.com/a")
     expect(first.signingSecret).toStartWith("whsec_")
     const second = await client.webhookEndpoint.upsert("https://hooks.example.com/b")
@@ -153,7 +153,7 @@ describe("Quittance", () => {
     expect(await client.webhookEndpoint.retrieve()).toBeNull()
   })
 
-  test("of several upserts at once one gets the secret, all the endpoint", async () => {
+  test("of several upserts at once one gets the secret, and all get the endpoint", async () => {
     const all = await Promise.all(
       Array.from({ length: 6 }, () => client.webhookEndpoint.upsert("https://hooks.example.com/a"))
     )
@@ -162,7 +162,7 @@ describe("Quittance", () => {
     await client.webhookEndpoint.delete()
   })
 
-  test("errors are typed by code", async () => {
+  test("errors have a type by code", async () => {
     const bad = await refused(
       client.paymentIntents.create({ amount: "0", intentUrl: "https://shop.example.com/1" })
     )
@@ -197,7 +197,7 @@ describe("Quittance", () => {
 })
 
 describe("Quittance's retries", () => {
-  /** A client whose service answers from a list, and how often it was asked. */
+  /** A client whose service answers from a list, and the requests that it got. */
   const scripted = (answers: ReadonlyArray<Response | Error>, options: Partial<QuittanceOptions> = {}) => {
     const calls: Array<string> = []
     const client = new Quittance({
@@ -220,7 +220,7 @@ describe("Quittance's retries", () => {
     )
   const page = Response.json({ payments: [], hasMore: false })
 
-  test("a 429 is waited out as retry-after says, whatever the method", async () => {
+  test("a 429 is retried after retry-after, whatever the method", async () => {
     const { client, calls } = scripted([
       envelope(429, "RATE_LIMITED", { "retry-after": "1" }),
       envelope(204, "x")
@@ -230,7 +230,7 @@ describe("Quittance's retries", () => {
     expect(calls).toHaveLength(2)
     expect(performance.now() - start).toBeGreaterThanOrEqual(950)
   })
-  test("a wait that is too long is left to the caller", async () => {
+  test("too long a wait is left to the caller", async () => {
     const { client, calls } = scripted([envelope(429, "FAUCET_LIMIT_REACHED", { "retry-after": "3600" })])
     expect(await refused(client.payments.list())).toMatchObject({
       code: "FAUCET_LIMIT_REACHED",
@@ -238,12 +238,12 @@ describe("Quittance's retries", () => {
     })
     expect(calls).toHaveLength(1)
   })
-  test("reads are tried again after 5xx and lost answers", async () => {
+  test("reads are retried after 5xx and lost answers", async () => {
     const { client, calls } = scripted([envelope(500, "INTERNAL_ERROR"), new TypeError("socket"), page])
     expect((await client.payments.list()).payments).toEqual([])
     expect(calls).toHaveLength(3)
   })
-  test("an export is tried again as any read, and what ends it is a QuittanceError", async () => {
+  test("an export is retried like any read, and fails with a QuittanceError", async () => {
     const period = { from: "2026-01-01", to: "2026-01-31" }
     const text = async (stream: ReadableStream<Uint8Array>) => new Response(stream).text()
     const empty = "at,id\r\nend,0\r\n"
@@ -254,7 +254,7 @@ describe("Quittance's retries", () => {
       const { client } = scripted([new Response(file)])
       expect(await text(await client.books.export("payments", period))).toBe(file)
     }
-    // A proxy has hidden that they broke off.
+    // A proxy has hidden that these are truncated.
     for (const file of ["", "at,id\r\n", "at,id\r\n2026,1\r\n", '{"payments":[\n{"id":"1"}', "x end,1\r\n"]) {
       const { client } = scripted([new Response(file)])
       const stream = await client.books.export("payments", period)
@@ -263,7 +263,7 @@ describe("Quittance's retries", () => {
     const { client } = scripted([new TypeError("socket")], { retries: 0 })
     expect(await refused(client.books.export("payments", period))).toMatchObject({ code: "NO_ANSWER" })
   })
-  test("a creation whose answer was lost is not made twice", async () => {
+  test("a creation whose answer was lost does not create twice", async () => {
     const { client, calls } = scripted([new TypeError("socket")])
     expect(await refused(client.webhookEndpoint.create("https://a.example.com/"))).toMatchObject({
       code: "NO_ANSWER",
@@ -271,21 +271,21 @@ describe("Quittance's retries", () => {
     })
     expect(calls).toHaveLength(1)
   })
-  test("4xx are final", async () => {
+  test("4xx answers are final", async () => {
     const { client, calls } = scripted([envelope(403, "MANAGE_PERMISSION_REQUIRED")])
     await refused(client.payments.list())
     expect(calls).toHaveLength(1)
   })
-  test("retries end", async () => {
+  test("retries end after a few attempts", async () => {
     const { client, calls } = scripted([envelope(503, "CHAIN_UNAVAILABLE")], { retries: 1 })
     await refused(client.payments.list())
     expect(calls).toHaveLength(2)
   })
-  test("an answer that is not the service's says so", async () => {
+  test("an answer that is not from the service is reported as such", async () => {
     const { client } = scripted([new Response("<html>", { status: 404 })])
     expect(await refused(client.payments.list())).toMatchObject({ code: "UNKNOWN_ANSWER", status: 404 })
   })
-  test("a page that a proxy answers with 200 closes no link and deletes no endpoint", async () => {
+  test("a proxy's page with status 200 counts neither as a closed link nor as a deleted endpoint", async () => {
     const portal = () => new Response("<html>Sign in to this network", { status: 200 })
     const { client } = scripted([portal(), portal(), new Response(null, { status: 204 })])
     const unknown = { code: "UNKNOWN_ANSWER", status: 200 }
@@ -293,7 +293,7 @@ describe("Quittance's retries", () => {
     expect(await refused(client.webhookEndpoint.delete())).toMatchObject(unknown)
     await client.webhookEndpoint.delete()
   })
-  test("a redirect is not followed: neither what it leads to is believed, nor a creation made a read", async () => {
+  test("a redirect is not followed: its target is not believed, and a POST does not become a GET", async () => {
     const asked: Array<string> = []
     const answering = (answer: (url: string) => Response) =>
       Bun.serve({
@@ -325,7 +325,7 @@ describe("Quittance's retries", () => {
     })
     expect(await refused(client.payments.list())).toMatchObject({ code: "NO_ANSWER" })
   })
-  test("the caller's own abort is thrown as it is", async () => {
+  test("the caller's own abort is thrown unchanged", async () => {
     const { client } = scripted([page], {
       fetch: async (_, init) => {
         init.signal?.throwIfAborted()
@@ -335,7 +335,7 @@ describe("Quittance's retries", () => {
     const list = client.payments.list({}, { signal: AbortSignal.abort(new Error("enough")) })
     await expect(Promise.resolve(list)).rejects.toThrow("enough")
   })
-  test("an abort that comes with a 429 ends the wait before it begins", async () => {
+  test("an abort during a 429 ends the wait before it begins", async () => {
     const abort = new AbortController()
     const { client } = scripted([], {
       fetch: async () => {
@@ -348,7 +348,7 @@ describe("Quittance's retries", () => {
     await expect(Promise.resolve(list)).rejects.toThrow("enough")
     expect(performance.now() - began).toBeLessThan(5_000)
   })
-  test("waits leave nothing on the caller's signal", async () => {
+  test("waits leave no listeners on the caller's signal", async () => {
     const { signal } = new AbortController()
     const { client, calls } = scripted([envelope(503, "CHAIN_UNAVAILABLE"), page])
     await client.payments.list({}, { signal })

@@ -10,7 +10,7 @@ const shop = () => {
 }
 
 describe("The mock's payment links", () => {
-  test("are made, listed newest first, and closed", async () => {
+  test("are created, listed newest first, and closed", async () => {
     const { quittance } = shop()
     const fixed = await quittance.paymentLinks.create({ description: "Repair", amount: "25" })
     const chosen = await quittance.paymentLinks.create({
@@ -37,7 +37,7 @@ describe("The mock's payment links", () => {
     expect(mock.settleLink(link.id)).rejects.toThrow("is paid")
   })
 
-  test("take the buyer's amount where they have none", async () => {
+  test("accept the buyer's amount if they have none", async () => {
     const { mock, quittance } = shop()
     const { id, url } = await quittance.paymentLinks.create({
       description: "Donation",
@@ -48,11 +48,11 @@ describe("The mock's payment links", () => {
     await mock.settleLink(id, "9")
     const { payments } = await quittance.payments.list({ intentUrl: url })
     expect(payments.map(({ amount }) => amount)).toEqual(["9.00", "3.50"])
-    expect(mock.settleLink(id)).rejects.toThrow("Give the amount")
+    expect(mock.settleLink(id)).rejects.toThrow("Pass the amount")
     expect(mock.settleLink(id, "0.5")).rejects.toThrow("from 1.00 to 9.00")
   })
 
-  test("refuse what the service refuses", async () => {
+  test("refuse everything that the service refuses", async () => {
     const { quittance } = shop()
     const { create, close } = quittance.paymentLinks
     const invalid = { code: "INVALID_REQUEST", status: 400 }

@@ -1,4 +1,4 @@
-// The mock beside the contract: what a shop's tests rest on.
+// The mock compared with the contract, because shops' tests rely on it.
 import { describe, expect, test } from "bun:test"
 import { mockQuittance } from "../../../src/packages/client/mockQuittance.ts"
 import { Quittance } from "../../../src/packages/client/Quittance.ts"
@@ -12,7 +12,7 @@ const shop = () => {
 }
 
 describe("The mock", () => {
-  test("settles a payment once, and delivers its event again", async () => {
+  test("settles a payment once, and delivers its event again on request", async () => {
     const { mock, quittance } = shop()
     const { paymentId } = await quittance.paymentIntents.create({ amount: "10.00", intentUrl })
     const first = await mock.settle(paymentId)
@@ -25,7 +25,7 @@ describe("The mock", () => {
     expect(await quittance.payments.retrieve(paymentId)).toEqual(settled)
     expect((await quittance.events.list()).events.map((one) => one.event.id)).toEqual([first.event.id])
   })
-  test("knows a payment once a buyer has opened it, as the service does", async () => {
+  test("lists a payment only once a buyer has opened it, like the service", async () => {
     const { mock, quittance } = shop()
     const { paymentId } = await quittance.paymentIntents.create({ amount: "10", intentUrl })
     const unknown = { code: "PAYMENT_NOT_FOUND", status: 404 }
@@ -38,7 +38,7 @@ describe("The mock", () => {
     expect((await quittance.payments.list({ intentUrl })).payments).toEqual([opened])
     await mock.settle(paymentId)
     expect(mock.open(paymentId).status).toBe("settled")
-    // Paid at once, it was opened as well.
+    // Settling an intent also opens it.
     const other = await quittance.paymentIntents.create({ amount: "3", intentUrl })
     await mock.settle(other.paymentId)
     const { payments } = await quittance.payments.list({ intentUrl })

@@ -1,4 +1,4 @@
-// The client's types are the contract's: a difference fails the type check.
+// The client's types equal the contract's: a difference fails the type check.
 import { expect, test } from "bun:test"
 import type * as client from "../../../src/packages/client/resources.ts"
 import type { BalancesView, StatementView } from "../../../src/payments/books/Api.ts"
@@ -33,6 +33,6 @@ const same: {
   event: true
 }
 
-test("the client's types are the contract's, which the type check holds", () => {
+test("the client's types equal the contract's, by the type check", () => {
   expect(Object.values(same)).not.toContain(false)
 })

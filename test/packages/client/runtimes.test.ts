@@ -1,5 +1,4 @@
-// The client library runs on Node as it stands, builds for browsers and workers
-// without shims, and stays small.
+// The client library runs on Node unchanged, builds for browsers and workers without shims, and stays small.
 import { describe, expect, test } from "bun:test"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -26,7 +25,7 @@ describe("The client library", () => {
       expect(text).not.toMatch(/\bfrom\s*["'](node:|bun)|require\(/)
   })
 
-  test("weighs under 15 kB gzipped", async () => {
+  test("is smaller than 15 kB gzipped", async () => {
     const sizes = (await bundle("browser", true)).map(({ text }) => Bun.gzipSync(text).length)
     const total = sizes.reduce((sum, size) => sum + size, 0)
     console.log(`client library: ${total} bytes gzipped`)

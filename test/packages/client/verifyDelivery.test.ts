@@ -1,4 +1,4 @@
-// The order that a delivery names: signed with the delivery, or refused.
+// The order of a delivery: signed with the delivery, or refused.
 import { describe, expect, test } from "bun:test"
 import {
   signTestWebhook,
@@ -27,7 +27,7 @@ const without = (...names: ReadonlyArray<string>) =>
 const orderNames = ["quittance-payment-id", "quittance-intent-url", "quittance-order-signature"]
 
 describe("verifyDelivery", () => {
-  test("answers the event and the order, from an object and from Headers", async () => {
+  test("returns the event and the order, from an object and from Headers", async () => {
     expect(await verified(signed.headers)).toEqual({ event, order })
     expect(await verifyDelivery(signed.body, new Headers(signed.headers), [secret], { now })).toEqual({
       event,
@@ -37,11 +37,11 @@ describe("verifyDelivery", () => {
     expect(await verifyDelivery(signed.body, lists, secret, { now })).toEqual({ event, order })
   })
 
-  test("names no order where the delivery names none", async () => {
+  test("returns no order if the delivery has none", async () => {
     expect(await verified(without(...orderNames))).toEqual({ event, order: null })
   })
 
-  test("refuses another order, another delivery's, and one without its signature", async () => {
+  test("refuses a changed order, another delivery's order, and an order without its signature", async () => {
     const other = await signTestWebhook({ ...event, id: crypto.randomUUID() }, secret, { now, order })
     const earlier = await signTestWebhook(event, secret, { now: now - 1, order })
     const signature = "quittance-order-signature"
@@ -56,14 +56,14 @@ describe("verifyDelivery", () => {
     for (const headers of bad) expect(verified(headers)).rejects.toMatchObject({ reason: "order_not_signed" })
   })
 
-  test("refuses an empty secret, also beside others", async () => {
+  test("refuses an empty secret, also next to others", async () => {
     for (const none of ["", [""], [secret, ""]])
       expect(verifyDelivery(signed.body, signed.headers, none, { now })).rejects.toMatchObject({
         reason: "no_secret"
       })
   })
 
-  test("refuses a bad body before it looks at the order", async () => {
+  test("refuses a bad body before it checks the order", async () => {
     expect(verified(signed.headers, `${signed.body} `)).rejects.toMatchObject({ reason: "no_match" })
   })
 })

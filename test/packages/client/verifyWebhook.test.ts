@@ -1,5 +1,5 @@
-// Verification of webhooks: forty cases on which our verifier and three well-known
-// libraries agree, but for the future bound, which is ours alone.
+// Verification of webhooks: forty cases on which our verifier and three well-known libraries agree, except for the
+// limit on future times, which only ours has.
 import { describe, expect, test } from "bun:test"
 import { createHmac } from "node:crypto"
 import { Webhook as StandardWebhook } from "standardwebhooks"
@@ -60,7 +60,7 @@ const byStandard = (text: string, trio: Record<string, string>) =>
 const bySvix = (text: string, trio: Record<string, string>) =>
   attempt(() => new SvixWebhook(secret).verify(text, trio))
 
-/** What is signed, how it arrives, and whether it must verify. */
+/** The signed text, the text that arrives, and whether it must verify. */
 const agreed: ReadonlyArray<readonly [string, Signed, string, boolean]> = [
   ...[0, 1, 10, 30, 60, 120, 240, 290, 295].map(
     (age) => [`${age} s old`, { body, timestamp: now - age, secret }, body, true] as const
@@ -126,7 +126,7 @@ describe("verifyWebhook and three libraries agree", () => {
   }
 
   for (const ahead of [31, 60, 3_600]) {
-    test(`${ahead} s in the future: refused by ours, though stripe takes it, and the others up to 300 s`, async () => {
+    test(`${ahead} s in the future: ours refuses it, stripe accepts it, and the others up to 300 s`, async () => {
       const signed = { body, timestamp: now + ahead, secret }
       expect(await ours(body, headerOf(signed))).toBe("in_the_future")
       expect(await byStripe(body, headerOf(signed))).toBe(true)
@@ -164,7 +164,7 @@ describe("verifyWebhook", () => {
     test(`${name}: ${verdict}`, async () => expect(await ours(body, header)).toBe(verdict))
   }
 
-  test("takes text, bytes and buffers; header value, Headers and objects of any letter case", async () => {
+  test("accepts text, bytes and buffers; header value, Headers and objects in any letter case", async () => {
     const bytes = new TextEncoder().encode(body)
     for (const raw of [body, bytes, bytes.buffer, Buffer.from(body)]) {
       for (const headers of [
@@ -186,7 +186,7 @@ describe("verifyWebhook", () => {
     expect(await verifyWebhook(body, good, [otherSecret, secret], { now })).toEqual(event)
   })
 
-  test("each refusal says how to fix it", async () => {
+  test("each refusal says how to correct it", async () => {
     const refused = async (run: () => Promise<unknown>) =>
       run().then(
         () => undefined,
@@ -203,17 +203,17 @@ describe("verifyWebhook", () => {
     })
   })
 
-  test("signTestWebhook sends what the service sends: the other libraries take it by the same secret", async () => {
+  test("signTestWebhook sends what the service sends: the other libraries accept it with the same secret", async () => {
     const request = await signTestWebhook(event, secret)
     const headers: Record<string, string> = { ...request.headers }
     verifyWithMerchantLibraries(request.body, headers, secret)
     expect(() => verifyWithMerchantLibraries(request.body, headers, otherSecret)).toThrow()
-    // By a secret that encodes no key there is ours alone.
+    // With a secret that encodes no key there is only our own signature.
     const plain = await signTestWebhook(event, "a secret of one's own")
     expect(Object.keys(plain.headers)).toEqual(["content-type", "x-service-signature"])
   })
 
-  test("signTestWebhook makes what verifyWebhook takes; the idempotency key is type and id", async () => {
+  test("verifyWebhook accepts what signTestWebhook creates; the idempotency key is type and id", async () => {
     const request = await signTestWebhook(event, secret)
     expect(await verifyWebhook(request.body, request.headers, secret)).toEqual(event)
     expect(idempotencyKey(event)).toBe(`test:${event.id}`)

@@ -1,6 +1,6 @@
 <?php
 
-// A shop in PHP: what it sees of the service, as JSON.
+// A shop in PHP: prints its view of the service as JSON.
 
 declare(strict_types=1);
 

@@ -1,4 +1,4 @@
-"""A shop in Python: what it sees of the service, as JSON."""
+"""A shop in Python: prints its view of the service as JSON."""
 
 import json
 import os

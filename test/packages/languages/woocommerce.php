@@ -1,7 +1,7 @@
 <?php
 
-// Runs the gateway outside of WordPress: what it uses of WordPress and WooCommerce, with an order kept in a file.
-// Arguments: the unpacked plugin, the file, what to do, and its JSON.
+// Runs the gateway outside WordPress, with stand-ins for WordPress and WooCommerce, and an order in a file.
+// Arguments: the unpacked plugin, the file, the action, and its JSON.
 
 declare(strict_types=1);
 
@@ -129,15 +129,15 @@ final class WC_Order
     public function update_status(string $status, string $note): void { $GLOBALS['kept']['status'] = $status; $this->add_order_note($note); }
     public function payment_complete(string $transaction): bool
     {
-        // Of orders that wait for a payment, and of those that were cancelled; of others it does nothing, and says true.
+        // Only for orders that wait for a payment or were cancelled; for others it does nothing, and returns true.
         if (!$this->has_status(['pending', 'on-hold', 'failed', 'cancelled'])) {
             return true;
         }
-        // What it calls has thrown, which it catches, or the database has not kept the order, which it logs.
+        // A callback has thrown, which it catches, or the database has not stored the order, which it logs.
         if (getenv('COMPLETES') !== false) {
             return getenv('COMPLETES') === 'unsaved';
         }
-        // What mails and stock take, as WooCommerce completes a payment.
+        // The time of mails and stock changes while WooCommerce completes a payment.
         usleep((int) getenv('SLOW') * 1000);
         $GLOBALS['kept']['status'] = 'processing';
         $GLOBALS['kept']['transaction'] = $transaction;
@@ -194,10 +194,10 @@ function checkout_block(): array
     }, $registry->methods);
 }
 
-/** What WooCommerce does with a refund: through the gateway, which may refuse it, or by a person's hand. */
+/** A refund in WooCommerce: through the gateway, which may refuse it, or by hand. */
 function refunded(string $amount, bool $throughGateway): mixed
 {
-    // WooCommerce has looked at the order before: what is left of it to refund.
+    // WooCommerce has checked the amount that remains to refund before this call.
     $said = $throughGateway && wc_get_order(ORDER) ? $GLOBALS['gateway']->process_refund(ORDER, $amount, 'Damaged') : true;
     foreach ($said === true ? $GLOBALS['hooks']['woocommerce_refund_created'] ?? [] : [] as $run) {
         $run(77, ['order_id' => ORDER, 'amount' => $amount, 'refund_payment' => $throughGateway]);

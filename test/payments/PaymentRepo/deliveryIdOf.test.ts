@@ -1,4 +1,4 @@
-// The id of a settlement's delivery follows from the transfer.
+// The id of a settlement's delivery is derived from the transfer.
 import { expect, test } from "bun:test"
 import { Address, TransactionHash } from "../../../src/domain/Chain.ts"
 import { AtomicUsdc } from "../../../src/domain/Money.ts"
@@ -14,7 +14,7 @@ const transfer = {
   ordinal: 0
 } as const
 
-test("is the same for the same transfer in every release, a UUID of version 8", () => {
+test("is the same for the same transfer in every release: a UUID of version 8", () => {
   expect(deliveryIdOf(transfer)).toBe(deliveryIdOf({ ...transfer }))
   expect(deliveryIdOf(transfer)).toMatch(
     /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/

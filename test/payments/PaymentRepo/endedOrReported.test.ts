@@ -1,5 +1,5 @@
-// A payment is reported on one instance, by a wallet that has announced nothing, while another instance ends it: by its
-// time, or since its link gives another visitor one of another amount.
+// A payment is reported on one instance, by a wallet that has not announced it, while another instance ends it: because
+// it expires, or because its link gives another visitor a payment of another amount.
 import { describe, expect } from "bun:test"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -37,8 +37,8 @@ const scene = Effect.gen(function* () {
   }
 })
 
-describe("A payment that is just being reported on Postgres", () => {
-  liveEffect("stays its link's: the next visitor is led to it", () =>
+describe("A payment on Postgres that is being reported", () => {
+  liveEffect("stays its link's payment: the next visitor gets it", () =>
     Effect.gen(function* () {
       const { one, payment, paymentId, replace, report, untilOneWaits } = yield* scene
       const replacing = yield* one.sql.withTransaction(

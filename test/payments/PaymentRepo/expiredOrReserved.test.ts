@@ -1,4 +1,4 @@
-// A payment expires on one instance while another one takes a signature for it: one of them has it.
+// A payment expires on one instance while another accepts a signature for it: only one of them succeeds.
 import { describe, expect } from "bun:test"
 import { Context, Effect, Fiber, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
@@ -14,7 +14,7 @@ const payer = Address.make("0x90F79bf6EB2c4f870365E785982E1f101E93b906")
 const held = 5_108_001
 
 describe("A payment on Postgres expires or is reserved", () => {
-  liveEffect("reserved while the sweep that expires it has come to another: one of both, not both", () =>
+  liveEffect("at once: either the sweep expires it or the signature reserves it, never both", () =>
     Effect.gen(function* () {
       const { one, other, payment, paymentId, tenant, untilOneWaits, watch } = yield* twoInstances
       const { amount, createdAt, receiver } = yield* payment
@@ -24,7 +24,7 @@ describe("A payment on Postgres expires or is reserved", () => {
         intentUrl: "https://shop.example.com/2",
         at: new Date(createdAt.getTime() - 1_000)
       })
-      // The sweep is held up at the older payment.
+      // The sweep waits at the older payment.
       yield* Effect.promise(async () => {
         await watch.unsafe(`
           CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS

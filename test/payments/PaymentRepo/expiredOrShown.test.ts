@@ -1,5 +1,5 @@
-// A payment expires on one instance while another shows its address: whoever sees the address has a payment that its
-// link gives to the next visitor too, and one that has expired shows none.
+// A payment expires on one instance while another shows its address: an address is shown only of a payment that does
+// not expire and that its link gives to the next visitor too.
 import { describe, expect } from "bun:test"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -27,7 +27,7 @@ const scene = Effect.gen(function* () {
 })
 
 describe("The address of a payment on Postgres", () => {
-  liveEffect("is not shown where the payment is just expiring", () =>
+  liveEffect("is not shown if the payment is just expiring", () =>
     Effect.gen(function* () {
       const { expire, isUntried, one, paymentId, show } = yield* scene
       const showing = yield* one.sql.withTransaction(
@@ -43,7 +43,7 @@ describe("The address of a payment on Postgres", () => {
     })
   )
 
-  liveEffect("keeps the payment from expiring while it is noted, and its link from another payment", () =>
+  liveEffect("keeps the payment from expiring, and its link from another payment, while it is recorded", () =>
     Effect.gen(function* () {
       const { expire, isUntried, other, paymentId, show } = yield* scene
       const meanwhile = yield* other.sql.withTransaction(

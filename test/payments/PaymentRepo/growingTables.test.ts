@@ -1,16 +1,16 @@
-// What a wallet's announcement, and a transfer that pays nothing, read beside many of others: a few pages of the
-// tables that grow, whatever plan was chosen.
+// The reads of an announcement, and of a transfer that pays nothing, among many rows of others: a few pages of the
+// growing tables, whatever plan was chosen.
 import { expect } from "bun:test"
 import { Effect, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { toBytes } from "../../../src/chain/ChainBytes.ts"
 import { networks } from "../../../src/domain/networks.ts"
-import { ownTransferStands } from "../../../src/x402/Settlements/ownTransferStandsSql.ts"
+import { hasOwnTransfer } from "../../../src/x402/Settlements/hasOwnTransferSql.ts"
 import { liveEffect } from "../../support/run.ts"
 import { twoInstances } from "./twoInstances.ts"
 
 const rows = 20_000
-/** What planning looks at among them; a table of so many rows has three times as many. */
+/** The pages that planning reads; a table with this many rows has three times as many. */
 const mostPages = 150
 const { chainId, usdc } = networks.test
 
@@ -21,7 +21,7 @@ const hash = (sql: SqlClient.SqlClient, of: string) =>
 const numbers = (sql: SqlClient.SqlClient) => sql`generate_series(1, ${rows}::integer) AS n`
 const unbound = (sql: SqlClient.SqlClient) => sql`SET LOCAL session_replication_role = replica`
 
-/** What a wallet has signed, each for another payment. */
+/** The wallet's signatures, each for another payment. */
 const fillSettlements = (sql: SqlClient.SqlClient, payer: Statement.Fragment) => sql`
   INSERT INTO x402_settlements (id, merchant_id, env, payment_id, opens_payment, chain_id, asset, payer, nonce,
     receiver, amount, valid_after, valid_before, signature, resource, status, transaction_id, created_at)
@@ -30,7 +30,7 @@ const fillSettlements = (sql: SqlClient.SqlClient, payer: Statement.Fragment) =>
     now()
   FROM ${numbers(sql)}`
 
-/** What others have paid and sent. */
+/** Other wallets' payments and transfers. */
 const fill = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   yield* unbound(sql)
   yield* sql`
@@ -57,7 +57,7 @@ const fill = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   yield* fillSettlements(sql, wallet(sql, "w"))
 })
 
-/** Pages of tables and indexes that the session has asked for and not yet told. */
+/** Pages of tables and indexes that the session has read since the last call. */
 const pagesRead = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   const [row] = yield* Schema.decodeUnknownEffect(Schema.Tuple([Schema.Struct({ pages: Schema.Int })]))(
     yield* sql`
@@ -109,16 +109,16 @@ liveEffect(
     }).pipe(Effect.scoped)
 )
 
-liveEffect("a signature reads none of the others that its wallet has signed", () =>
+liveEffect("a signature does not read the wallet's other signatures", () =>
   Effect.gen(function* () {
     const world = yield* twoInstances
     const { sql } = world.one
-    // It may pay the payment, so that what each settlement has moved is asked for.
+    // It may pay the payment, so that the movements of each settlement are queried.
     yield* world.read()
     const payer = toBytes((yield* world.transfer).payer)
     yield* sql.withTransaction(Effect.andThen(unbound(sql), fillSettlements(sql, sql`${payer}`)))
     yield* sql`ANALYZE`
-    const ask = sql`SELECT 1 FROM payments p WHERE p.id = ${world.paymentId} AND ${ownTransferStands(sql, payer)}`
-    yield* expectFewPages(sql, "ownTransferStands", Effect.orDie(ask))
+    const ask = sql`SELECT 1 FROM payments p WHERE p.id = ${world.paymentId} AND ${hasOwnTransfer(sql, payer)}`
+    yield* expectFewPages(sql, "hasOwnTransfer", Effect.orDie(ask))
   }).pipe(Effect.scoped)
 )

@@ -1,4 +1,4 @@
-// A person handles a transfer on one instance while another one settles a payment by it: one of them does.
+// A person handles a transfer on one instance while another settles a payment by it: one of them succeeds.
 import { describe, expect } from "bun:test"
 import type { SQL } from "bun"
 import { Effect, Option } from "effect"
@@ -40,7 +40,7 @@ describe("A transfer on Postgres is handled or settles a payment", () => {
       })
     )
 
-  liveEffect("a payment that fails while its settlement waits for the row settles all the same", () =>
+  liveEffect("a payment that fails while its settlement waits for the row still settles", () =>
     Effect.gen(function* () {
       const { payment, paymentId, settle, transfer, untilOneWaits, watch } = yield* scene
       const { settling } = yield* Effect.promise(() =>
@@ -57,7 +57,7 @@ describe("A transfer on Postgres is handled or settles a payment", () => {
     })
   )
 
-  liveEffect("handled while the settlement that has it is not committed: nobody handles it", () =>
+  liveEffect("handled while the settlement by it is not committed: the handling is refused", () =>
     Effect.gen(function* () {
       const { handle, one, payment, paymentId, settle, transfer, untilOneWaits } = yield* scene
       const handling = yield* one.sql.withTransaction(
@@ -80,27 +80,29 @@ describe("A transfer on Postgres is handled or settles a payment", () => {
     "when people are alerted": (repo: TransferRepo["Service"]) => repo.unalerted(new Date("2026-06-01"))
   }
   for (const [when, explain] of Object.entries(explained))
-    liveEffect(`read while its settlement is not committed: nobody handles it, and ${when} it is found`, () =>
-      Effect.gen(function* () {
-        const { handle, id, one, other, paymentId, read, settle, tenant, transfer } = yield* twoInstances
-        const receiver = freshAddress()
-        const { merchant } = yield* one.keys.createMerchant({
-          name: "Where it is received by now",
-          receivers: { test: receiver, live: receiver }
-        })
-        yield* one.sql.withTransaction(
-          Effect.gen(function* () {
-            expect(Option.isSome(yield* settle)).toBeTrue()
-            expect(yield* Effect.promise(() => Effect.runPromise(read(merchant.id)))).toBeTrue()
+    liveEffect(
+      `read while its settlement is not committed: handling is refused, and ${when} it is found`,
+      () =>
+        Effect.gen(function* () {
+          const { handle, id, one, other, paymentId, read, settle, tenant, transfer } = yield* twoInstances
+          const receiver = freshAddress()
+          const { merchant } = yield* one.keys.createMerchant({
+            name: "Where it is received by now",
+            receivers: { test: receiver, live: receiver }
           })
-        )
-        const present = { ...tenant, merchantId: merchant.id }
-        expect(Option.getOrThrow(yield* other.transferRepo.findTransfer(present, id)).paymentId).toBeNull()
-        expect(yield* handle).toBeFalse()
-        expect(yield* other.transferRepo.handleTransfer(present, id, person)).toBeFalse()
-        yield* explain(other.transferRepo, id)
-        expect(Option.isNone(yield* other.transferRepo.findTransfer(present, id))).toBeTrue()
-        expect(yield* transfer).toMatchObject({ paymentId, handledBy: null })
-      })
+          yield* one.sql.withTransaction(
+            Effect.gen(function* () {
+              expect(Option.isSome(yield* settle)).toBeTrue()
+              expect(yield* Effect.promise(() => Effect.runPromise(read(merchant.id)))).toBeTrue()
+            })
+          )
+          const present = { ...tenant, merchantId: merchant.id }
+          expect(Option.getOrThrow(yield* other.transferRepo.findTransfer(present, id)).paymentId).toBeNull()
+          expect(yield* handle).toBeFalse()
+          expect(yield* other.transferRepo.handleTransfer(present, id, person)).toBeFalse()
+          yield* explain(other.transferRepo, id)
+          expect(Option.isNone(yield* other.transferRepo.findTransfer(present, id))).toBeTrue()
+          expect(yield* transfer).toMatchObject({ paymentId, handledBy: null })
+        })
     )
 })

@@ -1,4 +1,4 @@
-// What a wallet has signed says which payment a transfer of it may be meant for, however much it has signed.
+// A wallet's signatures show which payment a transfer of it may be meant for, however many there are.
 
 import { expect } from "bun:test"
 import { Effect } from "effect"
@@ -13,7 +13,7 @@ import { twoInstances } from "./twoInstances.ts"
 
 const { chainId, usdc } = networks.test
 
-liveEffect("the payment that an agent has signed comes before equal ones, whichever else it has signed", () =>
+liveEffect("the payment that an agent has signed comes before equal ones, whatever else it has signed", () =>
   Effect.gen(function* () {
     const { one, payment, paymentId, read, tenant, transfer } = yield* twoInstances
     const { repo, transferRepo, sql } = one

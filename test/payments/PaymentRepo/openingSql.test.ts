@@ -1,4 +1,4 @@
-// Payments that are opened in one turn of the event loop: one statement, and none fails another.
+// Payments that are opened in one turn of the event loop: one statement, and none makes another fail.
 
 import { describe, expect, test } from "bun:test"
 import { Effect, Exit, Layer, Option, Scope } from "effect"
@@ -52,7 +52,7 @@ describe("Opening together on Postgres", () => {
   ) => liveEffect(name, () => Effect.provide(effect, services.pipe(Layer.provideMerge(random))))
 
   it(
-    "each gets its own payment as it is stored, a token that comes twice is created once",
+    "each gets its own payment as stored, and a repeated token creates one payment",
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const inputs = yield* Effect.forEach([yield* newMerchant, yield* newMerchant], (merchant) =>
@@ -74,7 +74,7 @@ describe("Opening together on Postgres", () => {
   )
 
   it(
-    "one that the database refuses fails by itself",
+    "a payment that the database refuses fails on its own",
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const good = yield* inputOf(yield* newMerchant, 1)
@@ -92,7 +92,7 @@ describe("Opening together on Postgres", () => {
   )
 
   it(
-    "a reference code that is taken is drawn again, by the one and for all of a turn",
+    "a reference code that exists is drawn again, for one payment and for a whole turn",
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const merchant = yield* newMerchant
@@ -107,7 +107,7 @@ describe("Opening together on Postgres", () => {
   )
 })
 
-/** Draws the same bytes for the first six reference codes. */
+/** Returns the same bytes for the first six reference codes. */
 const repeatingRandom = Layer.effect(
   SecureRandom.SecureRandom,
   Effect.map(SecureRandom.SecureRandom, (random) => {
@@ -120,7 +120,7 @@ const repeatingRandom = Layer.effect(
   })
 ).pipe(Layer.provide(SecureRandom.layerWebCrypto))
 
-describe("Opening together over the wire", () => {
+describe("Opening together over HTTP", () => {
   test("twenty at once cost one round trip", async () => {
     let roundTrips = 0
     const database = countingDatabase(() => roundTrips++)

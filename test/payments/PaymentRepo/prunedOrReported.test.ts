@@ -1,10 +1,10 @@
-// An old report of a failed payment is made anew on one instance while another forgets what is old.
+// An old report of a failed payment is repeated on one instance while another deletes old reports.
 import { expect } from "bun:test"
 import { Effect } from "effect"
 import { liveEffect } from "../../support/run.ts"
 import { twoInstances } from "./twoInstances.ts"
 
-liveEffect("a report that is made anew is checked, though old ones are just being forgotten", () =>
+liveEffect("a repeated report is checked, even while old ones are being deleted", () =>
   Effect.gen(function* () {
     const { one, other, payment, paymentId, settlement, tenant, untilOneWaits } = yield* twoInstances
     const opened = (yield* payment).createdAt.getTime()
@@ -15,7 +15,7 @@ liveEffect("a report that is made anew is checked, though old ones are just bein
         ...{ at, nextCheckAt: at }
       })
     yield* report(after(1))
-    const [held] = yield* other.repo.takeDueReports(after(2), after(60), 1)
+    const [held] = yield* other.repo.takeDueReports("test", after(2), after(60), 1)
     yield* other.repo.noteCheck(
       paymentId,
       settlement.evidence,
@@ -35,7 +35,7 @@ liveEffect("a report that is made anew is checked, though old ones are just bein
       })
     )
     expect(yield* Effect.promise(() => pruned.pruning)).toBe(0)
-    const due = yield* other.repo.takeDueReports(after(101), after(160), 10)
+    const due = yield* other.repo.takeDueReports("test", after(101), after(160), 10)
     expect(due.map((one) => [one.payment.id, one.reportedAt])).toEqual([[paymentId, after(100)]])
   })
 )

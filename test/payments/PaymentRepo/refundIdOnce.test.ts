@@ -1,4 +1,4 @@
-// One id is asked for at once for refunds of two payments: one of them has it, and the other is told so.
+// Refunds of two payments are created with one id at once: one succeeds, and the other is refused.
 import { expect } from "bun:test"
 import { Effect, Option } from "effect"
 import { TransactionHash } from "../../../src/domain/Chain.ts"
@@ -8,7 +8,7 @@ import type { NewRefund } from "../../../src/payments/refunds/RefundRepo/RefundS
 import { liveEffect } from "../../support/run.ts"
 import { twoInstances } from "./twoInstances.ts"
 
-liveEffect("an id that a refund of another payment takes meanwhile is known as that one's", () =>
+liveEffect("an id that a refund of another payment takes first is reported as that one's", () =>
   Effect.gen(function* () {
     const { one, other, payment, paymentId, settle, settlement, tenant, untilOneWaits } = yield* twoInstances
     const { amount, createdAt: at, receiver } = yield* payment

@@ -92,7 +92,7 @@ export const twoInstances = Effect.gen(function* () {
     id,
     tenant,
     paymentId,
-    /** Reads the transfer from the chain, for whoever receives there. */
+    /** Reads the transfer from the chain, for the merchant that has the receiver. */
     read,
     watch,
     settlement,

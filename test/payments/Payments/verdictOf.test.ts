@@ -7,13 +7,13 @@ import { aPayment } from "../../support/aPayment.ts"
 const at = new Date("2026-01-05T12:00:00Z")
 
 describe("the verdict of a check", () => {
-  test("is the reason of one that waits", () =>
+  test("is the reason of a report that waits", () =>
     expect(verdictOf({ _tag: "Pending", payment: aPayment(), reason: "confirmations" }, at)).toEqual({
       at,
       reason: "confirmations"
     }))
 
-  test("is what differs, with what was expected and what the chain shows", () => {
+  test("is the difference, with the expected value and the chain's", () => {
     const error = mismatchError("test", {
       _tag: "Mismatch",
       reason: "amount",
@@ -29,14 +29,14 @@ describe("the verdict of a check", () => {
     })
   })
 
-  test("is a conflict where another transaction settled the payment", () => {
+  test("is a conflict if another transaction settled the payment", () => {
     const error = new PaymentReportConflict()
     expect(verdictOf({ _tag: "Refused", reason: "conflict", error, final: true }, at)).toMatchObject({
       reason: "conflict"
     })
   })
 
-  test("is none of one that settled, or that Mainnet's gate keeps", () => {
+  test("is absent for a settled report, or one that waits for Mainnet to open", () => {
     expect(verdictOf({ _tag: "Settled", payment: aPayment() }, at)).toBeUndefined()
     expect(verdictOf({ _tag: "Gated", payment: aPayment() }, at)).toBeUndefined()
   })

@@ -1,5 +1,5 @@
-// The reader of the chain behind a provider that answers ten blocks at a time, 20 ms away: it catches up at 100 blocks a
-// second and more.
+// The reader of the chain with a provider that answers ten blocks at a time, 20 ms away: it catches up at 100 blocks a
+// second or more.
 import { afterAll, beforeAll, expect, setDefaultTimeout } from "bun:test"
 import { Context, Effect, Layer, ManagedRuntime, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"

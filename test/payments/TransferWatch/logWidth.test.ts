@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test"
 import { makeLogWidth } from "../../../src/payments/TransferWatch/logWidth.ts"
 
-/** Asks a provider that answers at most `allowed` blocks; how many questions it refused, and the width at the end. */
+/**
+ * Queries a provider that answers at most `allowed` blocks; returns the number of refusals, and the width at the end.
+ */
 const ask = (width: ReturnType<typeof makeLogWidth>, allowed: bigint, questions: number, now = 0) => {
   let refused = 0
   for (let question = 0; question < questions; question++) {
@@ -16,7 +18,7 @@ const ask = (width: ReturnType<typeof makeLogWidth>, allowed: bigint, questions:
 }
 
 for (const allowed of [1n, 2n, 5n, 10n, 100n, 800n, 999n])
-  test(`a provider that allows ${allowed} blocks is asked for ${allowed}, after few refusals`, () => {
+  test(`a provider that allows ${allowed} blocks is queried for ${allowed}, after few refusals`, () => {
     const width = makeLogWidth(1_000n)
     const first = ask(width, allowed, 40)
     expect(first.blocks).toBe(allowed)
@@ -24,20 +26,20 @@ for (const allowed of [1n, 2n, 5n, 10n, 100n, 800n, 999n])
     expect(ask(width, allowed, 1_000).refused).toBe(0)
   })
 
-test("a provider that allows more in the end is asked for more ten minutes later", () => {
+test("a provider that allows more later is queried for more ten minutes later", () => {
   const width = makeLogWidth(1_000n)
   ask(width, 10n, 40)
   expect(ask(width, 1_000n, 40, 599_999).blocks).toBe(10n)
   expect(ask(width, 1_000n, 40, 600_000).blocks).toBe(1_000n)
 })
 
-test("a refusal of one block is not for its width: the widths before come back by doubling", () => {
+test("a refusal of one block is not about its width: the earlier width returns by doubling", () => {
   const width = makeLogWidth(1_000n)
   expect(ask(width, 0n, 20)).toEqual({ refused: 20, blocks: 1n })
   expect(ask(width, 1_000n, 11)).toEqual({ refused: 0, blocks: 1_000n })
 })
 
-test("what is shorter than the width, as before the head, says nothing about it", () => {
+test("a query below the width, as near the head, does not change the width", () => {
   const width = makeLogWidth(1_000n)
   width.refused(1_000n, 0)
   width.answered(3n)

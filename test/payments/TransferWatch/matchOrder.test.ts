@@ -60,7 +60,7 @@ describe("the order in which an incoming transfer is offered to payments", () =>
     expect(order([match(1, [attempt()]), reported], { address: payer, nonce: 0n })).toEqual([2, 1])
   })
 
-  test("the attempt with the transaction's nonce comes first, where the payer sent it", () => {
+  test("the attempt with the transaction's nonce comes first, if the payer sent it", () => {
     const first = match(1, [attempt({ nonce: 0n })])
     const second = match(2, [attempt({ nonce: 1n, announcedAt: at })])
     expect(order([first, second], { address: payer, nonce: 0n })).toEqual([1, 2])
@@ -68,14 +68,14 @@ describe("the order in which an incoming transfer is offered to payments", () =>
     expect(order([first, second])).toEqual([2, 1])
   })
 
-  test("of two with the transaction's nonce, one announced after its block comes last", () => {
+  test("of attempts with the transaction's nonce, one announced after its block comes last", () => {
     const announced = (secondsAfter: number) => new Date(at.getTime() + 1_000 * secondsAfter)
     const [early, before, after] = [-60, -30, 2].map((seconds, index) =>
       match(index + 1, [attempt({ announcedAt: announced(seconds) })])
     )
     const all = [early, before, after].flatMap((one) => one ?? [])
     expect(order(all, { address: payer, nonce: 0n })).toEqual([2, 1, 3])
-    // What it declined before does not make it earlier.
+    // An earlier declined attempt does not make it earlier.
     const again = match(4, [
       attempt({ announcedAt: announced(-10), ended: "declined" }),
       attempt({ announcedAt: announced(2) })
@@ -83,7 +83,16 @@ describe("the order in which an incoming transfer is offered to payments", () =>
     expect(order([again, ...all], { address: payer, nonce: 0n })[0]).toBe(2)
   })
 
-  test("an attempt that was declined lends its nonce to no later attempt on its payment", () => {
+  test("a block's time is in whole seconds: an attempt announced within its second may have come before it", () => {
+    const announced = (millis: number) => attempt({ announcedAt: new Date(at.getTime() + millis) })
+    const matches = [match(1, [announced(-42)]), match(2, [announced(110)])]
+    expect(order(matches, { address: payer, nonce: 0n })).toEqual([2, 1])
+    expect(order([...matches, match(3, [announced(1_000)])], { address: payer, nonce: 0n })).toEqual([
+      2, 1, 3
+    ])
+  })
+
+  test("a declined attempt's nonce does not count for a later attempt on its payment", () => {
     const first = match(1, [attempt({ nonce: 0n })])
     const again = match(2, [
       attempt({ nonce: 0n, ended: "declined" }),
@@ -93,13 +102,13 @@ describe("the order in which an incoming transfer is offered to payments", () =>
     expect(order([first, again], { address: payer, nonce: 1n })).toEqual([2, 1])
   })
 
-  test("an open attempt comes before one that was declined, however much newer", () => {
+  test("an open attempt comes before a declined one, however much newer", () => {
     const open = match(1, [attempt({ nonce: 4n })])
     const declined = match(2, [attempt({ nonce: 5n, announcedAt: at, ended: "declined" })])
     expect(order([declined, open])).toEqual([1, 2])
   })
 
-  test("an attempt counts for a day of the chain, however it has ended", () => {
+  test("an attempt counts for a day of the chain, however it ended", () => {
     for (const ended of [null, "declined", "nonce_used", "expired"] as const)
       for (const status of ["pending", "failed"] as const) {
         const announced = (hours: number) =>
@@ -116,7 +125,7 @@ describe("the order in which an incoming transfer is offered to payments", () =>
     expect(order([failed, match(2, [attempt()])])).toEqual([2, 1])
   })
 
-  test("below an attempt's height a transfer is its own by the wallet's nonce alone", () => {
+  test("below an attempt's height a transfer matches it only by the wallet's nonce", () => {
     const later = [match(1, [attempt({ blockNumber: 110n, nonce: 7n })])]
     expect(order(later, { address: payer, nonce: 7n })).toEqual([1])
     expect(order(later, { address: payer, nonce: 6n })).toEqual([])
@@ -126,13 +135,13 @@ describe("the order in which an incoming transfer is offered to payments", () =>
     expect(order(far, { address: payer, nonce: 7n })).toEqual([])
   })
 
-  test("a relayed transfer in an attempt's own block counts, after every other", () => {
+  test("a relayed transfer in an attempt's own block counts, after all others", () => {
     const relayed = { address: relayer, nonce: 7n }
     const ofItsBlock = match(1, [attempt({ blockNumber: 100n, announcedAt: at })])
     const declined = match(2, [attempt({ ended: "declined" })])
     expect(order([ofItsBlock, declined], relayed)).toEqual([2, 1])
     expect(order([match(1, [attempt({ blockNumber: 101n })])], relayed)).toEqual([])
-    // The payer's own nonce says whether it was sent before.
+    // The payer's own nonce shows whether it was sent before.
     expect(order([ofItsBlock], { address: payer, nonce: 0n })).toEqual([1])
     expect(
       order([match(1, [attempt({ blockNumber: 100n, nonce: 1n })])], { address: payer, nonce: 0n })
@@ -141,13 +150,13 @@ describe("the order in which an incoming transfer is offered to payments", () =>
   })
 })
 
-describe("whether it takes the sender to match a transfer", () => {
-  test("in a block below the attempt's, where a reorganisation has put it", () => {
+describe("the sender is needed to match a transfer", () => {
+  test("in a block below the attempt's, after a reorganisation", () => {
     expect(dependsOnSender(transfer, [match(1, [attempt({ blockNumber: 101n })])])).toBe(true)
     expect(dependsOnSender(transfer, [match(1, [attempt({ blockNumber: 100n })])])).toBe(true)
   })
 
-  test("to tell two payments of one wallet and amount apart, and not where one is reported", () => {
+  test("that fits two payments of one wallet and amount, unless one is reported", () => {
     const first = match(1, [attempt({ nonce: 0n })])
     const second = match(2, [attempt({ nonce: 1n, announcedAt: at })])
     expect(firstDependsOnSender(transfer, [first, second])).toBe(true)
@@ -156,14 +165,14 @@ describe("whether it takes the sender to match a transfer", () => {
     expect(firstDependsOnSender(transfer, [reported, second])).toBe(false)
   })
 
-  test("not after the attempt, nor where the attempt has no nonce, nor long before it", () => {
+  test("but not after the attempt, nor without the attempt's nonce, nor long before it", () => {
     expect(dependsOnSender(transfer, [match(1, [attempt()])])).toBe(false)
     expect(dependsOnSender(transfer, [match(1, [attempt({ blockNumber: 101n, nonce: null })])])).toBe(false)
     expect(dependsOnSender(transfer, [match(1, [attempt({ blockNumber: 200n })])])).toBe(false)
   })
 })
 
-test("what a report or an open attempt's nonce says of a transfer is no guess", () => {
+test("only a report or an open attempt's nonce identifies a transfer with certainty", () => {
   const own = (nonce: bigint) => ({ address: payer, nonce })
   const named = (one: Match, sender?: { address: Address; nonce: bigint }) => isNamed(transfer, one, sender)
   expect(named(match(1, [], { reportedAt: at }))).toBeTrue()

@@ -1,4 +1,4 @@
-// What an incoming transfer without a payment is called.
+// The kind of an incoming transfer without a payment.
 import { describe, expect, test } from "bun:test"
 import { Address } from "../../../src/domain/Chain.ts"
 import type { LikelyReason, TransferKind } from "../../../src/domain/IncomingTransfer.ts"
@@ -52,7 +52,7 @@ const table: ReadonlyArray<readonly [string, TransferKind, ReadonlyArray<LikelyP
   ["more than the payer reported", "over", [likely("failed", 4n, ["reported"])]],
   ["the payer has just paid that payment", "second", [likely("settled", 5n, ["announced", "paid_before"])]],
   [
-    "also where a stranger's payment of the amount is pending",
+    "also if a stranger's payment of the amount is pending",
     "second",
     [likely("settled", 5n, ["paid_before"]), likely("pending", 5n, ["amount"])]
   ],

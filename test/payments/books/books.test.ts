@@ -1,5 +1,4 @@
-// The books over the merchants' API on Postgres: what a period holds, in whose days, and whether the chain
-// says the same.
+// The books over the merchants' API on Postgres: the rows of a period, by whose days, and whether they match the chain.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
@@ -42,7 +41,7 @@ const shop = await makeShop(service)
 const client = new Quittance({ key: shop.keys.readOnly, baseUrl: service.baseUrl })
 
 describe("Books on Postgres", () => {
-  test("payments, refunds and transfers of a period, with what explains each; the statement balances", async () => {
+  test("payments, refunds and transfers of a period, each with its explanation; the statement balances", async () => {
     const { payment, transactionId } = await shop.settle("10.00", 10_000_000n)
     await shop.transfer(2_500_000n, { from: stranger })
     const back = await shop.transfer(4_000_000n, { from: shop.merchant.receiver, to: buyer })
@@ -90,7 +89,10 @@ describe("Books on Postgres", () => {
     const asCsv = await textOf(await client.books.export("refunds", { from: yesterday(), to: tomorrow() }))
     expect(asCsv).toContain(`"'=HYPERLINK(""x""), broken"`)
 
-    const { balances, statement } = await client.books.statement({ from: yesterday(), to: tomorrow() })
+    const { balances, statement } = await until(
+      () => client.books.statement({ from: yesterday(), to: tomorrow() }),
+      (answer) => answer.balances.closing === "12.50"
+    )
     expect(statement).toMatchObject({
       payments: { amount: "10.00", count: 1 },
       unexplained: { amount: "2.50", count: 1 },
@@ -100,11 +102,11 @@ describe("Books on Postgres", () => {
       change: "7.50"
     })
     expect(statement.transfers.map(({ kind }) => kind)).toEqual(["unexplained", "other"])
-    // The shop's helper has made what the receiver sent out of nothing: the chain says so.
+    // The test's helper created the merchant's outgoing amount from nothing, so the chain shows a larger change.
     expect(balances).toEqual({ opening: "5.00", closing: "12.50", change: "7.50", difference: "0.00" })
   })
 
-  test("a payment whose transfer the chain has lost is in no export, as in no statement", async () => {
+  test("a payment whose transfer the chain has lost is in no export and in no statement", async () => {
     const one = await makeShop(service)
     const { books } = new Quittance({ key: one.keys.readOnly, baseUrl: service.baseUrl })
     const [from, to] = [yesterday(), tomorrow()]
@@ -125,7 +127,7 @@ describe("Books on Postgres", () => {
     expect(await received()).toEqual([["4.00"], { amount: "4.00", count: 1 }])
   })
 
-  test("days begin in the time zone, also where the clocks change", async () => {
+  test("days begin in the time zone, also when the clocks change", async () => {
     const { payment } = await shop.settle("3.00", 3_000_000n)
     const settledAt = (at: string) =>
       sql((run) => run`UPDATE payments SET settled_at = ${at} WHERE id = ${payment.id}`)
@@ -142,10 +144,10 @@ describe("Books on Postgres", () => {
     expect(await listed("2026-03-01", "2026-03-31")).toEqual(["2026-03-31 22:30:00"])
     expect(await listed("2026-03-01", "2026-03-31", "Europe/Berlin")).toEqual([])
     expect(await listed("2026-04-01", "2026-04-01", "Europe/Berlin")).toEqual(["2026-04-01 00:30:00"])
-    // The day of 23 hours ends at 22:00 of UTC.
+    // The day of 23 hours ends at 22:00 UTC.
     await settledAt("2026-03-29T21:59:59.000Z")
     expect(await listed("2026-03-29", "2026-03-29", "Europe/Berlin")).toEqual(["2026-03-29 23:59:59"])
-    // Midnight does not exist there on that day.
+    // That day has no midnight there.
     await settledAt("2026-09-06T04:00:00.000Z")
     expect(await listed("2026-09-06", "2026-09-06", "America/Santiago")).toEqual(["2026-09-06 01:00:00"])
     await settledAt(new Date().toISOString())
@@ -171,7 +173,7 @@ describe("Books on Postgres", () => {
     expect(refused).toMatchObject({ code: "INVALID_REQUEST", status: 400 })
   })
 
-  test("amounts are numbers to a spreadsheet whose commas are decimal", async () => {
+  test("a spreadsheet with decimal commas reads amounts as numbers", async () => {
     const one = await makeShop(service)
     const { books } = new Quittance({ key: one.keys.readOnly, baseUrl: service.baseUrl })
     await one.settle("1234.50", 1_234_500_000n)
@@ -194,7 +196,7 @@ describe("Books on Postgres", () => {
     expect(refused).toMatchObject({ code: "INVALID_REQUEST", details: [{ path: "query.decimal" }] })
   })
 
-  test("another merchant's books are others", async () => {
+  test("another merchant's books are separate", async () => {
     const rival = await makeShop(service)
     const other = new Quittance({ key: rival.keys.readOnly, baseUrl: service.baseUrl })
     const text = await textOf(
@@ -203,7 +205,7 @@ describe("Books on Postgres", () => {
     expect(JSON.parse(text)).toEqual({ payments: [], rows: 0 })
   })
 
-  test("an address that becomes another merchant's leaves both merchants' books in balance with the chain", async () => {
+  test("when an address moves to another merchant, both merchants' books still balance with the chain", async () => {
     const [one, other] = [await makeShop(service), await makeShop(service)]
     const address = one.merchant.receiver
     const statementOf = (of: Shop) =>
@@ -220,7 +222,10 @@ describe("Books on Postgres", () => {
     await one.settle("10.00", 10_000_000n)
     await leave(1_000_000n)
     const { body } = await one.open("5.00")
-    const before = await statementWhere(one, ({ statement }) => statement.change === "9.00")
+    const before = await statementWhere(
+      one,
+      ({ balances, statement }) => statement.change === "9.00" && balances.change === "9.00"
+    )
     expect(before.balances).toMatchObject({ change: "9.00", difference: "0.00" })
 
     const bytes = Buffer.from(address.slice(2), "hex")
@@ -229,24 +234,27 @@ describe("Books on Postgres", () => {
         UPDATE merchant_receivers SET merchant_id = ${other.merchant.id}, since = now()
         WHERE env = 'test' AND address = ${bytes}`
     )
-    // A payment that names the address is the one merchant's all the same; what else moves is the other's.
+    // A payment to the address belongs to the first merchant; every other transfer belongs to the other.
     const paid = await one.transfer(5_000_000n)
     expect((await one.report(body.payment.id, paid, 5_000_000n)).status).toBe(200)
     await one.transfer(2_500_000n, { from: stranger })
     await leave(3_000_000n)
     const mine = await statementWhere(one, ({ statement }) => statement.change === "14.00")
-    const others = await statementWhere(other, ({ statement }) => statement.change === "-0.50")
+    const others = await statementWhere(
+      other,
+      ({ balances, statement }) => statement.change === "-0.50" && balances.change === "13.50"
+    )
     expect(mine.statement).toMatchObject({ payments: { amount: "15.00" }, other: { amount: "1.00" } })
     expect(others.statement).toMatchObject({ unexplained: { amount: "2.50" }, other: { amount: "3.00" } })
     expect(mine.balances.difference).toBe("0.00")
     expect(others.balances).toMatchObject({ change: "13.50", difference: "0.00" })
-    // What moves where nobody reads is told to whoever has the address.
+    // A transfer that was not read shows as a difference of the merchant that has the address.
     await sql((run) => run`DELETE FROM outgoing_transfers WHERE payer = ${bytes} AND amount = 1000000`)
     expect((await statementOf(other)).balances.difference).toBe("-1.00")
     expect((await statementOf(one)).balances.difference).toBe("0.00")
   })
 
-  test("a refund that is proven before its transfer is read is its merchant's, though the address is another's by then", async () => {
+  test("a refund proven before its transfer is read belongs to its merchant, even if the address has moved by then", async () => {
     const [one, other] = [await makeShop(service), await makeShop(service)]
     const address = one.merchant.receiver
     const statementOf = async (of: Shop) => {
@@ -258,7 +266,7 @@ describe("Books on Postgres", () => {
       () => statementOf(one),
       ({ statement }) => statement.change === "10.00"
     )
-    // The reader of the chain falls behind.
+    // The reader of the chain is behind.
     await sql(
       (run) => run`
         UPDATE chain_cursors SET lease_id = gen_random_uuid(), leased_until = now() + interval '10 seconds'`
@@ -289,7 +297,7 @@ describe("Books on Postgres", () => {
     expect(others.balances.difference).toBe("0.00")
   })
 
-  test("a wallet that becomes another receiving address brings what it moved before into no difference", async () => {
+  test("a wallet that becomes another receiving address causes no difference with its earlier transfers", async () => {
     const one = await makeShop(service)
     const wallet = freshAddress()
     const statementWhere = (change: string) =>
@@ -299,7 +307,8 @@ describe("Books on Postgres", () => {
             from: yesterday(),
             to: tomorrow()
           }),
-        ({ statement }) => statement.change === change
+        // The sums may include a transfer a moment before the balances, which are at the last block read.
+        ({ balances, statement }) => statement.change === change && balances.change === change
       )
     await one.transfer(3_000_000n, { from: stranger, to: wallet })
     await one.settle("10.00", 10_000_000n)
@@ -374,7 +383,7 @@ describe("Books on Postgres", () => {
     console.log(
       `${lines - 2} rows in ${seconds.toFixed(1)} s; at most ${(most / 2 ** 20).toFixed(0)} MB more, both sides`
     )
-    // After the names of the columns, and before the end.
+    // After the header and before the end line.
     expect(lines - 2).toBe(count)
     expect(end).toStartWith(`end,${count},,`)
     if (rows <= 100_000) expect(seen.size).toBe(count)

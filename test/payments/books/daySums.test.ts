@@ -1,4 +1,4 @@
-// Sums of days that are over: equal to a fresh count after every change of an old row, and exact beside changes under way.
+// Sums of past days: equal to a fresh count after every change of an old row, and exact during concurrent changes.
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -63,7 +63,7 @@ const keyOf = (table: string) => (table === "outgoing_transfers" ? "transaction_
 const some = (sql: SqlClient.SqlClient, table: string, where: string) =>
   sql`SELECT ${sql(keyOf(table))} FROM ${sql(table)} WHERE merchant_id = ${merchant} AND ${sql.literal(where)} ORDER BY random() LIMIT 1`
 
-/** Each moves an old row as the service, or the chain that it follows, may. */
+/** Each changes an old row as the service, or the chain, may. */
 const changes: ReadonlyArray<(sql: SqlClient.SqlClient) => Effect.Effect<unknown, unknown>> = [
   addPayment,
   addTransfer("incoming_transfers"),
@@ -91,7 +91,7 @@ const changes: ReadonlyArray<(sql: SqlClient.SqlClient) => Effect.Effect<unknown
   (sql) => sql`
     UPDATE outgoing_transfers SET dropped_at = CASE WHEN dropped_at IS NULL THEN now() END
     WHERE transaction_id IN (${some(sql, "outgoing_transfers", "true")})`,
-  // A refund, proven by an outgoing transfer that the books had before.
+  // A refund, proven by an outgoing transfer that the books already had.
   (sql) =>
     Effect.andThen(
       sql`
@@ -121,8 +121,8 @@ const changes: ReadonlyArray<(sql: SqlClient.SqlClient) => Effect.Effect<unknown
     WHERE id IN (${some(sql, "webhook_deliveries", "status <> 'pending'")})`
 ]
 
-test(`figures are those of a fresh count, whatever old rows became (DAY_SUMS_SEED=${seed})`, async () => {
-  // Rows that the service adds are of the present; these are of the past.
+test(`figures equal a fresh count, whatever changed in old rows (DAY_SUMS_SEED=${seed})`, async () => {
+  // Rows that the service adds are of today; these are of the past.
   const fresh = () => run((sql) => sql`DELETE FROM day_sums WHERE merchant_id = ${merchant}`)
   for (let index = 0; index < 30; index++)
     for (const add of [addPayment, ...changes.slice(1, 3)]) await run(add)
@@ -147,7 +147,7 @@ test(`figures are those of a fresh count, whatever old rows became (DAY_SUMS_SEE
   expect(stored).toEqual([{ kind: "overview" }, { kind: "transfers" }])
 })
 
-test("a change under way is waited for, and one that comes meanwhile is not lost", async () => {
+test("a concurrent change is waited for, and one that arrives during the count is not lost", async () => {
   const add = addTransfer("incoming_transfers")
   const before = (await shown()).statement
   await run((sql) => sql`DELETE FROM day_sums WHERE merchant_id = ${merchant}`)

@@ -1,4 +1,4 @@
-// A token that only the chain could judge makes nobody ask the chain in vain.
+// A token that only the chain can verify does not cause useless calls.
 import { describe, expect } from "bun:test"
 import { Effect, Layer } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
@@ -8,7 +8,7 @@ import { createDidToken } from "../../../src/payments/buyers/createDidToken.ts"
 import { liveEffect } from "../../support/run.ts"
 
 describe("mayAskChain", () => {
-  liveEffect("a contract wallet's token is judged by the chain only where that is allowed", () =>
+  liveEffect("a contract wallet's token is verified on the chain only if that is allowed", () =>
     Effect.gen(function* () {
       let asked = 0
       const contracts = Layer.succeed(ContractSignatures, {
@@ -20,7 +20,7 @@ describe("mayAskChain", () => {
       })
       const signer = privateKeyToAccount(generatePrivateKey())
       const wallet = privateKeyToAccount(generatePrivateKey()).address
-      // Signed by an owner's key in the name of a contract wallet: recovery does not decide it.
+      // Signed by an owner's key in the name of a contract wallet: signature recovery cannot decide it.
       const token = yield* Effect.promise(() =>
         createDidToken(
           { address: wallet, signMessage: signer.signMessage },

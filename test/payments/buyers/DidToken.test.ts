@@ -1,4 +1,4 @@
-// The buyer's DID token: Magic's published tokens, our own, and every way to forge one.
+// The buyer's DID token: Magic's published tokens, the service's own, and every way to forge one.
 import { describe, expect } from "bun:test"
 import { Effect, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
@@ -77,7 +77,7 @@ describe("Magic's published tokens", () => {
   }
 })
 
-describe("our own tokens", () => {
+describe("tokens of the service's own checkout", () => {
   testEffect("a fresh token proves its signer, in EIP-55 spelling", () =>
     Effect.gen(function* () {
       expect(yield* verify(yield* make())).toBe(buyer.address)
@@ -122,7 +122,7 @@ describe("our own tokens", () => {
   )
 })
 
-describe("a token's life and id", () => {
+describe("a token's lifetime and id", () => {
   const judge = (token: string, expectation: Partial<BuyerExpectation> = {}) =>
     Effect.gen(function* () {
       yield* TestClock.setTime(now * 1000)
@@ -133,7 +133,7 @@ describe("a token's life and id", () => {
       return Result.isSuccess(result) ? result.success.tokenId : result.failure.reason
     }).pipe(Effect.provide(BuyerIdentity.layerDid.pipe(Layer.provide(ContractSignatures.layerNone))))
 
-  testEffect("`tid` comes with the address", () =>
+  testEffect("`tid` is returned with the address", () =>
     Effect.gen(function* () {
       const token = yield* Effect.promise(() =>
         createDidToken(buyer, { audience: origin, lifetimeSeconds: 900, now, id: "a payment" })
@@ -141,14 +141,14 @@ describe("a token's life and id", () => {
       expect(yield* judge(token)).toBe("a payment")
     })
   )
-  testEffect("a token made for a longer life than is asked for is refused, from `iat` and from `nbf`", () =>
+  testEffect("a token with too long a lifetime is refused, counted from `iat` and from `nbf`", () =>
     Effect.gen(function* () {
       const cases: ReadonlyArray<readonly [Record<string, unknown>, string]> = [
         [{ ext: now + 3600 }, "1"],
         [{ ext: now + 3601 }, "lifetime"],
         [{ ext: now + 3600, iat: now - 1 }, "lifetime"],
         [{ ext: now + 3600, nbf: now - 1 }, "lifetime"],
-        // Issued, it says, a moment before it ends in 2286.
+        // According to its `iat`, issued a moment before it ends in 2286.
         [{ ext: 9_999_999_999, iat: 9_999_999_990 }, "lifetime"],
         [{ ext: 1.0000000000016881e21, iat: 1.0000000000016881e21 }, "lifetime"]
       ]
@@ -166,7 +166,7 @@ describe("a token's life and id", () => {
       expect(String((yield* prove(`buyer:${buyer.address}:one`)).address)).toBe(buyer.address)
     }).pipe(Effect.provide(BuyerIdentity.layerMemory))
   )
-  testEffect("a merchant with an audience of its own accepts no other", () =>
+  testEffect("a merchant with its own audience accepts no other", () =>
     Effect.gen(function* () {
       expect(audiencesOf({ identityAudience: null }, origin)).toEqual([origin])
       const acme = { audiences: audiencesOf({ identityAudience: "acme" }, origin) }
@@ -176,7 +176,7 @@ describe("a token's life and id", () => {
   )
 })
 
-describe("forged forms fail closed", () => {
+describe("forged forms are refused", () => {
   const times: ReadonlyArray<readonly [string, string]> = [
     ["text", '"9999999999"'],
     ["null", "null"],
@@ -215,7 +215,7 @@ describe("forged forms fail closed", () => {
       })
     )
   }
-  testEffect("what is no token at all is malformed", () =>
+  testEffect("a text that is no token is malformed", () =>
     Effect.gen(function* () {
       const valid = yield* make()
       const proof = "0x00"
@@ -244,13 +244,13 @@ describe("forged forms fail closed", () => {
         expect([token.slice(0, 40), yield* verify(token)]).toEqual([token.slice(0, 40), "malformed"])
     })
   )
-  testEffect("a well signed token beyond the size limit is not even read", () =>
+  testEffect("a validly signed token beyond the size limit is not even decoded", () =>
     Effect.gen(function* () {
       expect(yield* verify(yield* sign(claim({ sub: "x".repeat(10_000) })))).toBe(buyer.address)
       expect(yield* verify(yield* sign(claim({ sub: "x".repeat(13_000) })))).toBe("malformed")
     })
   )
-  testEffect("bytes that are no UTF-8 are not read as the replacement character", () =>
+  testEffect("bytes that are not UTF-8 are not read as the replacement character", () =>
     Effect.gen(function* () {
       const text = claim({ sub: "\ufffd" })
       const proof = yield* Effect.promise(() => buyer.signMessage({ message: text }))
@@ -283,7 +283,7 @@ describe("contract wallets", () => {
     })
     return { layer, calls: () => calls }
   }
-  testEffect("the chain is asked only when the plain signature does not decide", () =>
+  testEffect("the chain is queried only if signature recovery does not decide", () =>
     Effect.gen(function* () {
       const yes = answers(true)
       expect(yield* verify(yield* make(), [origin], yes.layer)).toBe(buyer.address)
@@ -295,7 +295,7 @@ describe("contract wallets", () => {
       expect(yield* verify(foreign, [origin], answers("down").layer)).toBe("unavailable")
     })
   )
-  testEffect("expired or foreign tokens never reach the chain", () =>
+  testEffect("expired or foreign tokens cause no calls to the chain", () =>
     Effect.gen(function* () {
       const yes = answers(true)
       expect(yield* verify(yield* sign(claim({ ext: now - 1 })), [origin], yes.layer)).toBe("expired")
@@ -305,7 +305,7 @@ describe("contract wallets", () => {
   )
 })
 
-testEffect("layerMemory: the token names the address", () =>
+testEffect("layerMemory: the token contains the address", () =>
   Effect.gen(function* () {
     const identity = yield* BuyerIdentity
     const expectation = { audiences: [], env: "test" } as const

@@ -1,5 +1,4 @@
-// Intent tokens: what they commit to, how long they hold, and every forgery of
-// docs/threats.md 4 refused.
+// Intent tokens: what they commit to, how long they are valid, and every forgery of docs/threats.md 4 refused.
 import { describe, expect } from "bun:test"
 import { Effect, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
@@ -66,7 +65,7 @@ describe("IntentTokens", () => {
     }).pipe(Effect.provide(tokensWith("a")))
   )
 
-  testEffect("a forgery by the right secret and form is the control: it verifies", () =>
+  testEffect("the control: a forgery with the right secret and form verifies", () =>
     Effect.gen(function* () {
       const token = yield* forge({})
       expect((yield* verify(token)).claims.amount).toBe(AtomicUsdc.make(1_000_000n))
@@ -143,7 +142,7 @@ describe("IntentTokens", () => {
     )
   }
 
-  testEffect("refuses a token that is spelled otherwise, cut, padded or wrapped", () =>
+  testEffect("refuses a token that is spelled differently, cut, padded or wrapped", () =>
     Effect.gen(function* () {
       const token = yield* forge({})
       const [header = "", body = "", signature = ""] = token.split(".")

@@ -36,11 +36,11 @@ const shop = Effect.gen(function* () {
 
 const day = new Date("2026-03-01T00:00:00Z")
 
-/** Before anything sleeps: on the way there nobody wakes. */
+/** Set before anything sleeps, so that moving the clock wakes nothing. */
 const onThatDay = <E>(name: string, effect: () => Effect.Effect<unknown, E, Layer.Success<typeof layer>>) =>
   testEffect(name, () => Effect.andThen(TestClock.setTime(day.getTime()), Effect.provide(effect(), layer)))
 
-/** Eighteen bytes are hyphens in base64url. */
+/** Eighteen bytes that base64url encodes as hyphens. */
 const hyphens = Layer.succeed(
   SecureRandom.SecureRandom,
   SecureRandom.make((size) =>
@@ -51,7 +51,7 @@ const hyphens = Layer.succeed(
 )
 
 describe("payment links", () => {
-  testEffect("an id begins with no hyphen: a command would take it for an option", () =>
+  testEffect("an id does not begin with a hyphen, which a command would read as an option", () =>
     Effect.gen(function* () {
       const links = yield* Links
       const { id } = yield* links.create(yield* shop, { description: "Tea", amount: usd(5) })
@@ -59,7 +59,7 @@ describe("payment links", () => {
     }).pipe(Effect.provide(layerWith(hyphens)))
   )
 
-  onThatDay("a fixed amount is the only one it takes", () =>
+  onThatDay("a fixed amount is the only one that the link accepts", () =>
     Effect.gen(function* () {
       const links = yield* Links
       const { id } = yield* links.create(yield* shop, { description: "Tea", amount: usd(5) })
@@ -87,7 +87,7 @@ describe("payment links", () => {
     })
   )
 
-  onThatDay("neither both nor half of the amounts, no inverted bounds, no expiry in the past", () =>
+  onThatDay("refuses both or half of the amounts, inverted bounds, and an expiry in the past", () =>
     Effect.gen(function* () {
       const links = yield* Links
       const owner = yield* shop
@@ -105,7 +105,7 @@ describe("payment links", () => {
     })
   )
 
-  testEffect("an expiry is an instant of the calendar, not another that it comes near", () =>
+  testEffect("an expiry must be a real calendar instant", () =>
     Effect.gen(function* () {
       const decode = Schema.decodeUnknownEffect(NewLink)
       const until = (expiresAt: string) => ({ description: "Tea", amount: "5.00", expiresAt })
@@ -137,7 +137,7 @@ describe("payment links", () => {
     })
   )
 
-  onThatDay("every link is listed, page by page, and those of others are no place to begin", () =>
+  onThatDay("every link is listed, page by page, and another merchant's link is no valid cursor", () =>
     Effect.gen(function* () {
       const links = yield* Links
       const owner = yield* shop
@@ -156,7 +156,7 @@ describe("payment links", () => {
     })
   )
 
-  onThatDay("a rotated key closes no link, and a merchant without a publishable key has none open", () =>
+  onThatDay("a rotated key closes no link; a merchant without a publishable key has no open one", () =>
     Effect.gen(function* () {
       const [links, keys] = [yield* Links, yield* KeyAuth]
       const owner = yield* shop
@@ -165,7 +165,7 @@ describe("payment links", () => {
       )
       const before = yield* publishable
       const { id } = yield* links.create(owner, { description: "Tea", amount: usd(5) })
-      // No key that nobody asked for.
+      // No new key is created.
       expect(yield* publishable).toHaveLength(before.length)
       const first = yield* links.open(id, {})
       for (const key of yield* publishable) yield* keys.rotateKey(owner.merchant.id, key.id)
@@ -180,7 +180,7 @@ describe("payment links", () => {
     })
   )
 
-  onThatDay("a link that pays once leads every visitor to one payment", () =>
+  onThatDay("a link that is paid once gives every visitor the same payment", () =>
     Effect.gen(function* () {
       const links = yield* Links
       const repo = yield* LinkRepo

@@ -1,5 +1,5 @@
-// A link that is paid once gives one payment's id to all who open it: where its terms have changed before anybody
-// opened the payment, tokens of both terms are about, and a wallet sends to whom its own names.
+// A link that is paid once gives the same payment id to everybody who opens it: if its terms change before the payment
+// is opened, tokens of both terms exist, and a wallet pays the receiver in its own token.
 
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
@@ -31,7 +31,7 @@ const termsOf = (token: string) => {
   return { amount, id: jti, receiver }
 }
 
-test("a token that names another receiver than the payment has opens nothing; the link gives one that names it", async () => {
+test("a token with another receiver than the payment's opens nothing; the link gives a valid one", async () => {
   const visit = await newLink({ amount: "10.00" })
   const early = await visit()
   const present = freshAddress()
@@ -54,7 +54,7 @@ test("a token that names another receiver than the payment has opens nothing; th
   expect((await open(again)).status).toBe(200)
 })
 
-test("nor does one that names another amount", async () => {
+test("a token with another amount than the payment's opens nothing", async () => {
   const visit = await newLink({ minAmount: "5.00", maxAmount: "50.00" })
   const [ten, twenty] = [await visit({ amount: "10.00" }), await visit({ amount: "20.00" })]
   expect(termsOf(ten).id).toBe(termsOf(twenty).id)

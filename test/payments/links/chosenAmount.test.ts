@@ -1,5 +1,5 @@
-// A link that is paid once, and whose buyer says how much: another amount is another payment, as long as nobody has
-// begun to pay the one that there is.
+// A link that is paid once, whose buyer chooses the amount: another amount replaces the payment, as long as nobody has
+// begun to pay it.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
@@ -12,7 +12,7 @@ setDefaultTimeout(60_000)
 const service = await serviceForFile()
 const shop = await makeShop(service)
 
-describe("a link that is paid once, of an amount that the buyer chooses", () => {
+describe("a link that is paid once, with an amount that the buyer chooses", () => {
   const newLink = async () => {
     const made = await shop.call({
       method: "POST",
@@ -23,14 +23,14 @@ describe("a link that is paid once, of an amount that the buyer chooses", () => 
     return `/api/v1/links/${made.body.link.id}`
   }
   const asked = (link: string, amount: string) => shop.call({ method: "POST", path: link, body: { amount } })
-  /** The payment that the checkout shows to who has typed the amount. */
+  /** The payment that the checkout shows to a buyer who types the amount. */
   const opened = async (link: string, amount: string) => {
     const { intentToken } = (await asked(link, amount)).body
     const key = shop.keys.publishable
     const answer = await shop.call({ method: "POST", path: "/api/v1/payments", key, body: { intentToken } })
     return answer.body.payment
   }
-  /** What a wallet is asked after; a refusal has the payment beside its error. */
+  /** Announces a wallet; a refusal contains the payment with its error. */
   const announce = (id: string, attemptId: string = crypto.randomUUID()) =>
     fetch(`${service.baseUrl}/api/v1/payments/${id}/attempts`, {
       method: "POST",
@@ -41,7 +41,7 @@ describe("a link that is paid once, of an amount that the buyer chooses", () => 
     (await shop.call({ method: "GET", path: `/api/v1/payments/${id}`, key: shop.keys.full })).body.payment
       .status
 
-  test("another amount is asked from who types it, and the first can be paid no more", async () => {
+  test("a new amount replaces the payment, and the first one can no longer be paid", async () => {
     const link = await newLink()
     const first = await opened(link, "10.00")
     expect((await opened(link, "10.00")).id).toBe(first.id)
@@ -60,7 +60,7 @@ describe("a link that is paid once, of an amount that the buyer chooses", () => 
     expect([again.status, again.body.error.reason]).toEqual([409, "paid"])
   })
 
-  test("what a wallet declined may have another amount, what it may have sent keeps its own", async () => {
+  test("after a wallet declined, the amount may change; while it may have paid, it may not", async () => {
     const link = await newLink()
     const first = await opened(link, "10.00")
     const attemptId = crypto.randomUUID()
@@ -75,7 +75,7 @@ describe("a link that is paid once, of an amount that the buyer chooses", () => 
     expect((await opened(link, "20.00")).amount).toBe("20.00")
   })
 
-  test("two who type at once, and one who begins to pay meanwhile, are led to one payment", async () => {
+  test("two who type at once, and one who begins to pay at the same time, get one payment", async () => {
     for (let round = 0; round < 8; round++) {
       const link = await newLink()
       const first = await opened(link, "10.00")
@@ -88,12 +88,12 @@ describe("a link that is paid once, of an amount that the buyer chooses", () => 
     }
   })
 
-  test("nobody is asked again where the payment that another amount has replaced is paid late", async () => {
+  test("if the replaced payment is paid late, nobody is asked to pay again", async () => {
     const link = await newLink()
     const first = await opened(link, "10.00")
     const second = await opened(link, "20.00")
     expect([await statusOf(first.id), second.status]).toEqual(["failed", "pending"])
-    // Sent, and told of, by a wallet that has announced nothing.
+    // Sent, and reported, by a wallet that has not announced it.
     const paid = await shop.report(first.id, await shop.transfer(10_000_000n), 10_000_000n)
     expect([paid.status, paid.body.payment.status]).toEqual([200, "settled"])
     for (const amount of ["20.00", "30.00"]) {
@@ -103,7 +103,7 @@ describe("a link that is paid once, of an amount that the buyer chooses", () => 
     expect((await shop.call({ method: "GET", path: link })).body.link.state).toBe("paid")
   })
 
-  test("the payment that there is stays where the merchant can take no other one", async () => {
+  test("the existing payment stays if the merchant cannot open another", async () => {
     const link = await newLink()
     const first = await opened(link, "10.00")
     const moved = (places: string) =>
@@ -114,7 +114,7 @@ describe("a link that is paid once, of an amount that the buyer chooses", () => 
             sql`UPDATE merchants SET moved_receivers = ${places}::text[] WHERE id = ${shop.merchant.id}`
         ).pipe(Effect.provideContext(service.context), Effect.orDie)
       )
-    // Its receiving address has become another merchant's.
+    // The receiving address has moved to another merchant.
     await moved("{test}")
     const refused = await asked(link, "20.00")
     expect([refused.status, refused.body.error?.code]).toEqual([409, "RECEIVER_TAKEN"])

@@ -55,7 +55,7 @@ const payOn = async (page: Page, amount: string) => {
 }
 
 describe("Payment links", () => {
-  browserTest("paid once: everybody is led to one payment, and then it is paid", async () => {
+  browserTest("paid once: everybody gets the same payment, until it is paid", async () => {
     const link = await newLink({ amount: "10.00", once: true })
     const [one, other] = [await wallet(), await wallet()]
     const browsers = [await context([one]), await context([other])]
@@ -108,36 +108,33 @@ describe("Payment links", () => {
     await payOn(page, "$7.50")
   })
 
-  browserTest(
-    "an amount that was mistyped is corrected; one that may be read in two ways is refused",
-    async () => {
-      const link = await newLink({ minAmount: "2", maxAmount: "1000" })
-      const browser = await context([await wallet()])
-      const page = await browser.newPage()
-      await page.goto(link.url)
-      const field = page.getByLabel("Amount in USD")
-      await field.fill("1,000")
-      await page.keyboard.press("Enter")
-      await page.getByRole("alert").getByText("without thousands separators").waitFor()
-      await field.fill("750")
-      await page.keyboard.press("Enter")
-      await page.getByRole("button", { name: "Test Wallet" }).waitFor()
-      await press(page, "Cancel")
-      await looks(page, "link-cancelled")
-      await press(page, "Start again")
-      await page.getByRole("button", { name: "Test Wallet" }).waitFor()
-      expect(await field.isVisible()).toBeFalse()
-      await press(page, "Cancel")
-      await field.fill("7.50")
-      await page.keyboard.press("Enter")
-      await payOn(page, "$7.50")
-      await press(page, "Done")
-      await page.getByText("You can close this page.").waitFor()
-      await page.getByRole("heading", { name: "Payment complete" }).waitFor()
-    }
-  )
+  browserTest("a mistyped amount can be corrected; an ambiguous one is refused", async () => {
+    const link = await newLink({ minAmount: "2", maxAmount: "1000" })
+    const browser = await context([await wallet()])
+    const page = await browser.newPage()
+    await page.goto(link.url)
+    const field = page.getByLabel("Amount in USD")
+    await field.fill("1,000")
+    await page.keyboard.press("Enter")
+    await page.getByRole("alert").getByText("without thousands separators").waitFor()
+    await field.fill("750")
+    await page.keyboard.press("Enter")
+    await page.getByRole("button", { name: "Test Wallet" }).waitFor()
+    await press(page, "Cancel")
+    await looks(page, "link-cancelled")
+    await press(page, "Start again")
+    await page.getByRole("button", { name: "Test Wallet" }).waitFor()
+    expect(await field.isVisible()).toBeFalse()
+    await press(page, "Cancel")
+    await field.fill("7.50")
+    await page.keyboard.press("Enter")
+    await payOn(page, "$7.50")
+    await press(page, "Done")
+    await page.getByText("You can close this page.").waitFor()
+    await page.getByRole("heading", { name: "Payment complete" }).waitFor()
+  })
 
-  browserTest("a link is paid by keyboard alone", async () => {
+  browserTest("a link can be paid by keyboard only", async () => {
     const link = await newLink({ minAmount: "2", maxAmount: "20" })
     const browser = await context([await wallet()])
     const page = await browser.newPage()
@@ -163,7 +160,7 @@ describe("Payment links", () => {
     await untilState(page, "settled")
   })
 
-  browserTest("closed and expired links open nothing; a poster prints the code", async () => {
+  browserTest("closed and expired links open nothing; a poster prints the QR code", async () => {
     const link = await newLink({ amount: "3.00" })
     const browser = await context([])
     const poster = await browser.newPage()
@@ -208,7 +205,7 @@ describe("Payment links", () => {
   })
 
   browserTest(
-    "another sale's code in the same tab shows that sale, and another counter that one",
+    "another sale's code in the same tab shows that sale, and so does another counter",
     async () => {
       const link = await newLink({ minAmount: "1", maxAmount: "20" })
       const browser = await context([])
@@ -231,7 +228,7 @@ describe("Payment links", () => {
     }
   )
 
-  browserTest("a payment goes on where the shop's key was rotated since it was opened", async () => {
+  browserTest("a payment continues although the shop's key was rotated since it was opened", async () => {
     const link = await newLink({ amount: "3.00" })
     const browser = await context([await wallet()])
     const page = await browser.newPage()
@@ -265,7 +262,7 @@ describe("Payment links", () => {
     expect(await reference()).not.toBe(before)
   })
 
-  browserTest("closed while it is being paid: a reload goes on with the payment", async () => {
+  browserTest("closed while it is being paid: a reload continues the payment", async () => {
     const link = await newLink({ amount: "3.00" })
     const browser = await context([await wallet()])
     const page = await browser.newPage()
@@ -286,7 +283,7 @@ describe("Payment links", () => {
     await page.getByText("This payment link is closed.").waitFor()
   })
 
-  browserTest("who has paid is asked for nothing more by a reload", async () => {
+  browserTest("after paying, a reload asks for nothing more", async () => {
     const link = await newLink({ amount: "3.00" })
     const buyer = await wallet()
     const browser = await context([buyer])
@@ -299,38 +296,35 @@ describe("Payment links", () => {
     await untilState(page, "settled")
     expect(await reference()).toBe(before)
     await press(page, "Done")
-    // Another one is the buyer's own wish.
+    // Another payment is the buyer's choice.
     await page.reload()
     await untilState(page, "review")
     expect(await reference()).not.toBe(before)
     expect(await transfers(buyer)).toBe(1)
   })
 
-  browserTest(
-    "closed while it is paid: the link opened again shows the payment that is under way",
-    async () => {
-      const link = await newLink({ amount: "3.00" })
-      const buyer = await wallet()
-      const browser = await context([buyer])
-      const first = await browser.newPage()
-      await first.goto(link.url)
-      await toReview(first)
-      await automine(false)
-      await press(first, "Pay $3.00")
-      await first.getByText("You can close this page").first().waitFor()
-      await first.close()
-      const again = await browser.newPage()
-      await again.goto(link.url)
-      await untilState(again, "confirming")
-      await mine()
-      await untilState(again, "settled")
-      // Once it is over, the next visitor of this browser pays for themselves.
-      const next = await browser.newPage()
-      await next.goto(link.url)
-      await untilState(next, "review")
-      expect(await transfers(buyer)).toBe(1)
-    }
-  )
+  browserTest("tab closed during a payment: the link opened again shows the payment under way", async () => {
+    const link = await newLink({ amount: "3.00" })
+    const buyer = await wallet()
+    const browser = await context([buyer])
+    const first = await browser.newPage()
+    await first.goto(link.url)
+    await toReview(first)
+    await automine(false)
+    await press(first, "Pay $3.00")
+    await first.getByText("You can close this page").first().waitFor()
+    await first.close()
+    const again = await browser.newPage()
+    await again.goto(link.url)
+    await untilState(again, "confirming")
+    await mine()
+    await untilState(again, "settled")
+    // Once it is over, the next visitor of this browser pays for themselves.
+    const next = await browser.newPage()
+    await next.goto(link.url)
+    await untilState(next, "review")
+    expect(await transfers(buyer)).toBe(1)
+  })
 
   for (const asked of [{ amount: "3.00" }, { minAmount: "2", maxAmount: "20" }])
     browserTest(
@@ -353,14 +347,14 @@ describe("Payment links", () => {
         const first = await openIn()
         await choose(first)
         await press(first, "Pay from an exchange or another app")
-        // The address itself: its title and text come before it.
+        // The address itself, after its title and text.
         await first.getByRole("button", { name: "Copy: Address" }).waitFor()
         const reference = await referenceOn(first)
         await first.close()
         const again = await openIn()
         await again.getByRole("button", { name: "Pay from an exchange or another app" }).waitFor()
         expect(await referenceOn(again)).toBe(reference)
-        // Another browser may be anybody's.
+        // Another browser may belong to anybody.
         const stranger = await context([])
         const others = await openIn(stranger)
         await choose(others)
@@ -368,7 +362,7 @@ describe("Payment links", () => {
         expect(await referenceOn(others)).not.toBe(reference)
         await stranger.close()
         await again.close()
-        // The merchant attaches it: who comes back sees that it is paid, and then pays another one.
+        // The merchant attaches the transfer: a returning buyer sees that it is paid, and can then pay another one.
         await runIn(
           Effect.flatMap(
             SqlClient.SqlClient,
@@ -390,7 +384,7 @@ describe("Payment links", () => {
       }
     )
 
-  browserTest("declined and closed: the link opened again asks anew", async () => {
+  browserTest("declined and closed: the link opened again asks for the amount again", async () => {
     const link = await newLink({ minAmount: "2", maxAmount: "20" })
     const buyer = await wallet()
     const browser = await context([buyer])
@@ -408,7 +402,7 @@ describe("Payment links", () => {
     await again.getByLabel("Amount in USD").waitFor()
   })
 
-  browserTest("cancelled, gone on with and sent: a reload shows the payment that was sent", async () => {
+  browserTest("cancelled, resumed and sent: a reload shows the payment that was sent", async () => {
     const link = await newLink({ minAmount: "2", maxAmount: "20" })
     const buyer = await wallet()
     const browser = await context([buyer])
@@ -431,7 +425,7 @@ describe("Payment links", () => {
   })
 
   browserTest(
-    "tried again once the service is reached, and sent: a reload shows the same payment",
+    "retried once the service is reachable, and sent: a reload shows the same payment",
     async () => {
       const link = await newLink({ amount: "3.00" })
       const buyer = await wallet()
@@ -518,7 +512,7 @@ describe("In the reader's language", () => {
   })
 })
 
-test("the page of a link that never was is 404, a link's is 200", async () => {
+test("the page of an unknown link is 404, a link's page is 200", async () => {
   const link = await newLink({ description: "There", amount: "1.00" })
   for (const [path, status] of [
     [`/link/${link.id}`, 200],
@@ -531,7 +525,7 @@ test("the page of a link that never was is 404, a link's is 200", async () => {
 
 describe("The counter", () => {
   browserTest(
-    "an amount by touch, a code, the customer pays, a tick, the day's total, also after a reload",
+    "an amount by touch, a QR code, the customer pays, a tick, the day's total, also after a reload",
     async () => {
       const link = await newLink({ description: "Counter", minAmount: "0.01", maxAmount: "1000" })
       const shop = await context([], { width: 820, height: 1180 })
@@ -558,7 +552,7 @@ describe("The counter", () => {
       await tablet.getByRole("heading", { name: "$4.20 paid" }).waitFor()
       expect(performance.now() - began).toBeLessThan(4_000)
       await tablet.getByText("Today on this device: $4.20 (1)").waitFor()
-      // A tick for test money is no sale.
+      // A tick for test money is marked as no sale.
       await saysMode(tablet)
       await looks(tablet, "counter-paid")
       await tablet.reload()
@@ -574,7 +568,7 @@ describe("The counter", () => {
   )
 
   browserTest(
-    "by keyboard alone, from sale to sale; a sale that is paid after its end counts, and is said",
+    "by keyboard only, from sale to sale; a sale that is paid after its end counts, and the page says so",
     async () => {
       const link = await newLink({ description: "Counter", minAmount: "0.01", maxAmount: "1000" })
       const shop = await context([], { width: 820, height: 1180 })
@@ -600,7 +594,7 @@ describe("The counter", () => {
       const cancelled = await ring("2.50")
       await tablet.keyboard.press("Enter")
       const second = await ring("4.00")
-      // The key that the sales were opened with is revoked meanwhile.
+      // The key that the sales were opened with is revoked in between.
       await tablet.evaluate(`for (const kind of ["sale", "cancelled"]) {
         const key = "quittance-counter-" + kind + ":${link.id}"
         localStorage.setItem(key, localStorage.getItem(key).replace(/("publishableKey":"[^"]*)[^"]{8}"/, (_, start) => start + '00000000"'))
@@ -620,7 +614,7 @@ describe("The counter", () => {
     }
   )
   browserTest(
-    "a link that is paid once: what somebody has begun to pay is due, whatever is typed, and counts once",
+    "a link that is paid once: a payment that somebody has begun stays due, whatever is typed, and counts once",
     async () => {
       const link = await newLink({ description: "Chair", minAmount: "1", maxAmount: "1000", once: true })
       const shop = await context([], { width: 820, height: 1180 })
@@ -633,7 +627,7 @@ describe("The counter", () => {
       const { paymentId }: { readonly paymentId: string } = await tablet.evaluate(
         `JSON.parse(localStorage.getItem("quittance-counter-sale:${link.id}"))`
       )
-      // The customer is shown where to send it to, and the shop thinks better of the price.
+      // The customer sees the address, and the shop changes the price.
       const shown = await ask(
         "POST",
         `/payments/${paymentId}/address`,
@@ -656,55 +650,58 @@ describe("The counter", () => {
       await Promise.all([shop.close(), customer.close()])
     }
   )
-  browserTest("touch and keys mix, an amount is read in one way, a day ends, silence is said", async () => {
-    const link = await newLink({ description: "Counter", minAmount: "0.01", maxAmount: "1000" })
-    const shop = await context([], { width: 820, height: 1180 })
-    const tablet = await shop.newPage()
-    await tablet.clock.install({ time: new Date("2026-03-01T12:00:00") })
-    await tablet.goto(`${baseUrl}/counter#link=${link.id}`)
-    const field = tablet.getByLabel("Amount in USD")
-    await field.waitFor()
-    await field.fill("1,000")
-    await tablet.keyboard.press("Enter")
-    await tablet.getByText("without thousands separators").waitFor()
-    await field.fill("")
-    await press(tablet, "4")
-    await tablet.keyboard.type("2")
-    expect(await field.inputValue()).toBe("42")
-    await tablet.getByRole("heading", { name: "Demo Books" }).click()
-    await tablet.keyboard.type(".5")
-    expect(await field.inputValue()).toBe("42.5")
-    await press(tablet, "0")
-    const opened: Array<string> = []
-    tablet.on("request", (request) => {
-      if (request.url().endsWith(`/links/${link.id}`)) opened.push(request.method())
-    })
-    // Twice is once.
-    await tablet.evaluate("for (const _ of [1, 2]) document.getElementById('form').requestSubmit()")
-    await tablet.getByRole("heading", { name: "$42.50" }).waitFor()
-    expect(opened).toEqual(["POST"])
+  browserTest(
+    "touch and keys mix, an ambiguous amount is refused, a day ends, and a silent service is reported",
+    async () => {
+      const link = await newLink({ description: "Counter", minAmount: "0.01", maxAmount: "1000" })
+      const shop = await context([], { width: 820, height: 1180 })
+      const tablet = await shop.newPage()
+      await tablet.clock.install({ time: new Date("2026-03-01T12:00:00") })
+      await tablet.goto(`${baseUrl}/counter#link=${link.id}`)
+      const field = tablet.getByLabel("Amount in USD")
+      await field.waitFor()
+      await field.fill("1,000")
+      await tablet.keyboard.press("Enter")
+      await tablet.getByText("without thousands separators").waitFor()
+      await field.fill("")
+      await press(tablet, "4")
+      await tablet.keyboard.type("2")
+      expect(await field.inputValue()).toBe("42")
+      await tablet.getByRole("heading", { name: "Demo Books" }).click()
+      await tablet.keyboard.type(".5")
+      expect(await field.inputValue()).toBe("42.5")
+      await press(tablet, "0")
+      const opened: Array<string> = []
+      tablet.on("request", (request) => {
+        if (request.url().endsWith(`/links/${link.id}`)) opened.push(request.method())
+      })
+      // Submitting twice opens one sale.
+      await tablet.evaluate("for (const _ of [1, 2]) document.getElementById('form').requestSubmit()")
+      await tablet.getByRole("heading", { name: "$42.50" }).waitFor()
+      expect(opened).toEqual(["POST"])
 
-    await shop.setOffline(true)
-    await tablet.clock.runFor(5_000)
-    await tablet.getByText("No connection.").waitFor()
-    await looks(tablet, "counter-offline")
-    await shop.setOffline(false)
-    await tablet.clock.runFor(5_000)
-    await tablet.getByText("No connection.").waitFor({ state: "detached" })
+      await shop.setOffline(true)
+      await tablet.clock.runFor(5_000)
+      await tablet.getByText("No connection.").waitFor()
+      await looks(tablet, "counter-offline")
+      await shop.setOffline(false)
+      await tablet.clock.runFor(5_000)
+      await tablet.getByText("No connection.").waitFor({ state: "detached" })
 
-    // A sale is followed to its end although the link takes no further one.
-    expect((await ask("DELETE", `/payment-links/${link.id}`)).status).toBe(204)
-    await tablet.reload()
-    await tablet.getByRole("heading", { name: "$42.50" }).waitFor()
-    await press(tablet, "Cancel")
+      // A sale is followed to its end although the link is closed.
+      expect((await ask("DELETE", `/payment-links/${link.id}`)).status).toBe(204)
+      await tablet.reload()
+      await tablet.getByRole("heading", { name: "$42.50" }).waitFor()
+      await press(tablet, "Cancel")
 
-    await tablet.evaluate(
-      `localStorage.setItem("quittance-counter-day:${link.id}", JSON.stringify({ date: "2026-03-01", count: 3, atomic: "9000000" }))`
-    )
-    await tablet.reload()
-    await tablet.getByText("Today on this device: $9.00 (3)").waitFor()
-    await tablet.clock.fastForward("13:00:00")
-    await tablet.clock.runFor(5_000)
-    await tablet.getByText("Today on this device: $0.00 (0)").waitFor()
-  })
+      await tablet.evaluate(
+        `localStorage.setItem("quittance-counter-day:${link.id}", JSON.stringify({ date: "2026-03-01", count: 3, atomic: "9000000" }))`
+      )
+      await tablet.reload()
+      await tablet.getByText("Today on this device: $9.00 (3)").waitFor()
+      await tablet.clock.fastForward("13:00:00")
+      await tablet.clock.runFor(5_000)
+      await tablet.getByText("Today on this device: $0.00 (0)").waitFor()
+    }
+  )
 })

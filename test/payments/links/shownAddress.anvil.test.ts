@@ -1,4 +1,4 @@
-// A link that is paid once asks nobody again whose buyer was shown the address.
+// A link that is paid once does not ask again after its buyer has seen the address.
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { rowsOf, transfer, until } from "../../x402/payloads.ts"
@@ -9,7 +9,7 @@ setDefaultTimeout(60_000)
 const world = await x402World()
 
 describe("a link that is paid once", () => {
-  test("asks nobody for its money again whose payment has failed after its buyer was shown the address", async () => {
+  test("does not ask for its money again if its payment failed after its buyer had seen the address", async () => {
     const made = await world.call("POST", "/payment-links", world.keys[world.env].secret, {
       description: "Chess lesson",
       amount: "1.00",
@@ -30,7 +30,7 @@ describe("a link that is paid once", () => {
       const [row] = await rowsOf(world, "SELECT kind, match_at FROM incoming_transfers")
       return row !== undefined && row["match_at"] === null
     })
-    // Nobody of the shop has attached it within PAYMENT_EXPIRY: the service lets the payment fail.
+    // The shop has not attached it within PAYMENT_EXPIRY, so the payment fails.
     await rowsOf(
       world,
       `UPDATE payments SET status = 'failed', failed_at = now(), failure_reason = 'expired' WHERE id = '${id}'`

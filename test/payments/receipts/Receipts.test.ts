@@ -1,4 +1,4 @@
-// The key that signs receipts: a failure while it is made is not kept.
+// The key that signs receipts: a failure to create it is not cached.
 import { expect } from "bun:test"
 import { Effect, Exit, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -7,7 +7,7 @@ import { SecretBox } from "../../../src/platform/SecretBox.ts"
 import { testConfig } from "../../support/memory.ts"
 import { liveEffect } from "../../support/run.ts"
 
-liveEffect("a key that could not be made at first is made for the next request", () =>
+liveEffect("a key that could not be created at first is created for the next request", () =>
   Effect.gen(function* () {
     let failures = 1
     const failing = Layer.effect(

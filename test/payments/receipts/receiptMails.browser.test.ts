@@ -18,7 +18,7 @@ const smtp = Option.some({ url: Redacted.make(`smtp://127.0.0.1:${port}`), from:
 const service = await serviceForFile({ smtp })
 const shop = await makeShop(service)
 
-describe("Receipts by mail", () => {
+describe("Receipts by email", () => {
   const receiptId = async () => {
     const { payment } = await shop.settle()
     const answer = await shop.call({
@@ -39,7 +39,7 @@ describe("Receipts by mail", () => {
     return taken.map(({ to }) => to.join())
   }
 
-  test("comes once to an address, to three at most, and to none of an unknown receipt", async () => {
+  test("is sent once to an address, to three at most, and to none for an unknown receipt", async () => {
     const id = await receiptId()
     expect(await Promise.all([1, 2, 3].map(() => ask(id, "buyer@example.com", "de")))).toEqual([
       204, 204, 204
@@ -60,7 +60,7 @@ describe("Receipts by mail", () => {
       ).pipe(Effect.provideContext(service.context))
     )
     expect(JSON.stringify(kept)).not.toContain("example.com")
-    // Whoever goes on asking is told to wait.
+    // Further requests are refused for a while.
     const further = await Promise.all([1, 2, 3].map(() => ask(id, "f@example.com")))
     expect(further.toSorted()).toEqual([204, 204, 429])
   })
@@ -69,7 +69,7 @@ describe("Receipts by mail", () => {
     { width: 1280, colorScheme: "light", locale: "en-US" },
     { width: 390, colorScheme: "dark", locale: "ar" }
   ] as const)
-    browserTest(`is asked for on the page, at ${look.width} px in ${look.locale}`, async () => {
+    browserTest(`can be requested on the page, at ${look.width} px in ${look.locale}`, async () => {
       const id = await receiptId()
       const context = await newContext(look)
       const page = await context.newPage()

@@ -16,63 +16,66 @@ const { browserTest, world } = await checkoutSuite()
 const { baseUrl, context, createIntent, keys, open, payment, runIn, wallet } = world
 
 describe("Receipts", () => {
-  browserTest("the verifier is saved, works without a network, and asks for a newer key alone", async () => {
-    const browser = await context([await wallet()], { width: 1280 })
-    const directory = await mkdtemp(join(tmpdir(), "verifier-"))
-    const save = async (from: Page, name: string): Promise<string> => {
-      const download = from.waitForEvent("download")
-      await from.getByRole("link", { name: "Save this page" }).click()
-      const path = join(directory, name)
-      await (await download).saveAs(path)
-      return `file://${path}`
-    }
-    const verify = async (at: Page, text: string) => {
-      await at.getByLabel("Signed receipt", { exact: true }).fill(text)
-      await at.getByRole("button", { name: "Verify" }).click()
-    }
-    const genuine = (at: Page) => at.getByText("Genuine: Demo Books was paid.").waitFor()
+  browserTest(
+    "the verifier can be saved, works without a network, and requests only a newer key",
+    async () => {
+      const browser = await context([await wallet()], { width: 1280 })
+      const directory = await mkdtemp(join(tmpdir(), "verifier-"))
+      const save = async (from: Page, name: string): Promise<string> => {
+        const download = from.waitForEvent("download")
+        await from.getByRole("link", { name: "Save this page" }).click()
+        const path = join(directory, name)
+        await (await download).saveAs(path)
+        return `file://${path}`
+      }
+      const verify = async (at: Page, text: string) => {
+        await at.getByLabel("Signed receipt", { exact: true }).fill(text)
+        await at.getByRole("button", { name: "Verify" }).click()
+      }
+      const genuine = (at: Page) => at.getByText("Genuine: Demo Books was paid.").waitFor()
 
-    // Older than the service's first key.
-    const older = await browser.newPage()
-    await older.goto(`${baseUrl}/verify-receipt`)
-    const savedBefore = await save(older, "before.html")
-    const { token, id } = await createIntent("10.00")
-    const page = await open(browser, token)
-    await toReview(page)
-    await press(page, "Pay $10.00")
-    await untilState(page, "settled")
-    const { jws } = await (
-      await fetch(`${baseUrl}/api/v1/payments/${id}/receipt`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${keys[moneyNetwork.env].publishable}` }
-      })
-    ).json()
-    await verify(older, jws)
-    await genuine(older)
-    await older.reload()
-    const savedAfter = await save(older, "after.html")
+      // Saved before the service's first key.
+      const older = await browser.newPage()
+      await older.goto(`${baseUrl}/verify-receipt`)
+      const savedBefore = await save(older, "before.html")
+      const { token, id } = await createIntent("10.00")
+      const page = await open(browser, token)
+      await toReview(page)
+      await press(page, "Pay $10.00")
+      await untilState(page, "settled")
+      const { jws } = await (
+        await fetch(`${baseUrl}/api/v1/payments/${id}/receipt`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${keys[moneyNetwork.env].publishable}` }
+        })
+      ).json()
+      await verify(older, jws)
+      await genuine(older)
+      await older.reload()
+      const savedAfter = await save(older, "after.html")
 
-    const device = await newContext()
-    await device.setOffline(true)
-    const saved = await device.newPage()
-    await saved.goto(savedAfter)
-    await verify(saved, jws)
-    await genuine(saved)
-    await screenshot(saved, "verify-receipt-saved")
-    await expectNoAxeViolations(saved)
-    await saved.goto(savedBefore)
-    await verify(saved, jws)
-    await saved.getByText("Signed with a key that this page does not know.").waitFor()
-    await device.setOffline(false)
-    await verify(saved, jws)
-    await genuine(saved)
-    await device.close()
-    await browser.close()
-    await rm(directory, { recursive: true })
-  })
+      const device = await newContext()
+      await device.setOffline(true)
+      const saved = await device.newPage()
+      await saved.goto(savedAfter)
+      await verify(saved, jws)
+      await genuine(saved)
+      await screenshot(saved, "verify-receipt-saved")
+      await expectNoAxeViolations(saved)
+      await saved.goto(savedBefore)
+      await verify(saved, jws)
+      await saved.getByText("Signed with a key that this page does not know.").waitFor()
+      await device.setOffline(false)
+      await verify(saved, jws)
+      await genuine(saved)
+      await device.close()
+      await browser.close()
+      await rm(directory, { recursive: true })
+    }
+  )
 
   browserTest(
-    "one whose transfer a reorganisation has dropped says so, and which one pays in its place",
+    "a receipt whose transfer was dropped says so, and names the one that pays instead",
     async () => {
       const browser = await context([await wallet()], { width: 320 })
       const { token, id } = await createIntent("10.00")
@@ -89,7 +92,7 @@ describe("Receipts", () => {
         ).json()
       const { droppedAt, jws, receipt, replacedBy, url } = await issued()
       expect([droppedAt, replacedBy]).toEqual([undefined, undefined])
-      // As the watch of settled blocks notes it.
+      // As the watch of settled blocks records it.
       const claim = (changes: string) =>
         runIn(
           Effect.flatMap(SqlClient.SqlClient, (sql) =>
@@ -121,7 +124,7 @@ describe("Receipts", () => {
     }
   )
 
-  browserTest("the checkout leads to one that prints, verifies, and tells a forgery", async () => {
+  browserTest("the checkout links to a receipt that prints, verifies, and exposes a forgery", async () => {
     const buyer = await wallet()
     const browser = await context([buyer], { width: 1280 })
     const { token, id } = await createIntent("10.00")
@@ -194,11 +197,11 @@ describe("Receipts", () => {
         `Genuine: Demo Books was paid.${moneyNetwork.isTest ? " Test payment: no real money moved." : ""}`
       )
       .waitFor()
-    // What is said of one receipt does not stand beside another.
+    // The result for one receipt is not shown next to another.
     await verifier.getByLabel("Signed receipt", { exact: true }).fill(`${jws}x`)
     expect(await verifier.getByText("Genuine").count()).toBe(0)
     expect(await verifier.getByText(payerAddress).count()).toBe(0)
-    // By keyboard alone.
+    // By keyboard only.
     await browser.setOffline(false)
     await verifier.goto(`${baseUrl}/verify-receipt`)
     const field = verifier.getByLabel("Signed receipt", { exact: true })

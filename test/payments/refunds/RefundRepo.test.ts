@@ -1,4 +1,4 @@
-// What every RefundStore does, whatever it stands on: never more than was paid, one log for one thing.
+// The contract of every RefundStore: never more than was paid, one log for one purpose.
 
 import { describe, expect } from "bun:test"
 import { Effect, Option, Result } from "effect"
@@ -135,7 +135,7 @@ const read = Effect.fnUntraced(function* (
 })
 
 describe("RefundRepo on Postgres", () => {
-  onPostgres("gives back what was paid in parts, and never more without its caller saying so", () =>
+  onPostgres("refunds a payment in parts, and more than was paid only if the caller says so", () =>
     Effect.gen(function* () {
       const refundRepo = yield* RefundRepo
       const of = yield* paid
@@ -156,7 +156,7 @@ describe("RefundRepo on Postgres", () => {
     })
   )
 
-  onPostgres("of twenty at once that are each half of what was paid, two are created", () =>
+  onPostgres("of twenty concurrent refunds of half the payment each, two are created", () =>
     Effect.gen(function* () {
       const refundRepo = yield* RefundRepo
       const of = yield* paid
@@ -170,7 +170,7 @@ describe("RefundRepo on Postgres", () => {
     })
   )
 
-  onPostgres("the same id, and the same transaction for the same payment, are the same refund", () =>
+  onPostgres("the same id, and the same transaction for the same payment, return the same refund", () =>
     Effect.gen(function* () {
       const refundRepo = yield* RefundRepo
       const of = yield* paid
@@ -186,35 +186,33 @@ describe("RefundRepo on Postgres", () => {
     })
   )
 
-  onPostgres(
-    "ids of the caller's own tell refunds apart that name one transaction, and each has its log",
-    () =>
-      Effect.gen(function* () {
-        const refundRepo = yield* RefundRepo
-        const of = yield* paid
-        const { transactionId } = proofOf(of)
-        const own = { hasOwnId: true, transactionId }
-        const proofs = [0, 1].map((ordinal) => proofOf(of, { transactionId, ordinal, logPosition: ordinal }))
-        const refunds = yield* Effect.forEach(proofs, (proof) =>
-          Effect.flatMap(refundOf(of, own), (refund) =>
-            Effect.as(refundRepo.createRefund(refund, shown({ ...proof, blockHash: transactionId })), refund)
-          )
+  onPostgres("refunds with own ids that name one transaction are distinct, and each has its log", () =>
+    Effect.gen(function* () {
+      const refundRepo = yield* RefundRepo
+      const of = yield* paid
+      const { transactionId } = proofOf(of)
+      const own = { hasOwnId: true, transactionId }
+      const proofs = [0, 1].map((ordinal) => proofOf(of, { transactionId, ordinal, logPosition: ordinal }))
+      const refunds = yield* Effect.forEach(proofs, (proof) =>
+        Effect.flatMap(refundOf(of, own), (refund) =>
+          Effect.as(refundRepo.createRefund(refund, shown({ ...proof, blockHash: transactionId })), refund)
         )
-        const list = Option.getOrThrow(yield* refundRepo.listRefunds(of.tenant, { limit: 10 }))
-        expect(list.map(({ id, ordinal, status }) => [id, ordinal, status]).toSorted()).toEqual(
-          refunds.map(({ id }, ordinal) => [id, ordinal, "proven"]).toSorted()
-        )
-        const [first] = refunds
-        if (first === undefined) throw new Error("there are two")
-        expect(yield* refundRepo.createRefund(first)).toMatchObject({
-          _tag: "Known",
-          refund: { id: first.id }
-        })
-        expect(yield* refundRepo.refundBalance(of.tenant, first.of)).toMatchObject({ refunded: 8_000_000n })
+      )
+      const list = Option.getOrThrow(yield* refundRepo.listRefunds(of.tenant, { limit: 10 }))
+      expect(list.map(({ id, ordinal, status }) => [id, ordinal, status]).toSorted()).toEqual(
+        refunds.map(({ id }, ordinal) => [id, ordinal, "proven"]).toSorted()
+      )
+      const [first] = refunds
+      if (first === undefined) throw new Error("there are two")
+      expect(yield* refundRepo.createRefund(first)).toMatchObject({
+        _tag: "Known",
+        refund: { id: first.id }
       })
+      expect(yield* refundRepo.refundBalance(of.tenant, first.of)).toMatchObject({ refunded: 8_000_000n })
+    })
   )
 
-  onPostgres("a pending payment, another merchant's and an unknown one are not refunded", () =>
+  onPostgres("a pending payment, another merchant's and an unknown one cannot be refunded", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const refundRepo = yield* RefundRepo
@@ -237,7 +235,7 @@ describe("RefundRepo on Postgres", () => {
     })
   )
 
-  onPostgres("an id that another merchant's refund has makes none, and leaves that one as it is", () =>
+  onPostgres("an id of another merchant's refund is refused, and that refund stays unchanged", () =>
     Effect.gen(function* () {
       const refundRepo = yield* RefundRepo
       const [of, other] = [yield* paid, yield* paid]
@@ -275,7 +273,7 @@ describe("RefundRepo on Postgres", () => {
     })
   )
 
-  onPostgres("added with its proof it is proven, and its log is claimed", () =>
+  onPostgres("created with its proof a refund is proven, and its log is claimed", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const refundRepo = yield* RefundRepo
@@ -299,7 +297,7 @@ describe("RefundRepo on Postgres", () => {
       })
       expect(taken).toEqual([{ ordinal: 0, blockHash: proof.blockHash }])
       const isDue = (at: Date) =>
-        Effect.map(refundRepo.takeDueRefunds(at, after(600), 1_000), (all) =>
+        Effect.map(refundRepo.takeDueRefunds("test", at, after(600), 1_000), (all) =>
           all.some(({ id }) => id === refund.id)
         )
       expect(yield* isDue(after(89))).toBeFalse()
@@ -308,7 +306,7 @@ describe("RefundRepo on Postgres", () => {
   )
 
   onPostgres(
-    "of several at once that are added with one proof, one is, and of the others nothing is kept",
+    "of several created at once with one proof, one succeeds, and the others leave nothing behind",
     () =>
       Effect.gen(function* () {
         const refundRepo = yield* RefundRepo
@@ -332,7 +330,7 @@ describe("RefundRepo on Postgres", () => {
         for (const [turn, refund] of lost.entries()) {
           expect(yield* refundRepo.findRefund(refund, refund.id)).toEqual(Option.none())
           expect((yield* refundRepo.refundBalance(refund, refund.of)).refunded).toBe(0n)
-          // Its id is still good, for an equal transfer of the transaction.
+          // Its id can still be used, for an equal transfer in the transaction.
           const equal = shown({ ...proof, ordinal: turn + 1 })
           expect(yield* refundRepo.createRefund(refund, equal)).toMatchObject({
             refund: { status: "proven" }
@@ -341,7 +339,7 @@ describe("RefundRepo on Postgres", () => {
       })
   )
 
-  onPostgres("a transfer is open to be explained where its refund lost the log that was to prove it", () =>
+  onPostgres("a transfer is unexplained again if its refund lost the log that was to prove it", () =>
     Effect.gen(function* () {
       const refundRepo = yield* RefundRepo
       const transferRepo = yield* TransferRepo
@@ -362,7 +360,7 @@ describe("RefundRepo on Postgres", () => {
   )
 
   onPostgres(
-    "added while claims on its transaction name another block, it waits, unless its own log is among them",
+    "created while claims on its transaction are in another block, a refund waits, unless its own log is among them",
     () =>
       Effect.gen(function* () {
         const refundRepo = yield* RefundRepo
@@ -378,7 +376,7 @@ describe("RefundRepo on Postgres", () => {
       })
   )
 
-  onPostgres("a log that pays a payment proves no refund, and one that proves a refund pays nothing", () =>
+  onPostgres("a log that pays a payment proves no refund, and a log that proves a refund pays nothing", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const refundRepo = yield* RefundRepo
@@ -389,7 +387,7 @@ describe("RefundRepo on Postgres", () => {
       const own = proofOf(of, { ...of.transfer, sender: of.payer })
       const proved = yield* Effect.result(refundRepo.proveRefund(refund.id, own, after(30), after(90)))
       expect(Result.isFailure(proved)).toBeTrue()
-      // Another proves it, though its recipient has become a receiver: no refund is announced to one.
+      // Another log proves it although its recipient has become a receiver: new refunds to one are refused.
       const elsewhere = proofOf(of, { ...of.transfer, sender: of.payer, transactionId: newHash() })
       expect(
         Option.isSome(yield* refundRepo.proveRefund(refund.id, elsewhere, after(31), after(90)))
@@ -408,7 +406,7 @@ describe("RefundRepo on Postgres", () => {
     })
   )
 
-  onPostgres("a check of the transaction before does not put off the one that was named meanwhile", () =>
+  onPostgres("a check of an earlier transaction does not delay the one named since", () =>
     Effect.gen(function* () {
       const refundRepo = yield* RefundRepo
       const of = yield* paid
@@ -417,7 +415,7 @@ describe("RefundRepo on Postgres", () => {
       expect(yield* refundRepo.nameRefundTransaction(first.id, named, after(20), after(22))).toBeTrue()
       yield* refundRepo.noteRefundCheck(first, after(600))
       const due = () =>
-        Effect.map(refundRepo.takeDueRefunds(after(25), after(40), 1_000), (all) =>
+        Effect.map(refundRepo.takeDueRefunds("test", after(25), after(40), 1_000), (all) =>
           all.filter(({ id }) => id === first.id)
         )
       expect(yield* due()).toMatchObject([{ transactionId: named }])
@@ -427,7 +425,7 @@ describe("RefundRepo on Postgres", () => {
   )
 
   onPostgres(
-    "ended refunds count no more, end once, and give their log free where it had left the chain",
+    "ended refunds no longer count, end only once, and release their log if it had left the chain",
     () =>
       Effect.gen(function* () {
         const refundRepo = yield* RefundRepo
@@ -456,14 +454,14 @@ describe("RefundRepo on Postgres", () => {
       })
   )
 
-  onPostgres("a look at a refund whose lease is over notes nothing: another's, taken since, counts", () =>
+  onPostgres("a check whose lease is over records nothing: a later one counts", () =>
     Effect.gen(function* () {
       const refundRepo = yield* RefundRepo
       const of = yield* paid
       const refund = yield* created(of)
       yield* refundRepo.proveRefund(refund.id, proofOf(of), after(30), after(90))
       const taken = (at: number, until: number) =>
-        Effect.flatMap(refundRepo.takeDueRefunds(after(at), after(until), 1000), (all) =>
+        Effect.flatMap(refundRepo.takeDueRefunds("test", after(at), after(until), 1000), (all) =>
           Effect.fromNullishOr(all.find(({ id }) => id === refund.id))
         )
       const late = yield* taken(90, 150)
@@ -472,7 +470,7 @@ describe("RefundRepo on Postgres", () => {
       expect(yield* refundRepo.noteRefundWatched(late, dropped)).toBeFalse()
       expect(yield* refundRepo.noteRefundWatched(next, { droppedAt: null, watchAt: after(211) })).toBeTrue()
       expect(yield* refundRepo.noteRefundWatched(late, dropped)).toBeFalse()
-      // Or else it could be cancelled, and the money sent a second time.
+      // Otherwise it could be cancelled, and the money sent a second time.
       expect(yield* refundRepo.endRefund(refund.id, { status: "cancelled" }, after(160))).toBeFalse()
       const ended = yield* taken(211, 270)
       expect(
@@ -488,7 +486,7 @@ describe("RefundRepo on Postgres", () => {
     })
   )
 
-  onPostgres("a proven refund follows its transaction into another block", () =>
+  onPostgres("a proven refund moves with its transaction to another block", () =>
     Effect.gen(function* () {
       const refundRepo = yield* RefundRepo
       const of = yield* paid
@@ -502,7 +500,7 @@ describe("RefundRepo on Postgres", () => {
       )
       const second = yield* created(of)
       const other = { ...proof, ordinal: 1 }
-      // A claim on the transaction names the new block.
+      // A claim on the transaction has the new block.
       expect(Option.isNone(yield* refundRepo.proveRefund(second.id, other, after(50), after(110)))).toBeTrue()
       const there = { ...other, blockNumber: 121n, blockHash: moved.blockHash }
       expect(Option.isSome(yield* refundRepo.proveRefund(second.id, there, after(51), after(110)))).toBeTrue()
@@ -517,7 +515,7 @@ describe("RefundRepo on Postgres", () => {
       const proof = proofOf(of)
       yield* refundRepo.proveRefund(refund.id, proof, after(30), after(90))
       const due = (at: number) =>
-        Effect.map(refundRepo.takeDueRefunds(after(at), after(at + 60), 1000), (all) =>
+        Effect.map(refundRepo.takeDueRefunds("test", after(at), after(at + 60), 1000), (all) =>
           all.filter(({ id }) => id === refund.id)
         )
       const note = (heldUntil: number, droppedAt: Date | null) =>
@@ -538,7 +536,7 @@ describe("RefundRepo on Postgres", () => {
   )
 
   onPostgres(
-    "what proves a refund has left its merchant, whoever has the address when it is read, before or after",
+    "a refund's transfer belongs to its merchant, even if the address has moved, before or after",
     () =>
       Effect.gen(function* () {
         const refundRepo = yield* RefundRepo
@@ -557,7 +555,7 @@ describe("RefundRepo on Postgres", () => {
       })
   )
 
-  onPostgres("what leaves a receiver for the recipient, of the exact amount, is found once", () =>
+  onPostgres("a transfer of the exact amount from a receiver to the recipient is found once", () =>
     Effect.gen(function* () {
       const refundRepo = yield* RefundRepo
       const of = yield* paid
@@ -593,7 +591,7 @@ describe("RefundRepo on Postgres", () => {
   )
 
   onPostgres(
-    "what left above the height at which a refund was announced may prove it, whatever our clock says",
+    "a transfer above a refund's announced height may prove it, whatever the service's clock says",
     () =>
       Effect.gen(function* () {
         const refundRepo = yield* RefundRepo
@@ -616,7 +614,7 @@ describe("RefundRepo on Postgres", () => {
   )
 
   onPostgres(
-    "what left long before a refund was announced, by the chain's height, is not looked at, whatever the clocks say",
+    "a transfer from long before a refund's announced height is ignored, whatever the clocks say",
     () =>
       Effect.gen(function* () {
         const transferRepo = yield* TransferRepo
@@ -625,7 +623,7 @@ describe("RefundRepo on Postgres", () => {
         const transactionId = newHash()
         yield* read(of.tenant, "outgoing", { transactionId, payer: of.receiver, receiver: of.payer })
         const { blockNumber: height } = Option.getOrThrow(yield* transferRepo.cursor("test"))
-        // By the chain's clock, which is ahead of ours, it has left since.
+        // By the chain's clock, which is ahead of the service's, the transfer came later.
         const announced = (createdBlock: bigint | null) =>
           Effect.flatMap(created(of, { createdBlock, beyondPaid: true }), refundRepo.sentFor)
         expect(yield* announced(height + 100n)).toEqual([])
@@ -635,38 +633,40 @@ describe("RefundRepo on Postgres", () => {
       })
   )
 
-  onPostgres("a transfer being refunded is handled; attaching it and refunding it at once, one holds", () =>
-    Effect.gen(function* () {
-      const repo = yield* PaymentRepo
-      const transferRepo = yield* TransferRepo
-      const refundRepo = yield* RefundRepo
-      for (const turn of [0, 1, 2, 3]) {
-        const of = yield* paid
-        const transfer = { transactionId: newHash(), payer: of.payer, receiver: of.receiver }
-        const transferId = yield* read(of.tenant, "transfers", transfer)
-        const { payment } = yield* repo.open({
-          ...of.tenant,
-          id: PaymentId.make(yield* newId),
-          amount: usdc(4_000_000n),
-          intentUrl: "https://shop.example.com/1",
-          receiver: of.receiver,
-          payerType: "human",
-          at: start
-        })
-        const by = { person: "bob@example.com", note: null, at: after(30) }
-        const attach = transferRepo.takeForPayment(of.tenant, transferId, payment.id, by)
-        const refund = Effect.map(
-          refundRepo.createRefund(yield* refundOf(of, { of: { transferId }, at: after(30) })),
-          ({ _tag }) => _tag === "Created"
-        )
-        const both = turn % 2 === 0 ? [attach, refund] : [refund, attach]
-        const held = yield* Effect.all(both, { concurrency: 2 })
-        expect(held.toSorted()).toEqual([false, true])
-      }
-    })
+  onPostgres(
+    "a transfer being refunded counts as handled; of attaching and refunding it at once, one succeeds",
+    () =>
+      Effect.gen(function* () {
+        const repo = yield* PaymentRepo
+        const transferRepo = yield* TransferRepo
+        const refundRepo = yield* RefundRepo
+        for (const turn of [0, 1, 2, 3]) {
+          const of = yield* paid
+          const transfer = { transactionId: newHash(), payer: of.payer, receiver: of.receiver }
+          const transferId = yield* read(of.tenant, "transfers", transfer)
+          const { payment } = yield* repo.open({
+            ...of.tenant,
+            id: PaymentId.make(yield* newId),
+            amount: usdc(4_000_000n),
+            intentUrl: "https://shop.example.com/1",
+            receiver: of.receiver,
+            payerType: "human",
+            at: start
+          })
+          const by = { person: "bob@example.com", note: null, at: after(30) }
+          const attach = transferRepo.takeForPayment(of.tenant, transferId, payment.id, by)
+          const refund = Effect.map(
+            refundRepo.createRefund(yield* refundOf(of, { of: { transferId }, at: after(30) })),
+            ({ _tag }) => _tag === "Created"
+          )
+          const both = turn % 2 === 0 ? [attach, refund] : [refund, attach]
+          const held = yield* Effect.all(both, { concurrency: 2 })
+          expect(held.toSorted()).toEqual([false, true])
+        }
+      })
   )
 
-  onPostgres("a cancelled refund gives its transfer back to be explained, unless another one stands", () =>
+  onPostgres("a cancelled refund leaves its transfer to be explained, unless another one remains", () =>
     Effect.gen(function* () {
       const transferRepo = yield* TransferRepo
       const refundRepo = yield* RefundRepo
@@ -689,7 +689,7 @@ describe("RefundRepo on Postgres", () => {
     })
   )
 
-  onPostgres("does not fail for a transaction that is no longer the one that was named", () =>
+  onPostgres("does not fail for a transaction that is no longer the named one", () =>
     Effect.gen(function* () {
       const refundRepo = yield* RefundRepo
       const of = yield* paid
@@ -707,7 +707,7 @@ describe("RefundRepo on Postgres", () => {
     })
   )
 
-  onPostgres("is listed newest first, page by page, and due under a lease", () =>
+  onPostgres("is listed newest first, page by page, and taken for checks under a lease", () =>
     Effect.gen(function* () {
       const refundRepo = yield* RefundRepo
       const of = yield* paid
@@ -724,8 +724,8 @@ describe("RefundRepo on Postgres", () => {
       )
       const mine = (taken: ReadonlyArray<{ readonly id: string }>) =>
         taken.filter(({ id }) => all.some((one) => one.id === id))
-      expect(mine(yield* refundRepo.takeDueRefunds(after(14), after(60), 1000))).toHaveLength(2)
-      expect(mine(yield* refundRepo.takeDueRefunds(after(14), after(60), 1000))).toHaveLength(0)
+      expect(mine(yield* refundRepo.takeDueRefunds("test", after(14), after(60), 1000))).toHaveLength(2)
+      expect(mine(yield* refundRepo.takeDueRefunds("test", after(14), after(60), 1000))).toHaveLength(0)
     })
   )
 })

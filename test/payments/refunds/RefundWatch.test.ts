@@ -1,4 +1,4 @@
-// What becomes of a refund is told, and no longer open once it is over, also where an instance ends between the two.
+// Alerts about a refund are raised, and closed once it is over, even if an instance dies in between.
 
 import { expect } from "bun:test"
 import { Context, DateTime, Effect, Layer } from "effect"
@@ -26,17 +26,17 @@ const below = sqlStack.pipe(
 )
 
 interface Fault {
-  /** Where the instance ends, the next time that it comes there. */
+  /** The step at which the instance dies, once. */
   ends: "note" | "raise" | null
-  /** The chain does not show the refund. */
+  /** The chain does not show the refund's transfer. */
   dropped: boolean
-  /** What comes between a refund's alert and its end. */
+  /** Runs between a refund's alert and its end. */
   beforeEnd: Effect.Effect<unknown>
 }
 
 interface World {
   readonly fault: Fault
-  /** Subjects, once for each alert. */
+  /** The subject of each raised alert. */
   readonly told: Array<string>
   readonly open: Set<string>
 }
@@ -57,7 +57,7 @@ const watched = (
           fault.ends = null
           return Effect.die("the instance ends")
         })
-      // One open alert of a subject, and none again since then, as the database holds them.
+      // Like the database: one open alert for a subject, and none again since then.
       const alerts = Layer.succeed(Alerts, {
         raise: ({ since, subject }) =>
           orEnd(
@@ -131,7 +131,7 @@ const refunded = Effect.fnUntraced(function* (named?: TransactionHash) {
 })
 
 watched(
-  "a drop that is over leaves no alert open, also where an instance ended while it told",
+  "a drop that is over leaves no alert open, even if an instance died while it raised it",
   ({ fault, open }) =>
     Effect.gen(function* () {
       const { now, refund } = yield* refunded()
@@ -139,7 +139,7 @@ watched(
       Object.assign(fault, { dropped: true, ends: "note" })
       yield* passes("62 seconds")
       expect(fault.ends).toBeNull()
-      // The transfer has returned by the second look.
+      // The transfer has returned by the second check.
       fault.dropped = false
       yield* passes("5 minutes")
       expect((yield* now).droppedAt).toBeNull()
@@ -147,7 +147,7 @@ watched(
     })
 )
 
-watched("a refund that has failed is told, also where an instance ended between the two", ({ fault, told }) =>
+watched("a failed refund raises an alert, even if an instance died in between", ({ fault, told }) =>
   Effect.gen(function* () {
     const { now, refund } = yield* refunded(TransactionHash.make(`0x${"cd".repeat(32)}`))
     fault.ends = "raise"
@@ -159,7 +159,7 @@ watched("a refund that has failed is told, also where an instance ended between 
 )
 
 watched(
-  "of two refunds that wait for one transfer the one that does not get it fails, and is told",
+  "of two refunds that wait for one transfer, the one without it fails, and raises an alert",
   ({ open, told }) =>
     Effect.gen(function* () {
       const chain = yield* MemoryChain
@@ -194,11 +194,11 @@ watched("a refund that is cancelled after a drop leaves no alert open", ({ fault
   })
 )
 
-watched("nor one that is cancelled while it fails", ({ fault, open, told }) =>
+watched("a refund that is cancelled while it fails leaves no alert open", ({ fault, open, told }) =>
   Effect.gen(function* () {
     const refundRepo = yield* RefundRepo
     const { now, refund } = yield* refunded(TransactionHash.make(`0x${"cd".repeat(32)}`))
-    // As by an instance that has ended before it resolved the alert.
+    // As by an instance that died before it resolved the alert.
     fault.beforeEnd = Effect.flatMap(DateTime.nowAsDate, (at) =>
       refundRepo.endRefund(refund.id, { status: "cancelled" }, at)
     )
@@ -208,23 +208,21 @@ watched("nor one that is cancelled while it fails", ({ fault, open, told }) =>
   })
 )
 
-watched(
-  "a transaction that is named while an earlier one fails is told in its turn",
-  ({ fault, open, told }) =>
-    Effect.gen(function* () {
-      const refundRepo = yield* RefundRepo
-      const { now, refund } = yield* refunded(TransactionHash.make(`0x${"cd".repeat(32)}`))
-      const next = TransactionHash.make(`0x${"ef".repeat(32)}`)
-      fault.beforeEnd = Effect.gen(function* () {
-        fault.beforeEnd = Effect.void
-        const at = yield* DateTime.nowAsDate
-        yield* refundRepo.nameRefundTransaction(refund.id, next, new Date(at.getTime() - 1_000), at)
-      })
-      yield* passes("25 hours", "10 minutes")
-      expect(yield* now).toMatchObject({ status: "pending", transactionId: next })
-      expect([told, [...open]]).toEqual([[refund.id], []])
-      yield* passes("26 hours", "10 minutes")
-      expect(yield* now).toMatchObject({ status: "failed", transactionId: next })
-      expect([told.length, [...open]]).toEqual([2, [refund.id]])
+watched("a transaction named while an earlier one fails raises its own alert", ({ fault, open, told }) =>
+  Effect.gen(function* () {
+    const refundRepo = yield* RefundRepo
+    const { now, refund } = yield* refunded(TransactionHash.make(`0x${"cd".repeat(32)}`))
+    const next = TransactionHash.make(`0x${"ef".repeat(32)}`)
+    fault.beforeEnd = Effect.gen(function* () {
+      fault.beforeEnd = Effect.void
+      const at = yield* DateTime.nowAsDate
+      yield* refundRepo.nameRefundTransaction(refund.id, next, new Date(at.getTime() - 1_000), at)
     })
+    yield* passes("25 hours", "10 minutes")
+    expect(yield* now).toMatchObject({ status: "pending", transactionId: next })
+    expect([told, [...open]]).toEqual([[refund.id], []])
+    yield* passes("26 hours", "10 minutes")
+    expect(yield* now).toMatchObject({ status: "failed", transactionId: next })
+    expect([told.length, [...open]]).toEqual([2, [refund.id]])
+  })
 )

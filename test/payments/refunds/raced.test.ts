@@ -1,5 +1,5 @@
-// A refund that is named with its transaction is made and proven in one step: whoever takes its transfer before, and
-// wherever an instance ends, there is all of it or nothing.
+// A refund named with its transaction is created and proven in one step: whatever takes its transfer first, and
+// wherever an instance dies, all of it exists or nothing.
 
 import { expect } from "bun:test"
 import { Context, Effect, Exit, Layer, Option } from "effect"
@@ -24,7 +24,7 @@ const below = sqlStack.pipe(
   Layer.provideMerge(SecureRandom.layerWebCrypto)
 )
 
-/** What happens once, at a moment of an instance. */
+/** Runs once, at a step of the instance. */
 interface Moments {
   beforeBalance: Effect.Effect<unknown, unknown>
   beforeVerification: Effect.Effect<unknown, unknown>
@@ -40,9 +40,9 @@ interface World {
   readonly one: PaymentId
   readonly other: PaymentId
   readonly moments: Moments
-  /** Of the instance with these moments. */
+  /** The instance with these steps. */
   readonly refunds: Refunds["Service"]
-  /** Of another one. */
+  /** Another instance. */
   readonly elsewhere: Refunds["Service"]
 }
 
@@ -107,7 +107,7 @@ const raced = (
     })
   )
 
-/** So many equal transfers back to the payer, in one transaction. */
+/** This many equal transfers back to the payer, in one transaction. */
 const sent = Effect.fnUntraced(function* (times: number, confirmations = 2) {
   const chain = yield* MemoryChain
   const back = { from: receiver, to: payer, amount: 1_000_000n }
@@ -122,7 +122,7 @@ const kept = Effect.fnUntraced(function* (tenant: Tenant, paymentId: PaymentId) 
 })
 
 raced(
-  "a refund whose transfer another one takes meanwhile is refused, not kept, and its id is still good",
+  "a refund whose transfer another takes first is refused and not stored, and its id can still be used",
   ({ elsewhere, moments, one, other, refunds, tenant }) =>
     Effect.gen(function* () {
       const transactionId = yield* sent(1)
@@ -142,7 +142,7 @@ raced(
 )
 
 raced(
-  "it is proven by an equal transfer of its transaction that is left",
+  "a refund can be proven by a remaining equal transfer of its transaction",
   ({ elsewhere, moments, one, other, refunds, tenant }) =>
     Effect.gen(function* () {
       const transactionId = yield* sent(2)
@@ -158,7 +158,7 @@ raced(
 )
 
 for (const [moment, when] of [
-  ["beforeBalance", "before it is asked what is left"],
+  ["beforeBalance", "before the balance is read"],
   ["beforeVerification", "before its verification"],
   ["beforeCreation", "before its creation"]
 ] as const)
@@ -180,11 +180,11 @@ for (const [moment, when] of [
     )
 
 for (const [moment, when] of [
-  ["beforeBalance", "before it is asked what is left"],
+  ["beforeBalance", "before the balance is read"],
   ["beforeCreation", "before its creation"]
 ] as const)
   raced(
-    `the same request for all that is left, answered elsewhere just ${when}, is the same refund`,
+    `the same request for all that remains, answered elsewhere just ${when}, is the same refund`,
     ({ elsewhere, moments, one, refunds, tenant }) =>
       Effect.gen(function* () {
         const request = { id: crypto.randomUUID(), of: { paymentId: one }, by: "API" }
@@ -196,7 +196,7 @@ for (const [moment, when] of [
   )
 
 raced(
-  "it is the same refund also where less was left to the first than to the second",
+  "the same request is the same refund, even if less remained for the first than for the second",
   ({ elsewhere, moments, one, refunds, tenant }) =>
     Effect.gen(function* () {
       const of = { paymentId: one }
@@ -217,13 +217,13 @@ for (const [moment, when] of [
   ["beforeNaming", "before it is named"],
   ["beforeProof", "before its proof"]
 ] as const) {
-  // What is proven is named with its proof: named alone is what the chain has not decided.
+  // A proven transaction is named with its proof; one named on its own is undecided.
   const reported = Effect.suspend(() => sent(1, moment === "beforeNaming" ? 0 : 2))
   const announced = Effect.fnUntraced(function* ({ elsewhere, one, tenant }: World) {
     const { refund } = yield* elsewhere.create(tenant, { of: { paymentId: one }, by: "API" })
     return refund.id
   })
-  raced(`a transaction that proves the refund elsewhere just ${when} is reported well`, (world) =>
+  raced(`reporting a transaction that proves the refund elsewhere just ${when} succeeds`, (world) =>
     Effect.gen(function* () {
       const { elsewhere, moments, refunds, tenant } = world
       const [id, transactionId] = [yield* announced(world), yield* reported]
@@ -236,15 +236,17 @@ for (const [moment, when] of [
       })
     })
   )
-  raced(`one where another has proven it just ${when} is told that it has ended`, (world) =>
-    Effect.gen(function* () {
-      const { elsewhere, moments, refunds, tenant } = world
-      const [id, first, second] = [yield* announced(world), yield* sent(1), yield* reported]
-      moments[moment] = elsewhere.report(tenant, id, first)
-      expect(yield* Effect.flip(refunds.report(tenant, id, second))).toBeInstanceOf(RefundEnded)
-    })
+  raced(
+    `reporting a transaction when another has proven the refund just ${when} says that it has ended`,
+    (world) =>
+      Effect.gen(function* () {
+        const { elsewhere, moments, refunds, tenant } = world
+        const [id, first, second] = [yield* announced(world), yield* sent(1), yield* reported]
+        moments[moment] = elsewhere.report(tenant, id, first)
+        expect(yield* Effect.flip(refunds.report(tenant, id, second))).toBeInstanceOf(RefundEnded)
+      })
   )
-  raced(`so is one where it is cancelled just ${when}`, (world) =>
+  raced(`reporting a transaction when the refund is cancelled just ${when} says that it has ended`, (world) =>
     Effect.gen(function* () {
       const { elsewhere, moments, refunds, tenant } = world
       const [id, transactionId] = [yield* announced(world), yield* reported]
@@ -255,7 +257,7 @@ for (const [moment, when] of [
 }
 
 raced(
-  "a transaction whose transfer another refund takes just before its proof is refused, and names nothing",
+  "a transaction whose transfer another refund takes just before its proof is refused, and not stored",
   ({ elsewhere, moments, one, other, refunds, tenant }) =>
     Effect.gen(function* () {
       const { refund } = yield* elsewhere.create(tenant, { of: { paymentId: one }, by: "API" })
@@ -271,7 +273,7 @@ raced(
 )
 
 raced(
-  "cancelled twice at once, it is cancelled to both; cancelled as it is proven, it is not",
+  "cancelled twice at once, both calls succeed; cancelled as it is proven, it is not",
   ({ elsewhere, moments, one, other, refunds, tenant }) =>
     Effect.gen(function* () {
       const { refund } = yield* elsewhere.create(tenant, { of: { paymentId: one }, by: "API" })

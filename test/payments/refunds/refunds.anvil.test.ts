@@ -1,5 +1,5 @@
-// Refunds with the real USDC on anvil, by the client library: found after a stop of the service, taken away by a
-// reorganisation and back again, of a transfer that nobody explained.
+// Refunds with the real USDC on anvil, by the client library: found after a stop of the service, removed by a
+// reorganisation and returned, and of an unexplained transfer.
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import type { PrivateKeyAccount } from "viem/accounts"
@@ -41,7 +41,7 @@ const until = (id: string, holds: (refund: Refund) => boolean) =>
   world.until(() => client.refunds.retrieve(id), holds)
 
 describe("refunds on anvil", () => {
-  test("the money is the buyer's again, the receipt shows it, and nobody but the merchant has sent it", async () => {
+  test("the money is back with the buyer, the receipt shows it, and only the merchant has sent it", async () => {
     const { buyer, payment } = await paid("7.50", 7_500_000n)
     const before = await world.balanceOf(buyer.address)
     const transactionId = await sendBack(buyer, 7_500_000n)
@@ -58,7 +58,7 @@ describe("refunds on anvil", () => {
     expect(refunds.map(({ id }) => id)).toEqual([refund.id])
   })
 
-  test("sent while the service was down, it is found after its start", async () => {
+  test("a refund sent while the service was down is found after its start", async () => {
     const { buyer, payment } = await paid("2.25", 2_250_000n)
     const { id } = await client.refunds.create({ paymentId: payment.id })
     await world.stop()
@@ -70,7 +70,7 @@ describe("refunds on anvil", () => {
     })
   })
 
-  test("a reorganisation takes it away, and it is known again in its new block", async () => {
+  test("a reorganisation removes a refund, and it is recognised in its new block", async () => {
     const { buyer, payment } = await paid("3.75", 3_750_000n)
     const transactionId = await sendBack(buyer, 3_750_000n)
     const { id } = await client.refunds.create({ paymentId: payment.id, transactionId })
@@ -85,14 +85,14 @@ describe("refunds on anvil", () => {
     expect((await until(id, ({ droppedAt }) => droppedAt !== undefined)).status).toBe("proven")
     const alerts = await world.sql`SELECT kind FROM alerts WHERE subject = ${id} AND acknowledged_at IS NULL`
     expect(alerts).toHaveLength(1)
-    // Gone for good, it may be cancelled and sent again.
+    // If it is gone for good, it can be cancelled and sent again.
     expect((await client.refunds.cancel(id)).status).toBe("cancelled")
     const again = await client.refunds.create({ paymentId: payment.id })
     await sendBack(buyer, 3_750_000n)
     expect((await until(again.id, ({ status }) => status === "proven")).status).toBe("proven")
   })
 
-  test("a transfer that pays nothing goes back, and is explained by it", async () => {
+  test("a transfer that pays nothing can be refunded, which explains it", async () => {
     const buyer = await world.buyer()
     const hash = await world.transfer(buyer, 1_110_000n)
     await world.mine(2)
@@ -111,7 +111,7 @@ describe("refunds on anvil", () => {
     expect(row).toEqual({ handled_by: "API", note: "No order" })
   })
 
-  test("the books of all this balance with the chain", async () => {
+  test("the books after all this balance with the chain", async () => {
     const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
     const period = { from: day(-1), to: day(1) }
     const read = await world.until(

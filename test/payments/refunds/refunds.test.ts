@@ -1,4 +1,4 @@
-// Refunds over the merchants' API on Postgres: proven by the chain alone, each log once, whoever races.
+// Refunds over the merchants' API on Postgres: proven only by the chain, each log once, whatever runs at once.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
@@ -39,7 +39,7 @@ describe("Refunds on Postgres", () => {
     throw new Error(`the refund is ${(await read(id)).status}, not ${status}`)
   }
 
-  test("sent and reported, it is proven; reported again, it is the same; the payment stays settled", async () => {
+  test("a refund that is sent and reported is proven; a repeated report returns the same; the payment stays settled", async () => {
     const { payment } = await shop.settle()
     const transactionId = await sent(4_000_000n)
     const body = { paymentId: payment.id, amount: "4", transactionId, reason: "Damaged" }
@@ -67,7 +67,7 @@ describe("Refunds on Postgres", () => {
     expect(list.body).toMatchObject({ refunds: [{ id: first.body.refund.id }], hasMore: false })
   })
 
-  test("an id names one refund: of another payment or amount it is refused, and sent again it is the same", async () => {
+  test("an id belongs to one refund: another payment or amount is refused, and a repetition returns the same", async () => {
     const [{ payment: one }, { payment: other }] = [await shop.settle(), await shop.settle()]
     const id = crypto.randomUUID()
     const first = await create({ id, paymentId: one.id, amount: "1" })
@@ -82,7 +82,7 @@ describe("Refunds on Postgres", () => {
     await ask("POST", `/${id}/cancel`)
   })
 
-  test("a request that names the transaction of a refund that is there already is told what it proves", async () => {
+  test("a request that names a transaction for an existing refund gets that transaction's verdict", async () => {
     const { payment } = await shop.settle()
     const body = { id: crypto.randomUUID(), paymentId: payment.id, amount: "2" }
     expect((await create(body)).body.refund).toMatchObject({ id: body.id, status: "pending" })
@@ -101,7 +101,7 @@ describe("Refunds on Postgres", () => {
     })
   })
 
-  test("no receiving address takes a refund: what comes there may pay a payment", async () => {
+  test("a refund to a receiving address is refused, because a transfer there could pay a payment", async () => {
     const { payment } = await shop.settle()
     const other = await newShop()
     for (const recipient of [shop.merchant.receiver, other.merchant.receiver])
@@ -111,7 +111,7 @@ describe("Refunds on Postgres", () => {
     expect((await ask("GET", `?paymentId=${payment.id}`)).body.refunds).toEqual([])
   })
 
-  test("a recipient that becomes a receiving address after the refund was announced has it all the same", async () => {
+  test("a recipient that becomes a receiving address after the announcement gets its refund all the same", async () => {
     const { payment } = await shop.settle("3.27", 3_270_000n)
     const recipient = freshAddress()
     const { body } = await create({ paymentId: payment.id, recipient })
@@ -140,7 +140,7 @@ describe("Refunds on Postgres", () => {
     ])
   })
 
-  test("announced first, it is found on the chain when the transfer comes, without anybody's word", async () => {
+  test("an announced refund is found on the chain when its transfer arrives, without a report", async () => {
     const { payment } = await shop.settle("3.21", 3_210_000n)
     const { body } = await create({ paymentId: payment.id })
     expect(body.refund).toMatchObject({ status: "pending", amount: "3.21" })
@@ -149,7 +149,7 @@ describe("Refunds on Postgres", () => {
     expect(await until(body.refund.id, "proven")).toMatchObject({ transactionId })
   })
 
-  test("a transfer that the nodes no longer show keeps no later one from being found", async () => {
+  test("a transfer that the nodes no longer show does not hide a later one", async () => {
     const { payment } = await shop.settle("3.23", 3_230_000n)
     const [hash, block] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString("hex"))
     const hex = (address: string) => address.slice(2)
@@ -164,7 +164,7 @@ describe("Refunds on Postgres", () => {
       }).pipe(Effect.provideContext(service.context))
     )
     const { body } = await create({ paymentId: payment.id })
-    // Announced while the height was not known: what lies far below it is looked at too.
+    // Announced while the height was unknown: transfers far below it are checked too.
     await Effect.runPromise(
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -175,14 +175,14 @@ describe("Refunds on Postgres", () => {
     expect(await until(body.refund.id, "proven")).toMatchObject({ transactionId })
   })
 
-  test("a refund whose transaction its wallet has replaced is proven by what the wallet sent", async () => {
+  test("a refund whose transaction its wallet has replaced is proven by the replacement", async () => {
     const { payment } = await shop.settle("3.29", 3_290_000n)
-    // What the wallet answered first. Sped up since, it is never mined.
+    // The wallet's first answer. It was sped up since, and is never mined.
     const replaced = `0x${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("hex")}`
     const { body } = await create({ paymentId: payment.id, transactionId: replaced })
     expect(body.refund.status).toBe("pending")
     const transactionId = await sent(3_290_000n)
-    // Nodes take a moment to show what was sent: until then nothing else is taken for it.
+    // Nodes take a moment to show the transaction: until then no other transfer is used.
     await Bun.sleep(3_000)
     expect((await read(body.refund.id)).status).toBe("pending")
     await Effect.runPromise(
@@ -194,7 +194,7 @@ describe("Refunds on Postgres", () => {
     expect(await until(body.refund.id, "proven")).toMatchObject({ transactionId })
   })
 
-  test("reported before its block is confirmed, it is pending, and proven by itself", async () => {
+  test("reported before its block is confirmed, a refund is pending, and then proven without a request", async () => {
     const { payment } = await shop.settle()
     const transactionId = await sent(1_000_000n, { confirm: false })
     const { body, status } = await create({ paymentId: payment.id, amount: "1", transactionId })
@@ -203,7 +203,7 @@ describe("Refunds on Postgres", () => {
     expect(await until(body.refund.id, "proven")).toMatchObject({ transactionId })
   })
 
-  test("what differs is named, and nothing is kept of it", async () => {
+  test("a mismatch names the difference, and stores nothing", async () => {
     const { payment, transactionId: paidBy } = await shop.settle()
     const refused = async (transactionId: string, amount = "2") =>
       code(await create({ paymentId: payment.id, amount, transactionId }))
@@ -215,7 +215,7 @@ describe("Refunds on Postgres", () => {
     expect(list.body.refunds).toEqual([])
   })
 
-  test("what left the shop long before the payment came refunds nothing, named at once or later", async () => {
+  test("a transfer from long before the payment refunds nothing, named at once or later", async () => {
     const older = await sent(2_500_000n)
     await Effect.runPromise(service.chain.mine(40))
     const { payment } = await shop.settle()
@@ -228,7 +228,7 @@ describe("Refunds on Postgres", () => {
     await ask("POST", `/${body.refund.id}/cancel`)
   })
 
-  test("never more than was paid, in one or in parts, unless the caller says so", async () => {
+  test("never more than was paid, at once or in parts, unless the caller says so", async () => {
     const { payment } = await shop.settle()
     const of = { paymentId: payment.id }
     expect(code(await create({ ...of, amount: "10.000001" }))).toBe("409 REFUND_EXCEEDS_PAID")
@@ -242,7 +242,7 @@ describe("Refunds on Postgres", () => {
     expect((await create({ ...of, amount: "1", beyondPaid: true })).body.refund.beyondPaid).toBeTrue()
   })
 
-  test("what was minted to the receiver goes back to a named recipient alone: nobody can send to its payer", async () => {
+  test("a mint to the receiver is refunded only to a named recipient, because nobody can send to its payer", async () => {
     const minted = await shop.transfer(3_000_000n, { from: Address.make(`0x${"0".repeat(40)}`) })
     const find = Effect.flatMap(
       SqlClient.SqlClient,
@@ -280,12 +280,12 @@ describe("Refunds on Postgres", () => {
     ] as const)
       expect(code(await ask(method, `/${made.body.refund.id}${path}`))).toBe("404 REFUND_NOT_FOUND")
     const taken = await create({ id: made.body.refund.id, paymentId: payment.id })
-    // The payment is there: what is not to be had is the id.
+    // The payment exists: the error is about the id.
     expect(code(taken)).toBe("400 INVALID_REQUEST")
     expect(JSON.stringify(taken.body)).not.toContain(theirs.id)
   })
 
-  test("it is sent from the present receiving address, however many there were before", async () => {
+  test("a refund is sent from the present receiving address, however many there were before", async () => {
     const many = await newShop()
     const payments = [await many.settle(), await many.settle()]
     const later = Array.from({ length: 12 }, freshAddress)
@@ -313,7 +313,7 @@ describe("Refunds on Postgres", () => {
     }
   })
 
-  test("asked for again after a hundred others of its payment, it is the same", async () => {
+  test("repeated after a hundred other refunds of its payment, a request returns the same refund", async () => {
     const { payment } = await shop.settle()
     const transactionId = await sent(4_000_000n)
     const body = { paymentId: payment.id, amount: "4", transactionId }
@@ -323,7 +323,7 @@ describe("Refunds on Postgres", () => {
     expect([again.status, again.body.refund?.id]).toEqual([200, first.body.refund.id])
   })
 
-  test("a cancelled one counts no more; a proven one cannot be cancelled", async () => {
+  test("a cancelled refund no longer counts; a proven one cannot be cancelled", async () => {
     const { payment } = await shop.settle()
     const { body } = await create({ paymentId: payment.id })
     expect((await ask("POST", `/${body.refund.id}/cancel`)).body.refund.status).toBe("cancelled")
@@ -337,7 +337,7 @@ describe("Refunds on Postgres", () => {
     expect(code(await ask("POST", `/${second.id}/cancel`))).toBe("409 REFUND_ENDED")
   })
 
-  test("to another address than the payer's, where the caller names it", async () => {
+  test("a refund can go to another address than the payer's, if the caller names it", async () => {
     const { payment } = await shop.settle()
     const transactionId = await sent(10_000_000n, { to: stranger })
     const answer = await create({ paymentId: payment.id, recipient: stranger, transactionId })
@@ -346,7 +346,7 @@ describe("Refunds on Postgres", () => {
     expect(code(await create({ paymentId: payment.id, recipient: mistyped }))).toBe("400 INVALID_REQUEST")
   })
 
-  test("pending payments, live keys and requests of neither or both kinds are refused", async () => {
+  test("refuses pending payments, live keys and requests with neither or both kinds", async () => {
     const pending = (await shop.open()).body.payment
     const unsettled = await create({ paymentId: pending.id })
     expect(code(unsettled)).toBe("409 PAYMENT_NOT_SETTLED")

@@ -1,4 +1,4 @@
-// The forms that settings come in: what is read, and what is refused.
+// The forms of settings: which are read, and which are refused.
 import { describe, expect, test } from "bun:test"
 import { Duration, Exit, Redacted, Schema } from "effect"
 import { Address } from "../../../src/domain/Chain.ts"
@@ -66,20 +66,20 @@ describe("a setting", () => {
     (_, codec, given) => expect(read(codec, given)).toBe(refused)
   )
 
-  test("with addresses is read in any case, and refused with a letter missing", () => {
+  test("with addresses is read in any case, and refused if a letter is missing", () => {
     const address = "0xa0Ee7A142d267C1f36714E4a8F75612F20a79720"
     expect(read(addresses, address.toLowerCase())).toEqual([Address.make(address)])
     expect(read(addresses, address.slice(0, -1))).toBe(refused)
   })
 })
 
-test("a keyed secret keeps colons of its own", () => {
+test("a keyed secret may contain colons", () => {
   const [first] = toKeyedSecrets(["k1:a:b"])
   expect(first?.kid).toBe("k1")
   expect(first === undefined ? "" : Redacted.value(first.secret)).toBe("a:b")
 })
 
-test("header values are percent-decoded where they can be, and their names are lower-case", () => {
+test("header values are percent-decoded if possible, and their names become lower-case", () => {
   const values = headersOf(["Authorization=Bearer%20x=y", "x-raw=100%"])
   expect(Object.entries(values).map(([name, value]) => [name, Redacted.value(value)])).toEqual([
     ["authorization", "Bearer x=y"],

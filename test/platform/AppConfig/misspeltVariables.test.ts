@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { misspeltVariables } from "../../../src/platform/AppConfig/misspeltVariables.ts"
 import { variables } from "../../../src/platform/AppConfig/settings.ts"
 
-test("a misspelt variable is named with the one that is meant", () => {
+test("a misspelt variable is reported with the one that is meant", () => {
   const env = {
     BASE_SEPOLIA_RPC_URL: "x",
     INTENT_TOKEN_SECRET: "x",
@@ -16,19 +16,19 @@ test("a misspelt variable is named with the one that is meant", () => {
     POSTGRES_PASSWORD: "x"
   }
   expect(misspeltVariables(env, variables)).toEqual([
-    "BASE_SEPOLIA_RPC_URL is no setting, and nothing reads it. Is BASE_SEPOLIA_RPC_URLS meant?",
-    "INTENT_TOKEN_SECRET is no setting, and nothing reads it. Is INTENT_TOKEN_SECRETS meant?",
-    "ENCRYPTON_KEYS_FILE is no setting, and nothing reads it. Is ENCRYPTION_KEYS_FILE meant?"
+    "Unknown variable BASE_SEPOLIA_RPC_URL. Did you mean BASE_SEPOLIA_RPC_URLS?",
+    "Unknown variable INTENT_TOKEN_SECRET. Did you mean INTENT_TOKEN_SECRETS?",
+    "Unknown variable ENCRYPTON_KEYS_FILE. Did you mean ENCRYPTION_KEYS_FILE?"
   ])
 })
 
-test("a file for a setting that is read from none is named: nothing reads it", () => {
+test("a _FILE variable for a setting that is not read from files is reported", () => {
   const env = {
     BASE_SEPOLIA_RPC_URLS_FILE: "/run/secrets/nodes",
     DATABASE_URL_FILE: "x",
     POSTGRES_PASSWORD_FILE: "x"
   }
   expect(misspeltVariables(env, variables)).toEqual([
-    "BASE_SEPOLIA_RPC_URLS_FILE is no setting, and nothing reads it. Is BASE_SEPOLIA_RPC_URLS meant?"
+    "Unknown variable BASE_SEPOLIA_RPC_URLS_FILE. Did you mean BASE_SEPOLIA_RPC_URLS?"
   ])
 })

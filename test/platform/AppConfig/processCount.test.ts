@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import {
   processCount,
-  processesAsked,
+  requestedProcesses,
   siblingIn,
   siblingVariable,
   whyAlone,
@@ -22,12 +22,12 @@ describe("How many processes serve", () => {
     [{ WORKERS: "auto" }, { ...linux, cores: 32 }, 4],
     [{ WORKERS: "auto", DATABASE_CONNECTIONS: "128" }, { ...linux, cores: 32 }, 32],
     [{ WORKERS: "8", DATABASE_CONNECTIONS: "32" }, linux, 8],
-    // As the service reads them.
+    // In the form in which the service reads them.
     [{ WORKERS: "2.0" }, linux, 2],
     [{ WORKERS: "0x2" }, linux, 2],
     [{ WORKERS: "8", DATABASE_CONNECTIONS: "1e2" }, linux, 8],
     [{ WORKERS: "auto" }, mac, 1]
-  ])("%j on %j is %d", (env, machine, count) => expect(processesAsked(env, machine)).toBe(count))
+  ])("%j on %j is %d", (env, machine, count) => expect(requestedProcesses(env, machine)).toBe(count))
 
   test.each([
     [{ WORKERS: "0" }, linux],
@@ -37,10 +37,10 @@ describe("How many processes serve", () => {
     [{ WORKERS: "2", DATABASE_CONNECTIONS: "many" }, linux],
     [{ WORKERS: "2" }, mac]
   ])("%j on %j is the service's to refuse: one process is started", (env, machine) =>
-    expect(processesAsked(env, machine)).toBe(1)
+    expect(requestedProcesses(env, machine)).toBe(1)
   )
 
-  test("why not, in words", () => {
+  test("a refusal gives the reason in words", () => {
     expect(whyAlone(mac)).toStartWith("WORKERS must be 1 or `auto` here: only Linux")
     expect(whyAlone(linux)).toBeUndefined()
     expect(whyTooMany(5, 16)).toStartWith("DATABASE_CONNECTIONS must be 20 or more for WORKERS=5")

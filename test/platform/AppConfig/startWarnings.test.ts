@@ -12,7 +12,7 @@ const addresses = {
 const warned = (environment: "development" | "production", baseUrl: string, host = "127.0.0.1") =>
   startWarnings({ ...addresses, environment, baseUrl, host, sibling: Option.none() }).join()
 
-test("production without TLS is warned of, but for this machine alone", () => {
+test("production without TLS is warned about, except on this machine", () => {
   for (const baseUrl of ["http://pay.example.com", "http://10.0.0.7:8787", "http://[2001:db8::1]"])
     expect(warned("production", baseUrl)).toMatch(/^BASE_URL is .+ set BASE_URL to its https:\/\/ origin\.$/)
   for (const baseUrl of [
@@ -24,13 +24,13 @@ test("production without TLS is warned of, but for this machine alone", () => {
     expect(warned("production", baseUrl)).toBe("")
 })
 
-test("development that others can reach is warned of", () => {
+test("development that other machines can reach is warned about", () => {
   expect(warned("development", "https://pay.example.com")).toStartWith("ENVIRONMENT is development")
   expect(warned("development", "http://localhost:8787", "93.184.216.34")).toContain("93.184.216.34")
   expect(warned("development", "http://localhost:8787")).toBe("")
 })
 
-test("processes that count requests apart are warned of", () => {
+test("processes that count requests separately are warned about", () => {
   const config = {
     ...addresses,
     environment: "production",
@@ -39,12 +39,14 @@ test("processes that count requests apart are warned of", () => {
     sibling: Option.some({ number: 1, of: 3, isFirst: true })
   } as const
   expect(startWarnings({ ...config, redisUrl: Option.none() })).toEqual([
-    expect.stringMatching(/^3 processes serve .+ up to 3 times .+ Set REDIS_URL, and they count together\.$/)
+    expect.stringMatching(
+      /^3 processes serve .+ up to 3 times .+ Set REDIS_URL to count requests together\.$/
+    )
   ])
   expect(startWarnings({ ...config, redisUrl: Option.some(Redacted.make("redis://localhost")) })).toEqual([])
 })
 
-test("parameters of addresses that do nothing are named", () => {
+test("address parameters without effect are listed", () => {
   const of = (url: string) => Option.some(Redacted.make(url))
   const config = {
     environment: "production",

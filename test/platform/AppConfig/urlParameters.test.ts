@@ -1,4 +1,4 @@
-// A parameter of an address is obeyed, named as without effect, or stops the start.
+// An address parameter is obeyed, listed as without effect, or stops the start.
 import { describe, expect, test } from "bun:test"
 import { judgeParameters, parameterRules } from "../../../src/platform/AppConfig/urlParameters.ts"
 import { parseDatabaseUrl } from "../../../src/platform/database/DatabaseUrl.ts"
@@ -43,7 +43,7 @@ describe("A database's address", () => {
     ["sslca=/etc/ca.pem", "NODE_EXTRA_CA_CERTS"],
     ["sslcert=/etc/a.pem&sslmode=require", "password"],
     ["sslcrl=/etc/crl.pem", "revocation"],
-    ["sslmode=require&channel_binding=require", "sslmode=require alone"],
+    ["sslmode=require&channel_binding=require", "only sslmode=require"],
     ["ssl_min_protocol_version=TLSv1.2", "sslmode=require"],
     ["sslmode=require&ssl_min_protocol_version=TLSv1.3", "on the server"],
     ["sslnegotiation=direct", "sslmode=require"],
@@ -67,7 +67,7 @@ describe("A database's address", () => {
     })
   }
 
-  test("what providers and poolers add does nothing, and is named", () => {
+  test("parameters of providers and poolers have no effect, and are listed", () => {
     expect(database("pgbouncer=true&connection_limit=1&pool_max_conns=5&application_name=shop")).toEqual({
       refused: "",
       withoutEffect: ["pgbouncer", "connection_limit", "pool_max_conns", "application_name"],
@@ -81,7 +81,7 @@ describe("A database's address", () => {
     })
   })
 
-  test("a piece of a password is not shown", () => {
+  test("part of a password is not shown", () => {
     expect(database("password=x&hunter2").refused).toBe(
       "DATABASE_URL has a parameter, which this service does not obey. Nothing is known of it: remove it, or correct its name."
     )

@@ -35,7 +35,7 @@ const contract = (layer: Layer.Layer<AlertRepo>) => {
   )
 
   contractTest(
-    "one that was raised later than is asked for stays open",
+    "an alert that was raised again later than the given time stays open",
     Effect.gen(function* () {
       const closeBefore = (before: Date) =>
         Effect.flatMap(AlertRepo, (repo) => repo.close(alert.kind, "shared", second(9), before))
@@ -47,7 +47,7 @@ const contract = (layer: Layer.Layer<AlertRepo>) => {
   )
 
   contractTest(
-    "one of fifty that are raised at once is",
+    "of fifty that are raised at once, one is new",
     Effect.gen(function* () {
       const raised = yield* Effect.all(
         Array.from({ length: 50 }, () => raise(second(1))),
@@ -58,7 +58,7 @@ const contract = (layer: Layer.Layer<AlertRepo>) => {
   )
 
   contractTest(
-    "what was raised since then is not raised again, acknowledged or not; what happens later is",
+    "an alert raised after `since` is not raised again, acknowledged or not; one raised later is",
     Effect.gen(function* () {
       const since = second(10)
       expect(yield* raise(second(11), { since })).toBeTrue()
@@ -70,7 +70,7 @@ const contract = (layer: Layer.Layer<AlertRepo>) => {
   )
 
   contractTest(
-    "of some kinds, what is about something else is closed",
+    "of the given kinds, alerts about other subjects are closed",
     Effect.gen(function* () {
       const kind = "rpc_unreachable" as const
       for (const subject of ["test kept.example:8545", "test gone.example", "live gone.example"])
@@ -90,7 +90,7 @@ const contract = (layer: Layer.Layer<AlertRepo>) => {
   )
 
   contractTest(
-    "what was closed since then by nobody goes on, and is no new one",
+    "an alert that closed by itself resumes if it is raised again soon, without being new",
     Effect.gen(function* () {
       const subject = "goes on"
       const repo = yield* AlertRepo
@@ -102,7 +102,7 @@ const contract = (layer: Layer.Layer<AlertRepo>) => {
         { concurrency: "unbounded" }
       )
       expect(new Set(resumed)).toEqual(new Set([false]))
-      // It is as young as when it was raised anew.
+      // Its age counts from when it was raised again.
       expect(yield* closed(second(20), second(12))).toBeFalse()
       expect(yield* closed(second(20), second(13))).toBeTrue()
       expect(yield* raise(second(40), { subject, resumesSince: second(30) })).toBeTrue()
@@ -111,7 +111,7 @@ const contract = (layer: Layer.Layer<AlertRepo>) => {
   )
 
   contractTest(
-    "by a clock that is behind, what was raised is raised once as well",
+    "with a clock that is behind, an alert is still raised only once",
     Effect.gen(function* () {
       const since = second(10)
       expect(yield* raise(second(5), { since })).toBeTrue()

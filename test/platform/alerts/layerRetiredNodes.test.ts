@@ -1,4 +1,4 @@
-// An alert of a node that is configured no more closes by itself; of one that is, it stays.
+// An alert about a node that is no longer configured closes by itself; an alert about a configured one stays.
 import { describe, expect } from "bun:test"
 import { Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -12,7 +12,7 @@ import { liveEffect } from "../../support/run.ts"
 
 const pool = RpcPool.layer({ urls: { test: ["https://kept.example:8545"], live: ["https://moved.example"] } })
 
-describe("Nodes that are configured no more", () => {
+describe("Nodes that are no longer configured", () => {
   liveEffect("have their alerts closed at the start", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -30,11 +30,11 @@ describe("Nodes that are configured no more", () => {
         Effect.map(open, (rows) => rows.length === 2)
       )
       expect(yield* open).toEqual([{ subject: "database" }, { subject: "test kept.example:8545" }])
-      // Nobody has acknowledged them.
+      // No person has acknowledged them.
       expect(
         yield* sql`SELECT 1 FROM alerts WHERE acknowledged_at IS NOT NULL AND acknowledged_by IS NOT NULL`
       ).toEqual([])
-      // An instance that has the node still says so: it is the same alert, and one that a person has closed is not.
+      // An instance that still has the node raises it again: the same alert, unless a person has closed it.
       const again = (subject: string) =>
         alerts.raise({
           kind: "rpc_unreachable",

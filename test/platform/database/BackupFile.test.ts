@@ -1,4 +1,4 @@
-// A backup's file, apart from any database.
+// A backup's file, independent of a database.
 import { expect } from "bun:test"
 import { readdirSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -8,7 +8,7 @@ import { Manifest } from "../../../src/platform/database/Copy.ts"
 import { temporaryDirectory } from "../../support/process.ts"
 import { liveEffect } from "../../support/run.ts"
 
-/** Writes so many rows, slowly. */
+/** Writes this many rows, slowly. */
 const written = (path: string, batches: number) =>
   writeBackup(path, (sink) =>
     Effect.gen(function* () {
@@ -23,7 +23,7 @@ const written = (path: string, batches: number) =>
     })
   )
 
-liveEffect("two backups that are written to one file at once are each whole, and the last one stays", () =>
+liveEffect("two backups to one file at once are each complete, and the last one stays", () =>
   Effect.gen(function* () {
     const directory = yield* temporaryDirectory
     const path = join(directory, "quittance.backup.gz")
@@ -46,7 +46,7 @@ liveEffect("two backups that are written to one file at once are each whole, and
 )
 
 liveEffect(
-  "what a killed backup left goes with the next one to the same file; one that may still run stays",
+  "a killed backup's leftovers go with the next one to the same file; those of a running one stay",
   () =>
     Effect.gen(function* () {
       const directory = yield* temporaryDirectory

@@ -1,4 +1,4 @@
-// Sockets of the pool, against servers that answer, refuse and come back.
+// Sockets of the pool, with servers that answer, refuse and return.
 import { describe, expect, test } from "bun:test"
 import { createServer, type Server, type Socket } from "node:net"
 import { makeConnector } from "../../../src/platform/database/Connector.ts"
@@ -22,7 +22,7 @@ const listening = (answer: (socket: Socket) => void) =>
 const closed = (socket: Socket) => new Promise<void>((resolve) => socket.once("close", () => resolve()))
 
 describe("a connector", () => {
-  test("a short session that was answered is no refusal: the next one connects at once", async () => {
+  test("a short session that got an answer does not count as refused: the next one connects at once", async () => {
     const { at, server } = await listening((socket) => {
       socket.write(ready)
       socket.on("data", () => socket.write(ready))
@@ -46,7 +46,7 @@ describe("a connector", () => {
     server.close()
   })
 
-  test("a session that this process ends before a statement was answered is no refusal", async () => {
+  test("a session that this process ends before its first answer does not count as refused", async () => {
     const { at, server } = await listening((socket) => socket.write(ready))
     const { open: connect } = makeConnector([at])
     const ended = connect()
@@ -57,7 +57,7 @@ describe("a connector", () => {
     server.close()
   })
 
-  test("a cancel request that its server ends without a word is no refusal", async () => {
+  test("a cancel request that its server ends without an answer does not count as refused", async () => {
     const { at, server } = await listening((socket) => socket.end())
     const { open: connect } = makeConnector([at])
     const cancel = connect()
@@ -69,7 +69,7 @@ describe("a connector", () => {
     server.close()
   })
 
-  test("a server that says nothing after it was written to is given up, and idle sessions with it", async () => {
+  test("a server that is silent after a write is given up, together with its idle sessions", async () => {
     const { at, server } = await listening((socket) => socket.write(ready))
     const { open } = makeConnector([at])
     const sessions = [open(200), open(200), open(200)]
@@ -78,7 +78,7 @@ describe("a connector", () => {
       await new Promise((resolve) => session.once("data", resolve))
     }
     await Bun.sleep(300)
-    // Nobody waits for an idle session.
+    // Nothing waits for an idle session.
     expect(sessions.map(({ destroyed }) => destroyed)).toEqual([false, false, false])
     const [asked] = sessions
     const lost = new Promise<Error>((resolve) => asked?.once("error", resolve))
@@ -88,7 +88,7 @@ describe("a connector", () => {
     server.close()
   })
 
-  test("a standby is left as a session begins, for the next server", async () => {
+  test("a session that begins on a standby ends, and the next server is tried", async () => {
     const standby = await listening((socket) => socket.write("S\0\0\0\x16in_hot_standby\0on\0"))
     const primary = await listening((socket) => socket.write(ready))
     const { open } = makeConnector([standby.at, primary.at])
@@ -104,7 +104,7 @@ describe("a connector", () => {
     primary.server.close()
   })
 
-  test("an error's bytes in a row, which a stranger's answer may hold, end no session", async () => {
+  test("an error's bytes inside a row, which a stranger may have stored, do not end the session", async () => {
     const value = Buffer.from("E\0\0\0\x10C25006\0\0")
     const row = Buffer.concat([Buffer.from("D\0\0\0"), Buffer.of(value.length + 4), value])
     const { at, server } = await listening((socket) => {
@@ -141,7 +141,7 @@ describe("a connector", () => {
     server.close()
   })
 
-  test("a session that ends as it has begun was refused, and callers are told so for half a second", async () => {
+  test("a session that ends as it begins counts as refused: for half a second callers get that error", async () => {
     const { at, server } = await listening((socket) => socket.end(ready))
     const { open: connect } = makeConnector([at])
     const first = connect()

@@ -58,4 +58,5 @@ for (const [text, servers, first, shown] of cases) {
     expect(parsed?.shown).toBe(shown)
   })
 }
-test("another scheme is none", () => expect(parseDatabaseUrl("mysql://localhost/x")).toBeUndefined())
+test("another scheme is not recognised", () =>
+  expect(parseDatabaseUrl("mysql://localhost/x")).toBeUndefined())

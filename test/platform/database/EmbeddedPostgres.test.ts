@@ -1,4 +1,4 @@
-// The Postgres that comes with the service: who starts it, who joins it, who stops it, and what is refused.
+// The Postgres that comes with the service: which process starts it, joins it and stops it, and what is refused.
 import { describe, expect, test } from "bun:test"
 import { spawn } from "node:child_process"
 import {
@@ -51,7 +51,7 @@ const until = (holds: () => boolean | Promise<boolean>, millis = 15_000) =>
       await Bun.sleep(20)
     }
   })
-/** Empty where the process has ended. */
+/** Empty if the process has ended. */
 const commandOf = (pid: string): string => {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8")
@@ -59,7 +59,7 @@ const commandOf = (pid: string): string => {
     return ""
   }
 }
-/** Data directories that were not finished. */
+/** Unfinished data directories. */
 const partial = (dataDir: string) =>
   readdirSync(join(dataDir, "postgres")).filter((name) => name.startsWith("data."))
 const clientOf = ({ database, password, path, username }: EmbeddedPostgres) =>
@@ -85,7 +85,7 @@ const newMerchant = (dataDir: string) =>
       `0x${(++merchants).toString(16).padStart(40, "a")}`,
       "--json"
     ),
-    // What is waited for is said beside it, on standard error.
+    // Progress is on standard error.
     ({ output }) => JSON.parse(output.slice(output.search(/^\{/m))).keys.test
   )
 const openPayment = async (baseUrl: string, keys: { secret: string; publishable: string }) => {
@@ -107,29 +107,31 @@ const retrieve = (baseUrl: string, id: string, key: string) =>
   send(baseUrl, { method: "GET", path: `/api/v1/payments/${id}`, key })
 
 describe("the embedded Postgres", () => {
-  liveEffect("serves the CLI and a second instance beside the service; the last one out stops it", () =>
-    Effect.gen(function* () {
-      const dataDir = yield* temporaryDirectory
-      const first = yield* service(dataDir)
-      yield* untilReady(first)
-      const keys = yield* newMerchant(dataDir)
-      const second = yield* service(dataDir)
-      yield* untilReady(second)
-      const server = serverOf(dataDir) ?? 0
-      const id = (yield* Effect.promise(() => openPayment(first.baseUrl, keys))) ?? ""
-      expect((yield* Effect.promise(() => retrieve(second.baseUrl, id, keys.secret))).status).toBe(200)
-      yield* first.kill("SIGTERM")
-      yield* first.succeeded
-      expect(isAlive(server)).toBeTrue()
-      expect((yield* Effect.promise(() => retrieve(second.baseUrl, id, keys.secret))).status).toBe(200)
-      yield* second.kill("SIGTERM")
-      yield* second.succeeded
-      expect(isAlive(server)).toBeFalse()
-      expect(serverOf(dataDir)).toBeUndefined()
-    })
+  liveEffect(
+    "serves the CLI and a second instance together with the service; the last one to leave stops it",
+    () =>
+      Effect.gen(function* () {
+        const dataDir = yield* temporaryDirectory
+        const first = yield* service(dataDir)
+        yield* untilReady(first)
+        const keys = yield* newMerchant(dataDir)
+        const second = yield* service(dataDir)
+        yield* untilReady(second)
+        const server = serverOf(dataDir) ?? 0
+        const id = (yield* Effect.promise(() => openPayment(first.baseUrl, keys))) ?? ""
+        expect((yield* Effect.promise(() => retrieve(second.baseUrl, id, keys.secret))).status).toBe(200)
+        yield* first.kill("SIGTERM")
+        yield* first.succeeded
+        expect(isAlive(server)).toBeTrue()
+        expect((yield* Effect.promise(() => retrieve(second.baseUrl, id, keys.secret))).status).toBe(200)
+        yield* second.kill("SIGTERM")
+        yield* second.succeeded
+        expect(isAlive(server)).toBeFalse()
+        expect(serverOf(dataDir)).toBeUndefined()
+      })
   )
 
-  liveEffect("four processes at once on an empty directory make one database", () =>
+  liveEffect("four processes that start at once on an empty directory create one database", () =>
     Effect.gen(function* () {
       const dataDir = yield* temporaryDirectory
       const made = yield* Effect.all(
@@ -143,7 +145,7 @@ describe("the embedded Postgres", () => {
   )
 
   liveEffect(
-    "kill -9 of Postgres, of the service and of both: it is there again, with all that was acknowledged",
+    "kill -9 of Postgres, of the service and of both: it comes back with everything acknowledged",
     () =>
       Effect.gen(function* () {
         const dataDir = yield* temporaryDirectory
@@ -168,7 +170,7 @@ describe("the embedded Postgres", () => {
           const server = serverOf(dataDir) ?? 0
           if (killed !== "the service") process.kill(server, "SIGKILL")
           if (killed === "Postgres") {
-            // Sessions of the one that was killed go on until they notice.
+            // Sessions of the killed server continue until they notice.
             yield* until(() => ![server, undefined].includes(serverOf(dataDir)))
             const before = acknowledged.length
             yield* until(() => acknowledged.length > before + 20)
@@ -187,7 +189,7 @@ describe("the embedded Postgres", () => {
             expect([killed, status]).toEqual([killed, 200])
           }
         }
-        // All of them, not the newest alone.
+        // All of them, not only the newest.
         for (const id of acknowledged.slice(-5_000)) {
           const { status } = yield* Effect.promise(() => retrieve(running.baseUrl, id, keys.secret))
           expect([id, status]).toEqual([id, 200])
@@ -205,13 +207,14 @@ describe("the embedded Postgres", () => {
   )
 
   liveEffect(
-    "files of a server that is gone keep nobody out, whatever they hold and whoever has the number now",
+    "files of a server that is gone block no start, whatever they contain and whichever process has its id",
     () =>
       Effect.gen(function* () {
         const dataDir = yield* temporaryDirectory
         yield* newMerchant(dataDir)
         const data = join(dataDir, "postgres", "data")
-        // As after a restart of the machine: the files are there, the process is another of that user.
+        // As after a restart of the machine: the files exist, and the process id belongs to another of that user's
+        // processes.
         const { gid, uid } = statSync(data)
         const programs = yield* temporaryDirectory
         chmodSync(programs, 0o755)
@@ -237,7 +240,7 @@ describe("the embedded Postgres", () => {
             writeFileSync(join(data, name), text)
             chownSync(join(data, name), uid, gid)
           }
-          // Nor is that one stopped where this one has to be.
+          // That process is not stopped either when this server must be.
           rmSync(join(dataDir, "postgres", "password"))
           const { code, output } = yield* cli(dataDir, "merchant", "list")
           expect([code, output]).toEqual([0, expect.stringContaining("Shop")])
@@ -246,7 +249,7 @@ describe("the embedded Postgres", () => {
       })
   )
 
-  liveEffect("the number of a Postgres that has ended, and that nobody has asked for, keeps nobody out", () =>
+  liveEffect("a Postgres that ended but is still in the process table blocks no start", () =>
     Effect.gen(function* () {
       const dataDir = yield* temporaryDirectory
       yield* newMerchant(dataDir)
@@ -255,7 +258,7 @@ describe("the embedded Postgres", () => {
       const programs = yield* temporaryDirectory
       chmodSync(programs, 0o755)
       copyFileSync("/bin/sleep", join(programs, "postgres"))
-      // The first process of a container may be like this one: it never waits for its children.
+      // The first process of a container may be like this one, which never waits for its children.
       const parent = yield* Effect.acquireRelease(
         Effect.sync(() =>
           spawn("sh", ["-c", `"${programs}/postgres" 0.1 & echo $!; exec sleep 60`], { uid, gid })
@@ -275,7 +278,7 @@ describe("the embedded Postgres", () => {
   )
 
   liveEffect(
-    "no second Postgres is started on data that one of another container has, while that one is suspended",
+    "no second Postgres starts on the data of another container's, even while that one is suspended",
     () =>
       Effect.gen(function* () {
         const directory = yield* temporaryDirectory
@@ -285,7 +288,7 @@ describe("the embedded Postgres", () => {
         const log = join(directory, "postgres.log")
         const told = readFileSync(file, "utf8")
         const server = Number.parseInt(told, 10)
-        // As another container sees it: it does not answer, and its number is nobody's.
+        // As another container sees it: it does not answer, and no process has its id.
         process.kill(server, "SIGSTOP")
         yield* Effect.addFinalizer(() => Effect.sync(() => process.kill(server, "SIGCONT")))
         renameSync(join(data, ".s.PGSQL.5432"), join(data, "away"))
@@ -304,13 +307,13 @@ describe("the embedded Postgres", () => {
   )
 
   liveEffect(
-    "one that takes connections and answers none is not joined; once it has ended, another is started",
+    "a server that accepts connections without answering is not joined; after its end another starts",
     () =>
       Effect.gen(function* () {
         const directory = yield* temporaryDirectory
         const { path } = yield* joinEmbeddedPostgres(directory)
         const server = Number.parseInt(readFileSync(join(directory, "data", "postmaster.pid"), "utf8"), 10)
-        // As while it is being killed, for as long as that takes.
+        // As while it is being killed, however long that takes.
         process.kill(server, "SIGSTOP")
         yield* Effect.addFinalizer(() =>
           Effect.sync(() => isAlive(server) && process.kill(server, "SIGCONT"))
@@ -331,7 +334,7 @@ describe("the embedded Postgres", () => {
       })
   )
 
-  liveEffect("what it logs is bounded also while it runs", () =>
+  liveEffect("its log is bounded, also while it runs", () =>
     Effect.gen(function* () {
       const directory = join(yield* temporaryDirectory, "postgres")
       const joined = yield* joinEmbeddedPostgres(directory)
@@ -348,7 +351,7 @@ describe("the embedded Postgres", () => {
     })
   )
 
-  liveEffect("one that does not start again is tried until what keeps it from starting is repaired", () =>
+  liveEffect("a server that fails to restart is tried again until the cause is repaired", () =>
     Effect.gen(function* () {
       const directory = yield* temporaryDirectory
       const embedded = yield* joinEmbeddedPostgres(directory)
@@ -359,7 +362,7 @@ describe("the embedded Postgres", () => {
         Number.parseInt(readFileSync(join(directory, "data", "postmaster.pid"), "utf8"), 10),
         "SIGKILL"
       )
-      // Longer than one try lasts.
+      // Longer than one try.
       yield* Effect.sleep("13 seconds")
       writeFileSync(settings, right)
       yield* until(async () => {
@@ -369,33 +372,38 @@ describe("the embedded Postgres", () => {
     })
   )
 
-  liveEffect("one that is killed while the service migrates is started again, and the service goes on", () =>
-    Effect.gen(function* () {
-      const dataDir = yield* temporaryDirectory
-      const made = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`CREATE TABLE kept (n int)`)
-      let begun = 0
-      const killing = {
-        // Read when its turn comes.
-        get "0001_kept"() {
-          begun += 1
-          if (begun === 1) process.kill(serverOf(dataDir) ?? 0, "SIGKILL")
-          return { up: made }
+  liveEffect(
+    "a server that is killed while the service migrates is started again, and the service continues",
+    () =>
+      Effect.gen(function* () {
+        const dataDir = yield* temporaryDirectory
+        const made = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`CREATE TABLE kept (n int)`)
+        let begun = 0
+        const killing = {
+          // Read when it is this migration's turn.
+          get "0001_kept"() {
+            begun += 1
+            if (begun > 1) return { up: made }
+            process.kill(serverOf(dataDir) ?? 0, "SIGKILL")
+            // Its sessions live on until they notice.
+            const noticed = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT pg_sleep(60)`)
+            return { up: Effect.andThen(noticed, made) }
+          }
         }
-      }
-      const found = yield* Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT n FROM kept`).pipe(
-        Effect.provide(
-          Database.layer.pipe(
-            Layer.provide(Layer.succeed(Migrations, killing)),
-            Layer.provide(AppConfig.layer({ DATA_DIR: dataDir }))
+        const found = yield* Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT n FROM kept`).pipe(
+          Effect.provide(
+            Database.layer.pipe(
+              Layer.provide(Layer.succeed(Migrations, killing)),
+              Layer.provide(AppConfig.layer({ DATA_DIR: dataDir }))
+            )
           )
         )
-      )
-      expect(found).toEqual([])
-      expect(begun).toBeGreaterThan(1)
-    })
+        expect(found).toEqual([])
+        expect(begun).toBeGreaterThan(1)
+      })
   )
 
-  liveEffect("a start that waits for a suspended one says so, and SIGTERM ends it", () =>
+  liveEffect("a start that waits for a suspended server says so, and SIGTERM ends it", () =>
     Effect.gen(function* () {
       const dataDir = yield* temporaryDirectory
       mkdirSync(join(dataDir, "postgres"))
@@ -412,7 +420,7 @@ describe("the embedded Postgres", () => {
     })
   )
 
-  /** Every name below it, with what a write would change. */
+  /** Every name below it, with the properties that a write would change. */
   const treeOf = (directory: string) =>
     [".", ...new Bun.Glob("**/*").scanSync({ cwd: directory, onlyFiles: false, dot: true })]
       .toSorted()
@@ -423,19 +431,13 @@ describe("the embedded Postgres", () => {
   for (const [what, at, version, env, words] of [
     ["a PGlite database of an earlier release", "postgres/pgdata", "17", {}, ["PGlite", "earlier release"]],
     ["a database of another major version", "postgres/data", "17", {}, ["Postgres 17", "reads 18"]],
-    ["somebody's cluster", ".", "18", {}, ["Postgres 18", "has not made"]],
-    [
-      "somebody's cluster, beside a DATABASE_URL",
-      ".",
-      "18",
-      { DATABASE_URL: "postgres://127.0.0.1:9/x" },
-      []
-    ],
-    ["somebody's cluster that has the name of ours", "postgres", "18", {}, ["has not made"]],
-    ["somebody's cluster where ours would be", "postgres/data", "18", {}, ["has not made"]],
-    ["a directory in somebody's cluster", "..", "18", {}, ["has not made"]]
+    ["a foreign cluster", ".", "18", {}, ["Postgres 18", "has not made"]],
+    ["a foreign cluster, with a DATABASE_URL", ".", "18", { DATABASE_URL: "postgres://127.0.0.1:9/x" }, []],
+    ["a foreign cluster with the name of the service's directory", "postgres", "18", {}, ["has not made"]],
+    ["a foreign cluster in the service's place", "postgres/data", "18", {}, ["has not made"]],
+    ["a directory in a foreign cluster", "..", "18", {}, ["has not made"]]
   ] as const) {
-    liveEffect(`${what} is named, and not touched`, () =>
+    liveEffect(`${what} is reported, and not touched`, () =>
       Effect.gen(function* () {
         const root = yield* temporaryDirectory
         const dataDir = join(root, "given")
@@ -462,7 +464,7 @@ describe("the embedded Postgres", () => {
     )
   }
 
-  liveEffect("a path too long for a socket is refused before anything is made", () =>
+  liveEffect("a path too long for a socket is refused before anything is created", () =>
     Effect.gen(function* () {
       const dataDir = join(yield* temporaryDirectory, "d".repeat(120))
       const { code, output } = yield* cli(dataDir, "merchant", "list")
@@ -472,7 +474,7 @@ describe("the embedded Postgres", () => {
     })
   )
 
-  liveEffect("what is acknowledged is on the disk: fsync, full pages, no listener on the network", () =>
+  liveEffect("acknowledged data are on the disk: fsync, full pages, no listener on the network", () =>
     Effect.gen(function* () {
       const directory = yield* temporaryDirectory
       const sql = clientOf(yield* joinEmbeddedPostgres(directory))
@@ -513,7 +515,7 @@ describe("the embedded Postgres", () => {
     }
   })
 
-  liveEffect("it asks everybody for a generated password, in a file of its owner alone", () =>
+  liveEffect("every client needs a generated password, in a file that only its owner can read", () =>
     Effect.gen(function* () {
       const directory = yield* temporaryDirectory
       const embedded = yield* joinEmbeddedPostgres(directory)
@@ -551,20 +553,20 @@ describe("the embedded Postgres", () => {
   }, Effect.scoped)
 
   liveEffect(
-    "one of an earlier release is asked for it from the next start on, wherever that is cut off",
+    "a cluster of an earlier release gets a password at the next start, even if that is interrupted",
     () =>
       Effect.gen(function* () {
         const directory = yield* temporaryDirectory
         yield* trusting(directory)
         yield* kept(directory)
-        // The server has a password, which nobody has kept.
+        // The server has a password, but no file has it.
         rmSync(join(directory, "password"))
         trust(directory)
         yield* kept(directory)
-        // The password is kept, and not yet asked for.
+        // The file has the password, but the server does not require it yet.
         trust(directory)
         yield* kept(directory)
-        // A power cut has left nothing in the file.
+        // A power cut has left the file empty.
         writeFileSync(join(directory, "password"), "")
         yield* kept(directory)
         rmSync(join(directory, "password"))
@@ -572,42 +574,37 @@ describe("the embedded Postgres", () => {
       })
   )
 
-  liveEffect(
-    "one of an earlier release that others use goes on; where it was left running, it is secured",
-    () =>
-      Effect.gen(function* () {
-        const directory = yield* temporaryDirectory
-        yield* trusting(directory)
-        // As a process of that release, which has no password.
-        const users = join(directory, "users.lock")
-        const earlier = hold(users)
-        yield* Effect.scoped(
-          Effect.gen(function* () {
-            const embedded = yield* joinEmbeddedPostgres(directory)
-            expect(methods(directory)).toEqual(["trust"])
-            yield* ask({ ...embedded, password: Redacted.make("") }, "SELECT n FROM kept")
-            const server = Number.parseInt(
-              readFileSync(join(directory, "data", "postmaster.pid"), "utf8"),
-              10
-            )
-            process.kill(server, "SIGKILL")
-            yield* until(async () => {
-              const answer = await Effect.runPromise(Effect.exit(ask(embedded, "SELECT n FROM kept")))
-              return answer._tag === "Success"
-            })
+  liveEffect("a server of an earlier release that others use stays as it is; an unused one is secured", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      yield* trusting(directory)
+      // Like a process of that release, which has no password.
+      const users = join(directory, "users.lock")
+      const earlier = hold(users)
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const embedded = yield* joinEmbeddedPostgres(directory)
+          expect(methods(directory)).toEqual(["trust"])
+          yield* ask({ ...embedded, password: Redacted.make("") }, "SELECT n FROM kept")
+          const server = Number.parseInt(readFileSync(join(directory, "data", "postmaster.pid"), "utf8"), 10)
+          process.kill(server, "SIGKILL")
+          yield* until(async () => {
+            const answer = await Effect.runPromise(Effect.exit(ask(embedded, "SELECT n FROM kept")))
+            return answer._tag === "Success"
           })
-        )
-        const pid = Number.parseInt(readFileSync(join(directory, "data", "postmaster.pid"), "utf8"), 10)
-        expect(isAlive(pid)).toBeTrue()
-        earlier?.close()
-        yield* kept(directory)
-      })
+        })
+      )
+      const pid = Number.parseInt(readFileSync(join(directory, "data", "postmaster.pid"), "utf8"), 10)
+      expect(isAlive(pid)).toBeTrue()
+      earlier?.close()
+      yield* kept(directory)
+    })
   )
 
   const isRoot = process.getuid?.() === 0 && process.platform === "linux"
   const asUser = isRoot ? "" : ": needs root"
   describe.skipIf(!isRoot)(`as root and as a user${asUser}`, () => {
-    liveEffect("as root, with data and programs that no other user can enter by name", () =>
+    liveEffect("as root, with data and programs in directories that no other user can enter", () =>
       Effect.gen(function* () {
         const dataDir = yield* temporaryDirectory
         chmodSync(dataDir, 0o700)
@@ -627,7 +624,7 @@ describe("the embedded Postgres", () => {
     ] as const)
       liveEffect(`as root ${what}: one sentence says what to do, and nothing is left behind`, () =>
         Effect.gen(function* () {
-          // Not every container may.
+          // Some containers may not.
           if (Bun.spawnSync([...enter, "true"]).exitCode !== 0) return
           const [dataDir, temporary] = [yield* temporaryDirectory, yield* temporaryDirectory]
           const program = yield* spawnProgram(
@@ -648,7 +645,7 @@ describe("the embedded Postgres", () => {
       Effect.gen(function* () {
         const dataDir = yield* temporaryDirectory
         const mounted = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=200m", "tmpfs", dataDir])
-        // Not every container may mount.
+        // Some containers may not mount.
         if (mounted.exitCode !== 0) return
         yield* Effect.addFinalizer(() => Effect.sync(() => Bun.spawnSync(["umount", "-l", dataDir])))
         const running = yield* service(dataDir)
@@ -665,7 +662,7 @@ describe("the embedded Postgres", () => {
     )
 
     const asNobody = ["setpriv", "--reuid=nobody", "--clear-groups"]
-    // By its whole path: a relative one does not show that a folder above is closed to others.
+    // By its absolute path, because a relative one does not show that a parent directory is closed to others.
     const readable =
       isRoot && Bun.spawnSync([...asNobody, "test", "-r", resolve("src/app/cli/main.ts")]).exitCode === 0
     if (!readable) test.skip("as an ordinary user (others cannot read this checkout)", () => {})
@@ -681,14 +678,14 @@ describe("the embedded Postgres", () => {
           })
           expect([child.exitCode, child.stderr.toString()]).toEqual([0, ""])
 
-          // Killed while it makes the data: what is left of it running neither stops nor harms the next start.
+          // Killed while it creates the data: the orphan neither stops nor harms the next start.
           const env = { PATH: process.env["PATH"], DATA_DIR: join(home, "killed"), HOME: home }
           const start = () => Bun.spawn([...asNobody, process.execPath, ...program], { env, stderr: "pipe" })
           const inits = () =>
             readdirSync("/proc").filter(
               (pid) => /^\d+$/.test(pid) && commandOf(pid).includes(`initdb\0-D\0${join(home, "killed")}`)
             )
-          // Both are past their beginnings, when they clear what they have made.
+          // Both are past the stage at which they remove what they have created.
           const postgres = join(home, "killed", "postgres")
           const isWritten = (name: string) => existsSync(join(postgres, name, "PG_VERSION"))
           const written = () => (existsSync(postgres) ? partial(join(home, "killed")).filter(isWritten) : [])
@@ -700,7 +697,7 @@ describe("the embedded Postgres", () => {
             if (orphan !== undefined) process.kill(orphan, "SIGSTOP")
             killed.kill("SIGKILL")
             yield* Effect.promise(() => killed.exited)
-            // It was over before it was seen.
+            // It had ended before it was seen.
             if (orphan === undefined) rmSync(env.DATA_DIR, { recursive: true, force: true })
           }
           const isOrphan = (pid: number) => pid === orphan

@@ -32,14 +32,14 @@ interface Keys {
 }
 interface Write {
   readonly id: string
-  /** When the answer came. */
+  /** When the answer arrived. */
   readonly at: number
 }
 
-/** So much is written before a backup begins. */
+/** The number of writes before a backup begins. */
 const leastWritten = 20
 
-/** A service with a merchant, and payments that are opened all the time. */
+/** A service with a merchant, and payments that are opened continuously. */
 const writing = (env: Environment) =>
   Effect.gen(function* () {
     const service = yield* spawnService({
@@ -100,58 +100,56 @@ const idsIn = (url: string) =>
   })
 
 describe("the database as a file", () => {
-  liveEffect(
-    "a backup beside a service that writes restores to all that was acknowledged before it began",
-    () =>
-      Effect.gen(function* () {
-        const dataDir = yield* temporaryDirectory
-        const { acknowledged, keys, refused, stop } = yield* writing({ DATA_DIR: dataDir })
-        const file = join(dataDir, "shop.backup.gz")
-        const began = Date.now()
-        const written = yield* cli({ DATA_DIR: dataDir }, "backup", "--to", file)
-        expect([written.code, written.output]).toEqual([
-          0,
-          expect.stringContaining("bun run cli restore --from")
-        ])
-        // What docs/operating.md says to keep.
-        for (const kept of [
-          "ENCRYPTION_KEYS",
-          "AGENT_WALLET_MNEMONIC",
-          "LIVE_WALLET_MNEMONIC",
-          "FAUCET_PRIVATE_KEY"
-        ])
-          expect(written.output).toContain(kept)
-        const before = acknowledged.filter(({ at }) => at < began)
-        expect(before.length).toBeGreaterThan(leastWritten)
-        expect(acknowledged.length).toBeGreaterThan(before.length)
-        expect(refused).toEqual([])
-        expect(statSync(file).mode & 0o777).toBe(0o600)
-        expect(readdirSync(dirname(file)).filter((name) => name.endsWith(".partial"))).toEqual([])
+  liveEffect("a backup during writes restores everything that was acknowledged before it began", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* temporaryDirectory
+      const { acknowledged, keys, refused, stop } = yield* writing({ DATA_DIR: dataDir })
+      const file = join(dataDir, "shop.backup.gz")
+      const began = Date.now()
+      const written = yield* cli({ DATA_DIR: dataDir }, "backup", "--to", file)
+      expect([written.code, written.output]).toEqual([
+        0,
+        expect.stringContaining("bun run cli restore --from")
+      ])
+      // The settings that docs/operating.md says to keep.
+      for (const kept of [
+        "ENCRYPTION_KEYS",
+        "AGENT_WALLET_MNEMONIC",
+        "LIVE_WALLET_MNEMONIC",
+        "FAUCET_PRIVATE_KEY"
+      ])
+        expect(written.output).toContain(kept)
+      const before = acknowledged.filter(({ at }) => at < began)
+      expect(before.length).toBeGreaterThan(leastWritten)
+      expect(acknowledged.length).toBeGreaterThan(before.length)
+      expect(refused).toEqual([])
+      expect(statSync(file).mode & 0o777).toBe(0o600)
+      expect(readdirSync(dirname(file)).filter((name) => name.endsWith(".partial"))).toEqual([])
 
-        const url = yield* ownDatabase()
-        const restored = yield* cli({ DATABASE_URL: url, DATA_DIR: dataDir }, "restore", "--from", file)
-        expect([restored.code, restored.output]).toEqual([0, expect.stringContaining("bun run start")])
-        yield* stop
-        const ids = yield* idsIn(url)
-        expect(before.filter(({ id }) => !ids.has(id))).toEqual([])
+      const url = yield* ownDatabase()
+      const restored = yield* cli({ DATABASE_URL: url, DATA_DIR: dataDir }, "restore", "--from", file)
+      expect([restored.code, restored.output]).toEqual([0, expect.stringContaining("bun run start")])
+      yield* stop
+      const ids = yield* idsIn(url)
+      expect(before.filter(({ id }) => !ids.has(id))).toEqual([])
 
-        // The same shop, with the same keys, goes on.
-        const copy = yield* spawnService({ DATABASE_URL: url, DATA_DIR: dataDir, ...noChain, ...secrets })
-        yield* untilReady(copy)
-        const found = yield* Effect.promise(() =>
-          send(copy.baseUrl, { method: "GET", path: `/api/v1/payments/${before[0]?.id}`, key: keys.secret })
-        )
-        expect(found.body.payment).toMatchObject({
-          amount: "12345678901234.567891",
-          intentUrl: "https://shop.example.com/%C3%BC?q=%22"
-        })
-
-        const again = yield* cli({ DATABASE_URL: url, DATA_DIR: dataDir }, "restore", "--from", file)
-        expect([again.code, again.output]).toEqual([1, expect.stringContaining("not empty")])
+      // The same shop continues, with the same keys.
+      const copy = yield* spawnService({ DATABASE_URL: url, DATA_DIR: dataDir, ...noChain, ...secrets })
+      yield* untilReady(copy)
+      const found = yield* Effect.promise(() =>
+        send(copy.baseUrl, { method: "GET", path: `/api/v1/payments/${before[0]?.id}`, key: keys.secret })
+      )
+      expect(found.body.payment).toMatchObject({
+        amount: "12345678901234.567891",
+        intentUrl: "https://shop.example.com/%C3%BC?q=%22"
       })
+
+      const again = yield* cli({ DATABASE_URL: url, DATA_DIR: dataDir }, "restore", "--from", file)
+      expect([again.code, again.output]).toEqual([1, expect.stringContaining("not empty")])
+    })
   )
 
-  liveEffect("text with the line separators of Unicode is restored as it was", () =>
+  liveEffect("text with Unicode's line separators is restored unchanged", () =>
     Effect.gen(function* () {
       const dataDir = yield* temporaryDirectory
       const own = yield* ownDatabase()
@@ -191,7 +189,7 @@ describe("the database as a file", () => {
     })
   )
 
-  liveEffect("a file that is damaged, cut or none leaves the database empty", () =>
+  liveEffect("a damaged, truncated or unrelated file leaves the database empty", () =>
     Effect.gen(function* () {
       const dataDir = yield* temporaryDirectory
       const own = yield* ownDatabase()
@@ -206,11 +204,11 @@ describe("the database as a file", () => {
       const text = gunzipSync(readFileSync(file)).toString()
       const cases: ReadonlyArray<readonly [string, Uint8Array | string, string]> = [
         ["cut", readFileSync(file).subarray(0, -40), "cannot be read"],
-        ["without its end", gzipSync(text.replace(/#end .*\n/, "")), "not whole"],
+        ["without its end", gzipSync(text.replace(/#end .*\n/, "")), "is incomplete"],
         ["changed", gzipSync(text.replace('"Shop"', '"Sh0p"')), "Nothing is kept"],
         ["of a later release", gzipSync(text.replace("0001_initial", "9999_later")), "later release"],
         ["something else", "hello", "cannot be read"],
-        ["another gzip", gzipSync("hello\n"), "is no backup"]
+        ["another gzip", gzipSync("hello\n"), "is not a backup"]
       ]
       for (const [name, bytes, words] of cases) {
         const broken = join(dataDir, "broken.gz")
@@ -236,7 +234,7 @@ describe("the database as a file", () => {
 
 describe("database move", () => {
   liveEffect(
-    "from the embedded database to a server under writes: everything acknowledged is there, and nothing is acknowledged here afterwards",
+    "from the embedded database to a server during writes loses nothing acknowledged, and accepts nothing later",
     () =>
       Effect.gen(function* () {
         const dataDir = yield* temporaryDirectory
@@ -273,7 +271,7 @@ describe("database move", () => {
           })
         )
         expect(found.status).toBe(200)
-        for (const said of ["takes writes again", "Nothing was changed"])
+        for (const said of ["accepts writes again", "Nothing was changed"])
           expect(yield* cli({ DATA_DIR: dataDir }, "database", "reopen")).toEqual({
             code: 0,
             output: expect.stringContaining(said)
@@ -282,7 +280,7 @@ describe("database move", () => {
   )
 
   liveEffect(
-    "a transaction that holds one table and wants another is let through, and the move goes on",
+    "a transaction that has locked one table and wants another may finish, and the move continues",
     () =>
       Effect.gen(function* () {
         const [from, to] = [yield* ownDatabase(), yield* ownDatabase()]
@@ -301,7 +299,7 @@ describe("database move", () => {
           const waiting = () => sql`
             SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'webhook_deliveries'::regclass`
           while ((await waiting()).length === 0) await Bun.sleep(20)
-          // The move holds this table by now, and waits for the other.
+          // By now the move has locked this table, and waits for the other.
           await sql`UPDATE merchants SET name = 'Written before the move'`
         })
         yield* Effect.promise(() => held.promise)
@@ -319,7 +317,7 @@ describe("database move", () => {
       })
   )
 
-  liveEffect("a table that another one holds for ten seconds is waited for", () =>
+  liveEffect("the move waits for a table that another transaction locks for ten seconds", () =>
     Effect.gen(function* () {
       const [from, to] = [yield* ownDatabase(), yield* ownDatabase()]
       const env = { DATABASE_URL: from, DATA_DIR: yield* temporaryDirectory }
@@ -403,7 +401,7 @@ describe("database move", () => {
     const codes = yield* Effect.all([move.exited, backup.exited], { concurrency: 2 })
     expect(codes).toEqual([1, 1])
     expect(performance.now() - began).toBeLessThan(35_000)
-    expect(move.output()).toContain("takes writes as before; nothing of it is kept in")
+    expect(move.output()).toContain("accepts writes as before; nothing was stored in")
     for (const { output } of [move, backup]) expect(output()).toMatch(/silen/i)
     expect(existsSync(file)).toBeFalse()
     yield* freed(url)
@@ -417,16 +415,16 @@ describe("database move", () => {
     expect(performance.now() - began).toBeLessThan(45_000)
     yield* move.kill("SIGCONT")
     expect(yield* move.exited).toBe(1)
-    expect(move.output()).toContain("takes writes as before; nothing of it is kept in")
+    expect(move.output()).toContain("accepts writes as before; nothing was stored in")
   })
 
   longFault(
-    "a copy whose path goes silent ends in time, one that is suspended lets go of its locks, and the shop goes on",
+    "a copy over a silent path ends in time, a suspended one loses its locks, and the shop continues",
     () => Effect.all([silent, suspended], { concurrency: 2 })
   )
 
   longFault(
-    "a session that may not be ended fails the move, before it begins or later, and both databases are as they were",
+    "if a session may not be ended, the move fails, before or after its start, and changes neither database",
     () =>
       Effect.gen(function* () {
         const { env, url } = yield* shop
@@ -468,7 +466,7 @@ describe("database move", () => {
         const another = stranger()
         yield* Effect.promise(() => another`SELECT 1`)
         expect(yield* late.exited).toBe(1)
-        expect(late.output()).toContain("takes writes as before; nothing of it is kept in")
+        expect(late.output()).toContain("accepts writes as before; nothing was stored in")
         yield* unchanged
         yield* Effect.promise(() => another.close())
         expect((yield* cli(as, "database", "move", "--to", to)).code).toBe(0)
@@ -479,7 +477,7 @@ describe("database move", () => {
 const withDeadFirst = (url: string) => url.replace(/@([^/]+)\//, "@127.0.0.1:9,$1/")
 
 liveEffect(
-  "of several servers, every command takes the one that serves; where none does, the address is named",
+  "of several servers, every command uses the one that serves; if none does, the error has the address",
   () =>
     Effect.gen(function* () {
       const template = yield* Effect.promise(() => templateDatabase(postgresUrl))

@@ -2,7 +2,7 @@ import { describe, expect, it } from "bun:test"
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import { batched } from "../../../src/platform/database/batched.ts"
 
-/** Work on lengths that keeps what it was run for. */
+/** Computes lengths, and records the inputs of each run. */
 const recorded = Effect.gen(function* () {
   const runs: Array<ReadonlyArray<string>> = []
   const lengthOf = yield* batched((inputs: ReadonlyArray<string>) =>
@@ -17,7 +17,7 @@ const recorded = Effect.gen(function* () {
 const together = { concurrency: "unbounded" } as const
 
 describe("batched", () => {
-  it("runs once for all of a turn and gives each its own", () =>
+  it("runs once for all calls of one turn, and gives each its own result", () =>
     Effect.runPromise(
       Effect.gen(function* () {
         const { runs, lengthOf } = yield* recorded
@@ -26,7 +26,7 @@ describe("batched", () => {
       })
     ))
 
-  it("keeps nothing: the same is run again in a later turn", () =>
+  it("caches nothing: the same input runs again in a later turn", () =>
     Effect.runPromise(
       Effect.gen(function* () {
         const { runs, lengthOf } = yield* recorded
@@ -36,7 +36,7 @@ describe("batched", () => {
       })
     ))
 
-  it("runs what comes while a batch is under way by itself", () =>
+  it("does not wait for a running batch: later calls run on their own", () =>
     Effect.runPromise(
       Effect.gen(function* () {
         const answer = yield* Deferred.make<void, never>()
@@ -54,7 +54,7 @@ describe("batched", () => {
       })
     ))
 
-  it("fails all of a turn that fails, and goes on", () =>
+  it("fails all calls of a failed turn, and works again afterwards", () =>
     Effect.runPromise(
       Effect.gen(function* () {
         let down = true
@@ -68,7 +68,7 @@ describe("batched", () => {
       })
     ))
 
-  it("lets one that waits be interrupted without the others", () =>
+  it("lets one waiting call be interrupted without the others", () =>
     Effect.runPromise(
       Effect.gen(function* () {
         const { lengthOf } = yield* recorded

@@ -12,7 +12,7 @@ import { liveEffect, longFault } from "../../support/run.ts"
 
 describe.skipIf(whyNoPair !== "")(`failover${whyNoPair}`, () => {
   liveEffect(
-    "a promotion under load: 503 for the gap, serving within three seconds, and nothing acknowledged is lost",
+    "a promotion under load: 503 for the gap, serving within three seconds, no acknowledged payment lost",
     () =>
       Effect.gen(function* () {
         const servers = yield* postgresPair
@@ -30,7 +30,7 @@ describe.skipIf(whyNoPair !== "")(`failover${whyNoPair}`, () => {
             ...["src/app/cli/main.ts", "merchant", "create", "--name", "Shop", "--json"],
             ...["--receiver", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"]
           ],
-          // The standby is asked first, and passed over.
+          // The standby comes first in the list, and is skipped.
           { ...env, DATABASE_URL: servers.url("standby first") }
         )
         expect([yield* cli.exited, cli.output()]).toEqual([0, expect.stringContaining("sk_test_")])
@@ -94,7 +94,7 @@ describe.skipIf(whyNoPair !== "")(`failover${whyNoPair}`, () => {
   )
 
   longFault(
-    "a synchronous standby that is gone is an outage that /readyz tells, and no sessions pile up behind it",
+    "without its synchronous standby the database is an outage for /readyz, and no sessions pile up",
     () =>
       Effect.gen(function* () {
         const servers = yield* postgresPair

@@ -14,7 +14,7 @@ import { tcpProxy } from "../../support/tcpProxy.ts"
 
 describe("a database that does not answer", () => {
   liveEffect(
-    "half-open connections are given up: served again within seconds, and nobody waits longer than five",
+    "half-open connections are given up: served again within seconds, and no request takes more than five",
     () =>
       Effect.gen(function* () {
         const { answers, proxy, stop } = yield* databaseWorld()
@@ -30,7 +30,7 @@ describe("a database that does not answer", () => {
   )
 
   for (const seconds of process.env["FAULTS"] === "all" ? [8, 20, 40] : [8]) {
-    liveEffect(`a stall of ${seconds} s is 503 meanwhile, and over when it is over`, () =>
+    liveEffect(`a stall of ${seconds} s means 503 until it is over`, () =>
       Effect.gen(function* () {
         const { answers, proxy, stop } = yield* databaseWorld()
         proxy.stall()
@@ -47,7 +47,7 @@ describe("a database that does not answer", () => {
     )
   }
 
-  liveEffect("connections that are cut again and again fail what they carried, and nothing after it", () =>
+  liveEffect("each cut of the connections fails only the requests on them, and none later", () =>
     Effect.gen(function* () {
       const { answers, proxy, stop } = yield* databaseWorld()
       for (let cut = 0; cut < 5; cut++) {
@@ -63,7 +63,7 @@ describe("a database that does not answer", () => {
     })
   )
 
-  liveEffect("SIGTERM meanwhile ends the service within its bounds", () =>
+  liveEffect("with SIGTERM lets the service end within its bounds", () =>
     Effect.gen(function* () {
       const { proxy, service, stop } = yield* databaseWorld()
       proxy.stall()
@@ -82,7 +82,7 @@ describe("a database that does not answer", () => {
 })
 
 describe("a table that somebody has locked", () => {
-  longFault("is an outage for who needs it, and no sessions pile up behind it", () =>
+  longFault("is an outage for requests that need it, and no sessions pile up", () =>
     Effect.gen(function* () {
       const { admin, answers, stop } = yield* databaseWorld()
       const waiting = () => admin`
@@ -117,7 +117,7 @@ describe("a table that somebody has locked", () => {
 
 describe("a database that takes no writes", () => {
   liveEffect(
-    "sessions of a standby are thrown away: not ready meanwhile, and serving again without a restart",
+    "sessions on a standby are closed: not ready for the moment, and serving again without a restart",
     () =>
       Effect.gen(function* () {
         const { admin, answers, proxy, service, stop } = yield* databaseWorld()
@@ -131,7 +131,7 @@ describe("a database that takes no writes", () => {
         yield* Effect.sleep("1 second")
         const readyz = () => fetch(`${service.baseUrl}/readyz`).then(({ status }) => status)
         expect(yield* Effect.promise(readyz)).toBe(503)
-        // Intents need no write.
+        // Intents need no write, but their sessions are closed too.
         expect(answers.slice(-10)).toContainEqual(
           expect.objectContaining({ status: 503, code: "SERVICE_UNAVAILABLE" })
         )
@@ -152,22 +152,20 @@ describe("a database that takes no writes", () => {
 })
 
 describe("migrations", () => {
-  liveEffect(
-    "what a later release does to the table of migrations takes no running instance out of rotation",
-    () =>
-      Effect.gen(function* () {
-        const { admin, answers, service, stop } = yield* databaseWorld()
-        const told = yield* Effect.promise(() =>
-          admin.begin(async (sql) => {
-            await sql`LOCK TABLE effect_sql_migrations IN ACCESS EXCLUSIVE MODE`
-            await Bun.sleep(500)
-            return await fetch(`${service.baseUrl}/readyz`).then(({ status }) => status)
-          })
-        )
-        yield* stop
-        expect(told).toBe(200)
-        expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]))
-      })
+  liveEffect("a later release's changes to the migrations table do not make a running instance unready", () =>
+    Effect.gen(function* () {
+      const { admin, answers, service, stop } = yield* databaseWorld()
+      const told = yield* Effect.promise(() =>
+        admin.begin(async (sql) => {
+          await sql`LOCK TABLE effect_sql_migrations IN ACCESS EXCLUSIVE MODE`
+          await Bun.sleep(500)
+          return await fetch(`${service.baseUrl}/readyz`).then(({ status }) => status)
+        })
+      )
+      yield* stop
+      expect(told).toBe(200)
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]))
+    })
   )
 
   liveEffect("an instance whose tables are gone answers 503 and is not ready", () =>
@@ -228,7 +226,7 @@ describe("migrations", () => {
   })
   const databaseName = (url: string) => new URL(url).pathname.slice(1)
 
-  liveEffect("half a migration is named with its cause, and nothing more is done", () =>
+  liveEffect("half a migration is reported with its cause, and stops the start", () =>
     Effect.gen(function* () {
       const databaseUrl = yield* migrated
       const [initial = ""] = Object.keys(migrations)
@@ -241,7 +239,7 @@ describe("migrations", () => {
     })
   )
 
-  liveEffect("missing tables are named", () =>
+  liveEffect("missing tables are reported by name", () =>
     Effect.gen(function* () {
       const databaseUrl = yield* migrated
       yield* change(databaseUrl, "DROP TABLE payment_reports, alerts CASCADE")
@@ -251,7 +249,7 @@ describe("migrations", () => {
     })
   )
 
-  liveEffect("a server that refuses is named with its host and the cause", () =>
+  liveEffect("a server that refuses is reported with its host and the cause", () =>
     Effect.gen(function* () {
       const told = yield* refusal("postgres://shop:hidden@127.0.0.1:9/orders")
       expect(told).toContain("orders at 127.0.0.1:9")
@@ -260,7 +258,7 @@ describe("migrations", () => {
     })
   )
 
-  liveEffect("waiting for another instance's migration is said", () =>
+  liveEffect("waiting for another instance's migration is logged", () =>
     Effect.gen(function* () {
       const databaseUrl = yield* ownDatabase()
       const sql = new SQL(databaseUrl, { max: 1 })
@@ -285,7 +283,7 @@ describe("migrations", () => {
 })
 
 describe("a path that goes silent during the start", () => {
-  longFault("is noticed by what the server says, and migrations are begun again on another connection", () =>
+  longFault("is noticed from the server's session, and migrations begin again on another connection", () =>
     Effect.gen(function* () {
       const databaseUrl = yield* ownDatabase()
       const proxy = yield* tcpProxy(Number(new URL(postgresUrl).port || 5432))
@@ -348,7 +346,7 @@ describe("health checks", () => {
   )
 
   liveEffect(
-    "while it starts, every request is refused by connection or answered 503 in the envelope, never 404",
+    "during the start every request is refused at connection or answered 503 in the envelope, never 404",
     () =>
       Effect.gen(function* () {
         const dataDir = yield* temporaryDirectory

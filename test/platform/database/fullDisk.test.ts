@@ -1,10 +1,10 @@
-// The embedded database's disk: full only where the file system says so, and named by its path.
+// The embedded database's disk: full only if the file system says so, and reported with its path.
 import { expect, test } from "bun:test"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fullDisk } from "../../../src/platform/database/fullDisk.ts"
 
-test("a disk is full where a file of Postgres' log no longer fits, and not before", () => {
+test("a disk is full when a file of Postgres' log no longer fits, and not before", () => {
   expect(fullDisk("/data/postgres", 33_000_000)).toBeUndefined()
   expect(fullDisk("/data/postgres", 31_000_000)).toBe(
     "The disk that holds /data/postgres is full (31 MB are free). Free space on it"
@@ -12,6 +12,6 @@ test("a disk is full where a file of Postgres' log no longer fits, and not befor
   expect(fullDisk("/data/postgres", 0)).toContain("(0 MB are free)")
 })
 
-test("a directory that is yet to be made is on the disk of its parent", () => {
+test("a directory that does not exist yet is on its parent's disk", () => {
   expect(fullDisk(join(tmpdir(), "never", "made", "postgres"))).toBeUndefined()
 })

@@ -1,5 +1,5 @@
-// The statements of the whole suite, planned with sequential scans priced out: what still reads a table from
-// end to end has no index. Runs after the suite.
+// The statements of the whole suite, planned with sequential scans made expensive: a table that is still read from end
+// to end has no index. Runs after the suite.
 import { describe, expect, test } from "bun:test"
 import { SQL } from "bun"
 import { Effect } from "effect"
@@ -7,7 +7,7 @@ import { ownDatabase, postgresUrl } from "../../support/ownDatabase.ts"
 import { recordedStatements } from "../../support/recordedStatements.ts"
 import { templateDatabase } from "../../support/testPostgres.ts"
 
-/** Read whole on purpose. */
+/** Read in full on purpose. */
 const whole: Readonly<Record<string, string>> = {
   webhook_workers: "a row for each process",
   receipt_keys: "a row for each rotation of ENCRYPTION_KEYS",
@@ -15,7 +15,7 @@ const whole: Readonly<Record<string, string>> = {
   chain_cursors: "a row for each network"
 }
 
-/** Statements that read several such tables whole, by how they begin. */
+/** Statements that read several such tables in full, by their beginning. */
 const wholeStatements: Readonly<Record<string, string>> = {
   "DELETE FROM alerts WHERE id IN": "once a day, in batches",
   "DELETE FROM faucet_grants WHERE id IN": "once a day, in batches",
@@ -34,7 +34,7 @@ const sources = async (folder: string) => {
     texts.push(plain(await Bun.file(`${import.meta.dir}/../../../${folder}/${path}`).text()))
   return texts.join("\n")
 }
-/** Tests look into tables and change rows as they please; a migration fills what it adds once. */
+/** Tests read and change rows at will; a migration fills its new columns once. */
 const [tests, migrations] = await Promise.all(["test", "migrations"].map(sources))
 const isService = (text: string) => {
   const written = plain(text)
@@ -48,7 +48,7 @@ const statements = [...recordedStatements()].filter(
   (text) => /^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b/i.test(text) && isService(text) && !isWhole(text)
 )
 
-/** A sub-select that EXPLAIN shows in two forms runs in the indexed one where few rows ask. */
+/** A sub-select that EXPLAIN shows in two forms uses the index if few rows need it. */
 const isAlternative = (plan: string) => /hashed SubPlan/.test(plan)
 
 const scansOf = (sql: SQL, text: string) =>
@@ -61,7 +61,7 @@ const scansOf = (sql: SQL, text: string) =>
         isAlternative(plan) || table in whole || table.startsWith("pg_") ? [] : [`${table}: ${plain(text)}`]
       )
     })
-    // Tables that a test made, or took away.
+    // Tables that a test created, or dropped.
     .catch(() => [])
 
 const allScans = Effect.gen(function* () {

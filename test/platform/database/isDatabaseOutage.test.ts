@@ -1,4 +1,4 @@
-// What counts as an outage of the database, and not as a fault of the service.
+// Which errors count as an outage of the database, and not as a fault of the service.
 import { expect } from "bun:test"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Exit, Redacted } from "effect"
@@ -8,7 +8,7 @@ import { postgresUrl } from "../../support/ownDatabase.ts"
 import { liveEffect } from "../../support/run.ts"
 import { databaseUrl } from "../../support/testPostgres.ts"
 
-liveEffect("a database that is not there, as while it is renamed, is an outage", () =>
+liveEffect("a missing database, as while it is renamed, is an outage", () =>
   Effect.gen(function* () {
     const url = Redacted.make(databaseUrl(postgresUrl, "quittance_renamed"))
     const asked = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 1`)

@@ -1,4 +1,4 @@
-// A statement that waits for a lock: whoever shares its connection waits a little, and does not fail with it.
+// A statement that waits for a lock: others on its connection wait a little, and do not fail with it.
 import { describe, expect } from "bun:test"
 import { SQL } from "bun"
 import { Effect, Exit, Fiber, Layer, Redacted } from "effect"
@@ -17,7 +17,7 @@ const service = Layer.unwrap(
       Effect.sync(() => new SQL(url, { max: 1 })),
       (open) => Effect.promise(() => open.close())
     )
-    // As a person does it in psql, and forgets it.
+    // As if a person left a transaction open in psql.
     yield* Effect.promise(async () => {
       await elsewhere`BEGIN`
       await elsewhere`INSERT INTO webhook_workers (id, beat) VALUES ('01a20000-0000-7000-8000-00000000000a', 1)`
@@ -29,7 +29,7 @@ const service = Layer.unwrap(
 )
 
 describe("a statement that waits for a lock too long", () => {
-  liveEffect("fails alone: statements and transactions on its connection are answered", () =>
+  liveEffect("fails alone: statements and transactions on its connection succeed", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const waiting = yield* Effect.forkScoped(

@@ -1,4 +1,4 @@
-// Each environment has its place in the database: in every CHECK of a column `env`, and in columns of its own.
+// Each environment is in the database's schema: in every CHECK of a column `env`, and in columns of its own.
 import { expect, test } from "bun:test"
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -16,7 +16,7 @@ const inDatabase = (statement: string) =>
     )
   )
 
-test("every CHECK of a column `env` knows each environment", async () => {
+test("every CHECK of a column `env` lists each environment", async () => {
   const checks = await inDatabase(`
     SELECT conrelid::regclass::text AS table, conname AS name, pg_get_constraintdef(oid) AS definition
     FROM pg_constraint WHERE contype = 'c' AND connamespace = 'public'::regnamespace
@@ -32,7 +32,7 @@ test("every CHECK of a column `env` knows each environment", async () => {
   ).toEqual([])
 })
 
-test("a table that has a column for an environment has one for each", async () => {
+test("a table with a column for one environment has one for each", async () => {
   const columns = await inDatabase(`
     SELECT table_name AS table, column_name AS name, data_type AS definition FROM information_schema.columns WHERE table_schema = 'public'`)
   const isThere = (table: string, name: string) =>

@@ -1,5 +1,5 @@
-// The path to the database drops packets in the kernel: no error, no end, no answer. The service runs in a
-// network namespace of its own; frames to its address of the database's side go to nobody.
+// The path to the database drops packets in the kernel: no error, no end, no answer. The service runs in a network
+// namespace of its own; frames to its address on the database's side are dropped.
 import { describe, expect } from "bun:test"
 import { spawnSync } from "node:child_process"
 import { Effect } from "effect"
@@ -13,7 +13,7 @@ const ip = (...args: ReadonlyArray<string>) => {
 }
 
 const name = `qt${process.pid}`
-/** One link for the database, one for HTTP: the drops are the database's alone. */
+/** One link for the database, one for HTTP: only the database's drops packets. */
 const links = [
   { device: `${name}d`, host: "10.213.77.1", inside: "10.213.77.2" },
   { device: `${name}h`, host: "10.213.78.1", inside: "10.213.78.2" }
@@ -81,7 +81,7 @@ const carry = Effect.sync(() => {
 describe.skipIf(why !== "")(`packets dropped in the kernel${why}`, () => {
   for (const seconds of process.env["FAULTS"] === "all" ? [8, 40] : [8]) {
     liveEffect(
-      `for ${seconds} s: 503 meanwhile, no request unanswered for five seconds, serving again without a restart`,
+      `for ${seconds} s: 503 until they end, no answer after five seconds or more, serving again without a restart`,
       () =>
         Effect.gen(function* () {
           yield* namespace

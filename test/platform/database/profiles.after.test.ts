@@ -1,4 +1,4 @@
-// The statements of the whole suite, held against the profiles of docs/databases.md. Runs after it.
+// The statements of the whole suite, compared with the profiles of docs/databases.md. Runs after the suite.
 import { describe, expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -20,7 +20,7 @@ const features: Readonly<Record<string, RegExp>> = {
   "`SKIP LOCKED`": /\bSKIP LOCKED\b/i
 }
 
-/** Named in the document as no part of the service. */
+/** The document says that it is not part of the service. */
 const moving = /^LOCK TABLE /
 
 const rows = readFileSync(join(import.meta.dir, "../../../docs/databases.md"), "utf8")
@@ -30,13 +30,13 @@ const rows = readFileSync(join(import.meta.dir, "../../../docs/databases.md"), "
 const statements = [...recordedStatements()]
 
 describe("profiles of databases", () => {
-  test("the document names what is looked for", () => {
+  test("the document lists the features that this test looks for", () => {
     expect(rows.map(([, feature]) => feature ?? "").toSorted()).toEqual(Object.keys(features).toSorted())
   })
 
   const recorded = statements.length > 0
   const why = recorded ? "" : " (recorded by `bun run test` without arguments)"
-  test.skipIf(!recorded)(`the suite has sent the statements of every room${why}`, () => {
+  test.skipIf(!recorded)(`the suite has sent statements on every group of tables${why}`, () => {
     expect(statements.length).toBeGreaterThan(300)
     for (const table of ["payments", "webhook_deliveries", "x402_settlements", "agents", "users"])
       expect(statements.some((text) => text.includes(table))).toBe(true)

@@ -1,4 +1,4 @@
-// Lists on a replica: as fresh as the primary, or from the primary.
+// Lists on a replica: as fresh as the primary, or read from the primary.
 import { describe, expect } from "bun:test"
 import { SQL } from "bun"
 import { Effect } from "effect"
@@ -30,7 +30,7 @@ const shop = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>)
   const { publishable, secret } = JSON.parse(cli.output()).keys.test
   const call = (method: string, path: string, key: string, body?: object) =>
     send(service.baseUrl, { method, path, key, ...(body === undefined ? {} : { body }) })
-  /** Opens a payment and lists at once; milliseconds of the list. */
+  /** Opens a payment and lists at once; returns the milliseconds of the list. */
   const openAndList = async () => {
     const intent = await call("POST", "/api/v1/payment-intents", secret, {
       amount: "1.00",
@@ -58,7 +58,7 @@ const client = (url: string) =>
     (sql) => Effect.promise(() => sql.close({ timeout: 0 }))
   )
 
-/** How many sessions of the service have read lists there in the last seconds. */
+/** The service's sessions that have read lists there in the last seconds. */
 const listsOn = (sql: SQL) =>
   Effect.promise(async () => {
     const [row] = await sql`
@@ -70,7 +70,7 @@ const listsOn = (sql: SQL) =>
 
 describe.skipIf(whyNoPair !== "")(`a replica${whyNoPair}`, () => {
   liveEffect(
-    "lists come from it while it has what was answered; while it lags or is gone, from the primary",
+    "lists come from the replica if it has every answered write, and otherwise from the primary",
     () =>
       Effect.gen(function* () {
         const servers = yield* postgresPair
@@ -80,7 +80,7 @@ describe.skipIf(whyNoPair !== "")(`a replica${whyNoPair}`, () => {
           DATABASE_REPLICA_URL: servers.standbyUrl
         })
         const listsThere = listsOn(standby)
-        // A machine that is busy may have the replica rest for a while.
+        // On a busy machine the service may stop using the replica for a while.
         const untilRead = Effect.gen(function* () {
           for (let tries = 0; tries < 12; tries++) {
             yield* rounds(20)
@@ -98,19 +98,19 @@ describe.skipIf(whyNoPair !== "")(`a replica${whyNoPair}`, () => {
         yield* Effect.promise(() => standby`SELECT pg_wal_replay_resume()`)
         yield* untilRead
 
-        // The primary waits for nobody any more.
+        // The primary no longer waits for a standby.
         const primary = yield* client(servers.primaryUrl)
         yield* Effect.promise(async () => {
           await primary`ALTER SYSTEM SET synchronous_standby_names = ''`
           await primary`SELECT pg_reload_conf()`
         })
-        // A replica that was promoted by mistake, and whose log is longer than the database's.
+        // A replica that was promoted by mistake, with a longer log than the database's.
         yield* servers.promote
         yield* Effect.promise(() =>
           standby.unsafe("CREATE TABLE junk AS SELECT generate_series(1, 300000) AS n")
         )
         yield* rounds(20)
-        expect(service.output().match(/is a standby no more/g)).toHaveLength(1)
+        expect(service.output().match(/is no longer a standby/g)).toHaveLength(1)
 
         yield* servers.killStandby
         expect(yield* rounds(20)).toBeLessThan(2_500)
@@ -118,7 +118,7 @@ describe.skipIf(whyNoPair !== "")(`a replica${whyNoPair}`, () => {
   )
 
   longFault(
-    "after a promotion one that follows is read again, and one that stayed with the old primary is not",
+    "after a promotion a replica that follows is used again, and one that stayed with the old primary is not",
     () =>
       Effect.gen(function* () {
         const servers = yield* postgresPair
@@ -132,7 +132,7 @@ describe.skipIf(whyNoPair !== "")(`a replica${whyNoPair}`, () => {
         yield* before.service.exited
 
         yield* servers.promote
-        // The old primary goes on, and its log gets longer than the new one's.
+        // The old primary continues, and its log becomes longer than the new one's.
         yield* Effect.promise(() => sql.unsafe("CREATE TABLE junk AS SELECT generate_series(1, 300000) AS n"))
         const at = (replica: string) =>
           shop({ DATABASE_URL: servers.standbyUrl, DATABASE_REPLICA_URL: replica })
@@ -145,12 +145,12 @@ describe.skipIf(whyNoPair !== "")(`a replica${whyNoPair}`, () => {
   )
 })
 
-liveEffect("another database is not taken for a replica: lists are right, and the log says why", () =>
+liveEffect("another database is not used as a replica: lists are right, and the log says why", () =>
   Effect.gen(function* () {
     const [own, other] = [yield* ownDatabase(), yield* ownDatabase()]
     const { rounds, service } = yield* shop({ DATABASE_URL: own, DATABASE_REPLICA_URL: other })
     const said = "is no replica of this database"
-    // On a busy machine it may first be too slow, and is then left alone for five seconds.
+    // On a busy machine it may be too slow at first, and is then not used for five seconds.
     for (let tries = 0; tries < 20 && !service.output().includes(said); tries++) {
       yield* rounds(5)
       yield* Effect.sleep("1 second")
@@ -159,7 +159,7 @@ liveEffect("another database is not taken for a replica: lists are right, and th
   }).pipe(Effect.scoped)
 )
 
-liveEffect("one replica is named: of several, one would be asked how far it has come and another read", () =>
+liveEffect("only one replica is allowed: with several, one could be checked and another read", () =>
   Effect.gen(function* () {
     const service = yield* spawnService({
       DATABASE_URL: yield* ownDatabase(),

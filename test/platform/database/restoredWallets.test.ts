@@ -1,4 +1,4 @@
-// After a restore no agent gets the wallet of one that was made after the copy.
+// After a restore no agent gets the wallet of an agent that was created after the backup.
 import { describe, expect } from "bun:test"
 import { join } from "node:path"
 import { Effect } from "effect"
@@ -21,40 +21,38 @@ const cli = (env: Readonly<Record<string, string>>, ...args: ReadonlyArray<strin
   })
 
 describe("agents' wallets after a restore", () => {
-  liveEffect(
-    "the wallet of an agent that was made after the copy is given to no other merchant's agent",
-    () =>
-      Effect.gen(function* () {
-        const dataDir = yield* temporaryDirectory
-        const before = { DATABASE_URL: yield* ownDatabase(), DATA_DIR: dataDir }
-        const after = { DATABASE_URL: yield* ownDatabase(), DATA_DIR: dataDir }
-        const merchant = (name: string, receiver: string) =>
-          Effect.map(
-            cli(before, "merchant", "create", "--name", name, "--json", "--receiver", receiver),
-            (text): string => JSON.parse(text).merchant.id
-          )
-        const alice = yield* merchant("Alice", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
-        const bob = yield* merchant("Bob", "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC")
-        const agent = (env: typeof before, owner: string) =>
-          Effect.map(
-            cli(
-              env,
-              ...["agent", "create", "--merchant", owner, "--env", "test", "--name", "Agent", "--json"],
-              ...["--cap-per-payment", "1000.00", "--cap-per-day", "1000.00"]
-            ),
-            (text): string => JSON.parse(text).agent.address
-          )
-        yield* agent(before, alice)
-        const file = join(dataDir, "nightly.backup.gz")
-        yield* cli(before, "backup", "--to", file)
-        // Alice makes another one, and funds it.
-        const funded = yield* agent(before, alice)
-        // The disk is lost; the operator restores last night's copy. Bob makes an agent.
-        yield* cli(after, "restore", "--from", file)
-        // Agents of the same second have the numbers of the next ones.
-        yield* Effect.sleep("2 seconds")
-        const given = yield* agent(after, bob)
-        expect(given).not.toBe(funded)
-      })
+  liveEffect("the wallet of an agent created after the backup goes to no other merchant's agent", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* temporaryDirectory
+      const before = { DATABASE_URL: yield* ownDatabase(), DATA_DIR: dataDir }
+      const after = { DATABASE_URL: yield* ownDatabase(), DATA_DIR: dataDir }
+      const merchant = (name: string, receiver: string) =>
+        Effect.map(
+          cli(before, "merchant", "create", "--name", name, "--json", "--receiver", receiver),
+          (text): string => JSON.parse(text).merchant.id
+        )
+      const alice = yield* merchant("Alice", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
+      const bob = yield* merchant("Bob", "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC")
+      const agent = (env: typeof before, owner: string) =>
+        Effect.map(
+          cli(
+            env,
+            ...["agent", "create", "--merchant", owner, "--env", "test", "--name", "Agent", "--json"],
+            ...["--cap-per-payment", "1000.00", "--cap-per-day", "1000.00"]
+          ),
+          (text): string => JSON.parse(text).agent.address
+        )
+      yield* agent(before, alice)
+      const file = join(dataDir, "nightly.backup.gz")
+      yield* cli(before, "backup", "--to", file)
+      // Alice creates another agent, and funds it.
+      const funded = yield* agent(before, alice)
+      // The disk is lost; the operator restores last night's backup. Bob creates an agent.
+      yield* cli(after, "restore", "--from", file)
+      // Agents of the same second have consecutive numbers.
+      yield* Effect.sleep("2 seconds")
+      const given = yield* agent(after, bob)
+      expect(given).not.toBe(funded)
+    })
   )
 })

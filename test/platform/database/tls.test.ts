@@ -1,4 +1,4 @@
-// A database that is reached by TLS: the embedded Postgres with a certificate.
+// A database behind TLS: the embedded Postgres with a certificate.
 import { describe, expect, test } from "bun:test"
 import { chownSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -54,7 +54,7 @@ const started = Effect.fnUntraced(function* (url: string, env: Readonly<Record<s
   return yield* spawnService({ DATABASE_URL: url, DATA_DIR, ...noChain, ...env })
 })
 
-describe("a database by TLS", () => {
+describe("a database over TLS", () => {
   if (certificates === undefined)
     return test.skip("skipped: openssl, which makes the certificates, is not on this machine", () => {})
 
@@ -79,7 +79,7 @@ describe("a database by TLS", () => {
     })
   )
 
-  liveEffect("a path that goes silent is given up: the service serves again within five seconds", () =>
+  liveEffect("a silent path is given up: the service serves again within five seconds", () =>
     Effect.gen(function* () {
       const { authority, server } = yield* encrypted
       const proxy = yield* tcpProxy(Number(new URL(server).port))
@@ -90,14 +90,14 @@ describe("a database by TLS", () => {
       })
       yield* untilReady(service)
       proxy.freeze()
-      // The longest of what `/readyz` may take to see it, and the new sessions.
+      // The longest time that `/readyz` may take to notice, and to open new sessions.
       yield* Effect.sleep("5 seconds")
       const { status } = yield* Effect.promise(() => fetch(`${service.baseUrl}/readyz`))
       expect(status).toBe(200)
     })
   )
 
-  liveEffect("a certificate of an unknown authority is refused with what to set", () =>
+  liveEffect("a certificate of an unknown authority is refused, and the error names the setting", () =>
     Effect.gen(function* () {
       const { server } = yield* encrypted
       const service = yield* started(`${server}?sslmode=require`)

@@ -1,4 +1,4 @@
-// Reuse of connections, and whom it is not tried with again.
+// Reuse of connections, and servers for which it is not tried again.
 import { expect } from "bun:test"
 import { createServer } from "node:net"
 import { Effect, Layer, Redacted } from "effect"
@@ -7,7 +7,7 @@ import { Resolver } from "../../../src/platform/egress/Resolver.ts"
 import { WebhookSender } from "../../../src/webhooks/WebhookSender.ts"
 import { liveEffect } from "../../support/run.ts"
 
-/** Promises keep-alive, then closes after `millis` of idleness without a word. */
+/** Promises keep-alive, then closes after `millis` of idleness without notice. */
 const unreliable = (millis: number) =>
   Effect.acquireRelease(
     Effect.promise(
@@ -34,7 +34,7 @@ const unreliable = (millis: number) =>
     ({ close }) => Effect.sync(close)
   )
 
-liveEffect("a receiver that closes kept connections under us is redialled from then on", () =>
+liveEffect("a server that closes kept connections during a request gets new connections from then on", () =>
   Effect.gen(function* () {
     const receiver = yield* unreliable(3)
     const host = `127.0.0.1:${receiver.port}`
@@ -51,7 +51,7 @@ liveEffect("a receiver that closes kept connections under us is redialled from t
       for (let count = 0; count < 60; count++) {
         const outcome = yield* send
         if (outcome._tag === "Failed") failures++
-        // About as long as the receiver waits before it closes: now and then the two cross.
+        // About as long as the server waits before it closes: sometimes the two coincide.
         yield* Effect.sleep(`${2 + (count % 3)} millis`)
       }
       console.log(`${failures} attempts crossed a close; ${receiver.connections()} connections for 60 sends`)

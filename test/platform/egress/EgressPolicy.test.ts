@@ -1,4 +1,4 @@
-// What BASE_URL keeps from webhooks: the deployment's own name, or its address, however it is written.
+// Webhooks cannot reach BASE_URL: the deployment's own name, or its address, however it is written.
 import { describe, expect } from "bun:test"
 import { Context, Effect, Layer, Result } from "effect"
 import { makeDialler } from "../../../src/platform/egress/Dialler.ts"
@@ -14,7 +14,7 @@ const policyOf = (baseUrl: string) =>
     Context.get(EgressPolicy)
   )
 
-/** Everything is found at one address. */
+/** Every name resolves to this one address. */
 const found = (address: string) =>
   Resolver.of({ resolve: () => Effect.succeed([address]), resolveLocal: () => Effect.succeed([address]) })
 
@@ -24,9 +24,9 @@ const own = [
   ["https://9.9.9.9", "9.9.9.9"]
 ] as const
 
-describe("nothing is posted to this deployment", () => {
+describe("no webhook is posted to this deployment", () => {
   for (const [baseUrl, address] of own)
-    testEffect(`at the address of ${baseUrl}, whatever name leads there`, () =>
+    testEffect(`at the address of ${baseUrl}, whatever name resolves to it`, () =>
       Effect.gen(function* () {
         const { locate } = makeDialler(yield* policyOf(baseUrl), found(address))
         const url = new URL("https://shop.example.com/hook")

@@ -1,4 +1,4 @@
-// The URL corpus: what may be registered, and the reason a merchant is given where it may not.
+// The URL corpus: which URLs may be registered, and the reason for each refusal.
 
 import { describe, expect, test } from "bun:test"
 import { Result } from "effect"
@@ -32,14 +32,14 @@ describe("webhook URLs", () => {
     })
   }
 
-  test("without an allow-list nothing but public https passes", () => {
+  test("without an allow-list only public https passes", () => {
     for (const { url, verdict } of corpus.filter((entry) => entry.verdict === "allowed")) {
       const refused = checkEgressUrl(url, { ownHosts: options.ownHosts, allowedHosts: [] })
       expect([url, verdict, Result.isFailure(refused)]).toEqual([url, verdict, true])
     }
   })
 
-  test("what passes can't carry a header of its own into the request", () => {
+  test("an accepted URL cannot inject a header into the request", () => {
     for (const { url } of corpus) {
       const checked = checkEgressUrl(url, options)
       if (Result.isFailure(checked)) continue

@@ -23,7 +23,7 @@ describe("addresses", () => {
     })
   }
 
-  test("one spelling for equal addresses", () => {
+  test("equal addresses have one spelling", () => {
     expect(canonicalAddress("2606:4700:4700:0:0:0:0:1111")).toBe("2606:4700:4700::1111")
     expect(canonicalAddress("2A00:1450::200E")).toBe("2a00:1450::200e")
     expect(canonicalAddress("8.8.8.8")).toBe("8.8.8.8")
@@ -33,7 +33,7 @@ describe("addresses", () => {
 
 describe("10,000 random addresses", () => {
   const byte = fc.integer({ min: 0, max: 255 })
-  // Half of the IPv4 first bytes and IPv6 first groups come from where special ranges lie.
+  // Half of the IPv4 first bytes and IPv6 first groups are near special ranges.
   const first = fc.oneof(byte, fc.constantFrom(0, 10, 100, 127, 168, 169, 172, 192, 198, 203, 224, 240, 255))
   const second = fc.oneof(byte, fc.constantFrom(0, 16, 18, 31, 51, 52, 63, 64, 88, 168, 175, 254))
   const ipv4 = fc.tuple(first, second, byte, byte).map((bytes) => new ipaddr.IPv4(bytes))
@@ -50,7 +50,7 @@ describe("10,000 random addresses", () => {
   const { FAST_CHECK_SEED } = process.env
   const seed = Number(FAST_CHECK_SEED ?? Date.now() % 2 ** 31)
 
-  test("what ipaddr.js calls special is never public here, without exception", () => {
+  test("an address that ipaddr.js calls special is never public here", () => {
     console.log(`address property: FAST_CHECK_SEED=${seed}`)
     fc.assert(
       fc.property(fc.oneof(ipv4, ipv6), (address) => {

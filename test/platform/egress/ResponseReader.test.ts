@@ -1,9 +1,9 @@
-// The response parser: framings, budgets, and that no way of cutting the bytes changes the outcome.
+// The response parser: framings, budgets, and that no way of splitting the bytes changes the outcome.
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { ResponseReader } from "../../../src/platform/egress/ResponseReader.ts"
 
-const budgets = { headBytes: 1_024, bodyBytes: 512, keptBytes: 16 }
+const budgets = { headBytes: 1_024, bodyBytes: 512, shownBytes: 16 }
 
 interface Read {
   readonly state: string
@@ -124,7 +124,7 @@ describe("ResponseReader", () => {
     })
   }
 
-  test("bytes after the answer make the connection unfit for another", () => {
+  test("bytes after the answer make the connection unusable for another", () => {
     expect(read([`${head("content-length: 1\r\n")}xHTTP/1.1 200 OK\r\n`])).toEqual(done("x", false))
   })
 

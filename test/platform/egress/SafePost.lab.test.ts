@@ -1,5 +1,5 @@
-// The sender in a network namespace of its own, where private and public addresses all answer: what it
-// refuses could have been reached, and what it reaches is reached under a certificate. Linux with unshare and ip.
+// The sender in a network namespace of its own, in which private and public addresses all answer: refused addresses
+// could have been reached, and reached ones have a valid certificate. Linux with unshare and ip.
 import { describe, expect, test } from "bun:test"
 import { Result, Schema } from "effect"
 
@@ -16,7 +16,7 @@ const setUp = [
   "ip -6 route add local ::/0 dev lo"
 ].join(" && ")
 
-/** A network that swallows packets, for connections that are never answered; not every kernel has one. */
+/** A network that drops packets, for connections that are never answered; not every kernel has one. */
 const setUpVoid = [
   "ip link add void0 type veth peer name void1",
   "ip link set void0 up",
@@ -24,7 +24,7 @@ const setUpVoid = [
   "ip route add 11.2.3.0/24 dev void0"
 ].join(" && ")
 
-/** A shell inside a new network namespace; a user namespace lends the right to it where we are not root. */
+/** A shell inside a new network namespace; without root, a user namespace grants the right to it. */
 const inNamespace = (command: string): ReadonlyArray<string> => {
   const asRoot = process.getuid?.() === 0 ? [] : ["--user", "--map-root-user"]
   return [
@@ -37,7 +37,7 @@ const inNamespace = (command: string): ReadonlyArray<string> => {
   ]
 }
 
-/** Why the lab can't run here, or undefined. */
+/** The reason that the lab cannot run here, or undefined. */
 const obstacle = (): string | undefined => {
   for (const tool of ["unshare", "ip", "openssl"]) {
     if (Bun.which(tool) === null) return `${tool} is not on this machine`

@@ -1,4 +1,4 @@
-// Sets up the real sender for a test: policy, budgets, and the DNS it should believe.
+// Sets up the real sender for a test: policy, budgets, and its DNS server.
 import { expect } from "bun:test"
 import { Context, Effect, Layer, Redacted, type Scope } from "effect"
 import { type EgressBudgets, EgressPolicy } from "../../../src/platform/egress/EgressPolicy.ts"
@@ -19,7 +19,7 @@ export interface EgressOptions {
 /** Budgets that a busy machine does not exceed by itself. */
 const ampleBudgets = { dnsMillis: 3_000, connectMillis: 3_000, tlsMillis: 3_000, totalMillis: 10_000 }
 
-/** Budgets that let a test see each one run out. */
+/** Budgets so short that a test can let each one run out. */
 export const shortBudgets = { dnsMillis: 300, connectMillis: 300, tlsMillis: 300, totalMillis: 800 }
 
 /** The real sender, alive as long as the scope. */
@@ -50,11 +50,11 @@ export const requestTo = (url: string, id = "7f3c2a4e-5b1d-4c7e-9a43-1f0d6b8e2c5
   secret: Redacted.make(testSecret)
 })
 
-/** The status or the class of failure: what most tests ask about. */
+/** The status or the class of failure, which most tests check. */
 export const gist = (outcome: SendOutcome): number | string =>
   outcome._tag === "Answered" ? outcome.status : outcome.failure
 
-/** A receiver on 127.0.0.1, a sender that may reach it, and one delivery to it. */
+/** A webhook server on 127.0.0.1, a sender that may reach it, and one delivery to it. */
 export const subject = Effect.fnUntraced(function* (
   options: RawReceiverOptions = {},
   egress: EgressOptions = {}
@@ -68,12 +68,12 @@ export const subject = Effect.fnUntraced(function* (
 /** The other side sees the end of a connection a moment later. */
 export const expectClosed = (receiver: RawReceiver) =>
   Effect.gen(function* () {
-    for (let tries = 0; tries < 50 && receiver.closed() < receiver.connections(); tries++)
+    for (let tries = 0; tries < 500 && receiver.closed() < receiver.connections(); tries++)
       yield* Effect.sleep(10)
     expect(receiver.closed()).toBe(receiver.connections())
   })
 
-/** A receiver that answers every request with these bytes. */
+/** A server that answers every request with these bytes. */
 export const answering = (answer: string | Buffer) => ({
   answer: (socket: { write: (bytes: string | Buffer) => unknown }) => void socket.write(answer)
 })

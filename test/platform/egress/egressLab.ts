@@ -1,5 +1,6 @@
-// Runs inside a network namespace where every address of the internet is this machine: port 443 is a canary,
-// port 8443 a receiver under a test CA. Prints one JSON line a case; Egress.lab.test.ts starts and judges it.
+// Runs inside a network namespace in which every address of the internet is this machine: port 443 is a canary, port
+// 8443 a webhook server under a test CA. Prints one JSON line for each case; SafePost.lab.test.ts starts it and checks
+// the lines.
 import { connect } from "node:net"
 import { gzipSync } from "node:zlib"
 import { Effect } from "effect"
@@ -99,7 +100,7 @@ const lab = Effect.gen(function* () {
       ? address.split(".").every((part) => Number(part) < 256)
       : URL.canParse(`http://[${address}]`)
     if (!inDns) continue
-    // Private ones are tried on the canary's port and on the receiver's, where a connection would succeed.
+    // Private addresses are tried on the canary's port and on the server's, where a connection would succeed.
     for (const port of isPublic ? [8443] : [443, 8443]) {
       const count = receiver.connections()
       const outcome = gist(yield* sendTo(`n${index}`, zoneOf(address), port))

@@ -1,4 +1,4 @@
-// An endpoint's access is what its middleware enforces.
+// An endpoint's middleware enforces its declared access.
 import { describe, expect, test } from "bun:test"
 import { Array as Arr } from "effect"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
@@ -30,7 +30,7 @@ const guardsOf = (access: Access): ReadonlyArray<keyof typeof guards> => {
 }
 
 describe("An endpoint's access", () => {
-  test("there are endpoints to judge", () => expect(endpoints.length).toBeGreaterThan(60))
+  test("there are endpoints to check", () => expect(endpoints.length).toBeGreaterThan(60))
 
   for (const { name, endpoint } of endpoints)
     test(`${name} has the middleware that enforces it`, () => {
@@ -38,7 +38,7 @@ describe("An endpoint's access", () => {
       const present = Object.entries(guards).flatMap(([guard, tag]) =>
         Arr.fromIterable(endpoint.middlewares).some(({ key }) => key === tag.key) ? [guard] : []
       )
-      // Forms that people without a session send come from the dashboard's own pages all the same.
+      // Forms for people without a session also come only from the dashboard's own pages.
       const expected = name.startsWith("signIn.") ? ["SameOrigin"] : guardsOf(access)
       expect(present).toEqual([...expected])
     })

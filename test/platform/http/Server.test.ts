@@ -5,7 +5,7 @@ import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import * as Server from "../../../src/platform/http/Server.ts"
 import { liveEffect } from "../../support/run.ts"
 
-liveEffect("what a request has begun is done though its client goes away", () =>
+liveEffect("work that a request has begun is finished even if its client disconnects", () =>
   Effect.gen(function* () {
     const begun = yield* Deferred.make<void>()
     const goOn = yield* Deferred.make<void>()
@@ -43,7 +43,7 @@ liveEffect("what a request has begun is done though its client goes away", () =>
   })
 )
 
-liveEffect("a stop waits for what a request has begun", () =>
+liveEffect("a stop waits for work that a request has begun", () =>
   Effect.gen(function* () {
     const begun = yield* Deferred.make<void>()
     const goOn = yield* Deferred.make<void>()

@@ -1,5 +1,5 @@
-// The contract as a table, over real HTTP, on every database. Each
-// case names its section; each response is also held against the OpenAPI document.
+// The contract as a table, over real HTTP, on every database. Each case names its section; each response is also
+// checked against the OpenAPI document.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { networks } from "../../../src/domain/networks.ts"
@@ -50,7 +50,7 @@ describe("Conformance on Postgres", () => {
   }
 
   test("the table holds at least 250 cases", () => expect(cases.length).toBeGreaterThanOrEqual(250))
-  test("the table names networks as the contract does", () => {
+  test("the table and the contract use the same names of networks", () => {
     expect(networks.test.chainId).toBe(84532)
     expect(networks.live.chainId).toBe(42161)
     expect(receiver).toMatch(/^0x/)

@@ -1,4 +1,4 @@
-// A stranger with the shop's publishable key: what it is refused, other buyers are not.
+// A stranger floods with the shop's publishable key: the stranger is refused, other buyers are not.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
@@ -9,14 +9,14 @@ import { serviceForFile } from "../../support/forFile.ts"
 setDefaultTimeout(60_000)
 
 const perAddress = 20
-/** Ten addresses of a site of IPv6 may ask to the full. */
+/** Ten addresses of an IPv6 site may use their full rate. */
 const perSite = 10 * perAddress
 
 const service = await serviceForFile({ rateLimitPerKey: perAddress, trustedProxyHops: 1 })
 const merchant = await Effect.runPromise(service.newMerchant)
 
 describe("Floods", () => {
-  /** Of 600 requests of an address or a site, no more than its limit admits in the time that they took. */
+  /** At most as many of 600 requests of an address or a site pass as its limit admits in the time that they took. */
   const expectLimited = async (
     rate: number,
     statuses: (requests: number) => Promise<ReadonlyArray<number>>
@@ -34,7 +34,7 @@ describe("Floods", () => {
     })
 
   for (const [where, from] of [
-    // A forged entry before the proxy's own, and the port that some proxies write.
+    // A forged entry before the proxy's own, and the port that some proxies add.
     ["one address", (request: number) => `192.0.2.9, 198.51.100.1:${4000 + (request % 12)}`],
     ["a /48 of IPv6", (request: number) => `2001:db8:7:${(request % 65_536).toString(16)}::1`]
   ] as const)
@@ -63,7 +63,7 @@ describe("Floods", () => {
       expect(seen.refused).toBeGreaterThan(50)
     }, 180_000)
 
-  test("a stranger who asks to pay ever other payments by x402 is limited as with the key in a header", async () => {
+  test("a stranger who pays always new payments by x402 is limited as with the key in a header", async () => {
     const pay = (from: string) =>
       ask(`/payments/${crypto.randomUUID()}/x402?pk=${merchant.keys.test.publishable}`, "", from)
     const statuses = async (requests: number, from: (request: number) => string) => {
@@ -79,7 +79,7 @@ describe("Floods", () => {
   })
 
   for (const what of ["links", "receipts"])
-    test(`a stranger who reads ever other ${what} is limited, and nobody else`, async () => {
+    test(`a stranger who reads always new ${what} is limited, and nobody else`, async () => {
       const statuses = (requests: number, from: (request: number) => string) =>
         Promise.all(
           Array.from({ length: requests }, async (_, request) => {
@@ -96,7 +96,7 @@ describe("Floods", () => {
       expect(await statuses(10, () => "198.51.100.10")).toEqual(Array<number>(10).fill(404))
     })
 
-  test("a stranger who tries to sign in from every network of a /48 of IPv6 keeps nobody else from it", async () => {
+  test("a stranger who tries to sign in from every network of an IPv6 /48 keeps nobody else out", async () => {
     const { email } = await signUp(service.baseUrl, Address.make(`0x${"5".repeat(40)}`))
     const signIn = (who: string, secret: string, from: string) =>
       request(service.baseUrl, "POST", "/sign-in", {
@@ -126,7 +126,7 @@ describe("Floods", () => {
     expect(person).toEqual(Array<number>(10).fill(200))
   }, 180_000)
 
-  test("a secret key is limited by itself, wherever it comes from", async () => {
+  test("a secret key is limited by key, not by address", async () => {
     const answers = await Promise.all(
       Array.from({ length: 150 }, (_, index) =>
         ask("/payments", merchant.keys.test.secret, `198.51.100.${index}`)

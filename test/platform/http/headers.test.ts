@@ -1,11 +1,11 @@
-// What the server makes of a request's headers, off the wire.
+// How the server reads a request's headers off the wire.
 import { expect, test } from "bun:test"
 import { connect } from "node:net"
 import { Effect, Layer } from "effect"
 import { HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as Server from "../../../src/platform/http/Server.ts"
 
-/** Answers with what it was sent. */
+/** Returns the headers that it received. */
 const echo = HttpServer.serve(
   Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) =>
     HttpServerResponse.jsonUnsafe(Object.entries(headers))
@@ -41,7 +41,7 @@ const headersOf = (lines: ReadonlyArray<string>) =>
     Effect.runPromise
   )
 
-test("headers are texts by lower-case names; what comes twice is one text", async () => {
+test("headers are texts by lower-case names; a repeated header becomes one text", async () => {
   expect(await headersOf(["Host: a", "X-Up: 1", "x: 1", "X: 2", "empty:"])).toEqual({
     host: "a",
     "x-up": "1",
@@ -54,7 +54,7 @@ test("headers are texts by lower-case names; what comes twice is one text", asyn
   })
 })
 
-test("names of an object's own parts are headers like others", async () => {
+test("names of JavaScript's own object properties are headers like others", async () => {
   const headers = await headersOf(["host: a", "constructor: b", "toString: c", "hasOwnProperty: d"])
   expect(headers).toEqual({ host: "a", constructor: "b", tostring: "c", hasownproperty: "d" })
   expect(await headersOf(["host: a", "__proto__: b"])).toMatchObject({ host: "a" })

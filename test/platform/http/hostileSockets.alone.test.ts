@@ -1,5 +1,5 @@
-// Clients that misbehave below HTTP: slow heads, slow bodies, slow readers, idle
-// crowds, headers without end. Others must not notice.
+// Clients that misbehave below HTTP: slow heads, slow bodies, slow readers, idle crowds, headers without end. Other
+// clients must not notice.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { connect, type Socket } from "node:net"
@@ -21,7 +21,7 @@ describe("Hostile sockets", () => {
       socket.on("error", () => {})
     })
 
-  /** Everything the server says until it closes, or undefined when it does not close in time. */
+  /** Everything that the server sends until it closes, or undefined if it does not close in time. */
   const converse = async (text: string, millis = 12_000): Promise<string | undefined> => {
     const socket = await dial()
     let said = ""
@@ -39,7 +39,7 @@ describe("Hostile sockets", () => {
   const request = (line: string, headers = "") =>
     `${line} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nauthorization: Bearer ${shop.keys.full}\r\n${headers}\r\n`
 
-  test("paths with doubled slashes are not other paths", async () => {
+  test("paths with doubled slashes do not reach other paths", async () => {
     for (const path of [
       "//api/v1/payments",
       "/api//v1/payments",
@@ -97,11 +97,11 @@ describe("Hostile sockets", () => {
     socket.destroy()
   })
 
-  /** What is no HTTP request is answered by Bun alone: a status or nothing, and the connection is closed. */
+  /** Bun itself answers bytes that are no HTTP request: a status or nothing, and the connection is closed. */
   const malformed: ReadonlyArray<{
     readonly name: string
     readonly bytes: string
-    /** Undefined where Bun closes without an answer. */
+    /** Undefined if Bun closes without an answer. */
     readonly status: number | undefined
   }> = [
     {
@@ -187,7 +187,7 @@ describe("Hostile sockets", () => {
     })
   }
 
-  test("a report is settled though its client goes away before the answer", async () => {
+  test("a report settles even if its client disconnects before the answer", async () => {
     for (let count = 0; count < 20; count++) {
       const { id } = (await shop.open("1.00")).body.payment
       const transactionId = await shop.transfer(1_000_000n)
@@ -251,7 +251,7 @@ describe("Hostile sockets", () => {
     const drip = setInterval(() => {
       for (const one of dripping) if (!one.destroyed) one.write("x")
     }, 500)
-    // Two cores run the attackers and whatever else the machine does: a disturbed round is measured again.
+    // The attackers and other work share two cores: a disturbed round is measured again.
     let loaded = await measure(400)
     for (let again = 0; again < 4 && loaded > quiet * 2; again++)
       loaded = Math.min(loaded, await measure(400))
@@ -261,7 +261,7 @@ describe("Hostile sockets", () => {
     expect(loaded).toBeLessThanOrEqual(quiet * 2)
   }, 180_000)
 
-  test("a body that drips a byte a second is given up after its deadline with 408", async () => {
+  test("a body that drips a byte a second is aborted at its deadline with 408", async () => {
     const socket = await dial()
     let said = ""
     socket.on("data", (chunk) => {

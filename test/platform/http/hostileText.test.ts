@@ -1,5 +1,4 @@
-// Text that Postgres cannot hold, at every endpoint that takes a body, and in every target:
-// 400 with the place, never 500.
+// Text that Postgres cannot store, at every endpoint with a body, and in every target: 400 with the place, never 500.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { HttpApi } from "effect/http-api"
@@ -40,7 +39,7 @@ const service = await serviceForFile()
 const person = await signUp(service.baseUrl)
 const shop = await makeShop(service, { ...person, id: person.merchantId })
 
-describe("Text that Postgres cannot hold", () => {
+describe("Text that Postgres cannot store", () => {
   const keyOf = (name: string) => {
     const access = endpointsOf(Api).find((one) => one.name === name)?.access
     const kind = access?.by === "key" ? access.kinds[0] : undefined
@@ -56,7 +55,7 @@ describe("Text that Postgres cannot hold", () => {
       .replace(":env", "test")
       .replace(/:[A-Za-z]+/g, id)
 
-  /** The body goes as it is: escapes are the client's. */
+  /** The body is sent as it is: escapes are the client's. */
   const send = async (endpoint: Endpoint, options: { readonly query?: string; readonly body?: string }) => {
     const response = await fetch(`${service.baseUrl}${pathOf(endpoint)}${options.query ?? ""}`, {
       method: endpoint.method,
@@ -92,7 +91,7 @@ describe("Text that Postgres cannot hold", () => {
       for (const [body, place] of bodies) {
         expect(await send(endpoint, { body })).toMatchObject(refusal(place))
       }
-      // A whole pair, and a backslash before the letters, are text like any other.
+      // A complete surrogate pair, and an escaped backslash before the letters, are ordinary text.
       for (const body of [String.raw`{"a":"\ud83d\udc5b"}`, String.raw`{"a":"\\u0000"}`]) {
         const { body: answer } = await send(endpoint, { body })
         expect(JSON.stringify(answer ?? {})).not.toContain(advice)
@@ -107,7 +106,7 @@ describe("Text that Postgres cannot hold", () => {
     })
   }
 
-  test("names, ids and notes that are right but for it change nothing", async () => {
+  test("in names, ids and notes that are otherwise valid it changes nothing", async () => {
     const at = `/dashboard/api/merchants/${person.merchantId}/test`
     const settled = await shop.settle()
     const bad = "x\u0000"
@@ -174,7 +173,7 @@ describe("Text that Postgres cannot hold", () => {
 })
 
 describe("Every 401", () => {
-  test("says how to authenticate: keys, buyers' tokens, people", async () => {
+  test("says how to authenticate: keys, buyer tokens, people", async () => {
     const opened = await shop.open()
     const { payment } = opened.body
     const json = { "content-type": "application/json" }

@@ -1,4 +1,4 @@
-// Inputs at the limits of the contract, good and bad.
+// Inputs at the limits of the contract, valid and invalid.
 
 /** Amounts as sent and as shown. */
 export const goodAmounts: ReadonlyArray<readonly [string, string]> = [

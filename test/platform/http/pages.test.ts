@@ -1,4 +1,4 @@
-// Every page and document of the service: its policies.
+// The policies of every page and document of the service.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { serviceForFile } from "../../support/forFile.ts"
@@ -20,7 +20,7 @@ describe("pages", () => {
     "/dashboard",
     "/dashboard/sign-in"
   ]) {
-    test(`${path} is in no frame, names no other host and tells nobody where a person came from`, async () => {
+    test(`${path} cannot be framed, names no other host and sends no referrer`, async () => {
       const { headers, status } = await fetch(`${service.baseUrl}${path}`)
       expect(status).toBe(200)
       const policy = headers.get("content-security-policy") ?? ""
@@ -37,7 +37,7 @@ describe("pages", () => {
     })
   }
 
-  test("every answer forbids guessing its type, and under https browsers keep to it", async () => {
+  test("every answer forbids guessing its type, and under https browsers stay on https", async () => {
     for (const path of ["/api/v1/payments", "/openapi.json", "/healthz", "/checkout-pages.css", "/nothing"]) {
       const { headers } = await fetch(`${secure.baseUrl}${path}`)
       expect([path, headers.get("x-content-type-options")]).toEqual([path, "nosniff"])

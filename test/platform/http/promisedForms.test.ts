@@ -1,4 +1,4 @@
-// Requests made from the published document alone: what its schemas allow is never refused for its form.
+// Requests generated from the published document only: a request that its schemas allow is never refused for its form.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import Ajv2020 from "ajv/dist/2020"
 import addFormats from "ajv-formats"
@@ -18,7 +18,7 @@ const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value)
 const seed = Number(process.env["FORMS_SEED"] ?? Date.now() % 1_000_000)
 const valuesOfEach = 12
 
-/** Refused for what it means, never for its form: no schema can say it. */
+/** Refused for the meaning, not the form: no schema can express it. */
 const meanings: ReadonlyArray<readonly [place: RegExp, message: RegExp]> = [
   [/^query\.(startingAfter|after)$/, /^No .* with this id exists/],
   [/^query\.to$/, /the day of `from` or a later one/],
@@ -28,7 +28,7 @@ const meanings: ReadonlyArray<readonly [place: RegExp, message: RegExp]> = [
   [/^body\.(included|safe)$/, /have no limit at this level|the operator's limit/],
   // EIP-55: the letters' case is a checksum.
   [/^body\.recipient$/, /wrong checksum/],
-  // Any JSON by the document; x402's specification has its form, of the version that is named.
+  // The document allows any JSON; the form is in x402's specification of the named version.
   [/^body\.payment(Payload|Requirements|Required\.accepts)/, /./]
 ]
 
@@ -47,7 +47,7 @@ const resolved = (value: unknown): Json => {
       .reduce<unknown>((at, key) => (isJson(at) ? at[key] : undefined), document)
   )
 }
-/** The schema with nothing left to look up. */
+/** The schema with all references resolved. */
 const whole = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(whole)
   if (!isJson(value)) return value
@@ -56,7 +56,7 @@ const whole = (value: unknown): unknown => {
 
 const instant = fc.date({ min: new Date("1000-01-01"), max: new Date("2999-12-31"), noInvalidDate: true })
 
-/** Candidates, of which the schema's own validator keeps what is valid. */
+/** Candidates, filtered by the schema's own validator. */
 const candidates = (schema: Json): fc.Arbitrary<unknown> => {
   const {
     anyOf,
@@ -163,7 +163,7 @@ beforeAll(async () => {
 })
 afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
-/** A request with the values of one draw; of the optional places it has `only`. */
+/** A request with the values of one draw; of the optional places it has only `only`. */
 const requestOf = (path: string, places: ReadonlyArray<Place>, draw: number, only: Place) => {
   const sent = places.filter((one) => one.required || one === only)
   const within = (place: string) => sent.filter((one) => one.in === place)
@@ -180,7 +180,7 @@ const requestOf = (path: string, places: ReadonlyArray<Place>, draw: number, onl
   }
 }
 
-test(`what the document allows is not refused for its form (FORMS_SEED=${seed})`, async () => {
+test(`a request that the document allows is not refused for its form (FORMS_SEED=${seed})`, async () => {
   console.log(`FORMS_SEED=${seed}`)
   const refused: Array<string> = []
   let sent = 0

@@ -3,7 +3,7 @@ import { browserNode } from "../../../src/checkout/browserNode.ts"
 import { isLoopback } from "../../../src/platform/http/isLoopback.ts"
 import { reachableFrom } from "../../../src/platform/http/reachableFrom.ts"
 
-test("loopback is an address or localhost, and no name that resolves to it", () => {
+test("loopback is an address or localhost, but not a name that resolves to it", () => {
   for (const host of ["localhost", "127.0.0.1", "127.9.9.9", "[::1]", "::1", "::ffff:127.0.0.1"])
     expect([host, isLoopback(host)]).toEqual([host, true])
   for (const host of [
@@ -28,7 +28,7 @@ test("a development service with a public name or address says where it can be r
     expect(reachableFrom({ baseUrl: local, host })).toBeUndefined()
 })
 
-test("a browser is given the node of a developer's own machine, and no other", () => {
+test("a browser gets a node's address only if it is on the developer's own machine", () => {
   const nodes = (...test: ReadonlyArray<string>) => ({ test, live: ["https://arb.example/v2/SECRET"] })
   const node = (environment: "development" | "production", ...test: ReadonlyArray<string>) =>
     browserNode({ environment, rpcUrls: nodes(...test) }, "test")

@@ -1,5 +1,5 @@
-// Key roles by route, walked in full: every kind of key, every route, own and other
-// merchants' objects. The expectation is written out here, apart from the contract.
+// Key roles by route, in full: every kind of key, every route, own and other merchants' objects. The expectation is
+// written out here, independent of the contract.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
@@ -29,7 +29,7 @@ const keyNames: ReadonlyArray<KeyName> = [
   "none"
 ]
 
-/** Which kinds of key get past the door of each route; all others are refused there. */
+/** The kinds of key that each route accepts; all others are refused. */
 const doors: Readonly<
   Record<
     string,
@@ -341,7 +341,7 @@ keys.set(
 keys.set("none", undefined)
 
 describe("Key roles by route", () => {
-  test("every endpoint that a key calls is walked, and the others are known", () => {
+  test("every endpoint for keys is covered, and the others are listed", () => {
     const calledBy = (by: string) =>
       endpointsOf(Api)
         .filter(({ access }) => access.by === by)
@@ -366,7 +366,7 @@ describe("Key roles by route", () => {
         : [""]
       for (const object of objects) {
         const opens = door.opens.includes(key)
-        test(`${key} key at ${name} ${object}: ${opens ? "passes the door" : "is refused"}`, async () => {
+        test(`${key} key at ${name} ${object}: ${opens ? "is accepted" : "is refused"}`, async () => {
           const answer = await shop.call({
             method: door.method,
             path: door.path.replace("{id}", ids[object] ?? ""),

@@ -1,4 +1,4 @@
-// One database round trip a request beside the key's.
+// One database round trip a request in addition to the key's.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { countingDatabase } from "../../support/database.ts"
@@ -16,7 +16,7 @@ const service = await forFile(startService(database))
 const shop = await makeShop(service)
 
 describe("Round trips", () => {
-  /** Round trips of one request; workers that poll between are waited out by taking the least of several. */
+  /** Round trips of one request: the least of several, because workers poll in between. */
   const cost = async (request: () => Promise<unknown>) => {
     const counts: Array<number> = []
     for (let round = 0; round < 8; round++) {
@@ -27,10 +27,10 @@ describe("Round trips", () => {
     return Math.min(...counts)
   }
 
-  test("creating an intent asks for the key alone", async () => {
+  test("creating an intent costs only the key's round trip", async () => {
     expect(await cost(() => shop.createIntent())).toBe(1)
   })
-  test("opening, first and replayed, costs one round trip beside the key's", async () => {
+  test("opening, first and replayed, costs one round trip plus the key's", async () => {
     const tokens = await Promise.all(Array.from({ length: 8 }, () => shop.createIntent()))
     const open = (token: string) =>
       shop.call({
@@ -44,17 +44,17 @@ describe("Round trips", () => {
     await open(again)
     expect(await cost(() => open(again))).toBe(2)
   })
-  test("retrieving and listing cost one round trip beside the key's", async () => {
+  test("retrieving and listing cost one round trip plus the key's", async () => {
     const { body } = await shop.open()
     const get = (path: string) => shop.call({ method: "GET", path, key: shop.keys.full })
     expect(await cost(() => get(`/api/v1/payments/${body.payment.id}`))).toBe(2)
     expect(await cost(() => get("/api/v1/payments"))).toBe(2)
   })
-  test("the replay of a settled payment's report costs one round trip beside the key's", async () => {
+  test("the replay of a settled payment's report costs one round trip plus the key's", async () => {
     const { payment, transactionId } = await shop.settle()
     expect(await cost(() => shop.report(payment.id, transactionId, 10_000_000n))).toBe(2)
   })
-  test("a report that is not indexed yet costs one round trip beside the key's", async () => {
+  test("a report that is not indexed yet costs one round trip plus the key's", async () => {
     const { body } = await shop.open()
     expect(await cost(() => shop.report(body.payment.id, `0x${"ab".repeat(32)}`, 10_000_000n))).toBe(2)
   })

@@ -1,5 +1,5 @@
-// A merchant and its buyers as wire tests need them: keys of every kind, and the
-// path from intent to settled payment in one call each.
+// A merchant and its buyers for tests over HTTP: keys of every kind, and the path from intent to settled payment in one
+// call each.
 import { Effect } from "effect"
 import { Address, type Env, type TransactionHash } from "../../../src/domain/Chain.ts"
 import { networks } from "../../../src/domain/networks.ts"
@@ -54,7 +54,7 @@ export const tokenChangesOf = (amountAtomic: bigint, env: Env = "test", to: Addr
   }
 ]
 
-/** Of a new merchant, where none is named. */
+/** The shop of a new merchant unless one is given. */
 export const makeShop = async (service: TestService, of?: TestMerchant): Promise<Shop> => {
   const merchant = of ?? (await Effect.runPromise(service.newMerchant))
   const newKey = (kind: "secret" | "agent", env: Env, permission: "manage" | "read") =>

@@ -1,5 +1,5 @@
-// Messages whose end, grammar or host two readers may see differently. A plain request follows each on
-// the same connection: no request hidden in a body is ever answered.
+// Messages whose end, grammar or host two readers may interpret differently. A plain request follows each on the same
+// connection: no request hidden in a body is ever answered.
 
 import { expect, test } from "bun:test"
 import { connect } from "node:net"
@@ -21,7 +21,7 @@ const post = (lines: ReadonlyArray<string>, body: string) =>
     "POST /api/v1/payments HTTP/1.1"
   ) + body
 
-/** What the server says to the bytes and to the plain request after them, until it closes or is quiet. */
+/** The server's answers to the bytes and to the plain request after them, until it closes or is quiet. */
 const converse = (bytes: string) =>
   new Promise<{ readonly statuses: ReadonlyArray<number>; readonly closed: boolean }>((resolve) => {
     let answer = ""
@@ -49,7 +49,7 @@ const converse = (bytes: string) =>
     socket.on("close", () => finish(true))
   })
 
-/** A length and a coding at once: the coding's end is before the hidden request, the length's behind it. */
+/** A length and a coding at once: by the coding the hidden request comes after the end, by the length before it. */
 const both = (...codings: ReadonlyArray<string>) => {
   const body = `0\r\n\r\n${hidden}`
   return post([`Content-Length: ${body.length}`, ...codings], body)
@@ -62,7 +62,7 @@ const lengths = (...lines: ReadonlyArray<string>) =>
 const chunked = (body: string) => post(["Transfer-Encoding: chunked"], body)
 const sized = (size: string) => chunked(`${size}\r\nhello\r\n0\r\n\r\n`)
 
-/** Refused and closed, at most one answer: where the message ends can't be known. */
+/** Refused and closed, with at most one answer, because the message's end cannot be known. */
 const refused: Readonly<Record<string, string>> = {
   "a length and chunks": both("Transfer-Encoding: chunked"),
   "chunks and a length": post(
@@ -92,7 +92,7 @@ const refused: Readonly<Record<string, string>> = {
     ].map((codings) => [`a length and ${JSON.stringify(codings)}`, both(...codings)])
   ),
   ...Object.fromEntries(
-    ["identity", "gzip"].map((coding) => [`${coding} alone`, lengths(`Transfer-Encoding: ${coding}`)])
+    ["identity", "gzip"].map((coding) => [`only ${coding}`, lengths(`Transfer-Encoding: ${coding}`)])
   ),
   ...Object.fromEntries(
     [
@@ -183,14 +183,14 @@ const separate: Readonly<Record<string, string>> = {
 for (const [name, bytes] of Object.entries(refused))
   test.concurrent(`${name}: refused and closed`, async () => {
     const { statuses, closed } = await converse(bytes)
-    // A last 400 before the end is the parser's word on what it could not read, not another answer.
+    // A final 400 is the parser's answer to bytes that it could not read, not another answer.
     const answers = statuses.length > 1 && statuses.at(-1) === 400 ? statuses.slice(0, -1) : statuses
     expect({ answers, closed }).toEqual({ answers: statuses.slice(0, 1), closed: true })
     for (const status of statuses) expect([400, 413, 431, 501, 505]).toContain(status)
   })
 
 for (const [name, bytes] of Object.entries(separate))
-  test.concurrent(`${name}: never taken for two requests`, async () => {
+  test.concurrent(`${name}: never read as two requests`, async () => {
     const { statuses, closed } = await converse(bytes)
     expect(statuses.length).toBeLessThanOrEqual(2)
     expect(statuses).not.toContain(101)

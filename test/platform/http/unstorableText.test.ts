@@ -1,4 +1,4 @@
-// Text that Postgres cannot hold, wherever a body hides it.
+// Text that Postgres cannot store, wherever a body contains it.
 import { expect, test } from "bun:test"
 import { hasUnstorableTarget, unstorablePlace } from "../../../src/platform/http/unstorableText.ts"
 
@@ -24,7 +24,7 @@ test("a body nested a hundred thousand deep overflows no stack", () => {
   expect(unstorablePlace(text, value)?.length).toBeLessThanOrEqual(200)
 })
 
-test("a target that spells U+0000 is known by its escape", () => {
+test("U+0000 in a target is found by its escape", () => {
   expect(hasUnstorableTarget("/payments/%00")).toBe(true)
   expect(hasUnstorableTarget("/payments/%20")).toBe(false)
 })

@@ -14,7 +14,7 @@ const takeMany = (key: string, count: number) =>
   )
 
 describe("RateLimiter in memory", () => {
-  testEffect("lets the burst pass, then says how long to wait, truthfully", () =>
+  testEffect("lets the burst pass, then returns the exact wait", () =>
     Effect.gen(function* () {
       const limiter = yield* RateLimiter
       expect(yield* takeMany("a", 10)).toEqual(Array.from({ length: 10 }, () => 0))
@@ -28,7 +28,7 @@ describe("RateLimiter in memory", () => {
     }).pipe(Effect.provide(RateLimiter.layerMemory))
   )
 
-  testEffect("keys do not touch each other, and a pause gives the burst back", () =>
+  testEffect("keys are independent, and a pause restores the burst", () =>
     Effect.gen(function* () {
       yield* takeMany("a", 10)
       expect((yield* takeMany("b", 1))[0]).toBe(0)
@@ -48,7 +48,7 @@ describe("RateLimiter in memory", () => {
     }).pipe(Effect.provide(RateLimiter.layerMemory))
   )
 
-  testEffect("over a long time the rate holds to the request", () =>
+  testEffect("over a long time the rate is exact to the request", () =>
     Effect.gen(function* () {
       const limiter = yield* RateLimiter
       let passed = 0

@@ -1,11 +1,11 @@
-// GCRA shared by instances through a real Redis, with the machine to itself: what it does within 50 ms counts.
+// GCRA shared by instances through a real Redis. Needs the machine to itself, because 50 ms count.
 
 import { describe, expect } from "bun:test"
 import { RedisClient } from "bun"
 import { Clock, Duration, Effect, Layer, Redacted, Schedule } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import { freePort } from "../../../src/app/dev/freePort.ts"
-import { RedisPatience } from "../../../src/platform/limits/RateLimiter/RateLimiterRedis.ts"
+import { RedisTimeout } from "../../../src/platform/limits/RateLimiter/RateLimiterRedis.ts"
 import { RateLimiter } from "../../../src/platform/limits/RateLimiter.ts"
 import { redisMissing, startRedis, startRedisAt } from "../../support/redis.ts"
 import { liveEffect } from "../../support/run.ts"
@@ -13,7 +13,7 @@ import { liveEffect } from "../../support/run.ts"
 const limit = { rate: 10, perSeconds: 60, burst: 10 }
 
 /** However slow the machine is. */
-const patient = Effect.provideService(RedisPatience, "1 minute")
+const patient = Effect.provideService(RedisTimeout, "1 minute")
 
 const takeMany = (key: string, count: number) =>
   Effect.flatMap(RateLimiter, (limiter) =>
@@ -41,7 +41,7 @@ describe.skipIf(redisMissing !== undefined)(
       })
     )
 
-    liveEffect("an instance whose clock is behind another's lets as many pass as the other", () =>
+    liveEffect("an instance whose clock is behind another's admits as many as the other", () =>
       Effect.gen(function* () {
         const { url } = yield* startRedis
         const instance = Layer.build(RateLimiter.layerRedis(Redacted.make(url))).pipe(patient)
@@ -86,7 +86,7 @@ describe.skipIf(redisMissing !== undefined)(
       })
     )
 
-    liveEffect("when Redis dies each instance goes on limiting by itself", () =>
+    liveEffect("when Redis dies each instance still limits by itself", () =>
       Effect.gen(function* () {
         const { url, kill } = yield* startRedis
         const context = yield* Layer.build(RateLimiter.layerRedis(Redacted.make(url)))
@@ -98,14 +98,14 @@ describe.skipIf(redisMissing !== undefined)(
       })
     )
 
-    liveEffect("a Redis that answers and takes no writes is not said to share limits", () =>
+    liveEffect("a Redis that refuses writes is not reported as shared", () =>
       Effect.gen(function* () {
         const { url } = yield* startRedis
         const client = yield* Effect.acquireRelease(
           Effect.sync(() => new RedisClient(url)),
           (open) => Effect.sync(() => open.close())
         )
-        // As one that has become a replica in a failover, or is full.
+        // Like one that has become a replica in a failover, or is full.
         yield* Effect.promise(() => client.send("REPLICAOF", ["127.0.0.1", "1"]))
         const context = yield* Layer.build(RateLimiter.layerRedis(Redacted.make(url)))
         yield* Effect.provideContext(takeMany("x", 1), context)
@@ -121,7 +121,7 @@ describe.skipIf(redisMissing !== undefined)(
       })
     )
 
-    liveEffect("an instance starts while Redis is away, limits by itself, and shares once it has come", () =>
+    liveEffect("an instance starts without Redis, limits by itself, and shares once Redis is back", () =>
       Effect.gen(function* () {
         const port = yield* freePort(0)
         const instance = Layer.build(RateLimiter.layerRedis(Redacted.make(`redis://127.0.0.1:${port}`)))
@@ -143,27 +143,29 @@ describe.skipIf(redisMissing !== undefined)(
       })
     )
 
-    liveEffect("a Redis that freezes costs one request 50 ms, the next ones nothing, and is used again", () =>
-      Effect.gen(function* () {
-        const { freeze, thaw, url } = yield* startRedis
-        const instance = Layer.build(RateLimiter.layerRedis(Redacted.make(url)))
-        const [one, two] = yield* Effect.all([instance, instance])
-        const timed = (context: typeof one, key: string) =>
-          Effect.timed(Effect.provideContext(takeMany(key, 1), context))
-        yield* timed(one, "warm")
-        yield* freeze
-        const [first] = yield* timed(one, "a")
-        expect(Duration.toMillis(first)).toBeWithin(40, 200)
-        for (let request = 0; request < 20; request++) {
-          const [next] = yield* timed(one, `b${request}`)
-          expect(Duration.toMillis(next)).toBeLessThan(45)
-        }
-        yield* thaw
-        yield* Effect.sleep("2500 millis")
-        const both = [one, two].map((context) => Effect.provideContext(takeMany("shared", 20), context))
-        const answers = (yield* Effect.all(both, { concurrency: 2 })).flat()
-        expect(answers.filter((wait) => wait === 0)).toHaveLength(10)
-      })
+    liveEffect(
+      "a Redis that freezes costs one request 50 ms, the next ones nothing, and is used again later",
+      () =>
+        Effect.gen(function* () {
+          const { freeze, thaw, url } = yield* startRedis
+          const instance = Layer.build(RateLimiter.layerRedis(Redacted.make(url)))
+          const [one, two] = yield* Effect.all([instance, instance])
+          const timed = (context: typeof one, key: string) =>
+            Effect.timed(Effect.provideContext(takeMany(key, 1), context))
+          yield* timed(one, "warm")
+          yield* freeze
+          const [first] = yield* timed(one, "a")
+          expect(Duration.toMillis(first)).toBeWithin(40, 200)
+          for (let request = 0; request < 20; request++) {
+            const [next] = yield* timed(one, `b${request}`)
+            expect(Duration.toMillis(next)).toBeLessThan(45)
+          }
+          yield* thaw
+          yield* Effect.sleep("2500 millis")
+          const both = [one, two].map((context) => Effect.provideContext(takeMany("shared", 20), context))
+          const answers = (yield* Effect.all(both, { concurrency: 2 })).flat()
+          expect(answers.filter((wait) => wait === 0)).toHaveLength(10)
+        })
     )
   }
 )

@@ -1,4 +1,4 @@
-// Mail against a real SMTP server: what it takes, puts off, refuses, and what a crash leaves.
+// Mail against a real SMTP server: mail that it accepts, defers or refuses, and mail after a crash.
 import { describe, expect } from "bun:test"
 import { Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -45,7 +45,7 @@ const rows = Effect.gen(function* () {
     FROM mails ORDER BY recipient`
 })
 
-/** Takes mail but to `later`, which it puts off, and to `nobody`, which it refuses for good. */
+/** Accepts mail except to `later`, which it defers, and to `nobody`, which it refuses permanently. */
 const someRefused = (recipient: string) =>
   recipient.startsWith("later")
     ? { code: 451, text: "Try again later" }
@@ -54,7 +54,7 @@ const someRefused = (recipient: string) =>
       : undefined
 
 describe("mail on Postgres", () => {
-  liveEffect("a password's reset leaves within 5 s past a backlog that the server is slow to take", () =>
+  liveEffect("a password reset leaves within 5 s ahead of a backlog that the server is slow to accept", () =>
     Effect.gen(function* () {
       const { port, taken } = yield* smtpServer(
         () => undefined,
@@ -79,7 +79,7 @@ describe("mail on Postgres", () => {
     })
   )
 
-  liveEffect("is sent once by two instances, in plain text, from the address that is set", () =>
+  liveEffect("is sent once by two instances, in plain text, from the configured address", () =>
     Effect.gen(function* () {
       const { port, taken } = yield* smtpServer(() => undefined)
       const { services, worker } = world(`smtp://shop:secret@127.0.0.1:${port}`)
@@ -134,7 +134,30 @@ describe("mail on Postgres", () => {
     })
   )
 
-  liveEffect("that is put off is tried again later; that is refused permanently is given up", () =>
+  liveEffect("that a person waits for is retried each minute for an hour", () =>
+    Effect.gen(function* () {
+      const { port } = yield* smtpServer(someRefused)
+      const { services, worker } = world(`smtp://127.0.0.1:${port}`)
+      yield* Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const mails = yield* Mails
+        for (const name of ["later1", "later2"])
+          yield* mails.queue({ recipient: `${name}@example.com`, subject: "Reset", body: "", urgent: true })
+        yield* sql`UPDATE mails SET attempts = CASE recipient WHEN 'later1@example.com' THEN 30 ELSE 60 END`
+        yield* Layer.build(worker)
+        yield* until(
+          "both were tried",
+          Effect.map(rows, (all) => all.every((row) => row["error"] !== null))
+        )
+        const [half, last] = yield* rows
+        expect(half).toMatchObject({ attempts: 31, ended: false })
+        expect(Number(half?.["wait"])).toBeLessThanOrEqual(60)
+        expect(last).toMatchObject({ attempts: 61, ended: true })
+      }).pipe(Effect.scoped, Effect.provide(services))
+    })
+  )
+
+  liveEffect("that is deferred is retried later; mail that is refused permanently is given up", () =>
     Effect.gen(function* () {
       const { port, taken } = yield* smtpServer(someRefused)
       const { services, worker } = world(`smtp://127.0.0.1:${port}`)
@@ -157,29 +180,27 @@ describe("mail on Postgres", () => {
     })
   )
 
-  liveEffect(
-    "keeps nothing of what it said once it was sent or given up, such as a link to a new password",
-    () =>
-      Effect.gen(function* () {
-        const { port } = yield* smtpServer(someRefused)
-        const { services, worker } = world(`smtp://127.0.0.1:${port}`)
-        yield* Effect.gen(function* () {
-          const mails = yield* Mails
-          const sql = yield* SqlClient.SqlClient
-          for (const name of ["ada", "later", "nobody"])
-            yield* mails.queue({ recipient: `${name}@example.com`, subject: "Hello", body: "/redeem#secret" })
-          yield* Layer.build(worker)
-          yield* until(
-            "all were tried",
-            Effect.map(rows, (all) => all.every((row) => row["error"] !== null || row["sent"] === true))
-          )
-          expect(yield* sql`SELECT recipient, body FROM mails ORDER BY recipient`).toEqual([
-            { recipient: "ada@example.com", body: "" },
-            { recipient: "later@example.com", body: "/redeem#secret" },
-            { recipient: "nobody@example.com", body: "" }
-          ])
-        }).pipe(Effect.scoped, Effect.provide(services))
-      })
+  liveEffect("is erased once it was sent or given up, for example a link to a new password", () =>
+    Effect.gen(function* () {
+      const { port } = yield* smtpServer(someRefused)
+      const { services, worker } = world(`smtp://127.0.0.1:${port}`)
+      yield* Effect.gen(function* () {
+        const mails = yield* Mails
+        const sql = yield* SqlClient.SqlClient
+        for (const name of ["ada", "later", "nobody"])
+          yield* mails.queue({ recipient: `${name}@example.com`, subject: "Hello", body: "/redeem#secret" })
+        yield* Layer.build(worker)
+        yield* until(
+          "all were tried",
+          Effect.map(rows, (all) => all.every((row) => row["error"] !== null || row["sent"] === true))
+        )
+        expect(yield* sql`SELECT recipient, body FROM mails ORDER BY recipient`).toEqual([
+          { recipient: "ada@example.com", body: "" },
+          { recipient: "later@example.com", body: "/redeem#secret" },
+          { recipient: "nobody@example.com", body: "" }
+        ])
+      }).pipe(Effect.scoped, Effect.provide(services))
+    })
   )
 
   liveEffect("that waits behind others at a slow server is left to another instance", () =>
@@ -210,7 +231,7 @@ describe("mail on Postgres", () => {
   )
 
   liveEffect(
-    "waits where the server refuses the service and not the mail: a password that is wrong for now",
+    "waits if the server refuses the service and not the mail, for example after a wrong password",
     () =>
       Effect.gen(function* () {
         const { port, taken } = yield* smtpServer(() => undefined)
@@ -231,7 +252,7 @@ describe("mail on Postgres", () => {
       })
   )
 
-  liveEffect("waits while the server is away, and without a server none is kept", () =>
+  liveEffect("waits while the server is down; without a configured server none is stored", () =>
     Effect.gen(function* () {
       const { services, worker } = world("smtp://127.0.0.1:9")
       yield* Effect.gen(function* () {

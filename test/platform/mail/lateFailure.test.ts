@@ -1,5 +1,5 @@
-// A mail that two instances have taken, because the first had it for longer than its lease: what the first notes
-// late undoes nothing of the second's.
+// A mail that two instances have taken, because the first exceeded its lease: the first one's late result does not undo
+// the second's.
 import { describe, expect } from "bun:test"
 import { Effect, Layer } from "effect"
 import { MailRepo } from "../../../src/platform/mail/MailRepo.ts"
@@ -8,7 +8,7 @@ import { liveEffect } from "../../support/run.ts"
 
 const after = (seconds: number) => new Date(Date.UTC(2020, 0, 1) + seconds * 1_000)
 
-/** A mail as the first instance and then the second have taken it. */
+/** The mail as the first instance and then the second have taken it. */
 const takenTwice = Effect.gen(function* () {
   const repo = yield* MailRepo
   yield* repo.insert(
@@ -25,7 +25,7 @@ const takenTwice = Effect.gen(function* () {
 const database = MailRepo.layer.pipe(Layer.provideMerge(testDatabase.layer))
 
 describe("a mail that two instances have taken", () => {
-  liveEffect("is not sent again where the second has sent it and the first fails", () =>
+  liveEffect("is not sent again if the second has sent it and the first fails", () =>
     Effect.gen(function* () {
       const { first, repo, second } = yield* takenTwice
       yield* repo.noteSent(second.id, after(125))
@@ -34,7 +34,7 @@ describe("a mail that two instances have taken", () => {
     }).pipe(Effect.provide(database))
   )
 
-  liveEffect("is not sent again where the first has sent it and the second fails", () =>
+  liveEffect("is not sent again if the first has sent it and the second fails", () =>
     Effect.gen(function* () {
       const { first, repo, second } = yield* takenTwice
       yield* repo.noteSent(first.id, after(125))
@@ -43,7 +43,7 @@ describe("a mail that two instances have taken", () => {
     }).pipe(Effect.provide(database))
   )
 
-  liveEffect("stays the second's for its lease where the first fails", () =>
+  liveEffect("stays the second's for its lease if the first fails", () =>
     Effect.gen(function* () {
       const { first, repo } = yield* takenTwice
       yield* repo.noteFailure(first, "Timeout", after(190))

@@ -1,9 +1,9 @@
-// A real SMTP server on a free port, which keeps what it takes.
+// A real SMTP server on a free port, which stores the mail that it accepts.
 import { Effect } from "effect"
 import { SMTPServer } from "smtp-server"
 
 interface Taken {
-  /** What the client called itself. */
+  /** The name by which the client introduced itself. */
   readonly ehlo: string
   readonly from: string
   readonly to: ReadonlyArray<string>
@@ -11,8 +11,8 @@ interface Taken {
 }
 
 /**
- * `verdict` says what the server answers to a recipient: nothing where it takes the mail. It answers no recipient
- * before its `answers`.
+ * `verdict` is the server's answer to a recipient: undefined accepts the mail. It answers no recipient before its
+ * `answers`.
  */
 export const smtpServer = (
   verdict: (recipient: string) => { readonly code: number; readonly text: string } | undefined,

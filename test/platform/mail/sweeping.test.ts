@@ -1,5 +1,5 @@
-// Mail is queued inside transactions that hold other locks: one that waited for what another sweeps away could wait
-// for it in a circle.
+// Mail is queued inside transactions that have other locks: waiting for rows that another transaction deletes could
+// deadlock.
 import { describe, expect } from "bun:test"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -11,8 +11,8 @@ const mail = { recipient: "ada@example.com", subject: "Receipt", body: "…" }
 const now = new Date(Date.UTC(2020, 2, 1))
 const longAgo = new Date(Date.UTC(2020, 0, 1))
 
-describe("mail that ended long ago", () => {
-  liveEffect("keeps nobody waiting while another transaction sweeps it away, and is gone after both", () =>
+describe("old mail", () => {
+  liveEffect("blocks nothing while another transaction deletes it, and is gone after both", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const repo = yield* MailRepo
@@ -21,7 +21,7 @@ describe("mail that ended long ago", () => {
       yield* repo.noteSent(ended, longAgo)
       const queue = Effect.suspend(() => repo.insert(crypto.randomUUID(), mail, now))
       const lock = sql`SELECT pg_advisory_xact_lock(1)`
-      /** As a change of a merchant, which takes the audit log's lock, and mails before that or after. */
+      /** Like a change of a merchant, which takes the audit log's lock and queues mails before or after it. */
       yield* Effect.all(
         [
           sql.withTransaction(Effect.all([queue, Effect.sleep("300 millis"), lock])),

@@ -1,4 +1,4 @@
-// Bundling browser code: what is served, when it is built, and what a broken source does.
+// Bundling browser code: what is served, when it is built, and how a broken source fails.
 import { describe, expect, test } from "bun:test"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -45,7 +45,7 @@ document.title = greeting + css`,
 }
 
 describe("Browser bundles", () => {
-  test("TypeScript, imports and CSS as text become one script that is classic and module alike", () =>
+  test("TypeScript, imports and CSS as text become one script that works both as classic script and as module", () =>
     within(source, async (directory) => {
       const answer = await answered(browserBundle(join(directory, "main.ts")), {})
       const text = await answer.text()
@@ -59,7 +59,7 @@ describe("Browser bundles", () => {
       expect(document.title).toBe("hellop { color: red }")
     }))
 
-  test("it is gzipped where that is accepted, and says what varies", () =>
+  test("a bundle is gzipped if the client accepts it, with a Vary header", () =>
     within(source, async (directory) => {
       const bundle = browserBundle(join(directory, "main.ts"))
       const plain = await answered(bundle, {})
@@ -71,13 +71,13 @@ describe("Browser bundles", () => {
       expect(new TextDecoder().decode(bytes)).toBe(await plain.text())
     }))
 
-  test("accept-encoding is read as written", () => {
+  test("accept-encoding is parsed as specified", () => {
     for (const yes of ["gzip", "GZIP", "br, gzip", "*", "gzip;q=0.5"]) expect(acceptsGzip(yes)).toBe(true)
     for (const no of [undefined, "", "br", "gzip;q=0", "gzip; q=0.0", "x-gzip2"])
       expect(acceptsGzip(no)).toBe(false)
   })
 
-  test("the integrity is the SHA-384 of what is served", () =>
+  test("the integrity is the SHA-384 of the served bytes", () =>
     within(source, async (directory) => {
       const bundle = browserBundle(join(directory, "main.ts"))
       const { integrity } = await Effect.runPromise(bundle)
@@ -85,7 +85,7 @@ describe("Browser bundles", () => {
       expect(integrity).toBe(`sha384-${Buffer.from(digest).toString("base64")}`)
     }))
 
-  test("it is built once, on the first request, for callers at the same time too", () =>
+  test("a bundle is built once, on the first request, also for concurrent callers", () =>
     within(source, async (directory) => {
       const entry = join(directory, "main.ts")
       const bundle = browserBundle(entry)
@@ -94,7 +94,7 @@ describe("Browser bundles", () => {
       expect(new Set([...all, await Effect.runPromise(bundle)]).size).toBe(1)
     }))
 
-  test("a source that does not build is a typed failure, tried again by the next caller", () =>
+  test("a source that does not build is a typed failure, and the next caller tries again", () =>
     within({ "main.ts": "broken(" }, async (directory) => {
       const entry = join(directory, "main.ts")
       const bundle = browserBundle(entry)
@@ -105,7 +105,7 @@ describe("Browser bundles", () => {
       expect((await Effect.runPromise(bundle)).bytes.length).toBeGreaterThan(0)
     }))
 
-  test("a same-origin script is not opened to other origins", () =>
+  test("a same-origin script is not available to other origins", () =>
     within(source, async (directory) => {
       const answer = await answered(browserBundle(join(directory, "main.ts")), {}, false)
       expect(answer.headers.get("access-control-allow-origin")).toBeNull()

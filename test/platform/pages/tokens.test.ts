@@ -1,4 +1,5 @@
-// One look: tokens.css states every colour, shadow, radius, gap and type size, and every other style sheet refers to it.
+// One look: tokens.css defines every colour, shadow, radius, gap and type size, and every other style sheet refers to
+// it.
 import { describe, expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -13,7 +14,7 @@ const sheets = [...new Glob("src/**/*.css").scanSync(root)].filter((path) => pat
 const ownColour =
   /#[0-9a-f]{3,8}\b|\b(?:rgba?|hsla?|hwb|lab|lch|oklab|oklch|color|light-dark)\(|:[^;]*\b(?:white|black|gr[ae]y|red|green|blue|orange|yellow|purple|silver)\b/i
 
-/** The declarations that state a value which belongs into tokens.css. */
+/** The declarations with a value that belongs in tokens.css. */
 const ownValues = (css: string): ReadonlyArray<string> =>
   [...css.matchAll(/([\w-]+):\s*([^;{}]+);/g)].flatMap(([, name = "", value = ""]) =>
     ownColour.test(`:${value};`) ||
@@ -26,11 +27,11 @@ const ownValues = (css: string): ReadonlyArray<string> =>
 
 describe("Tokens", () => {
   for (const path of sheets)
-    test(`${path} states no colour, shadow, radius, gap or type size of its own`, () => {
+    test(`${path} defines no colour, shadow, radius, gap or type size of its own`, () => {
       expect(ownValues(read(path))).toEqual([])
     })
 
-  test("a value of its own is found, a token is not", () => {
+  test("the check finds a value of a sheet's own, and ignores a token", () => {
     expect(
       ownValues(
         "p { color: #fff; background: rgb(0 0 0 / 5%); border: 1px solid red; font: 400 16px / 1.5 var(--font); gap: 8px; border-radius: 4px; box-shadow: 0 1px 2px var(--line); }"

@@ -1,4 +1,4 @@
-// When workers are woken, on Postgres: by the time of what is due, whoever has put it there.
+// When workers are woken, on Postgres: at the time of the next due row, whoever has inserted it.
 import { expect } from "bun:test"
 import { Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
@@ -26,8 +26,8 @@ liveEffect("a worker is woken when its queue has something due, at its time, and
     yield* due.next("wallet transactions", "1 second")
     const waited = performance.now() - began
     expect(waited).toBeGreaterThan(4_000)
-    expect(waited).toBeLessThan(6_500)
-    // Still there: it is asked about again at each look, not all the time.
+    expect(waited).toBeLessThan(20_000)
+    // It is still due: the queue is read again at each poll, not all the time.
     const again = performance.now()
     for (let looks = 0; looks < 2; looks++) yield* due.next("wallet transactions", "1 second")
     expect(performance.now() - again).toBeGreaterThan(2_000)
@@ -37,7 +37,7 @@ liveEffect("a worker is woken when its queue has something due, at its time, and
   }).pipe(Effect.provide(DueWorkSql.layer.pipe(Layer.provideMerge(testDatabase.layer))))
 )
 
-liveEffect("somebody is awaited while one of the newest pending payments is a test payment", () =>
+liveEffect("a buyer is expected while one of the newest pending payments is a test payment", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const due = yield* DueWork
@@ -52,7 +52,7 @@ liveEffect("somebody is awaited while one of the newest pending payments is a te
     yield* Effect.sleep("3 seconds")
     expect(due.isAwaited("test")).toBe(false)
     yield* open("test", "PAY-00000002")
-    yield* Effect.sleep("3 seconds")
+    for (let looks = 0; looks < 60 && !due.isAwaited("test"); looks++) yield* Effect.sleep("500 millis")
     expect(due.isAwaited("test")).toBe(true)
   }).pipe(Effect.provide(DueWorkSql.layer.pipe(Layer.provideMerge(testDatabase.layer))))
 )

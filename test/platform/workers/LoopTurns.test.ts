@@ -1,9 +1,9 @@
-// Who works in which turn of the event loop.
+// Which work runs in which turn of the event loop.
 import { expect, test } from "bun:test"
 import { Effect, Fiber } from "effect"
 import { LoopTurns } from "../../../src/platform/workers/LoopTurns.ts"
 
-/** Works for longer than recoveries have of a turn. */
+/** Works for longer than recoveries may take of a turn. */
 const work = () => {
   const until = performance.now() + 1.5
   while (performance.now() < until);
@@ -11,7 +11,7 @@ const work = () => {
 
 const turnOf = Effect.promise(() => new Promise<void>((done) => setImmediate(done)))
 
-test("what is long takes turns of its own, in order, and others are served in between", () =>
+test("long work is split into turns, in order, and other work runs in between", () =>
   Effect.gen(function* () {
     const { take } = new LoopTurns()
     const seen: Array<string> = []
@@ -37,7 +37,7 @@ test("what is long takes turns of its own, in order, and others are served in be
     expect(seen.slice(seen.indexOf("b") + 1, seen.indexOf("c"))).toContain("other")
   }).pipe(Effect.runPromise))
 
-test("who no longer waits holds nobody up", () =>
+test("a cancelled caller delays nobody", () =>
   Effect.gen(function* () {
     const { take } = new LoopTurns()
     const first = Effect.runFork(Effect.andThen(take, Effect.sync(work)))

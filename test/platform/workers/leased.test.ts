@@ -18,7 +18,7 @@ const batchOf = (rows: ReadonlyArray<number>, done: Array<number>) =>
   })
 
 describe("a batch under a lease", () => {
-  testEffect("is done row by row, past a row that fails; a full one says that there may be more", () =>
+  testEffect("is processed row by row, past a row that fails; a full batch says that there may be more", () =>
     Effect.gen(function* () {
       const done: Array<number> = []
       expect(yield* batchOf([1, 2, 3, 4], done)).toBe(true)

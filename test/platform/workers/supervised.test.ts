@@ -7,7 +7,7 @@ import { testEffect } from "../../support/run.ts"
 const pause = Effect.sleep("10 seconds")
 
 describe("supervised work", () => {
-  testEffect("goes on at once while there is more, and after the pause where there is not", () =>
+  testEffect("continues at once while there is more, and otherwise after the pause", () =>
     Effect.gen(function* () {
       let rounds = 0
       yield* supervised(
@@ -24,7 +24,7 @@ describe("supervised work", () => {
     })
   )
 
-  testEffect("outlives a failure and a defect, and pauses after each", () =>
+  testEffect("survives a failure and a defect, and pauses after each", () =>
     Effect.gen(function* () {
       let rounds = 0
       yield* periodic(

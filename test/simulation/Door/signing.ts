@@ -1,4 +1,4 @@
-// What people ask about signatures: terms, and payments by authorization.
+// The requests of people about signatures: terms, and payments by authorization.
 import { Effect, Option } from "effect"
 import { orChainUnavailable } from "../../../src/chain/orChainUnavailable.ts"
 import { Address, TransactionHash } from "../../../src/domain/Chain.ts"

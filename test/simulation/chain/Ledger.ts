@@ -1,5 +1,5 @@
-// The chain itself: forks of blocks, a mempool, balances of USDC and gas, and account nonces. What each
-// node shows of it is the node's.
+// The chain itself: forks of blocks, a mempool, balances of USDC and gas, and account nonces. Each node decides what it
+// shows of the chain.
 import { type Hex, keccak256, padHex, toHex } from "viem"
 import { transferTopic } from "../../../src/chain/ChainVerifier/TransferLog.ts"
 import { type Address, TransactionHash } from "../../../src/domain/Chain.ts"
@@ -15,7 +15,7 @@ export interface Move {
   readonly to: Address
   /** Atomic units. */
   readonly amount: bigint
-  /** The contract that emits the log; USDC when absent, which alone moves balances. */
+  /** The contract that emits the log; USDC if absent. Only USDC moves balances. */
   readonly token?: Address
 }
 
@@ -30,38 +30,38 @@ export interface Transaction {
   readonly sender: Address
   readonly nonce: number
   readonly moves: ReadonlyArray<Move>
-  /** What it moves in their place in blocks of odd height: what a contract does depends on where it does it. */
+  /** Its moves in blocks of odd height instead: a contract's effect depends on its block. */
   readonly movesInOdd?: ReadonlyArray<Move>
-  /** Events that are no transfers of the token, before those that are. */
+  /** Events that are not transfers of the token, before the transfers. */
   readonly logs?: ReadonlyArray<Log>
-  /** Emits so many logs of its own before the transfers, in blocks of odd height one more. */
+  /** The number of its own logs before the transfers; one more in blocks of odd height. */
   readonly noise: number
   readonly reverts: boolean | "in odd blocks" | "in even blocks"
   /** The authorization that it uses. */
   readonly spending?: Spending
-  /** Of the wallets whose gas counts: its limit, and what it offers for each in wei. */
+  /** For wallets whose gas counts: the limit, and the offer for each gas in wei. */
   readonly gas?: { readonly limit: bigint; readonly maxFee: bigint }
 }
 
 export interface Mined {
   readonly transaction: Transaction
   readonly succeeded: boolean
-  /** What it has moved: nothing where it has reverted. */
+  /** Its moves: none if it has reverted. */
   readonly moves: ReadonlyArray<Move>
   readonly logs: ReadonlyArray<Log>
   /** Index of its first log in the block. */
   readonly firstLog: number
-  /** Wei that its sender has paid. */
+  /** The wei that its sender has paid. */
   readonly fee: bigint
 }
 
-/** Why a node does not take a transaction, in the words of nodes. */
+/** A node's error when it refuses a transaction. */
 export class Untaken extends Error {}
 
-/** More than any world asks for. */
+/** More than any world requires. */
 const countedDepth = 24
 
-/** What a transfer by authorization takes. */
+/** The gas of a transfer by authorization. */
 export const transferGas = 62_000n
 
 export interface Block {
@@ -73,11 +73,11 @@ export interface Block {
   readonly mined: ReadonlyArray<Mined>
 }
 
-/** Blocks up to some height, and where its transactions lie. */
+/** The blocks up to some height, and the places of its transactions. */
 export class Fork {
   readonly blocks: Array<Block>
   readonly places = new Map<string, number>()
-  /** Authorizations that are spent, by payer and nonce, and the block that has done it. */
+  /** Used authorizations, by payer and nonce, with the block that used them. */
   readonly spent = new Map<string, { readonly number: number; readonly mined: Mined }>()
   readonly sent = new Map<string, Array<number>>()
 
@@ -109,7 +109,7 @@ export class Fork {
     return (this.sent.get(account) ?? []).filter((number) => number <= height).length
   }
 
-  /** What has spent an authorization, up to a height. */
+  /** The transaction that has used an authorization, up to a height. */
   spentBy(payer: string, nonce: string, height = this.height): Mined | undefined {
     const found = this.spent.get(keyOf(payer, nonce))
     return found === undefined || found.number > height ? undefined : found.mined
@@ -138,21 +138,21 @@ export class Ledger {
   readonly balances = new Map<Address, bigint>()
   /** Every transaction that was ever sent, by its hash. */
   readonly transactions = new Map<string, Transaction>()
-  /** Transactions that some block that was once canonical has carried out. */
+  /** Transactions in any block that was ever canonical. */
   readonly everMined = new Set<string>()
-  /** Blocks that have come on top of a transaction's at most, up to `countedDepth`. */
+  /** The most blocks that were ever on top of a transaction's block, up to `countedDepth`. */
   readonly deepest = new Map<string, number>()
-  /** Transactions of which a block was replaced. */
+  /** Transactions in blocks that were replaced. */
   readonly everReplaced = new Set<string>()
-  /** Wei of the wallets whose gas counts. */
+  /** The wei of wallets whose gas counts. */
   readonly wei = new Map<Address, bigint>()
-  /** The service's wallet, which alone sends raw transactions. */
+  /** The service's wallet, which is the only one that sends raw transactions. */
   relayer: Address | undefined
-  /** Blocks under the head after which nodes name one by a tag. */
+  /** The number of blocks below the head at which nodes set a tag. */
   readonly tagged: { readonly safe: number; readonly finalized: number }
-  /** Somebody waits until the chain is as high. */
+  /** A height that somebody waits for. */
   awaitedHeight = 0
-  /** Wei that the next block asks for each gas. */
+  /** The next block's price for each gas, in wei. */
   price = 1_000_000n
   #pool: Array<Transaction> = []
   readonly #draw: Draw
@@ -180,12 +180,12 @@ export class Ledger {
     return this.#pool
   }
 
-  /** Whether the next block may carry a transaction: none waits for an earlier one of its sender. */
+  /** True if the next block may include a transaction: none that waits for an earlier one of its sender. */
   get isWaiting(): boolean {
     return this.#pool.some(({ nonce, sender }) => nonce === this.fork.nonceAt(sender, this.fork.height))
   }
 
-  /** Blocks since the last one that carried anything. */
+  /** Blocks since the last one with a transaction. */
   get sinceBusy(): number {
     const { blocks, height } = this.fork
     return (
@@ -203,7 +203,7 @@ export class Ledger {
     return mined + this.#pool.filter(({ sender, nonce }) => sender === account && nonce >= mined).length
   }
 
-  /** Into the mempool; one of the same sender and nonce gives way. */
+  /** Adds to the mempool; replaces one of the same sender and nonce. */
   submit(
     transaction: Omit<Transaction, "hash">,
     hash: TransactionHash = TransactionHash.make(this.#hash())
@@ -217,7 +217,7 @@ export class Ledger {
     return sent
   }
 
-  /** What a wallet whose gas counts has signed; fails as nodes do. */
+  /** Adds a transaction signed by a wallet whose gas counts; fails as nodes do. */
   submitRaw(sender: Address, raw: Hex): Transaction {
     const { call, gas, maxFee, nonce } = readRaw(raw)
     const hash = TransactionHash.make(keccak256(raw))
@@ -247,7 +247,7 @@ export class Ledger {
     return this.wei.get(address) ?? 0n
   }
 
-  /** Why a transfer by authorization or its cancellation would revert now. */
+  /** The reason that a transfer by authorization or its cancellation would revert now. */
   obstacle(
     { nonce, payer, validAfter, validBefore }: Spending,
     amount: bigint,
@@ -259,12 +259,12 @@ export class Ledger {
     return this.balance(payer) < amount ? "the payer lacks the amount" : undefined
   }
 
-  /** Forgets what waits: a node's pool is no promise. */
+  /** Forgets a waiting transaction, because a node's pool is no promise. */
   dropFromPool(hash: string): void {
     this.#pool = this.#pool.filter((one) => one.hash !== hash)
   }
 
-  /** A block with what waits and may go, each with the given probability. */
+  /** A block with the waiting transactions that are valid, each with the given probability. */
   mine(time: number, probability = 1): Block {
     const number = this.fork.height + 1
     const last = this.fork.blocks[number - 1]
@@ -304,7 +304,7 @@ export class Ledger {
     return block
   }
 
-  /** Replaces the last blocks by as many and one more. What they carried waits again, unless it is lost. */
+  /** Replaces the last blocks with one more than as many. Their transactions wait again, unless they are lost. */
   reorganise(depth: number, time: number, lost: number): void {
     const kept = this.fork.blocks.slice(0, Math.max(1, this.fork.blocks.length - depth))
     const removed = this.fork.blocks.slice(kept.length)

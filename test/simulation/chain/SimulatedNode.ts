@@ -1,5 +1,5 @@
-// One RPC node: an answer to each JSON-RPC question, from as much of the chain as it has seen. It lags,
-// stays on a fork that the others have left, is silent, errs, and lies.
+// One RPC node: an answer to each JSON-RPC call, from as much of the chain as it has seen. It lags, stays on a fork
+// that the others have left, is silent, errs, and lies.
 import { Effect, Schema } from "effect"
 import { isHex, toHex } from "viem"
 import { NodeFailure } from "../../../src/chain/RpcPool/NodeFailure.ts"
@@ -11,19 +11,22 @@ import type { Draw } from "../Draw.ts"
 import { tokenCallOf } from "./authorizations.ts"
 import { type Block, type Fork, type Ledger, logOf, type Mined, transferGas, Untaken } from "./Ledger.ts"
 
-/** `withholds`: shows no receipt and no log. `invents`: shows what waits as mined long ago. `inflates`: ten times the amount. */
+/**
+ * `withholds`: shows no receipt and no log. `invents`: shows a waiting transaction as mined long ago. `inflates`: ten
+ * times the amount.
+ */
 export type Lie = "withholds" | "invents" | "inflates"
 
-/** Whether something goes wrong between the service and a node at this call. */
+/** Faults between the service and a node, for each call. */
 export interface NodeTrouble {
   readonly fails: () => boolean
   readonly malformed: () => boolean
   readonly slow: () => boolean
-  /** It has done what was asked, and nobody hears of it. */
+  /** The node does what was requested, and its answer is lost. */
   readonly loses: () => boolean
-  /** Of transactions alone: nodes keep no index of them for ever. */
+  /** Only of transactions, because nodes do not keep an index of them for ever. */
   readonly forgets: () => boolean
-  /** It has been asked for a balance. */
+  /** A balance was read. */
   readonly balanceTold: () => void
 }
 
@@ -45,7 +48,7 @@ export class SimulatedNode {
     this.height = ledger.fork.height
   }
 
-  /** Behind its address another machine answers for a while, which has seen so many blocks fewer. */
+  /** For a while another machine behind its address answers, which has seen this many blocks fewer. */
   goBack(blocks: number): void {
     this.height = Math.max(0, this.height - blocks)
     this.stuck = true
@@ -58,7 +61,7 @@ export class SimulatedNode {
     this.follow()
   }
 
-  /** Sees the chain as it stands. */
+  /** Adopts the chain's present state. */
   follow(): void {
     if (this.stuck) return
     this.fork = this.#ledger.fork
@@ -99,7 +102,7 @@ export class SimulatedNode {
     }
   }
 
-  /** A read of the token, or a transfer that is tried. */
+  /** A read of the token, or a simulated transfer. */
   #call({ data, to }: Record<string, unknown>, tag: unknown): string {
     const word = (value: bigint) => toHex(value, { size: 32 })
     const block = this.#at(tag)
@@ -192,7 +195,7 @@ export class SimulatedNode {
     }
   }
 
-  /** What was sent and no block holds, as if an old block held it. */
+  /** A transaction that no block has, as if an old block had it. */
   #invented(hash: string): { readonly block: Block; readonly mined: Mined } | undefined {
     const transaction = this.#ledger.transactions.get(hash)
     const block = this.fork.blocks[Math.max(0, this.height - 5)]
@@ -244,7 +247,7 @@ export class SimulatedNode {
   }
 }
 
-/** By the topics of a question: each any, one, or one of several. */
+/** By the topics of a query: each is any, one, or one of several. */
 const isAskedFor = (topics: ReadonlyArray<string>, asked: unknown): boolean =>
   !Array.isArray(asked) ||
   asked.every((want: unknown, place) =>
@@ -257,7 +260,7 @@ const isAskedFor = (topics: ReadonlyArray<string>, asked: unknown): boolean =>
 
 const noAnswer = (method: string) => new NodeFailure({ kind: "transport", message: `${method}: no answer` })
 
-/** How the service asks the node. */
+/** The service's client of the node. */
 export const rpcNodeOf = (node: SimulatedNode, draw: Draw, trouble: NodeTrouble): RpcNode => {
   const answerOf = <A>(
     method: string,
@@ -284,7 +287,7 @@ export const rpcNodeOf = (node: SimulatedNode, draw: Draw, trouble: NodeTrouble)
         return Effect.fail(new NodeFailure({ kind: "malformed", message: `${method}: nonsense` }))
       const ask = answerOf(method, params, result)
       if (trouble.loses()) return Effect.andThen(ask, Effect.fail(noAnswer(method)))
-      // The answer is of a moment, and arrives at another.
+      // The answer is from one moment, and arrives at another.
       return trouble.slow()
         ? Effect.tap(ask, () => Effect.sleep(draw.between(50, 4_000)))
         : draw.chance(0.3)

@@ -1,5 +1,5 @@
-// EIP-3009 on the simulated chain: what a call of the token asks for, and the logs that it leaves. Signatures
-// are the service's to judge; the chain takes each nonce of a payer once, and within its time.
+// EIP-3009 on the simulated chain: the meaning of a call of the token, and its logs. The service verifies signatures;
+// the chain accepts each nonce of a payer once, and within its time.
 import { decodeFunctionData, type Hex, padHex, parseTransaction, toEventSelector } from "viem"
 import { parseAddress } from "../../../src/chain/Address.ts"
 import type { Address } from "../../../src/domain/Chain.ts"
@@ -11,7 +11,7 @@ const { usdc } = moneyNetwork
 const usedTopic = toEventSelector("AuthorizationUsed(address,bytes32)")
 const cancelledTopic = toEventSelector("AuthorizationCanceled(address,bytes32)")
 
-/** What spends a nonce of a payer: its transfer or its cancellation. */
+/** The use of a payer's nonce: a transfer or a cancellation. */
 export interface Spending {
   readonly payer: Address
   readonly nonce: Hex

@@ -1,4 +1,4 @@
-// What the oracle sees of a world: the rows, the chain, and what people were answered and have done.
+// The oracle's view of a world: the rows, the chain, and people's actions and answers.
 import type { Address, TransactionHash } from "../../../src/domain/Chain.ts"
 import type { Finality } from "../../../src/domain/Finality.ts"
 import type { PaymentId, PaymentSummary } from "../../../src/domain/Payment.ts"
@@ -17,26 +17,26 @@ export interface Rows {
   readonly payments: ReadonlyArray<PaymentOf>
   readonly deliveries: ReadonlyArray<DeliveryOf>
   readonly transfers: ReadonlyArray<TransferOf>
-  /** Of authorizations. */
+  /** Settlements of authorizations. */
   readonly settlements: ReadonlyArray<SettlementOf>
-  /** Those that are open. */
+  /** Open attempts. */
   readonly attempts: ReadonlyArray<AttemptOf>
   readonly refunds: ReadonlyArray<RefundOf>
-  /** What open alerts say of payments whose transfer the chain no longer shows, by the payment's id. */
+  /** The messages of open alerts about payments whose transfer the chain no longer shows, by payment id. */
   readonly dropped: ReadonlyMap<string, string>
 }
 
 export interface SettlementOf {
   readonly id: string
   readonly status: "pending" | "settled" | "failed"
-  /** Why it has failed, or what callers were told. */
+  /** The reason for its failure, or the one that callers got. */
   readonly reason: string | null
   readonly paymentId: PaymentId
   readonly payer: string
   readonly nonce: string
   /** Unix seconds. */
   readonly validBefore: number
-  /** Whether the service has ever signed a transaction for it. */
+  /** True if the service has ever signed a transaction for it. */
   readonly sent: boolean
 }
 
@@ -81,7 +81,7 @@ export interface TransferOf
 export interface Look {
   readonly now: number
   readonly rows: Rows
-  /** As the look before this one saw them. */
+  /** The rows at the previous look. */
   readonly before: Rows
   /** Attempts that were open within the last few seconds. */
   readonly lately: ReadonlyArray<AttemptOf>
@@ -93,31 +93,31 @@ export interface Look {
   readonly receivers: Receivers
   /** The shop's address. */
   readonly receiver: Address
-  /** Transactions of the relaying wallet that no block has taken. */
+  /** Transactions of the relayer wallet that are in no block. */
   readonly openTransactions: number
   /** Payments for which the service itself has reported the transaction that used an authorization. */
   readonly reported: ReadonlySet<string>
-  /** Gas that may be paid for a merchant in a day. */
+  /** The gas that may be paid for a merchant in a day. */
   readonly board: FaultBoard
   /** How long a payment waits for its buyer. */
   readonly expiryMillis: number
-  /** Unpaid payments that were over before this time must have failed by now. */
+  /** Unpaid payments that expired before this time must have failed by now. */
   readonly overdueBefore: number | undefined
-  /** Blocks that come after a transfer's before it settles at a level. */
+  /** Blocks on top of a transfer's block before it settles at a level. */
   readonly depths: { readonly [F in Finality]: number }
   /** Milliseconds by which instances' clocks may differ. */
   readonly skewMillis: number
 }
 
-/** What is wrong; undefined if nothing is. */
+/** A violation, or undefined. */
 export type Invariants = Readonly<Record<string, (look: Look) => string | undefined>>
 
 export const statusIn = ({ payments }: Rows, id: string) => payments.find((one) => one.id === id)?.status
 
-/** The reason in an alert that a settled transfer is gone. */
+/** The reason in an alert about a lost transfer of a settled payment. */
 export const whyDropped = (message = "") => /\((\w+)\)/.exec(message)?.[1]
 
-/** Whether the chain now shows the transfer that has settled the payment, or the one that pays it in its place. */
+/** True if the chain now shows the transfer that has settled the payment, or the one that replaces it. */
 export const isCarried = ({ ledger, receiver, rows }: Look, { amount, id, reported }: PaymentOf): boolean => {
   const { payer, transactionId = "" } = reported?.evidence ?? {}
   const claimed = rows.transfers.find(({ paymentId }) => paymentId === id)
@@ -142,17 +142,17 @@ const interruptions = [
   "a clock jumps"
 ] as const
 
-/** Whether instances run through by one time, and every statement is carried out and answered. */
+/** True if instances run without interruption on one clock, and every statement is executed and answered. */
 export const isUninterrupted = ({ board }: Look) => !interruptions.some((name) => board.has(name))
 
-/** As `judgeTransfer` has it. */
+/** The same value as in `judgeTransfer`. */
 export const clockToleranceMillis = 60_000
 
-/** Transfers that waited in the look before and still wait. */
+/** Transfers that waited at the previous look and still wait. */
 export const stillIn = (before: ReadonlyArray<TransferOf>, now: ReadonlyArray<TransferOf>) =>
   now.filter(({ transactionId }) => before.some((one) => one.transactionId === transactionId))
 
-/** Money of the payer's that may be meant for the payment, and that nobody has explained. */
+/** The payer's unexplained transfers that may be meant for the payment. */
 export const unexplained = (
   { transfers }: Rows,
   payment: PaymentOf,

@@ -1,10 +1,10 @@
-// Checks the invariants against a world, and remembers the rows that it saw before.
+// Checks the invariants against a world, and remembers the rows of the previous check.
 import type { Parts } from "../makeParts.ts"
 import type { Nature } from "../Nature.ts"
 import { atEnd } from "./atEnd.ts"
 import { type AttemptOf, type Invariants, type Look, type Rows, whyDropped } from "./Look.ts"
 
-/** For so long a payment may be on its way to being settled. */
+/** How long a payment may take to settle. */
 const latelyMillis = 15_000
 
 export interface Broken {
@@ -31,14 +31,14 @@ const noRows: Rows = {
 }
 
 export class Oracle {
-  /** When the faults have ceased. */
+  /** The time when the faults ended. */
   calmSince = 0
   readonly #nature: Nature
   readonly #parts: Parts
-  /** Whether instances run for long enough to let payments expire. */
+  /** True if instances run for long enough to let payments expire. */
   readonly #isPatient: boolean
   #before = noRows
-  /** Attempts, and when they were last seen open. */
+  /** Attempts, and when they were last open. */
   readonly #seen = new Map<string, { readonly attempt: AttemptOf; readonly at: number }>()
 
   constructor(nature: Nature, parts: Parts, isPatient: boolean) {
@@ -47,7 +47,7 @@ export class Oracle {
     this.#isPatient = isPatient
   }
 
-  /** Undefined while somebody is in a transaction. */
+  /** Undefined during a transaction. */
   #look(): Look | undefined {
     const { board, ledger, plan, receivers, world } = this.#nature
     const { cluster, database, people, refundDesk, shop, signers, thief } = this.#parts
@@ -80,7 +80,7 @@ export class Oracle {
     }
   }
 
-  /** Fails with an `InvariantBroken`. While somebody is in a transaction it waits for the next step. */
+  /** Fails with an `InvariantBroken`. During a transaction it waits for the next step. */
   check(invariants: Invariants): void {
     const look = this.#look()
     if (look === undefined) {
@@ -102,7 +102,7 @@ export class Oracle {
       this.#seen.set(`${attempt.paymentId} ${attempt.payer} ${attempt.since.getTime()}`, { attempt, at: now })
   }
 
-  /** Whether nothing is due any more. */
+  /** True if nothing is due any more. */
   isQuiet(): boolean {
     const look = this.#look()
     if (look === undefined) return false
@@ -132,7 +132,7 @@ export class Oracle {
         )
   }
 
-  /** What payments and deliveries came to, by name. */
+  /** The outcomes of payments and deliveries, by name. */
   states(): ReadonlyMap<string, number> {
     const states = new Map<string, number>()
     const { deliveries, dropped, payments, refunds, settlements, transfers } = this.#look()?.rows ?? noRows

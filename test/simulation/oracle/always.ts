@@ -1,4 +1,4 @@
-// The invariants that must hold after every step that changes a row. Each returns what is wrong, or undefined.
+// The invariants that must hold after every step that changes a row. Each returns a violation, or undefined.
 import { authorizations } from "./always/authorizations.ts"
 import { deliveries } from "./always/deliveries.ts"
 import { payments } from "./always/payments.ts"

@@ -1,5 +1,5 @@
-// The invariants that must hold once the faults have ceased and the service has had its time. Each returns what is
-// wrong, or undefined.
+// The invariants that must hold once the faults have ended and the service has had its time. Each returns a violation,
+// or undefined.
 import type { Transaction } from "../chain/Ledger.ts"
 import { careless, type Purchase } from "../People.ts"
 import {
@@ -13,10 +13,10 @@ import {
   type TransferOf
 } from "./Look.ts"
 
-/** Seconds after which an authorization that is over has ended. */
+/** Seconds within which an expired authorization must end. */
 const authorizationGrace = 420
 
-/** Transfers of USDC from one address to another on the chain as it stands. */
+/** Transfers of USDC from one address to another on the present chain. */
 const shownMoves = ({ ledger }: Look) =>
   ledger.fork.blocks
     .flatMap(({ mined }) =>
@@ -29,7 +29,7 @@ const isMined = ({ ledger }: Look, hash: string) => {
   return found?.mined.succeeded === true
 }
 
-/** Whether the chain takes one of two transactions: of one account by one nonce, or by one authorization. */
+/** True if the chain accepts only one of two transactions: of one account by one nonce, or by one authorization. */
 const exclude = (one: Transaction | undefined, other: Transaction | undefined) =>
   one !== undefined &&
   other !== undefined &&
@@ -38,13 +38,13 @@ const exclude = (one: Transaction | undefined, other: Transaction | undefined) =
       one.spending.payer === other.spending?.payer &&
       one.spending.nonce === other.spending.nonce))
 
-/** Whether a transfer may pay a settled payment in place of the one that has settled it, or is that one. */
+/** True if a transfer may pay a settled payment instead of the one that has settled it, or is that one. */
 const mayPay = ({ ledger }: Look, payment: PaymentOf, transfer: TransferOf): boolean => {
   const { payer, transactionId = "" } = payment.reported?.evidence ?? {}
   if (payment.amount !== transfer.amount || payer !== transfer.payer) return false
   if (transactionId === transfer.transactionId) return true
   const [own, other] = [transactionId, transfer.transactionId].map((hash) => ledger.transactions.get(hash))
-  // A person may say so of any.
+  // A person may attach any transfer.
   return exclude(own, other) || payer === careless
 }
 
@@ -87,7 +87,7 @@ export const atEnd: Invariants = {
     return undefined
   },
 
-  // A transfer that was meant for one of two equal payments of a wallet may have settled the other.
+  // A transfer meant for one of two equal payments of a wallet may have settled the other.
   "no buyer is charged twice": (look) => {
     const settled = new Map<string | undefined, string>()
     for (const { id, reported, status } of look.rows.payments)
@@ -104,7 +104,7 @@ export const atEnd: Invariants = {
     return undefined
   },
 
-  // Of equal payments of one wallet any may be settled by its transfer: they are told apart by nothing.
+  // A transfer may settle any of a wallet's equal payments: nothing distinguishes them.
   "what was paid is settled": (look) => {
     const handedIn = new Set(look.rows.settlements.map(({ nonce }) => nonce))
     const groups = new Map<string, { paid: number; settled: number; open: Array<string> }>()
@@ -115,17 +115,17 @@ export const atEnd: Invariants = {
       const isAlone = look.people.purchases.filter((one) => keyOf(one) === key).length === 1
       const group = groups.get(key) ?? { paid: 0, settled: 0, open: [] }
       groups.set(key, group)
-      // A signature that never came to the service, and that others have used, is listed for a person.
+      // A signature that never reached the service, and that others have used, is listed for a person.
       const nonces = purchase.nonces.filter((nonce) => handedIn.has(nonce) || purchase.handedIn.has(nonce))
-      // What was not announced is listed where an equal payment of the wallet takes it, or where our clock makes it
-      // look older than the payment.
+      // An unannounced transfer is listed if an equal payment of the wallet takes it, or if the service's clock makes
+      // it look older than the payment.
       const openedAt = look.rows.payments.find(({ id }) => id === paymentId)?.createdAt
       const isPlain = (hash: string) => {
         if (!isAlone) return true
         const minedAt = (look.ledger.fork.find(hash, look.ledger.fork.height)?.block.time ?? 0) * 1_000
         return minedAt <= (openedAt?.getTime() ?? 0) - clockToleranceMillis
       }
-      // Mined below its attempt by a reorganisation: the wallet's nonce alone tells that it came later.
+      // A reorganisation has mined it below its attempt: only the wallet's nonce shows that it came later.
       const isBelow = (hash: string) => {
         const [, height] = [...withoutNonce].find(([one]) => one === hash) ?? []
         return height !== undefined && look.ledger.fork.find(hash, height) !== undefined
@@ -156,7 +156,7 @@ export const atEnd: Invariants = {
     const { refunds } = look.rows
     for (const { droppedAt, id, status, transactionId } of refunds) {
       const own = look.refundDesk.sent.get(id)
-      // By a clock that was ahead by more than the tolerance it lies before its announcement: a person names it.
+      // By a clock ahead by more than the tolerance it came before its announcement: a person must name it.
       const isEarly = transactionId === null && look.skewMillis > clockToleranceMillis
       const isTaken = refunds.some((one) => one.id !== id && one.transactionId === own)
       if (status === "pending" && own !== undefined && !isEarly && !isTaken && isMined(look, own))
@@ -182,14 +182,14 @@ export const atEnd: Invariants = {
     return undefined
   },
 
-  // Whoever has a signature may use it until its time is over: until then it may wait.
+  // The holder of a signature may use it until it expires: until then it may wait.
   "authorizations end": (look) => {
     const head = look.ledger.fork.blocks.at(-1)?.time ?? 0
     for (const { nonce, payer, paymentId, reason, status, validBefore } of look.rows.settlements) {
       const isUsed = look.ledger.fork.spentBy(payer, nonce) !== undefined
       if (status === "pending" && (isUsed || validBefore < head - authorizationGrace))
         return `authorization ${nonce} of ${payer} is still pending (${reason})`
-      // What a reorganisation has thrown out is told, by the invariant of settled transfers.
+      // The invariant of settled transfers covers alerts about reorganised transfers.
       const isLost = look.rows.dropped.has(paymentId)
       if (status === "settled" && !isUsed && !isLost)
         return `authorization ${nonce} of ${payer} is settled and not used`

@@ -1,16 +1,16 @@
-// What is wrong with the answer to a report, by the stored payment.
+// A violation in the answer to a report, compared with the stored payment.
 import type { Answer, Ask } from "../Door.ts"
 import type { PaymentOf } from "./Look.ts"
 
 export interface ReportAnswered {
   readonly ask: Extract<Ask, { readonly do: "report" }>
   readonly answer: Answer
-  /** The payment when the report was sent, and as it stands now. */
+  /** The payment when the report was sent, and its present state. */
   readonly before: PaymentOf | undefined
   readonly now: PaymentOf | undefined
 }
 
-/** Statuses that say nothing of the evidence. */
+/** Statuses that do not depend on the evidence. */
 const ofOthers = new Set([401, 404, 429, 500, 503])
 
 const isSame = ({ ask }: ReportAnswered, { amount, reported }: PaymentOf) =>
@@ -19,7 +19,7 @@ const isSame = ({ ask }: ReportAnswered, { amount, reported }: PaymentOf) =>
   ask.buyerDidToken.includes(reported.evidence.payer) &&
   ask.tokenChanges.every(({ amountAtomic }) => amountAtomic === amount.toString())
 
-/** Undefined if nothing is. */
+/** Undefined if there is no violation. */
 export const wrongInReportAnswer = (answered: ReportAnswered): string | undefined => {
   const { answer, ask, before, now } = answered
   const { error, payment, status } = answer

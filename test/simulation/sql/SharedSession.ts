@@ -1,10 +1,10 @@
-// One PGlite behind any number of connections in the wire protocol. It is one session: an open transaction keeps
-// the other connections waiting. Answers come at once and in order, so that a run replays.
+// One PGlite behind any number of connections in the wire protocol. It is one session: an open transaction makes the
+// other connections wait. Answers come at once and in order, so that a run replays.
 import { Duplex } from "node:stream"
 import type { PGlite } from "@electric-sql/pglite"
 import type { Owner, World } from "../World.ts"
 
-/** PGlite's one session cannot end: after this time of the world it would answer nothing any more. */
+/** PGlite's one session cannot be replaced: after this time of the world it would answer nothing any more. */
 const idleTimeout = "idle_session_timeout"
 
 const [readyForQuery, parse, bind, query, sync, terminate] = [..."ZPBQSX"].map((letter) =>
@@ -48,7 +48,7 @@ const parameters = {
   in_hot_standby: "off",
   default_transaction_read_only: "off"
 }
-/** What a server says to a connection that it trusts. */
+/** A server's greeting to a trusted connection. */
 const welcome = Buffer.concat([
   message("R", int32(0)),
   ...Object.entries(parameters).map(([name, value]) => message("S", Buffer.from(`${name}\0${value}\0`))),
@@ -60,7 +60,7 @@ class Connection extends Duplex {
   readonly owner: Owner
   /** In order. */
   readonly waiting: Array<Batch> = []
-  /** Names of its prepared statements that change rows. */
+  /** The names of its prepared statements that change rows. */
   readonly #changing = new Set<string>()
   #rest = Buffer.alloc(0)
   #isStarted = false
@@ -129,13 +129,13 @@ const statusIn = (answer: Uint8Array): string => {
 export class SharedSession {
   readonly #pglite: PGlite
   #connections: Array<Connection> = []
-  /** Who is in a transaction. */
+  /** The connection in a transaction. */
   #holder: Connection | undefined
   #world: World | undefined
   #onChange: () => void = () => {}
-  /** Whether rows may have changed since nobody was last in a transaction. */
+  /** True if rows may have changed since no transaction was last open. */
   #mayHaveChanged = false
-  /** The number that the next transaction that writes gets. */
+  /** The number of the next transaction that writes. */
   #nextTransaction = ""
 
   constructor(pglite: PGlite) {
@@ -146,7 +146,7 @@ export class SharedSession {
     return this.#pglite.close()
   }
 
-  /** From now on its connections are of the world's instances. `onChange` hears of what is committed, at once. */
+  /** From now on its connections belong to the world's instances. `onChange` is called at once after each commit. */
   begin(world: World, onChange: () => void): void {
     this.#world = world
     this.#onChange = onChange
@@ -159,12 +159,12 @@ export class SharedSession {
     return connection
   }
 
-  /** Nobody is in a transaction: what is read now is committed. */
+  /** No transaction is open: everything read now is committed. */
   get isIdle(): boolean {
     return this.#holder === undefined
   }
 
-  /** One query past all connections; its rows' first columns. */
+  /** One query outside all connections; returns the first column of its rows. */
   run(text: string): ReadonlyArray<string> {
     const answer = Buffer.from(this.#pglite.execProtocolRawSync(message("Q", Buffer.from(`${text}\0`))))
     const rows: Array<string> = []
@@ -185,7 +185,7 @@ export class SharedSession {
     this.run("ROLLBACK")
   }
 
-  /** What an abandoned instance had not committed never was. */
+  /** Uncommitted changes of an abandoned instance are rolled back. */
   abandon(owner: Owner): void {
     for (const connection of this.#connections.filter((one) => one.owner === owner)) this.leave(connection)
     this.work()

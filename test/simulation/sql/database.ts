@@ -1,4 +1,5 @@
-// The repositories' own SQL on a PGlite. Each world has a new one: on an emptied one a seed depended on those before.
+// The repositories' own SQL on a PGlite. Each world has a new one, because on an emptied one a seed depended on earlier
+// seeds.
 import { createHash } from "node:crypto"
 import { rename } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -53,7 +54,7 @@ const clientOf = (session: SharedSession) =>
 /** With the usual 128 MB of buffers and 16 MB of log a database takes twice as long to start. */
 const sizes = { postgresqlconf: "shared_buffers = 16MB", initDbStartParams: ["--wal-segsize=1"] }
 
-/** A migrated data directory, kept beside the system's other temporary files: making one takes seconds. */
+/** A migrated data directory, kept with the system's other temporary files, because creating one takes seconds. */
 const snapshotPath = async () => {
   const hash = createHash("sha256").update(JSON.stringify([sizes, ...Object.keys(migrations)]))
   for (const name of Object.keys(migrations))
@@ -79,12 +80,12 @@ const readSnapshot = async (): Promise<Blob> => {
 }
 
 let snapshot: Promise<Blob> | undefined
-/** For the next world. */
+/** The next world's session. */
 let next: SharedSession | undefined
-/** Of the last world. */
+/** The last world's session. */
 let used: SharedSession | undefined
 
-/** A world has one network: no other one uses its wallets. */
+/** A world has one network: no other network uses its wallets. */
 export const walletMnemonics = byEnv(() => Option.some(Redacted.make(developmentMnemonic)))
 
 /** The wallet that pays the gas of authorizations. */
@@ -95,7 +96,7 @@ export const relayer = Effect.runSync(
   }).pipe(Effect.provide(DerivedWallets.layer.pipe(Layer.provide(testConfig({ walletMnemonics })))))
 )
 
-/** Before each run. Always from the snapshot: a session that has migrated is not the same run. */
+/** Before each run. Always from the snapshot, because a session that has migrated is not the same run. */
 export const openDatabase = async (): Promise<void> => {
   await used?.close()
   used = undefined
@@ -188,7 +189,7 @@ const decodeRow = Schema.decodeSync(Row)
 const hex = (column: string) => `'0x' || encode(${column}, 'hex')`
 const ofTenant = `merchant_id = $1 AND env = '${moneyNetwork.env}'`
 
-/** Planned once for a world: it is read after every write. */
+/** Planned once for a world, because it runs after every write. */
 const prepareRows = `SET plan_cache_mode = force_generic_plan; PREPARE simulated_rows (uuid) AS SELECT json_build_object(
     'payments', (SELECT coalesce(json_agg(json_build_object('id', id, 'status', status, 'amount', amount::text,
         'createdAt', created_at, 'reportedAt', reported_at, 'settledAt', settled_at, 'failureReason', failure_reason,
@@ -266,11 +267,11 @@ export interface Database {
   >
   /** Undefined while a transaction is open. */
   readonly rows: (shop: Shop) => Rows | undefined
-  /** Transactions of the relaying wallet that no block has taken. */
+  /** Transactions of the relayer wallet that are in no block. */
   readonly openTransactions: () => number
   /** Payments for which the service itself has reported the transaction that used an authorization. */
   readonly reported: () => ReadonlyArray<string>
-  /** Up to which block the chain has been read, -1 for none. */
+  /** The last block that has been read, -1 for none. */
   readonly readUpTo: () => number
   /** Rolls back the open transaction of an abandoned instance. */
   readonly abandon: (owner: Owner) => void

@@ -1,4 +1,4 @@
-// How many attempts one endpoint may hold.
+// How many attempts one endpoint may have at a time.
 import { expect, test } from "bun:test"
 import { Effect } from "effect"
 import {
@@ -21,16 +21,16 @@ const roomAfter = (attempts: ReadonlyArray<{ ok: boolean; durationMs: number }>)
 }
 
 test("an unknown endpoint has capacity for one", () => expect(roomAfter([])).toBe(1))
-test("prompt answers widen it, to a bound", () => {
+test("prompt answers widen the window, up to a bound", () => {
   expect(roomAfter([prompt])).toBe(2)
   expect(roomAfter(Array.from({ length: 500 }, () => prompt))).toBe(maxWindow)
 })
-test("failures narrow it to one, never to none", () => {
+test("failures narrow the window to one, never to none", () => {
   expect(roomAfter([prompt, prompt, prompt, hung])).toBe(2)
   expect(roomAfter([prompt, prompt, prompt, hung, hung])).toBe(1)
   expect(roomAfter(Array.from({ length: 9 }, () => hung))).toBe(1)
 })
-test("slow successes lift it to a few, and neither widen nor narrow it from there", () => {
+test("slow successes raise the window to four, and then neither widen nor narrow it", () => {
   expect(roomAfter(Array.from({ length: 20 }, () => slowly))).toBe(4)
   expect(roomAfter([...Array.from({ length: 5 }, () => prompt), slowly])).toBe(6)
   expect(roomAfter([hung, hung, slowly])).toBe(4)
@@ -42,7 +42,7 @@ const four = () => {
   for (let running = 0; running < 4; running++) pacing.enter("a")
   return pacing
 }
-test("what runs takes capacity", () => {
+test("running attempts use up capacity", () => {
   const pacing = four()
   expect(pacing.capacities("some")).toEqual([{ endpointId: "a", capacity: 0, accepts: true }])
   pacing.leave("a", hung)
@@ -50,7 +50,7 @@ test("what runs takes capacity", () => {
   pacing.leave("a", prompt)
   expect(pacing.capacities("some")).toEqual([{ endpointId: "a", capacity: 1, accepts: true }])
 })
-test("in a crowded process nothing starts beside an attempt that runs", () => {
+test("in a crowded process an endpoint starts no second attempt", () => {
   const pacing = four()
   pacing.leave("a", prompt)
   expect(pacing.capacities("some")).toEqual([{ endpointId: "a", capacity: 2, accepts: true }])
@@ -58,7 +58,7 @@ test("in a crowded process nothing starts beside an attempt that runs", () => {
   for (let running = 0; running < 3; running++) pacing.leave("a", prompt)
   expect(pacing.capacities("none")).toEqual([{ endpointId: "a", capacity: 8, accepts: true }])
 })
-test("a claim is worth it once half of the window is free", () => {
+test("a claim is worthwhile once half of the window is free", () => {
   const pacing = four()
   expect(pacing.leave("a", slowly)).toBe(false)
   expect(pacing.leave("a", slowly)).toBe(true)
@@ -76,16 +76,16 @@ const fast = () => {
   const capacity = (room: "some" | "ample") => pacing.capacities(room)[0]?.capacity
   return { pacing, capacity }
 }
-test("of a fast endpoint twice as many are claimed ahead as are sent, where there is ample room", () => {
+test("for a fast endpoint two more windows are claimed ahead, if the process has ample capacity", () => {
   const { capacity, pacing } = fast()
   expect([capacity("some"), capacity("ample")]).toEqual([maxWindow, 3 * maxWindow])
   for (let claimed = 0; claimed < 2 * maxWindow; claimed++) pacing.enter("a")
   expect([capacity("some"), capacity("ample"), pacing.takesMore("a")]).toEqual([0, maxWindow, true])
   pacing.enter("a")
-  // For a few there is no hurry.
+  // A few free places do not trigger a claim.
   expect([capacity("ample"), pacing.takesMore("a")]).toEqual([0, false])
 })
-test("the next claim of a fast endpoint is worth it once a window is free; where there is no room ahead, half of one", () => {
+test("the next claim of a fast endpoint is worthwhile once a window is free, or half of one without ample capacity", () => {
   for (const [room, most] of [
     ["ample", 2 * maxWindow],
     ["some", maxWindow / 2]
@@ -97,13 +97,13 @@ test("the next claim of a fast endpoint is worth it once a window is free; where
     expect(pacing.takesMore("a")).toBe(room === "ample")
   }
 })
-test("nothing is claimed ahead of one that accepts promptly, but would have it wait", () => {
+test("nothing is claimed ahead for an endpoint whose answers would make it wait", () => {
   const { capacity, pacing } = fast()
   pacing.enter("a")
   pacing.leave("a", { ok: true, durationMs: 600 })
   expect([capacity("ample"), pacing.isFast("a")]).toEqual([maxWindow, false])
 })
-test("what is claimed ahead is sent in order, each when another has been answered", async () => {
+test("deliveries claimed ahead are sent in order, each after another has been answered", async () => {
   const { pacing } = fast()
   for (let sent = 0; sent < maxWindow; sent++) expect(pacing.enter("a")).toBeUndefined()
   const sent: Array<string> = []
@@ -119,7 +119,7 @@ test("what is claimed ahead is sent in order, each when another has been answere
   await turns[1]
   expect(sent).toEqual(["first", "second"])
 })
-test("an endpoint that fails or slows down is not fast any more", () => {
+test("an endpoint that fails or slows down no longer counts as fast", () => {
   for (const attempt of [hung, slowly]) {
     const { pacing } = fast()
     pacing.enter("a")
@@ -129,7 +129,7 @@ test("an endpoint that fails or slows down is not fast any more", () => {
     expect(pacing.takesMore("a")).toBe(false)
   }
 })
-test("an endpoint that nothing was sent to for a minute is forgotten, one with attempts is not", () => {
+test("an endpoint is forgotten after a minute without a delivery, unless attempts are running", () => {
   let now = 0
   const pacing = makeEndpointPacing(() => now)
   for (const id of ["idle", "busy"]) {

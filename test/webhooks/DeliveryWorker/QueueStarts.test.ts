@@ -1,4 +1,4 @@
-// Which queues a claim does not read from their beginning, and how often all are read whole.
+// Which queues a claim does not read from their beginning, and how often all are read in full.
 import { expect, test } from "bun:test"
 import { makeQueueStarts } from "../../../src/webhooks/DeliveryWorker/QueueStarts.ts"
 import type { ClaimedDelivery } from "../../../src/webhooks/WebhookRepo/WebhookStore.ts"
@@ -27,7 +27,7 @@ const claimedOf = (endpointId: string, count: number, wasDueAt = due(1)): Readon
     }
   }))
 
-test("a queue is read from one second before its latest claim once a thousand deliveries lie behind it", () => {
+test("a queue is read from one second before its latest claim once a thousand deliveries are behind it", () => {
   const starts = makeQueueStarts()
   starts.note(0, 0, claimedOf("a", 999, due(5)))
   expect(starts.of(1)).toEqual([])
@@ -37,7 +37,7 @@ test("a queue is read from one second before its latest claim once a thousand de
   expect(starts.of(4)).toEqual([{ endpointId: "a", from: due(7 - 1) }])
 })
 
-test("what a whole reading finds further back is where the queue is read from", () => {
+test("if a full read finds an older delivery, the queue is read from there", () => {
   const starts = makeQueueStarts()
   starts.note(0, 0, claimedOf("a", 1_000, due(500)))
   starts.note(1, 1, claimedOf("a", 1, due(400)))
@@ -46,7 +46,7 @@ test("what a whole reading finds further back is where the queue is read from", 
   expect(starts.of(1_001)).toEqual([{ endpointId: "a", from: due(300 - 1) }])
 })
 
-test("the sixteen longest have a start", () => {
+test("the sixteen longest queues have a start", () => {
   const starts = makeQueueStarts()
   for (let n = 0; n < 20; n++) starts.note(0, 0, claimedOf(String(n), 1_000 + n))
   expect(starts.of(1).map(({ endpointId }) => Number(endpointId))).toEqual(
@@ -54,7 +54,7 @@ test("the sixteen longest have a start", () => {
   )
 })
 
-test("all are read whole twenty times a second, less often where that takes long, and until it has worked", () => {
+test("all are read in full twenty times a second, less often if that is slow, and until it succeeds", () => {
   const starts = makeQueueStarts()
   starts.note(0, 1, claimedOf("a", 1_000))
   expect(starts.of(50)).toHaveLength(1)
@@ -65,7 +65,7 @@ test("all are read whole twenty times a second, less often where that takes long
   expect(starts.of(11_520)).toEqual([])
 })
 
-test("a queue that nothing comes from for ten minutes is forgotten", () => {
+test("a queue without a claim for ten minutes is forgotten", () => {
   const starts = makeQueueStarts()
   starts.note(0, 0, claimedOf("a", 1_000))
   starts.note(600_000, 600_000, [])

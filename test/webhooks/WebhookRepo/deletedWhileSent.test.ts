@@ -1,4 +1,4 @@
-// An endpoint is deleted while one of its many deliveries is sent: both are done.
+// An endpoint is deleted while one of its many deliveries is being sent: both succeed.
 import { describe, expect } from "bun:test"
 import { Deferred, Effect, Fiber, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -23,7 +23,7 @@ const layer = Layer.mergeAll(
 ).pipe(Layer.provideMerge(SecureRandom.layerWebCrypto), Layer.provideMerge(testDatabase.layer))
 
 describe("An endpoint on Postgres", () => {
-  liveEffect("is deleted while the outcome of a delivery is recorded, which stays", () =>
+  liveEffect("is deleted while a delivery's outcome is recorded, and the outcome stays", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const repo = yield* WebhookRepo
@@ -47,14 +47,14 @@ describe("An endpoint on Postgres", () => {
       expect(claim.id).toBe(sent.id)
       const deleting = sql.withTransaction(repo.deleteEndpoint(tenant, after(3)))
       const finishing = sql.withTransaction(repo.finish([resultOf(claim, after(2))]))
-      // Neither waits for what the other, or a third, holds.
+      // Neither waits for rows that the other, or a third, has locked.
       expect(yield* Effect.all([deleting, finishing], { concurrency: 2 })).toEqual([
         true,
         [{ id: sent.id, status: "delivered" }]
       ])
       yield* Deferred.succeed(mayCommit, undefined)
       yield* Fiber.join(worker)
-      // What was held meanwhile ends when it is due.
+      // The delivery that was locked ends when it is due.
       expect(yield* claimDue(after(4))).toEqual([])
       const statusOf = (id: string) =>
         Effect.map(repo.findDelivery(tenant, id), (found) => Option.getOrThrow(found).status)

@@ -1,5 +1,5 @@
-// Deliveries divided by the SQL of docs/databases.md: the service works on them as before, and attempts of a
-// partition that was detached are pruned as others are.
+// Deliveries partitioned by the SQL of docs/databases.md: the service works on them as before, and attempts of a
+// detached partition are pruned like others.
 import { expect } from "bun:test"
 import { readFileSync } from "node:fs"
 import { SQL } from "bun"
@@ -21,7 +21,7 @@ import { databaseUrl } from "../../support/testPostgres.ts"
 import { claimDue, newShop, resultOf, settle } from "../deliveries.ts"
 
 const document = readFileSync(new URL("../../../docs/databases.md", import.meta.url), "utf8")
-const division = /## Divided tables.*?```sql\n(.*?)```/s.exec(document)?.[1] ?? ""
+const division = /## Partitioned tables.*?```sql\n(.*?)```/s.exec(document)?.[1] ?? ""
 
 const first = new Date("2026-05-01T12:00:00.000Z")
 const autumn = new Date("2026-11-01T12:00:00.000Z")
@@ -35,7 +35,7 @@ const layer = Layer.mergeAll(
 ).pipe(Layer.provideMerge(SecureRandom.layerWebCrypto), Layer.provideMerge(testDatabase.layer))
 
 liveEffect(
-  "deliveries are divided, sent, listed and copied; a detached partition leaves nothing behind",
+  "deliveries can be partitioned, sent, listed and copied; a detached partition leaves nothing behind",
   () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -1,4 +1,5 @@
-// Whether a signed authorization pays what is asked: each term changed alone, and which refusal comes first.
+// The check that a signed authorization pays the required terms: each term changed on its own, and the order of
+// refusals.
 import { describe, expect, test } from "bun:test"
 import { type Network, networks } from "../../../src/domain/networks.ts"
 import type { InvalidReason } from "../../../src/domain/SettleReason.ts"
@@ -115,7 +116,7 @@ describe("the authorization, after the signature", () => {
   const early = "invalid_exact_evm_payload_authorization_valid_after"
   const payee = "invalid_exact_evm_recipient_mismatch"
   const rows: ReadonlyArray<readonly [string, ExactPayment, Requirements, InvalidReason | undefined]> = [
-    ["what is asked", payment(), requirements(), undefined],
+    ["the required terms", payment(), requirements(), undefined],
     ["good for six more seconds", payment({ validBefore: now + 6n }), requirements(), undefined],
     ["good for five", payment({ validBefore: now + 5n }), requirements(), late],
     ["good from this second on", payment({ validAfter: now }), requirements(), undefined],
@@ -151,7 +152,7 @@ describe("the authorization, after the signature", () => {
 
 describe("the token", () => {
   const domain = { name: network.usdc.domainName, version: network.usdc.domainVersion }
-  test("is the network's USDC by address, name and version", () => {
+  test("must be the network's USDC by address, name and version", () => {
     expect(judgeToken(network, requirements())).toBeUndefined()
     expect(judgeToken(network, requirements({ asset: thief }))).toBe(
       "invalid_exact_evm_eip3009_not_supported"
@@ -165,7 +166,7 @@ describe("the token", () => {
   })
 })
 
-test("an authorization that was accepted before is not judged by the clock again", () => {
+test("an authorization that was accepted before is not checked against the clock again", () => {
   const over = payment({ validBefore: now - 1n })
   expect(judgeKnown(network, over, requirements())).toBeUndefined()
   expect(judgeKnown(network, over, requirements({ amount: 1n }))).toBe(

@@ -1,4 +1,4 @@
-// The day's budgets of a relaying wallet: what counts in them, from the signature to the receipt.
+// The daily budgets of a relayer wallet: which transactions count, from the signature to the receipt.
 import { describe, expect } from "bun:test"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -62,7 +62,7 @@ const world = Effect.gen(function* () {
       ended
     )
   const outbox = Context.get(first, OutboxRepo)
-  /** True if so many wei more would be relayed. */
+  /** True if this many wei more would be relayed. */
   const fits = (wei: bigint, changes: Partial<RelayOrder> = {}) =>
     Effect.map(
       Context.get(first, RelayerRepo).limitOf(wallet, order({ wei, ...changes })),
@@ -74,7 +74,7 @@ const world = Effect.gen(function* () {
 describe("two instances that relay at once", () => {
   const payer = Address.make(`0x${"ab".repeat(20)}`)
   for (const bound of ["merchant", "payer", "total"] as const)
-    liveEffect(`send as many as the bound of ${bound} has wei for`, () =>
+    liveEffect(`send as many as the limit of ${bound} has wei for`, () =>
       Effect.gen(function* () {
         const { instances, sql, take } = yield* world
         const taken = yield* Effect.forEach(
@@ -95,12 +95,12 @@ describe("two instances that relay at once", () => {
 })
 
 describe("a transaction counts", () => {
-  liveEffect("with all that it may cost until a receipt shows its cost, however it ended", () =>
+  liveEffect("at its highest possible cost until a receipt shows the real cost, however it ended", () =>
     Effect.gen(function* () {
       const { created, end, fits, outbox, wallet } = yield* world
       const transaction = yield* created()
       expect([yield* fits(40n), yield* fits(41n)]).toEqual([true, false])
-      // As where the process ends between the two notes.
+      // As if the process died between the two writes.
       yield* end(transaction, "reverted")
       expect([yield* fits(40n), yield* fits(41n)]).toEqual([true, false])
       const mined = idOf(transaction.versions[0])
@@ -108,7 +108,7 @@ describe("a transaction counts", () => {
       yield* outbox.noteCost(wallet, 0, mined, 25n)
       expect(yield* outbox.withoutCost(wallet, new Date(0))).toEqual([])
       expect([yield* fits(75n), yield* fits(76n)]).toEqual([true, false])
-      // A reorganisation takes it out of its block: it may cost all again.
+      // A reorganisation removes it from its block: it may cost the full amount again.
       const ended = yield* outbox.find(wallet, 0)
       if (ended === undefined) throw new Error("it is gone")
       yield* outbox.reopen(ended, ended.versions)
@@ -128,7 +128,7 @@ describe("a transaction counts", () => {
     })
   )
 
-  liveEffect("with nothing once its nonce is another's, and for no other merchant or payer", () =>
+  liveEffect("not at all once another transaction has its nonce, and for no other merchant or payer", () =>
     Effect.gen(function* () {
       const { created, end, fits } = yield* world
       const payer = freshAddress()
@@ -144,19 +144,19 @@ describe("a transaction counts", () => {
     })
   )
 
-  liveEffect("with what a replacement adds, which no budget stops", () =>
+  liveEffect("with the added cost of a replacement, which no budget stops", () =>
     Effect.gen(function* () {
       const { created, fits, outbox } = yield* world
       const transaction = yield* created()
       expect((yield* outbox.addVersion(transaction, "0xff", at, 500n))?.versions[0]).toBe("0xff")
-      // Another instance was first with a version of its own: nothing is added twice.
+      // Another instance was first with its own version: nothing is added twice.
       expect(yield* outbox.addVersion(transaction, "0xfe", at, 500n)).toBeUndefined()
       const bounds = { ...unbounded, total: 600n }
       expect([yield* fits(40n, { bounds }), yield* fits(41n, { bounds })]).toEqual([true, false])
     })
   )
 
-  liveEffect("at the present price where an earlier release has signed it", () =>
+  liveEffect("at the present price if an earlier release signed it", () =>
     Effect.gen(function* () {
       const { created, fits, sql } = yield* world
       yield* created()

@@ -1,5 +1,5 @@
-// Agents over HTTP, against anvil and the real USDC: what they may sign, how their caps hold,
-// and how reservations end by what the chain shows.
+// Agents over HTTP, against anvil and the real USDC: what they may sign, how their caps hold, and how the chain ends
+// reservations.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Context, Effect } from "effect"
@@ -7,7 +7,7 @@ import { Address } from "../../../src/domain/Chain.ts"
 import { Agents } from "../../../src/x402/agents/Agents.ts"
 import { decodeHeader } from "../../../src/x402/Wire.ts"
 import { moneyNetwork } from "../../support/moneyNetwork.ts"
-import { firstVersion, headerOf, requiredBy, versions } from "../payloads.ts"
+import { firstVersion, headerOf, outlastSpending, requiredBy, versions } from "../payloads.ts"
 import { otherEnv, receiver, requirementsV1, requirementsV2, x402World } from "../x402World.ts"
 
 setDefaultTimeout(60_000)
@@ -49,7 +49,7 @@ describe("agents", () => {
     throw new Error("the condition did not come true in time")
   }
 
-  test("version 2: the header holds the requirements verbatim, and the facilitator settles it", async () => {
+  test("version 2: the header contains the requirements unchanged, and the facilitator settles it", async () => {
     const { agent, key } = await world.newAgent()
     const accepted = {
       ...requirementsV2(usd(1)),
@@ -96,7 +96,7 @@ describe("agents", () => {
     expect(other.body.error.code).toBe("AGENT_REQUEST_CONFLICT")
   })
 
-  test("a resource that writes its requirements in another order is asked by the same request", async () => {
+  test("requirements in another order count as the same request", async () => {
     const { key } = await world.newAgent()
     const turned = (value: unknown): unknown =>
       typeof value === "object" && value !== null && !Array.isArray(value)
@@ -121,7 +121,7 @@ describe("agents", () => {
       expect((await pay(key, { ...body, ...changed })).body.error.code).toBe("AGENT_REQUEST_CONFLICT")
   })
 
-  test("caps hold for a payment and for a day, to the last unit, and say what was expected and found", async () => {
+  test("caps hold for a payment and for a day, to the last unit, and errors say the limit and the amount", async () => {
     const { key } = await world.newAgent({ perPayment: 5_000_000n, perDay: 9_000_001n })
     const over = await pay(key, request([requirementsV2(5_000_001n)]))
     expect(over.status).toBe(403)
@@ -142,7 +142,7 @@ describe("agents", () => {
     expect(await summary(key)).toMatchObject({ spent: "9.000001", remaining: "0.00" })
   })
 
-  test("50 at once sign no more than the day's cap", async () => {
+  test("50 signings at once stay within the day's cap", async () => {
     const { key } = await world.newAgent({ perDay: usd(7) })
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => pay(key, request([requirementsV2(usd(1))])))
@@ -175,7 +175,7 @@ describe("agents", () => {
     ["amount of nothing", { amount: "0" }, "amount", { actual: "0" }]
   ]
   for (const [name, changes, field, detail] of refused) {
-    test(`unsupported ${name}: 422 with what was expected and found`, async () => {
+    test(`unsupported ${name}: 422 with the expected value and the value found`, async () => {
       const { key } = await world.newAgent({ usdc: 0n })
       const answer = await pay(key, request([requirementsV2(usd(1), changes as Record<string, unknown>)]))
       expect(answer.status).toBe(422)
@@ -188,7 +188,7 @@ describe("agents", () => {
     })
   }
 
-  test("malformed requirements are 400 with their place", async () => {
+  test("malformed requirements are 400 with the place", async () => {
     const { key } = await world.newAgent({ usdc: 0n })
     const answer = await pay(key, request([{ ...requirementsV2(usd(1)), payTo: "0x12" }]))
     expect(answer.status).toBe(400)
@@ -196,7 +196,7 @@ describe("agents", () => {
     expect(answer.body.error.details?.[0]?.message).toBe("Must be an address: 0x and 40 hex digits.")
   })
 
-  test("hosts and payees: only those on the lists", async () => {
+  test("allowed hosts and payees: only those on the lists", async () => {
     const { key } = await world.newAgent({
       usdc: 0n,
       allowedHosts: ["api.example.com", "127.0.0.1:9999"],
@@ -227,7 +227,7 @@ describe("agents", () => {
     })
   })
 
-  test("60 signatures in any minute, then 429 with a truthful retry-after", async () => {
+  test("60 signatures in any minute, then 429 with an exact retry-after", async () => {
     const { key } = await world.newAgent({ usdc: 0n })
     const all = await Promise.all(Array.from({ length: 62 }, () => pay(key, request([requirementsV2(1n)]))))
     expect(all.filter(({ status }) => status === 201)).toHaveLength(60)
@@ -238,7 +238,7 @@ describe("agents", () => {
     expect(wait).toBeLessThanOrEqual(60)
   })
 
-  test("pause, resume and revoke hold at once; a revoked key is no key", async () => {
+  test("pause, resume and revoke take effect at once; a revoked key is invalid", async () => {
     const agents = Context.get(world.context, Agents)
     const { agent, key } = await world.newAgent({ usdc: 0n })
     await Effect.runPromise(agents.change(world.merchantId, agent.id, { status: "paused" }))
@@ -250,7 +250,7 @@ describe("agents", () => {
     expect(await Effect.runPromise(agents.revoke(world.merchantId, agent.id))).toBe(false)
   })
 
-  test("each agent has a wallet of its own, the faucet fills it, and its page tells balances and payments", async () => {
+  test("each agent has its own wallet, the faucet fills it, and its page shows balances and payments", async () => {
     const { agent, key } = await world.newAgent({ usdc: moneyNetwork.faucet ? 0n : 10_000_000n })
     const other = await world.newAgent({ usdc: 0n })
     expect(other.agent.address).not.toBe(agent.address)
@@ -276,7 +276,7 @@ describe("agents", () => {
     expect((await summary(other.key)).payments).toEqual([])
   })
 
-  test("a reservation ends by use, seen on the chain, and still counts for its day", async () => {
+  test("a reservation ends by use, as the chain shows it, and still counts for its day", async () => {
     const { key } = await world.newAgent()
     const accepted = requirementsV2(usd(3))
     const { body } = await pay(key, request([accepted]))
@@ -287,7 +287,7 @@ describe("agents", () => {
     expect(shown.spent).toBe("3.00")
   }, 180_000)
 
-  test("a release cancels on the chain: the amount comes back, and the authorization is worth nothing", async () => {
+  test("a release cancels on the chain: the amount is available again, and the authorization is worthless", async () => {
     const { key } = await world.newAgent()
     const accepted = requirementsV2(usd(3))
     const { body } = await pay(key, request([accepted]))
@@ -295,19 +295,20 @@ describe("agents", () => {
     const path = `/agent/x402/payments/${body.agentPayment.id}/release`
     expect((await world.call("POST", path, other.key)).body.error.code).toBe("AGENT_PAYMENT_NOT_FOUND")
     expect((await world.call("POST", path, key)).status).toBe(202)
-    await until(async () => (await summary(key))?.payments[0]?.status === "released")
+    await outlastSpending(world, decoded(body.header.value).payload.authorization)
+    await until(async () => (await summary(key))?.payments[0]?.status === "released", 40_000)
     expect((await summary(key)).spent).toBe("0.00")
     expect((await settle(body.header.value, accepted)).body.errorReason).toBe(
       "invalid_exact_evm_nonce_already_used"
     )
   }, 180_000)
 
-  test("a reservation ends by expiry only when a block shows it, and its amount comes back", async () => {
+  test("a reservation ends by expiry only when a block shows it, and then its amount is available again", async () => {
     const { key } = await world.newAgent()
     const accepted = requirementsV2(usd(3), { maxTimeoutSeconds: 1 })
     await pay(key, request([accepted]))
     await Bun.sleep(2_500)
-    // Time has passed, but no block says so: it still counts.
+    // Time has passed, but no block shows it: the reservation still counts.
     expect((await summary(key)).spent).toBe("3.00")
     const snapshot = await Effect.runPromise(world.chain.snapshot)
     await world.chain.testClient.increaseTime({ seconds: 120 })
@@ -379,7 +380,7 @@ describe("agents", () => {
           transaction: paid.body.payment.reportedTransactionId,
           payer: agent.address
         })
-        // The same header again is the same answer; no header is the payment.
+        // The same header again gets the same answer; without a header the payment is returned.
         expect((await get(pathOf(id), { [name]: value })).body).toEqual(paid.body)
         expect((await get(pathOf(id))).body).toEqual(paid.body)
       })

@@ -1,6 +1,5 @@
-// Three instances on one Postgres sign for one agent, fifty at once, and one of them is killed
-// in the middle of some rounds: the cap is never overshot, by the database and by what was
-// answered.
+// Three instances on one Postgres sign for one agent, fifty at once, and one of them is killed in the middle of some
+// rounds: the cap is never exceeded, by the database and by the answers.
 import { SQL } from "bun"
 import { Effect } from "effect"
 import { decodeHeader } from "../../../src/x402/Wire.ts"
@@ -11,12 +10,12 @@ import { requirementsV2 } from "../x402World.ts"
 export interface CapRun {
   readonly rounds: number
   readonly kills: number
-  /** Signed authorizations that were answered. */
+  /** Signed authorizations that were returned. */
   readonly signed: number
   readonly refused: number
-  /** Answers that never came from a killed instance. */
+  /** Requests without an answer, because their instance was killed. */
   readonly unanswered: number
-  /** Atomic units beyond the cap, summed over all rounds: by rows, and by answered authorizations. */
+  /** Atomic units above the cap, summed over all rounds: by rows, and by returned authorizations. */
   readonly overshoot: bigint
 }
 
@@ -64,7 +63,7 @@ export const capRounds = (rounds: number, seed: number, log: (line: string) => v
     const sql = new SQL(url, { max: 2 })
     yield* Effect.addFinalizer(() => Effect.promise(() => sql.close()))
 
-    // One agent for a block of rounds; its cap is raised for each, so that every round meets it.
+    // One agent for a block of rounds; its cap is raised for each round, so that every round reaches it.
     const { agent, key } = yield* cli(
       ...["agent", "create", "--merchant", merchant.id, "--env", "test", "--name", "A"],
       ...["--cap-per-payment", "1", "--cap-per-day", "1"]
@@ -83,7 +82,7 @@ export const capRounds = (rounds: number, seed: number, log: (line: string) => v
       cap += room * 1_000n + BigInt(random(1_000))
       yield* Effect.promise(
         () =>
-          // The minute's limit is another rule's business: these payments are of the day, not of the minute.
+          // The limit for a minute is not under test: these payments are made older, within the same day.
           sql`UPDATE agent_payments SET created_at = created_at - interval '2 minutes' WHERE agent_id = ${agent.id}`
       )
       yield* Effect.promise(
@@ -116,7 +115,7 @@ export const capRounds = (rounds: number, seed: number, log: (line: string) => v
           const { nonce, value } = valueOf(body.header.value)
           answered.set(nonce, value)
         } else if (status === 403) refused += 1
-        // Killed, or on a machine that kept the database from answering in time.
+        // Killed, or the machine was too slow for the database to answer in time.
         else if (status === undefined || status === 503) unanswered += 1
         else throw new Error(`unexpected answer ${status}: ${JSON.stringify(body)}`)
       }

@@ -1,4 +1,4 @@
-// Which of a resource's ways to pay an agent takes, and what it is told where it can take none.
+// The resource's way to pay that an agent uses, and the error if there is none.
 import { describe, expect, test } from "bun:test"
 import { Effect, Option, Result } from "effect"
 import type { InvalidRequest, X402RequirementsUnsupported } from "../../../src/domain/Errors.ts"
@@ -24,7 +24,7 @@ const refused = (accepts: ReadonlyArray<unknown>): InvalidRequest | X402Requirem
 }
 
 describe("a way to pay", () => {
-  test("is the first that can be paid, as the resource wrote it", () => {
+  test("is the first that the agent can pay, as the resource wrote it", () => {
     const second = way({ custom: 1 })
     const choice = Effect.runSync(
       chooseRequirement("test", 2, [way({ network: "solana:mainnet" }), second, way({ amount: "1" })])
@@ -47,7 +47,7 @@ describe("a way to pay", () => {
     expect(error.details?.map(({ path }) => path)).toEqual([`body.paymentRequired.accepts.0.${field}`])
   })
 
-  test("by a version that has no name for the agent's network is refused, and the other version named", () => {
+  test("in a version without a name for the agent's network is refused, and the error suggests the other version", () => {
     const { usdc, x402 } = networks.live
     const extra = { name: usdc.domainName, version: usdc.domainVersion }
     const { amount, ...rest } = way({ asset: usdc.address, extra, network: x402[2] })
@@ -61,7 +61,7 @@ describe("a way to pay", () => {
     ])
   })
 
-  test("that cannot be read is told by its place and what to send, not in a validator's words", () => {
+  test("that cannot be read is reported with its place and what to send, not in a validator's words", () => {
     const error = refused([{ scheme: "exact" }])
     expect(error.code).toBe("INVALID_REQUEST")
     expect(error.details?.[0]?.path).toStartWith("body.paymentRequired.accepts.0")
@@ -71,14 +71,14 @@ describe("a way to pay", () => {
 
 describe("a resource's host", () => {
   const of = (url: string) => Option.getOrUndefined(hostOf(url))
-  test("has one owner whatever the port, but on this machine", () => {
+  test("has one owner for all ports, except on this machine", () => {
     expect(of("https://api.example.com:8443/a")).toMatchObject({
       host: "api.example.com:8443",
       owner: "api.example.com"
     })
     expect(of("http://localhost:3000/a")).toMatchObject({ owner: "localhost:3000", isPrivate: true })
   })
-  test("is private by TLS or on this machine", () => {
+  test("is private over TLS or on this machine", () => {
     expect(of("https://a.example")?.isPrivate).toBe(true)
     expect(of("http://a.example")?.isPrivate).toBe(false)
   })

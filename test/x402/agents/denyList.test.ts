@@ -23,40 +23,42 @@ const stack = Agents.layer.pipe(
   Layer.provideMerge(Layer.merge(testConfig(), SecureRandom.layerWebCrypto))
 )
 
-liveEffect("an agent signs until its payee or its own wallet is on the list, and repeats nothing then", () =>
-  Effect.gen(function* () {
-    const [agents, keys] = [yield* Agents, yield* KeyAuth]
-    const { merchant } = yield* keys.createMerchant({
-      name: "Shop",
-      receivers: { test: receiver, live: receiver }
-    })
-    const { agent, key } = yield* agents.provision({
-      merchantId: merchant.id,
-      env: "test",
-      name: "Agent",
-      capPerPayment: AtomicUsdc.make(5_000_000n),
-      capPerDay: AtomicUsdc.make(20_000_000n),
-      allowedHosts: null,
-      allowedPayees: [payee]
-    })
-    const principal = yield* keys.authenticate(key)
-    const sign = agents.sign(principal, {
-      requestId: "one",
-      resource: "https://api.example.com/weather",
-      version: 2,
-      accepts: [requirementsV2(1n, { payTo: payee })],
-      described: { resource: undefined, extensions: undefined }
-    })
-    expect((yield* sign).created).toBeTrue()
-    for (const one of [payee, agent.address]) {
+liveEffect(
+  "an agent signs, and repeats an answer, only while neither its payee nor its wallet is on the list",
+  () =>
+    Effect.gen(function* () {
+      const [agents, keys] = [yield* Agents, yield* KeyAuth]
+      const { merchant } = yield* keys.createMerchant({
+        name: "Shop",
+        receivers: { test: receiver, live: receiver }
+      })
+      const { agent, key } = yield* agents.provision({
+        merchantId: merchant.id,
+        env: "test",
+        name: "Agent",
+        capPerPayment: AtomicUsdc.make(5_000_000n),
+        capPerDay: AtomicUsdc.make(20_000_000n),
+        allowedHosts: null,
+        allowedPayees: [payee]
+      })
+      const principal = yield* keys.authenticate(key)
+      const sign = agents.sign(principal, {
+        requestId: "one",
+        resource: "https://api.example.com/weather",
+        version: 2,
+        accepts: [requirementsV2(1n, { payTo: payee })],
+        described: { resource: undefined, extensions: undefined }
+      })
+      expect((yield* sign).created).toBeTrue()
+      for (const one of [payee, agent.address]) {
+        list.clear()
+        list.add(one)
+        const { code, message } = yield* Effect.flip(sign)
+        expect<string>(code).toBe("AGENT_PAYEE_NOT_ALLOWED")
+        expect(message).toContain("on the operator's deny list, and nothing was signed")
+      }
       list.clear()
-      list.add(one)
-      const { code, message } = yield* Effect.flip(sign)
-      expect<string>(code).toBe("AGENT_PAYEE_NOT_ALLOWED")
-      expect(message).toContain("on the operator's deny list, and nothing was signed")
-    }
-    list.clear()
-    expect((yield* sign).created).toBeFalse()
-    expect(yield* agents.payments(agent.id, 20)).toHaveLength(1)
-  }).pipe(Effect.provide(stack))
+      expect((yield* sign).created).toBeFalse()
+      expect(yield* agents.payments(agent.id, 20)).toHaveLength(1)
+    }).pipe(Effect.provide(stack))
 )

@@ -1,6 +1,5 @@
-// Settlements under the field's known failures: an asker that gives up, a node that loses
-// answers, a service killed with the broadcast on its way. The payer pays once, whatever is
-// asked again, and the merchant is told.
+// Settlements under known failures: a client that gives up, a node that loses an answer, a service killed during the
+// broadcast. The payer pays once, however often a request is repeated, and the merchant is notified.
 import { Effect } from "effect"
 import { toHex } from "viem"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
@@ -17,7 +16,7 @@ import { requirementsV2 } from "../x402World.ts"
 export interface DoublePaymentRun {
   readonly rounds: number
   readonly kills: number
-  /** Rounds in which the payer paid other than once. */
+  /** Rounds in which the payer did not pay exactly once. */
   readonly wrong: ReadonlyArray<string>
 }
 
@@ -153,7 +152,7 @@ export const doublePaymentRounds = (rounds: number, log: (line: string) => void)
       )
       node.behave(() => undefined)
       if (failure.startsWith("killed")) service = yield* start
-      // The merchant's server asks again under its own id, however often, and gets one answer.
+      // The merchant's server repeats the request under its own id, and always gets the same answer.
       const answers = yield* Effect.promise(async () => {
         const until = Date.now() + 60_000
         while (true) {

@@ -1,4 +1,4 @@
-// An agent's lists that are changed while it asks for a signature: no signature that they refuse comes after the change.
+// An agent's lists change while it requests a signature: no signature against the lists is made after the change.
 import { expect, setDefaultTimeout } from "bun:test"
 import { Context, Effect, Result } from "effect"
 import { SqlClient } from "effect/sql"
@@ -20,9 +20,9 @@ const other = Address.make("0x90F79bf6EB2c4f870365E785982E1f101E93b906")
 for (const [what, change, code] of [
   ["payees", { allowedPayees: [other] }, "AGENT_PAYEE_NOT_ALLOWED"],
   ["hosts", { allowedHosts: ["api.example.org"] }, "AGENT_HOST_NOT_ALLOWED"],
-  ["lists, to such as allow the payment", { allowedPayees: [other, payee] }, "signed"]
+  ["lists that still allow the payment", { allowedPayees: [other, payee] }, "signed"]
 ] as const)
-  liveEffect(`${what} that are changed while the agent asks hold for what is signed after it: ${code}`, () =>
+  liveEffect(`${what} that change during a request apply to signatures made after it: ${code}`, () =>
     Effect.gen(function* () {
       const service = yield* startService(testDatabase)
       const agents = Context.get(service.context, Agents)

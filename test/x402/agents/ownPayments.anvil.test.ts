@@ -1,11 +1,20 @@
-// Agents that pay payments of this service: one authorization for each payment, whose nonce the
-// token itself lets through once.
+// Agents that pay payments of this service: one authorization for each payment, with a nonce that the token accepts
+// only once.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { authorizationNonceOf } from "../../../src/domain/authorizationNonce.ts"
 import { decodeHeader } from "../../../src/x402/Wire.ts"
-import { firstVersion, openPayment, payPath, relayElsewhere, requiredBy, rowsOf, until } from "../payloads.ts"
+import {
+  firstVersion,
+  openPayment,
+  outlastSpending,
+  payPath,
+  relayElsewhere,
+  requiredBy,
+  rowsOf,
+  until
+} from "../payloads.ts"
 import { receiver, requirementsV2, x402World } from "../x402World.ts"
 
 setDefaultTimeout(60_000)
@@ -34,7 +43,7 @@ describe("an agent and a payment of this service", () => {
   const headerOf = (signed: any) => ({ [signed.body.header.name]: signed.body.header.value })
   const summary = async (key: string) => (await world.call("GET", "/agent", key)).body.agent
 
-  test("the nonce follows from the payment, for every agent", async () => {
+  test("the nonce is derived from the payment, for every agent", async () => {
     const id = await openPayment(world, "1")
     const agents = [await world.newAgent(), await world.newAgent()]
     for (const { key } of agents) {
@@ -44,7 +53,7 @@ describe("an agent and a payment of this service", () => {
     }
   })
 
-  test("ten requests for one payment are one authorization, one reservation of the cap, one charge", async () => {
+  test("ten requests for one payment give one authorization, one reservation of the cap, and one charge", async () => {
     const id = await openPayment(world, "1")
     const { agent, key } = await world.newAgent()
     const before = await world.balanceOf(agent.address)
@@ -57,12 +66,12 @@ describe("an agent and a payment of this service", () => {
     )
     expect(new Set(paid.map(({ status }) => status))).toEqual(new Set([200]))
     expect(await world.balanceOf(agent.address)).toBe(before - 1_000_000n)
-    // Once it has paid, it is still the answer, and pays nothing more.
+    // Once it has paid, it is still returned, and pays nothing more.
     const settled = await world.call("GET", payPath(world, id), undefined)
     expect(settled.body.payment.status).toBe("settled")
   })
 
-  test("a resource that lies about the payee or the amount is no payment of ours: its nonce is any", async () => {
+  test("a resource that lies about the payee or the amount gets an ordinary nonce, as for a foreign payment", async () => {
     const id = await openPayment(world, "1")
     const { key } = await world.newAgent()
     const { x402Version, accepts } = requiredBy(await required(id))
@@ -80,12 +89,13 @@ describe("an agent and a payment of this service", () => {
     expect(payloadOf(await sign(key, id)).authorization.nonce).toBe(authorizationNonceOf(id))
   })
 
-  test("cancelled, it is re-signed under the next nonce, and only then", async () => {
+  test("only after its cancellation a payment is signed again, with the next nonce", async () => {
     const id = await openPayment(world, "1")
     const { key } = await world.newAgent()
     const first = await sign(key, id)
     const path = `/agent/x402/payments/${first.body.agentPayment.id}/release`
     expect((await world.call("POST", path, key)).status).toBe(202)
+    await outlastSpending(world, payloadOf(first).authorization)
     await until(async () => (await summary(key))?.payments[0]?.status === "released", 40_000)
     const second = await sign(key, id)
     expect(second.status).toBe(201)
@@ -94,7 +104,7 @@ describe("an agent and a payment of this service", () => {
     expect(paid.status).toBe(200)
   }, 180_000)
 
-  test("expired on the chain, it is signed again under the same nonce, and the facilitator takes it", async () => {
+  test("after its expiry on the chain a payment is signed again with the same nonce, and the facilitator accepts it", async () => {
     const id = await openPayment(world, "1")
     const { agent, key } = await world.newAgent()
     const before = await world.balanceOf(agent.address)
@@ -110,7 +120,7 @@ describe("an agent and a payment of this service", () => {
     expect(second.body.header.value).not.toBe(first.body.header.value)
     const paid = await world.call("GET", payPath(world, id), undefined, undefined, headerOf(second))
     expect(paid.status).toBe(200)
-    // The token refuses the other one.
+    // The token refuses the earlier one.
     await expect(relayElsewhere(world, payloadOf(first))).rejects.toThrow()
     expect(await world.balanceOf(agent.address)).toBe(before - 1_000_000n)
   }, 180_000)
@@ -128,7 +138,7 @@ describe("allowed hosts", () => {
       }
     })
 
-  test("are paid over https alone; loopback is no network", async () => {
+  test("are paid only over https; loopback is no network", async () => {
     const { key } = await world.newAgent({
       usdc: 0n,
       allowedHosts: ["api.good.example", "localhost:4021"]
@@ -144,10 +154,10 @@ describe("allowed hosts", () => {
     expect((await sign(free.key, "http://anything.example/x", receiver)).status).toBe(201)
   })
 
-  test("hold the payee that the first payment there has paid, unless payees are listed", async () => {
+  test("are bound to the payee of the first payment there, unless payees are listed", async () => {
     const hosts = ["api.good.example", "api.other.example"]
     const { key } = await world.newAgent({ usdc: 0n, allowedHosts: hosts, perPayment: 10n })
-    // What is refused for another reason pins nobody.
+    // A request that is refused for another reason binds no payee.
     expect((await sign(key, "https://api.good.example/x", other, "11")).body.error.code).toBe(
       "AGENT_CAP_EXCEEDED"
     )
@@ -179,7 +189,7 @@ describe("allowed hosts", () => {
     expect((await sign(listed.key, "https://api.good.example/x", other)).status).toBe(201)
   })
 
-  test("a first payment that has ended unused holds no payee; one that may still go, and one that went, do", async () => {
+  test("a first payment that ended unused binds no payee; one that may still be used, or was used, does", async () => {
     const { agent, key } = await world.newAgent({ usdc: 0n, allowedHosts: ["api.good.example"] })
     const pay = async (payTo: string): Promise<string> =>
       (await sign(key, "https://api.good.example/x", payTo)).body.error?.code ?? "signed"
@@ -200,7 +210,7 @@ describe("allowed hosts", () => {
     expect(await pay(receiver)).toBe("AGENT_PAYEE_NOT_ALLOWED")
   })
 
-  test("a resource with control characters or half a character is a 400", async () => {
+  test("a resource with control characters or half a surrogate pair is a 400", async () => {
     const { key } = await world.newAgent({ usdc: 0n })
     for (const resource of ["https://api.good.example/\u0000", "https://api.good.example/\ud800"]) {
       const answer = await sign(key, resource, receiver)

@@ -1,4 +1,4 @@
-// Every way in which a web page reaches loopback, in Chromium, against a proxy that would pay.
+// Every way in which a web page can reach loopback, in Chromium, against a proxy that would pay.
 import { afterAll, expect, test } from "bun:test"
 import { Redacted } from "effect"
 import { chromium } from "playwright-core"
@@ -29,7 +29,7 @@ const service = listen((request) => {
     { status: 201 }
   )
 })
-/** An API that asks for money, and a neighbour on the intranet. */
+/** An API that requires payment, and a server on the intranet. */
 const upstream = listen((request) => {
   fetched.push(request.url)
   const required = { x402Version: 2, resource: { url: "x" }, accepts: [{ scheme: "exact" }] }
@@ -52,7 +52,7 @@ const attacker = listen(
   () => new Response("<!doctype html><body>public page</body>", { headers: { "content-type": "text/html" } })
 )
 
-/** What the page does with the address that would pay or tell. */
+/** The ways in which the page uses the address that would pay or reveal something. */
 const ways: Readonly<Record<string, string>> = {
   location: "location = target",
   popup: "window.opened = open(target)",
@@ -88,7 +88,7 @@ run(
     })
     stops.push(() => browser.close())
     for (const [way, script] of Object.entries(ways)) {
-      // What a page shows of an answer it could read as well.
+      // A page that shows an answer could also read it.
       for (const path of /location|popup|iframe|own/.test(way) ? ["pay", "intranet"] : ["pay"]) {
         const context = await browser.newContext()
         const page = await context.newPage()
@@ -108,7 +108,7 @@ run(
         await context.close()
       }
     }
-    // The same address pays for a program.
+    // For a program the same address pays.
     const answer = await fetch(`http://127.0.0.1:${proxy.port}/http://127.0.0.1:${upstream}/pay`)
     expect([answer.status, signatures.length, fetched.length]).toEqual([200, 1, 2])
   },

@@ -1,6 +1,6 @@
-// The proxy as a program and as a function: what it passes on, what it keeps to itself, and what
-// it does when a service or a resource fails in between. The service is a stand-in here; with
-// the real one it is tested beside the reference's packages.
+// The agent proxy as a program and as a function: what it forwards, what it removes, and what it does when a service or
+// a resource fails in between. The service is a stand-in here; the tests with the reference's packages use the real
+// one.
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { once } from "node:events"
 import { createServer } from "node:http"
@@ -89,7 +89,7 @@ describe("agent proxy", () => {
     onUpstream = () => new Response("ok")
   })
 
-  test("a repeated request id whose payment ended without being used is told so, and not that it was paid", async () => {
+  test("a repeated request id whose payment ended unused is reported as unused, and not as paid", async () => {
     onUpstream = paymentRequired
     const agentPayment = { id: "p1", amount: "0.25", payTo: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8" }
     const header = { name: "PAYMENT-SIGNATURE", value: "c2lnbmVk" }
@@ -108,7 +108,7 @@ describe("agent proxy", () => {
     expect(await outcomeOf("released")).toEqual(["pay me", "PAYMENT_ENDED", null])
   })
 
-  test("passes method, headers, body, status and stream through, and keeps hop headers and its own to itself", async () => {
+  test("forwards method, headers, body, status and stream, and removes hop-by-hop headers and its own", async () => {
     onUpstream = () =>
       new Response(
         new ReadableStream({
@@ -172,7 +172,7 @@ describe("agent proxy", () => {
     expect(asked).toEqual([extensions])
   })
 
-  test("a redirect within the resource's origin is followed through the proxy, one that leaves it is not", async () => {
+  test("a redirect within the resource's origin is followed through the proxy, one to another origin is not", async () => {
     onService = signs
     onUpstream = (request) => {
       if (new URL(request.url).pathname === "/goods") return new Response("the goods")
@@ -188,7 +188,7 @@ describe("agent proxy", () => {
     expect(left.headers.get("location")).toBe("https://other.example/x")
   })
 
-  test("a service whose answer is lost is asked again for the same request id", async () => {
+  test("if the service's answer is lost, the request is repeated with the same request id", async () => {
     onUpstream = asksOnce
     let tries = 0
     onService = (request) => (tries++ === 0 ? new Response("?", { status: 502 }) : signs(request))
@@ -198,7 +198,7 @@ describe("agent proxy", () => {
     expect(signRequests).toHaveLength(2)
   })
 
-  test("a service that is down: the original 402, byte for byte, with the reason in a header", async () => {
+  test("if the service is down, the original 402 is returned byte for byte, with the reason in a header", async () => {
     onUpstream = () => paymentRequired()
     const response = await fetch(`${proxy}/${upstream}/ask`)
     expect(response.status).toBe(402)
@@ -208,7 +208,18 @@ describe("agent proxy", () => {
     expect(upstreamRequests).toHaveLength(1)
   })
 
-  test("a 402 that is not x402 comes back as it is", async () => {
+  test("a firewall in front of the service is reported as what blocked the request", async () => {
+    onUpstream = () => paymentRequired()
+    onService = () => new Response("<h1>403 Forbidden</h1>", { status: 403 })
+    const response = await fetch(`${proxy}/${upstream}/ask`)
+    expect(response.status).toBe(402)
+    expect(response.headers.get("quittance-payment-message")).toContain(
+      "in place of the payment service (HTTP 403)"
+    )
+    expect(upstreamRequests).toHaveLength(1)
+  })
+
+  test("a 402 that is not x402 is returned unchanged", async () => {
     onUpstream = () => new Response("cash only", { status: 402 })
     const response = await fetch(`${proxy}/${upstream}/ask`)
     expect(await response.text()).toBe("cash only")
@@ -216,7 +227,7 @@ describe("agent proxy", () => {
     expect(signRequests).toHaveLength(0)
   })
 
-  test("a resource that takes the payment and cuts the connection: unknown, never paid a second time", async () => {
+  test("if a resource takes the payment and cuts the connection, the outcome is unknown and never paid twice", async () => {
     let dead = 0
     const socketServer = Bun.listen({
       hostname: "127.0.0.1",
@@ -246,7 +257,7 @@ describe("agent proxy", () => {
     expect(dead).toBeGreaterThan(0)
   })
 
-  test("a request that was given no id is told the one it was paid under, to repeat it without paying again", async () => {
+  test("a request without an id gets the id it was paid under, to repeat it without paying again", async () => {
     onUpstream = asksOnce
     onService = signs
     const paid = await fetch(`${proxy}/${upstream}/ask`)
@@ -259,7 +270,7 @@ describe("agent proxy", () => {
     expect(new Set(signRequests.map((one) => one.requestId)).size).toBe(1)
   })
 
-  test("what became of a payment is the proxy's word alone: a resource cannot claim one, nor a refusal", async () => {
+  test("only the proxy reports a payment's outcome: a resource's claims of one, or of a refusal, are removed", async () => {
     const claims = {
       "quittance-payment-id": "p9",
       "quittance-payment-amount": "99.00",
@@ -282,7 +293,7 @@ describe("agent proxy", () => {
     expect(paid.headers.get("quittance-payment-message")).toBeNull()
   })
 
-  test("web pages, other names for loopback, itself and nonsense are refused", async () => {
+  test("web pages, other names for loopback, the proxy itself and nonsense are refused", async () => {
     const refused = async (path: string, headers: Record<string, string> = {}) => {
       const response = await fetch(`${proxy}${path}`, { headers })
       return `${response.status} ${response.headers.get("quittance-payment-refused")}`
@@ -297,7 +308,7 @@ describe("agent proxy", () => {
       { "sec-fetch-site": "none" },
       { "sec-fetch-dest": "serviceworker" },
       { origin: "null" },
-      // Too old to mark what it sends.
+      // A browser too old to mark its requests.
       { "user-agent": "Mozilla/5.0 (iPhone) AppleWebKit/605.1.15 Version/15.6 Safari/604.1" },
       { "user-agent": "AppleCoreMedia/1.0.0.20G75 (Macintosh; U; Intel Mac OS X 13_5)" },
       { "user-agent": "Opera/9.80 (X11; Linux) Presto/2.12 Version/12.16" },
@@ -316,7 +327,7 @@ describe("agent proxy", () => {
     expect(upstreamRequests).toHaveLength(0)
   })
 
-  test("programs pass: Node's and Deno's fetch mark theirs, and some call themselves Mozilla", async () => {
+  test("programs are accepted: Node's and Deno's fetch mark theirs, and some call themselves Mozilla", async () => {
     for (const headers of [
       { "sec-fetch-mode": "cors", "user-agent": "node" },
       { "user-agent": "curl/8.5.0" },
@@ -344,7 +355,7 @@ describe("agent proxy", () => {
       expect(isFromBrowser(new Headers({ "user-agent": agent })), agent).toBeFalse()
   })
 
-  test("an answer can do nothing in a browser, whatever the upstream says", async () => {
+  test("an answer cannot do anything in a browser, whatever the upstream sends", async () => {
     onUpstream = () =>
       new Response("<script>alert(1)</script>", {
         headers: {
@@ -376,7 +387,7 @@ describe("agent proxy", () => {
     }
   })
 
-  test("the head comes before the body has begun", async () => {
+  test("the headers arrive before the body has begun", async () => {
     let begin = () => {}
     const server = createServer((_request, response) => {
       response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders()
@@ -393,7 +404,7 @@ describe("agent proxy", () => {
     expect(await response.text()).toBe("data: 1")
   })
 
-  test("a 402 without end is read to its limit, and ends with the client", async () => {
+  test("an endless 402 is read to its limit, and ends with the client", async () => {
     let sent = 0
     let ended = 0
     onUpstream = () =>
@@ -418,12 +429,12 @@ describe("agent proxy", () => {
     await reader?.cancel().catch(() => undefined)
     for (let wait = 0; wait < 100 && ended === 0; wait++) await Bun.sleep(20)
     expect(ended).toBe(1)
-    // What lies in the sockets' buffers, not what an endless body would be.
+    // Only as much as fits in the sockets' buffers, and not an endless body.
     expect(sent).toBeLessThan(64 * 1024 * 1024)
   })
 
   liveEffect(
-    "as a program it listens on loopback, says how to use it, and refuses a missing key by name",
+    "as a program it listens on loopback, says how to use it, and reports a missing key by name",
     () =>
       Effect.gen(function* () {
         const missing = yield* spawnProgram(["src/packages/agent-proxy/main.ts"], {
@@ -515,7 +526,7 @@ describe("agent proxy", () => {
     expect(fetched.result.structuredContent).toMatchObject({ status: 200, body: "the goods", paid: "0.25" })
     expect(JSON.stringify(fetched)).not.toContain(key)
     expect(fetched.result.structuredContent.requestId).toBe(signRequests[0]?.requestId)
-    // Goods that break off: what was paid, and under which id it is asked for again.
+    // A truncated answer: what was paid, and the id with which it can be requested again.
     const broken = createServer((request, response) => {
       if (request.headers["payment-signature"] === undefined)
         return void response.writeHead(402, { "payment-required": encodeHeader(required) }).end()
@@ -546,7 +557,7 @@ describe("agent proxy", () => {
     const history = JSON.stringify(await called(5, "history"))
     expect(history).toContain("p1")
     expect(history).not.toContain("19.75")
-    // A redirect says where to, and what could not be done says why, and that nothing was paid.
+    // A redirect includes its target, and a failure includes its reason and that nothing was paid.
     onUpstream = () => new Response(null, { status: 302, headers: { location: "/elsewhere" } })
     const fetches = async (id: number, given: Readonly<Record<string, unknown>>) =>
       (await ask({ id, method: "tools/call", params: { name: "fetch", arguments: given } })).result
@@ -554,7 +565,7 @@ describe("agent proxy", () => {
       status: 302,
       location: `${upstream}/elsewhere`
     })
-    // Goods come as the text that they are, also to an agent that copies a browser's headers.
+    // The answer arrives as text, also for an agent that copies a browser's headers.
     onService = signs
     onUpstream = (request) => {
       if (!request.headers.has("payment-signature")) return paymentRequired()
@@ -570,7 +581,7 @@ describe("agent proxy", () => {
     for (const [given, said] of [
       [
         { url: "http://127.0.0.1:1/" },
-        "127.0.0.1:1 does not answer, or its answer broke off. Nothing was paid."
+        "127.0.0.1:1 does not respond, or its response broke off. Nothing was paid."
       ],
       [{ url: "file:///etc/hosts" }, "Give an http(s) address."],
       [{ url: upstream, headers: { "a header": "x" } }, "A header's name or value is not valid."]

@@ -1,4 +1,4 @@
-// A cancellation gives an agent its cap back once no reorganisation takes it back any more.
+// A cancellation makes an agent's amount available again only when no reorganisation can undo it.
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { encodeFunctionData } from "viem"
@@ -39,7 +39,7 @@ describe("a released authorization", () => {
     // biome-ignore lint/suspicious/noExplicitAny: any x402 header
     return (header.value as any).payload
   }
-  /** Whoever holds the signature brings it onto the chain. */
+  /** The holder of the signature submits it to the chain. */
   const use = async ({ authorization: a, signature }: ReturnType<typeof payloadOf>) => {
     const wallet = world.chain.walletClient(5)
     return wallet.sendTransaction({
@@ -63,7 +63,7 @@ describe("a released authorization", () => {
     })
   }
 
-  test("its cancellation is taken back after another was signed: no more than the day's cap leaves the wallet", async () => {
+  test("that a reorganisation revives after another was signed takes no more than the day's cap from the wallet", async () => {
     const { agent, key } = await world.newAgent({ perPayment: price, perDay: price, usdc: 100n * price })
     await rpc("evm_setAutomine", false)
     const before = await world.balanceOf(agent.address)
@@ -74,14 +74,14 @@ describe("a released authorization", () => {
       (await world.call("POST", `/agent/x402/payments/${first.body.agentPayment.id}/release`, key)).status
     ).toBe(202)
     await Bun.sleep(500)
-    // The cancellation is in the newest block, and nothing has come after it.
+    // The cancellation is in the newest block, with nothing on top.
     await mine()
     await until(async () => {
       const { payments } = await summary(key)
       return payments[0]?.status === "released"
     }, 5_000).catch(() => undefined)
     const second = await sign(key)
-    // The newest block is replaced, and the payee is faster in the new one.
+    // The newest block is replaced, and in the new one the payee is faster.
     await rpc("anvil_reorg", 1, [])
     await use(payloadOf(first.body.header.value))
     await mine()

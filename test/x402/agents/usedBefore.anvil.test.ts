@@ -1,5 +1,5 @@
-// An authorization that was used hours before it was reserved, as after the database was restored from before its
-// reservation: its nonce follows from the payment, and is reserved anew.
+// An authorization that was used hours before it was reserved, as after a restore from before its reservation: its
+// nonce is derived from the payment, and reserved again.
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { openPayment, payPath, requiredBy, rowsOf, until } from "../payloads.ts"
@@ -8,7 +8,7 @@ import { x402World } from "../x402World.ts"
 setDefaultTimeout(90_000)
 const world = await x402World()
 
-test("a reservation ends by a use that is hours older, and counts against the cap no more than its day", async () => {
+test("a reservation ends by a use that is hours older, and counts against the cap no longer than its day", async () => {
   const id = await openPayment(world, "1")
   const { key } = await world.newAgent()
   const reservation = async () => (await world.call("GET", "/agent", key)).body.agent?.payments[0]
@@ -22,7 +22,7 @@ test("a reservation ends by a use that is hours older, and counts against the ca
   const paid = await world.call("GET", payPath(world, id), undefined, undefined, { [name]: value })
   expect(paid.status).toBe(200)
   await until(async () => (await reservation())?.status === "used")
-  // The node searches a block at a time, and the use lies below several.
+  // The node searches one block at a time, and the use is several blocks below.
   await Effect.runPromise(world.chain.mine(5))
   world.node.behave((method, [asked]) => {
     if (method !== "eth_getLogs") return undefined

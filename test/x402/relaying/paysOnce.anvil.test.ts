@@ -1,4 +1,4 @@
-// A wallet that has sent its money is not asked for it again, also while the chain's time is behind ours.
+// A wallet that has sent its money is not asked to pay again, even if the chain's time is behind the service's.
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { openPayment, rowsOf, transfer, until } from "../payloads.ts"
 import { x402World } from "../x402World.ts"
@@ -11,7 +11,7 @@ const world = await x402World()
 describe("a wallet that has sent its money, and signs", () => {
   for (const minutes of [0, 2])
     test(`pays once, on a chain whose time is ${minutes} minutes behind`, async () => {
-      // The service has read a height of the chain.
+      // By then the service has read a height of the chain.
       await world.payer(1n)
       await Bun.sleep(1_500)
       const id = await openPayment(world, "10")
@@ -39,7 +39,7 @@ describe("a wallet that has sent its money, and signs", () => {
       expect(await world.balanceOf(buyer.address)).toBe(1_000_000_000n - 10_000_000n)
     })
 
-  test("pays by its signature where it has sent nothing", async () => {
+  test("pays by its signature if it has sent nothing", async () => {
     const id = await openPayment(world, "10")
     const buyer = await world.payer()
     expect((await payBySignature(world, id, await signTerms(world, id, buyer))).status).toBeLessThan(300)

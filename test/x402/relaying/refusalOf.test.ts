@@ -1,4 +1,4 @@
-// What the checkout is told of a facilitator's refusal.
+// The checkout's answer for each refusal of the facilitator.
 import { describe, expect, test } from "bun:test"
 import { SettleReason } from "../../../src/domain/SettleReason.ts"
 import { refusalOf } from "../../../src/x402/relaying/refusalOf.ts"
@@ -11,7 +11,7 @@ describe("refusalOf", () => {
     }
   )
 
-  test("a payment that has failed takes no signature", () => {
+  test("a payment that has failed accepts no signature", () => {
     expect(refusalOf("payment_failed")).toEqual({ _tag: "Failed" })
   })
 
@@ -34,13 +34,13 @@ describe("refusalOf", () => {
     ["invalid_exact_evm_payload_authorization_valid_before", "expired"],
     ["invalid_exact_evm_nonce_already_used", "already_used"],
     ["invalid_exact_evm_insufficient_balance", "balance"],
-    // Sent, and refused by the chain.
+    // Sent, and reverted by the chain.
     ["invalid_exact_evm_transaction_failed", "reverts"]
   ] as const)("%s: the authorization is refused, reason %s", (reason, told) => {
     expect(refusalOf(reason)).toEqual({ _tag: "Refused", reason: told })
   })
 
-  test("every reason leads somewhere", () => {
+  test("every reason has an answer", () => {
     for (const reason of SettleReason.literals)
       expect(["Taken", "Failed", "NotRelayed", "Refused"]).toContain(refusalOf(reason)._tag)
   })

@@ -34,7 +34,7 @@ describe("a payment by signature", () => {
   const statusOf = async (id: string) =>
     (await world.call("GET", `/payments/${id}`, world.keys[world.env].secret)).body.payment
 
-  test("a wallet with no wei settles; the payer is a human; the same again is the same payment", async () => {
+  test("a wallet with no wei pays; the payer is a human; a repetition returns the same payment", async () => {
     const id = await openPayment(world, "10")
     const buyer = await world.payer()
     const before = await world.balanceOf(receiver)
@@ -56,7 +56,7 @@ describe("a payment by signature", () => {
     expect(again.body).toEqual(answer.body)
     expect((await world.balanceOf(receiver)) - before).toBe(amount)
     await until(async () => world.delivered.some((one) => one.type === "payment.settled"))
-    // What is signed can be sent by whoever sees it: once nothing is owed, nothing is asked for.
+    // Anybody who sees a signature can use it: once nothing is owed, none is requested.
     const after = await termsOf(world, id, buyer.address)
     expect([after.status, after.body.error.code]).toEqual([409, "PAYMENT_SETTLED"])
   })
@@ -73,7 +73,7 @@ describe("a payment by signature", () => {
     expect(await world.balanceOf(buyer.address)).toBe(1_000_000_000n - amount)
   })
 
-  test("a stolen signature pays its payment alone, whichever door it is taken to", async () => {
+  test("a stolen signature pays only the payment that it was signed for", async () => {
     const [id, thiefs] = [await openPayment(world, "10"), await openPayment(world, "10")]
     const buyer = await world.payer()
     const signed = await signTerms(world, id, buyer)
@@ -100,7 +100,7 @@ describe("a payment by signature", () => {
       errorReason: "invalid_exact_evm_nonce_already_used"
     })
     expect(broadcasts(world)).toBe(sent)
-    // The thief puts it on the chain: the money is the merchant's, and the payment is its own.
+    // The thief submits it to the chain: the merchant gets the money, and the payment that was signed for is paid.
     await relayElsewhere(world, signed.payload)
     expect((await statusOf(thiefs)).status).toBe("pending")
     expect((await payBySignature(world, id, signed)).status).toBe(200)
@@ -108,7 +108,7 @@ describe("a payment by signature", () => {
     expect((await statusOf(thiefs)).status).toBe("pending")
   })
 
-  test("what a wallet is paying by a transfer it does not also pay by its signature", async () => {
+  test("a wallet that pays by a transfer does not also pay by its signature", async () => {
     const id = await openPayment(world, "10")
     const buyer = await world.payer()
     const signed = await signTerms(world, id, buyer)
@@ -118,7 +118,7 @@ describe("a payment by signature", () => {
     expect(await world.balanceOf(buyer.address)).toBe(1_000_000_000n - amount)
   })
 
-  test("an answer that the service never saw: the payment settles all the same", async () => {
+  test("if the service misses the node's answer, the payment still settles", async () => {
     const id = await openPayment(world, "10")
     const buyer = await world.payer()
     const signed = await signTerms(world, id, buyer)
@@ -126,7 +126,7 @@ describe("a payment by signature", () => {
     world.node.behave(async (method, params) => {
       if (method !== "eth_sendRawTransaction") return undefined
       lost += 1
-      // The node has it, and its answer never comes back.
+      // The node accepts it, and its answer is lost.
       await Effect.runPromise(Effect.exit(world.chain.rpc(method, params)))
       return { error: { code: -32603, message: "timeout" } }
     })
@@ -156,7 +156,7 @@ describe("a payment by signature", () => {
     expect(await world.balanceOf(buyer.address)).toBe(1_000_000_000n - amount)
   })
 
-  test("refusals say what is wrong, and nothing is sent", async () => {
+  test("refusals give the reason, and nothing is sent", async () => {
     const id = await openPayment(world, "10")
     const poor = await world.payer(1n)
     const sent = broadcasts(world)
@@ -199,7 +199,7 @@ describe("a payment by signature", () => {
   })
 })
 
-test("a signature is good no longer than its payment can be paid", async () => {
+test("a signature is valid no longer than its payment can be paid", async () => {
   const world = await startX402World({ PAYMENT_EXPIRY: "5m" })
   try {
     const id = await openPayment(world, "10")
@@ -213,7 +213,7 @@ test("a signature is good no longer than its payment can be paid", async () => {
   }
 })
 
-test("handed in once it is over: what was used in time settles its payment, what was not is refused", async () => {
+test("handed in after its expiry, a signature that was used in time settles its payment, an unused one is refused", async () => {
   const world = await startX402World({ PAYMENT_EXPIRY: "15s" })
   try {
     const [id, unusedId] = [await openPayment(world, "10"), await openPayment(world, "10")]
@@ -237,14 +237,14 @@ test("handed in once it is over: what was used in time settles its payment, what
   }
 })
 
-test("what had ended unsent, and others bring onto the chain, settles its payment", async () => {
+test("a signature that ended unsent, and that others submit to the chain, settles its payment", async () => {
   const world = await startX402World({ [relayWei.merchant.setting]: "1000" })
   try {
     const id = await openPayment(world, "10")
     const buyer = await world.payer()
     const signed = await signTerms(world, id, buyer)
     expect((await payBySignature(world, id, signed)).status).toBe(503)
-    // As where another one had the payment meanwhile.
+    // As if another wallet had the payment in between.
     await rowsOf(
       world,
       `UPDATE x402_settlements SET status = 'failed', error_reason = 'payment_already_taken', told_reason = NULL,
@@ -263,7 +263,7 @@ test("what had ended unsent, and others bring onto the chain, settles its paymen
   }
 })
 
-test("where the merchant's budget is used up the service says so, and a transfer pays", async () => {
+test("if the merchant's budget is exhausted the service says so, and a transfer pays", async () => {
   const world = await startX402World()
   try {
     const spent = await openPayment(world, "10")

@@ -1,4 +1,4 @@
-// What the buyer is told where a signature was sent and reverted, and where the wallet that sends has nothing.
+// The buyer's error if a signature was sent and reverted, and if the relayer wallet is empty.
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { Address } from "../../../src/domain/Chain.ts"
@@ -12,8 +12,8 @@ const amount = 10_000_000n
 
 const world = await x402World()
 
-describe("a signature that came to nothing", () => {
-  test("sent, and reverted on the chain: refused as reverting, not as an empty wallet of the service", async () => {
+describe("a signature that moved nothing", () => {
+  test("sent, and reverted on the chain: refused as reverting, not as an empty relayer wallet", async () => {
     const id = await openPayment(world, "10")
     const buyer = await world.payer(amount)
     const signed = await signTerms(world, id, buyer)
@@ -28,7 +28,7 @@ describe("a signature that came to nothing", () => {
     expect([status, body.error.code, body.error.reason]).toEqual([422, "AUTHORIZATION_REFUSED", "reverts"])
   })
 
-  test("not sent, as the service's wallet has nothing: another payment is told so, and a transfer pays", async () => {
+  test("not sent, because the relayer wallet is empty: another payment gets that error, and a transfer pays", async () => {
     const id = await openPayment(world, "10")
     const signed = await signTerms(world, id, await world.payer())
     const { body: supported } = await world.call("GET", "/x402/supported", world.keys[world.env].secret)

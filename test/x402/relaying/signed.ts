@@ -1,4 +1,4 @@
-// What a buyer's wallet makes of a payment's terms.
+// A buyer's wallet and its answer to a payment's terms.
 
 import type { Hex } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"

@@ -1,4 +1,4 @@
-// What a wallet has signed for one payment pays that one, whatever else the wallet is about to pay.
+// A wallet's signature for one payment pays that payment, whatever else the wallet is about to pay.
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import type { PrivateKeyAccount } from "viem/accounts"
 import { createDidToken } from "../../../src/payments/buyers/createDidToken.ts"
@@ -10,7 +10,7 @@ setDefaultTimeout(60_000)
 
 const world = await x402World()
 
-describe("what a wallet has signed for one payment", () => {
+describe("a wallet's signature for one payment", () => {
   const statusesOf = (...ids: ReadonlyArray<string>) =>
     Promise.all(
       ids.map(
@@ -30,10 +30,10 @@ describe("what a wallet has signed for one payment", () => {
     })
 
   for (const [number, name] of [
-    [0, "announced before somebody brings the signature onto the chain"],
+    [0, "announced before somebody submits the signature to the chain"],
     [1, "announced just after"]
   ] as const)
-    test(`pays that one and no other of its wallet's, ${name}`, async () => {
+    test(`pays that one and no other payment of its wallet, ${name}`, async () => {
       const usd = String(10 + number)
       const [signedFor, other] = [await openPayment(world, usd), await openPayment(world, usd)]
       const buyer = await world.payer()
@@ -46,7 +46,7 @@ describe("what a wallet has signed for one payment", () => {
       expect((await payBySignature(world, signedFor, signed)).status).toBe(200)
     })
 
-  test("pays no other even where that one has settled by what the wallet sent itself", async () => {
+  test("pays no other payment, even if its own has settled by a transfer of the wallet", async () => {
     const [signedFor, other] = [await openPayment(world, "12"), await openPayment(world, "12")]
     const buyer = await world.payer()
     const signed = await signTerms(world, signedFor, buyer)

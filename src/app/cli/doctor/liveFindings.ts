@@ -1,15 +1,17 @@
-// What an open network needs beside what each node needs: tags, agreement, logs, and a relaying wallet and receivers
-// that USDC has not blacklisted.
+// Further checks of an open network: its nodes' tags, agreement and logs, and whether USDC has blacklisted
+// the relaying wallet or receiving addresses.
 import { BigInt as BigIntOrder, Effect, Schema } from "effect"
 import { encodeFunctionData, padHex, parseAbi } from "viem"
 import { type OneNode, oneNode } from "../../../chain/oneNode.ts"
 import { BlockHeader, Head, Word } from "../../../chain/RpcSchemas.ts"
 import type { Address, Env } from "../../../domain/Chain.ts"
+import { counted } from "../../../domain/counted.ts"
 import { type Network, networks } from "../../../domain/networks.ts"
 import { type Finding, failure, ok, warning } from "./Finding.ts"
+import { nodeRate } from "./nodeRate.ts"
 
 const blacklist = parseAbi(["function isBlacklisted(address) view returns (bool)"])
-/** Blocks of one question for logs, the widest first. */
+/** Block ranges to request logs for, the widest first. */
 const widths = [10_000n, 1_000n, 100n, 10n] as const
 
 const hex = (height: bigint) => `0x${height.toString(16)}`
@@ -17,18 +19,18 @@ const hex = (height: bigint) => `0x${height.toString(16)}`
 const tagged = ({ call }: OneNode, tag: "safe" | "finalized") =>
   Effect.option(call("eth_getBlockByNumber", [tag, false], Head))
 
-/** The widest question for the token's logs that the node answers. */
+/** The widest range of logs that the node returns. */
 const widestOf = Effect.fnUntraced(function* ({ call }: OneNode, { usdc }: Network, head: bigint) {
   for (const width of widths) {
     const range = { fromBlock: hex(head > width ? head - width + 1n : 0n), toBlock: hex(head) }
-    // Few transfers come from the token itself: what counts is whether the range is allowed.
+    // The token itself sends few transfers: only whether the range is allowed counts.
     const topics = [null, padHex(usdc.address, { size: 32 })]
-    const asked = call(
+    const request = call(
       "eth_getLogs",
       [{ address: usdc.address, topics, ...range }],
       Schema.Array(Schema.Unknown)
     )
-    if (yield* Effect.isSuccess(asked)) return width
+    if (yield* Effect.isSuccess(request)) return width
   }
   return undefined
 })
@@ -36,22 +38,21 @@ const widestOf = Effect.fnUntraced(function* ({ call }: OneNode, { usdc }: Netwo
 const ofNode = Effect.fnUntraced(function* (network: Network, url: string) {
   const about = `node ${URL.parse(url)?.host ?? "?"}`
   const node = oneNode(network.env, url)
-  const started = performance.now()
   const head = yield* Effect.option(node.call("eth_getBlockByNumber", ["latest", false], Head))
-  // Another finding says that it is silent.
+  // Another finding reports that the node does not respond.
   if (head._tag === "None") return { findings: [], finalized: undefined, node }
-  const millis = Math.round(performance.now() - started)
   const [safe, finalized] = yield* Effect.all([tagged(node, "safe"), tagged(node, "finalized")])
   const width = yield* widestOf(node, network, head.value.number)
   const findings: ReadonlyArray<Finding> = [
+    yield* nodeRate(about, node),
     safe._tag === "None" || finalized._tag === "None"
-      ? failure(about, `It names no safe and finalized block of ${network.name}. Take another node.`)
+      ? failure(about, `It does not report safe and finalized blocks of ${network.name}. Use another node.`)
       : ok(
           about,
-          `Answers in ${millis} ms; safe ${head.value.timestamp - safe.value.timestamp} s and finalized ${head.value.timestamp - finalized.value.timestamp} s behind its newest block`
+          `Safe ${head.value.timestamp - safe.value.timestamp} s and finalized ${head.value.timestamp - finalized.value.timestamp} s behind its newest block`
         ),
     width === undefined
-      ? failure(about, "It returns no logs. Check its plan, or take another node.")
+      ? failure(about, "It returns no logs. Check its plan, or use another node.")
       : width < 1_000n
         ? warning(
             about,
@@ -62,33 +63,35 @@ const ofNode = Effect.fnUntraced(function* (network: Network, url: string) {
   return { findings, finalized: finalized._tag === "Some" ? finalized.value.number : undefined, node }
 })
 
-/** Whether all show the same block at the lowest of their final heights. */
+/** Checks whether all nodes show the same block at their lowest final height. */
 const agreement = Effect.fnUntraced(function* (
   { name, nodes }: Network,
-  asked: ReadonlyArray<{ readonly finalized: bigint | undefined; readonly node: OneNode }>
+  readings: ReadonlyArray<{ readonly finalized: bigint | undefined; readonly node: OneNode }>
 ) {
-  const heights = asked.flatMap(({ finalized }) => finalized ?? [])
+  const heights = readings.flatMap(({ finalized }) => finalized ?? [])
   if (heights.length < 2)
     return failure(
       "nodes",
-      `Fewer than two nodes of ${name} name a final block. Set ${nodes.setting} to two or more.`
+      `Fewer than two nodes of ${name} report a finalized block. Set ${nodes.setting} to two or more.`
     )
-  const height = heights.reduce((lowest, one) => BigIntOrder.min(lowest, one))
-  const hashes = yield* Effect.forEach(asked, ({ node }) =>
+  const height = heights.reduce((lowest, next) => BigIntOrder.min(lowest, next))
+  const hashes = yield* Effect.forEach(readings, ({ node }) =>
     Effect.option(node.call("eth_getBlockByNumber", [hex(height), false], BlockHeader))
   )
-  const known = hashes.flatMap((one) => (one._tag === "Some" && one.value !== null ? [one.value.hash] : []))
-  if (known.length < 2)
-    return failure("nodes", `Fewer than two nodes of ${name} show block ${height}. Take other nodes.`)
-  return new Set(known).size === 1
-    ? ok("nodes", `${known.length} of ${asked.length} nodes of ${name} show the same block ${height}`)
+  const shown = hashes.flatMap((block) =>
+    block._tag === "Some" && block.value !== null ? [block.value.hash] : []
+  )
+  if (shown.length < 2)
+    return failure("nodes", `Fewer than two nodes of ${name} show block ${height}. Use other nodes.`)
+  return new Set(shown).size === 1
+    ? ok("nodes", `${shown.length} of ${readings.length} nodes of ${name} show the same block ${height}`)
     : failure(
         "nodes",
-        `The nodes of ${name} show different blocks ${height}. Take out the one that is wrong.`
+        `The nodes of ${name} show different blocks at height ${height}. Remove the wrong node.`
       )
 })
 
-/** Undefined where the node does not say. */
+/** Undefined if the node does not respond. */
 const isBlacklisted = ({ call }: OneNode, { usdc }: Network, address: Address) =>
   call(
     "eth_call",
@@ -101,10 +104,10 @@ const isBlacklisted = ({ call }: OneNode, { usdc }: Network, address: Address) =
 
 const relayerFinding = Effect.fnUntraced(function* (network: Network, node: OneNode, address: Address) {
   const { name, wallets } = network
-  const found = yield* isBlacklisted(node, network, address)
-  if (found === undefined)
-    return warning("relayer", `Whether ${address} is on USDC's blacklist is not known.`)
-  return found
+  const blacklisted = yield* isBlacklisted(node, network, address)
+  if (blacklisted === undefined)
+    return warning("relayer", `Could not read whether ${address} is on USDC's blacklist.`)
+  return blacklisted
     ? failure("relayer", `${address} is on USDC's blacklist on ${name}. Set another ${wallets.setting}.`)
     : ok("relayer", `${address} is not on USDC's blacklist on ${name}`)
 })
@@ -116,13 +119,14 @@ const receiverFindings = Effect.fnUntraced(function* (
 ) {
   if (receivers.length === 0) return []
   const { name } = network
-  const asked = yield* Effect.forEach(
+  const checked = yield* Effect.forEach(
     receivers,
-    (address) => Effect.map(isBlacklisted(node, network, address), (found) => ({ address, found })),
+    (address) =>
+      Effect.map(isBlacklisted(node, network, address), (blacklisted) => ({ address, blacklisted })),
     { concurrency: 8 }
   )
-  const listed = asked.filter(({ found }) => found === true)
-  const unknown = asked.filter(({ found }) => found === undefined).length
+  const listed = checked.filter(({ blacklisted }) => blacklisted === true)
+  const unknown = checked.filter(({ blacklisted }) => blacklisted === undefined).length
   return [
     ...listed.map(({ address }) =>
       failure(
@@ -134,16 +138,21 @@ const receiverFindings = Effect.fnUntraced(function* (
       ? [
           warning(
             "receivers",
-            `Whether receiving addresses on ${name} are on USDC's blacklist is not known: ${unknown} of ${asked.length}`
+            `Could not read whether ${unknown} of ${counted(checked.length, "receiving address", "receiving addresses")} on ${name} are on USDC's blacklist.`
           )
         ]
       : listed.length > 0
         ? []
-        : [ok("receivers", `No receiving address on ${name} is on USDC's blacklist: ${asked.length} asked`)])
+        : [
+            ok(
+              "receivers",
+              `${counted(checked.length, "receiving address", "receiving addresses")} on ${name} checked; none is on USDC's blacklist`
+            )
+          ])
   ]
 })
 
-/** `relayer` is none where nothing is relayed on the network. */
+/** `relayer` is undefined if nothing is relayed on the network. */
 export const liveFindings = Effect.fnUntraced(function* <R>(
   env: Env,
   urls: ReadonlyArray<string>,
@@ -151,11 +160,11 @@ export const liveFindings = Effect.fnUntraced(function* <R>(
   receivers: Effect.Effect<ReadonlyArray<Address>, never, R>
 ) {
   const network = networks[env]
-  const asked = yield* Effect.forEach(urls, (url) => ofNode(network, url), { concurrency: "unbounded" })
-  const [first] = asked
+  const readings = yield* Effect.forEach(urls, (url) => ofNode(network, url), { concurrency: "unbounded" })
+  const [first] = readings
   return [
-    ...asked.flatMap(({ findings }) => findings),
-    yield* agreement(network, asked),
+    ...readings.flatMap(({ findings }) => findings),
+    yield* agreement(network, readings),
     relayer === undefined || first === undefined
       ? warning(
           "relayer",

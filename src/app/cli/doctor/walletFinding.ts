@@ -8,9 +8,9 @@ import { networks } from "../../../domain/networks.ts"
 import { type Finding, failure, ok, warning } from "./Finding.ts"
 
 /** A relaying wallet that lasts for fewer days than this is about to run out. */
-const leastDays = 3
+const minDays = 3
 
-/** For how long the balance lasts at the average of the last week; nothing while that is unknown. */
+/** How long the balance lasts at last week's average spending; empty if that is unknown. */
 const runwayOf = (wei: bigint, spentADay: bigint | undefined) => {
   if (spentADay === undefined) return { days: Number.POSITIVE_INFINITY, words: "" }
   const tenths = (wei * 10n) / spentADay
@@ -22,13 +22,13 @@ const runwayOf = (wei: bigint, spentADay: bigint | undefined) => {
 
 const eth = (wei: bigint) => Number(formatEther(wei)).toLocaleString("en", { maximumSignificantDigits: 3 })
 
-/** A wallet that pays fees: the faucet's, which holds test USDC too, or the relayer's. */
+/** A wallet that pays fees: the faucet's, which also holds test USDC, or the relayer's. */
 export const walletFinding = <E, R>(
   about: "faucet" | "relayer",
   env: Env,
   key: string,
   node: string | undefined,
-  /** The wei that relaying wallets spend a day on average, as far as that is known. */
+  /** The wei that relaying wallets spend per day on average, if known. */
   spending: Effect.Effect<ReadonlyMap<string, bigint | undefined>, E, R>
 ): Effect.Effect<Finding, E, R> =>
   Effect.gen(function* () {
@@ -50,7 +50,7 @@ const balanceFinding = (
       Effect.map((wei) => {
         const { days, words } = runwayOf(wei, spentADay)
         const holds = `${address} has ${(Number(wei) / 1e18).toFixed(5)} ETH on ${networks[env].name}${words}`
-        if (wei > 0n) return days < leastDays ? warning(about, `${holds}. Send it ETH.`) : ok(about, holds)
+        if (wei > 0n) return days < minDays ? warning(about, `${holds}. Send it ETH.`) : ok(about, holds)
         return warning(
           about,
           about === "faucet"
@@ -59,7 +59,9 @@ const balanceFinding = (
         )
       }),
       Effect.catch(({ message, words }) =>
-        Effect.succeed(warning(about, `The balance is unavailable: ${words ?? message}.`))
+        Effect.succeed(
+          warning(about, `The balance on ${networks[env].name} is unavailable: ${words ?? message}.`)
+        )
       )
     )
 }

@@ -1,4 +1,4 @@
-// The field on /docs/errors that hides every code, and every group, without the words typed into it.
+// The field on /docs/errors that hides all codes and groups that do not contain the typed words.
 import { defineComponent, h, onMounted, ref } from "vue"
 
 const all = (selector: string) => [...document.querySelectorAll<HTMLElement>(selector)]

@@ -1,8 +1,8 @@
-// The colours of code. Shiki writes them as inline styles, which the pages' policy forbids: each becomes a class, and
-// theme.css has the class's colour in light and dark.
+// The colours of code. Shiki writes them as inline styles, which the pages' policy forbids: each becomes a
+// class, whose colours for light and dark are in theme.css.
 import type { MarkdownOptions } from "vitepress"
 
-/** A class for each kind of word, by the scopes of TextMate grammars. */
+/** A class for each kind of token, by the scopes of TextMate grammars. */
 const kinds: ReadonlyArray<readonly [name: string, scopes: ReadonlyArray<string>]> = [
   ["comment", ["comment", "punctuation.definition.comment"]],
   ["string", ["string", "punctuation.definition.string", "constant.other.symbol", "markup.inline.raw"]],
@@ -50,10 +50,10 @@ export const codeTheme: MarkdownOptions = {
   ]
 }
 
-/** One grammar reads all three: each that Shiki loads costs the build a second. */
+/** One grammar for all three, because each grammar that Shiki loads costs the build a second. */
 export const grammars: Readonly<Record<string, string>> = { js: "tsx", ts: "tsx" }
 
-/** JSON as Shiki would have it, from escaped text: half of all code is JSON. */
+/** Highlights JSON like Shiki would, from escaped text, because half of all code is JSON. */
 export const jsonHtml = (escaped: string): string => {
   const code = escaped
     .trimEnd()

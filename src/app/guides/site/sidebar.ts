@@ -1,11 +1,11 @@
-// What build.ts hands to VitePress: the navigation beside the guides and beside the reference.
+// The navigation beside the guides and beside the reference, as build.ts passes it to VitePress.
 import type { DefaultTheme } from "vitepress"
 import type { Documents } from "../documents.ts"
 import { idOf } from "./idOf.ts"
 
 const link = (name: string) => `/docs/${name}`
 
-/** `POST` before the title, in the method's colour. An event has none. */
+/** Puts `POST` before the title, in the method's colour. An event has no method. */
 const titled = (title: string, call: string) => {
   const method = /^([A-Z]+) /.exec(call)?.[1]
   return method === undefined

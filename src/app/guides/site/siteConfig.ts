@@ -1,12 +1,12 @@
-// VitePress' configuration of the site of / and /docs.
+// VitePress' configuration for the site of / and /docs.
 import { type DefaultTheme, defineConfig, type UserConfig } from "vitepress"
 import { codeTheme, grammars, jsonHtml } from "./codeTheme.ts"
 import { idOf } from "./idOf.ts"
 
-/** Pages of the service that are not of this site: a click leaves it. */
+/** Pages of the service that are outside of this site: a click leaves it. */
 const isElsewhere = (href: string) => /^\/(?:dashboard|playground|pay)\b/.test(href)
 
-/** What is searched of a page: its sections, each by the heading that VitePress finds it by. */
+/** The searchable text of a page: its sections, each with the heading by which VitePress finds it. */
 const searchable = (markdown: string) =>
   Bun.markdown
     .html(markdown.replace(/^---\n[\s\S]*?\n---\n/, ""))
@@ -15,7 +15,7 @@ const searchable = (markdown: string) =>
       return `<h${level}>${heading}<a href="#${id}"></a></h${level}>`
     })
 
-/** As the service's policy allows it: no inline styles, and no file that is not there. The front page lacks a landmark. */
+/** For the service's policy: no inline styles, no missing files. Adds the front page's missing landmark. */
 const strict = (html: string) =>
   html
     .replaceAll(/ style="[^"]*"/g, "")
@@ -25,6 +25,13 @@ const strict = (html: string) =>
 /** Parts of VitePress' theme that this site does not show. */
 const unused =
   /^.*\/VP(?:Team|Sponsors|DocAsideSponsors|HomeSponsors|DocAsideCarbonAds|CarbonAds|Algolia|SocialLink|NavBarSocialLinks|NavScreenSocialLinks|NavBarTranslations|NavScreenTranslations|DocFooterLastUpdated|Badge)\w*\.vue$/
+
+/** The class of a table by the name of its first column. */
+const tableClasses: Readonly<Record<string, string>> = {
+  Field: "fields",
+  Parameter: "fields",
+  Operation: "calls"
+}
 
 /** `address`: the placeholder for the service's address. `nothing`: a module whose component renders nothing. */
 export const siteConfig = (
@@ -37,7 +44,7 @@ export const siteConfig = (
     titleTemplate: ":title · Quittance",
     description: "Take USDC in your shop: guides, API reference and errors of this service.",
     cleanUrls: true,
-    // Otherwise a style element of its own holds transitions while the scheme changes.
+    // Otherwise VitePress adds a style element to suppress transitions while the scheme changes.
     appearance: { disableTransition: false },
     metaChunk: true,
     assetsDir: "docs/assets",
@@ -59,7 +66,7 @@ export const siteConfig = (
           language === "json"
             ? jsonHtml(md.utils.escapeHtml(code))
             : (shiki?.(code, grammars[language] ?? language, attributes) ?? "")
-        // A page without a component is one string to Vue: as a template of elements it costs the build twice the time.
+        // For Vue, a page without components is one string: as a template it would take twice as long.
         const render = md.render.bind(md)
         md.render = (source, env) => {
           const html = render(source, env)
@@ -73,9 +80,8 @@ export const siteConfig = (
         rules["table_open"] = (tokens, index, options, env, self) => {
           const head = tokens.slice(index).find(({ type }) => type === "inline")
           const html = tableOpen?.(tokens, index, options, env, self) ?? "<table>\n"
-          return /^(?:Field|Parameter)$/.test(head?.content ?? "")
-            ? html.replace("<table", '<table class="fields"')
-            : html
+          const name = tableClasses[head?.content ?? ""]
+          return name === undefined ? html : html.replace("<table", `<table class="${name}"`)
         }
         rules["link_open"] = (tokens, index, options, env, self) => {
           const link = tokens[index]
@@ -103,7 +109,7 @@ export const siteConfig = (
           miniSearch: {
             searchOptions: { fuzzy: 0.15, prefix: true, boost: { title: 4, titles: 2, text: 1 } }
           },
-          // Only words: no colours, and no address, which nobody searches for.
+          // Only words: no colours, and no placeholder URL, which nobody searches for.
           _render: (source) => searchable(source.replaceAll(address, ""))
         }
       }
@@ -111,7 +117,7 @@ export const siteConfig = (
     vite: {
       esbuild: { sourcemap: false },
       resolve: { alias: [{ find: unused, replacement: nothing }] },
-      // Seconds of the build, for some kilobytes: what is unused goes when the chunks are minified.
+      // Saves seconds of the build for some kilobytes: minifying removes most unused code anyway.
       build: { target: "es2022", rollupOptions: { treeshake: false } }
     }
   })

@@ -2,16 +2,16 @@
 import { createHash } from "node:crypto"
 import { zipSync } from "fflate"
 
-/** By path. */
+/** Files by path. */
 export type Files = Readonly<Record<string, string>>
 
-/** The same bytes for the same files. */
+/** Produces the same bytes for the same files. */
 const zipOf = (files: Files): Uint8Array => {
   const encoder = new TextEncoder()
   return zipSync(
     Object.fromEntries(
       Object.entries(files)
-        .toSorted(([one], [other]) => (one < other ? -1 : 1))
+        .toSorted(([left], [right]) => (left < right ? -1 : 1))
         .map(([path, text]) => [path, encoder.encode(text)])
     ),
     { mtime: "1980-01-01T00:00:00" }
@@ -44,7 +44,7 @@ ${readme}`,
   return zipOf({ ...files, [`${info}/RECORD`]: `${[...record, `${info}/RECORD,,`].join("\n")}\n` })
 }
 
-/** `sources` go below `src/`. */
+/** `sources` are placed below `src/`. */
 export const composerZipOf = (
   composer: string,
   sources: Files,
@@ -61,7 +61,7 @@ export const composerZipOf = (
 /** The plugin's folder in WordPress. */
 const folder = "quittance"
 
-/** A WordPress plugin, `client` of which is the PHP client. */
+/** A WordPress plugin; `client` is the PHP client in it. */
 export const pluginZipOf = (version: string, plugin: Files, client: Files, licence: string): Uint8Array =>
   zipOf({
     [`${folder}/LICENSE`]: licence,

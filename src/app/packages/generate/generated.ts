@@ -1,4 +1,4 @@
-// Code generated from the API's own description, for Python, PHP and WordPress.
+// Clients generated from the API's own description, for Python, PHP and WordPress.
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect } from "effect"
@@ -25,7 +25,7 @@ const written = (language: string, ending: string): Files =>
 const php = { ...written("php", ".php"), ...phpClient(document, operations) }
 const composer = { ...JSON.parse(read("php/composer.json")), version }
 
-/** The archives' bytes. */
+/** The bytes of each archive. */
 export const generated: Readonly<Record<string, () => Uint8Array>> = {
   [wheelName]: () =>
     wheelOf(

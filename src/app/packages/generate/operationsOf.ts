@@ -1,5 +1,5 @@
-// The operations that a shop's server may call, read from the OpenAPI document: the one source of the clients in other
-// languages.
+// The operations that a shop's server may call, from the OpenAPI document: the only source of the clients in
+// other languages.
 
 export type Json = { readonly [name: string]: unknown }
 
@@ -11,11 +11,11 @@ export interface Parameter {
 }
 
 export interface Operation {
-  /** Like `paymentIntents`. */
+  /** For example `paymentIntents`. */
   readonly group: string
   readonly name: string
   readonly method: string
-  /** With `{id}` where a path parameter goes. */
+  /** With `{id}` in place of a path parameter. */
   readonly path: string
   readonly inPath: ReadonlyArray<Parameter>
   readonly inQuery: ReadonlyArray<Parameter>
@@ -23,15 +23,15 @@ export interface Operation {
   /** The response of a success: JSON of this schema, bytes, or nothing. */
   readonly answer: { readonly kind: "json"; readonly schema: Json } | { readonly kind: "bytes" | "nothing" }
   readonly description: string
-  /** True if a call whose answer was lost may be made again. */
+  /** True if it is safe to repeat the call after a lost response. */
   readonly idempotent: boolean
 }
 
 export const at = (value: unknown, ...path: ReadonlyArray<string>): unknown =>
   path.reduce<unknown>(
-    (found, name) =>
-      typeof found === "object" && found !== null
-        ? Object.entries(found).find(([key]) => key === name)?.[1]
+    (node, name) =>
+      typeof node === "object" && node !== null
+        ? Object.entries(node).find(([key]) => key === name)?.[1]
         : undefined,
     value
   )
@@ -40,33 +40,34 @@ export const isJson = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
 export const jsonAt = (value: unknown, ...path: ReadonlyArray<string>): Json => {
-  const found = at(value, ...path)
-  return isJson(found) ? found : {}
+  const node = at(value, ...path)
+  return isJson(node) ? node : {}
 }
 
 export const listAt = (value: unknown, ...path: ReadonlyArray<string>): ReadonlyArray<unknown> => {
-  const found = at(value, ...path)
-  return Array.isArray(found) ? found : []
+  const node = at(value, ...path)
+  return Array.isArray(node) ? node : []
 }
 
 export const textAt = (value: unknown, ...path: ReadonlyArray<string>): string => {
-  const found = at(value, ...path)
-  return typeof found === "string" ? found : ""
+  const node = at(value, ...path)
+  return typeof node === "string" ? node : ""
 }
 
 const descriptionOf = (schema: unknown): string =>
-  [schema, ...listAt(schema, "allOf")].map((one) => textAt(one, "description")).find((text) => text !== "") ??
-  ""
+  [schema, ...listAt(schema, "allOf")]
+    .map((part) => textAt(part, "description"))
+    .find((text) => text !== "") ?? ""
 
 const parametersIn = (operation: Json, place: string): ReadonlyArray<Parameter> =>
-  listAt(operation, "parameters").flatMap((one) =>
-    textAt(one, "in") === place
+  listAt(operation, "parameters").flatMap((parameter) =>
+    textAt(parameter, "in") === place
       ? [
           {
-            name: textAt(one, "name"),
-            schema: jsonAt(one, "schema"),
-            required: at(one, "required") === true,
-            description: descriptionOf(jsonAt(one, "schema"))
+            name: textAt(parameter, "name"),
+            schema: jsonAt(parameter, "schema"),
+            required: at(parameter, "required") === true,
+            description: descriptionOf(jsonAt(parameter, "schema"))
           }
         ]
       : []
@@ -75,11 +76,11 @@ const parametersIn = (operation: Json, place: string): ReadonlyArray<Parameter> 
 const bodyOf = (operation: Json): ReadonlyArray<Parameter> => {
   const schema = jsonAt(operation, "requestBody", "content", "application/json", "schema")
   const required = listAt(schema, "required")
-  return Object.entries(jsonAt(schema, "properties")).map(([name, one]) => ({
+  return Object.entries(jsonAt(schema, "properties")).map(([name, field]) => ({
     name,
-    schema: isJson(one) ? one : {},
+    schema: isJson(field) ? field : {},
     required: required.includes(name),
-    description: descriptionOf(one)
+    description: descriptionOf(field)
   }))
 }
 
@@ -92,7 +93,7 @@ const answerOf = (operation: Json): Operation["answer"] => {
   return { kind: "json", schema: jsonAt(content, "application/json", "schema") }
 }
 
-/** Calls of which a second one does something else than the first: where the answer is lost, people decide. */
+/** Calls that must not be repeated: after a lost response, a person must decide. */
 const onceOnly = new Set([
   "paymentLinks.create",
   "webhookEndpoint.create",
@@ -107,7 +108,7 @@ export const operationsOf = (document: unknown): ReadonlyArray<Operation> =>
     Object.entries(isJson(methods) ? methods : {}).flatMap(([method, operation]) => {
       if (
         !isJson(operation) ||
-        !listAt(operation, "security").some((one) => at(one, "secretKey") !== undefined)
+        !listAt(operation, "security").some((scheme) => at(scheme, "secretKey") !== undefined)
       )
         return []
       const id = textAt(operation, "operationId")

@@ -1,4 +1,4 @@
-// The PHP client's generated classes: one for each group of calls, and `Quittance` that holds them.
+// The PHP client's generated classes: one per group of calls, and `Quittance` with all of them.
 import {
   at,
   isJson,
@@ -12,7 +12,7 @@ import {
 
 const pascal = (name: string) => name.charAt(0).toUpperCase() + name.slice(1)
 
-/** The type for PHPStan and Psalm; anything deeper than `depth` is an array. */
+/** The type for PHPStan and Psalm; below `depth`, types are plain arrays. */
 const shapeOf = (document: unknown, schema: Json, depth: number): string => {
   const ref = textAt(schema, "$ref")
   if (ref !== "")
@@ -67,14 +67,14 @@ const parameterOf = ({ name, required, schema }: Parameter) => {
 const mapOf = (parameters: ReadonlyArray<Parameter>) =>
   `[${parameters.map(({ name }) => `'${name}' => $${name}`).join(", ")}]`
 
-/** An id that the service would draw is drawn here, so that a call whose answer is lost can be made again. */
+/** The client generates the id instead of the service, so that it can repeat a call after a lost response. */
 const bodyOf = (parameters: ReadonlyArray<Parameter>) =>
   mapOf(parameters).replace("'id' => $id", "'id' => $id ?? Transport::uuid()")
 
 const methodOf = (document: unknown) => (operation: Operation) => {
   const { answer, description, idempotent, inBody, inPath, inQuery, method, name, path } = operation
-  const named = [...inBody, ...inQuery].toSorted(
-    (one, other) => Number(other.required) - Number(one.required)
+  const parameters = [...inBody, ...inQuery].toSorted(
+    (left, right) => Number(right.required) - Number(left.required)
   )
   const returned = answer.kind === "json" ? "array" : answer.kind === "bytes" ? "string" : "void"
   const target = path.replaceAll(
@@ -93,11 +93,11 @@ const methodOf = (document: unknown) => (operation: Operation) => {
   const lines = [
     ...description.replaceAll("*/", "").split("\n"),
     "",
-    ...named
-      .filter((one) => one.description !== "")
+    ...parameters
+      .filter(({ description }) => description !== "")
       .map(
-        (one) =>
-          `@param ${nativeOf(one.name, one.schema)}${one.required ? "" : "|null"} $${one.name} ${one.description}`
+        ({ description, name, required, schema }) =>
+          `@param ${nativeOf(name, schema)}${required ? "" : "|null"} $${name} ${description}`
       ),
     ...(answer.kind === "json" ? [`@return ${shapeOf(document, answer.schema, 3)}`] : []),
     "@throws QuittanceException"
@@ -105,13 +105,13 @@ const methodOf = (document: unknown) => (operation: Operation) => {
   return `    /**
 ${lines.map((line) => `     * ${line}`.trimEnd()).join("\n")}
      */
-    public function ${name}(${[...inPath, ...named].map(parameterOf).join(", ")}): ${returned}
+    public function ${name}(${[...inPath, ...parameters].map(parameterOf).join(", ")}): ${returned}
     {
         ${returned === "void" ? "" : "return "}${call};
     }`
 }
 
-/** The classes by their files' names. */
+/** The classes, by file name. */
 export const phpClient = (
   document: unknown,
   operations: ReadonlyArray<Operation>
@@ -140,8 +140,8 @@ ${[...groups.keys()].map((group) => `    public readonly ${pascal(group)} $${gro
     /**
      * @param string $key a secret key, sk_test_… or sk_live_…
      * @param string $baseUrl the origin of the service
-     * @param float $timeout seconds for one try
-     * @param int $retries further tries after a 429, and after 5xx or no answer where that is safe
+     * @param float $timeout seconds per try
+     * @param int $retries retries after a 429 and, if repeating is safe, after a 5xx or a missing response
      */
     public function __construct(string $key, string $baseUrl, float $timeout = 20.0, int $retries = 2)
     {

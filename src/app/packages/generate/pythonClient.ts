@@ -19,7 +19,7 @@ const pascal = (name: string) =>
 const keywords = new Set(["from", "in", "is", "not", "or", "and", "class", "import", "global", "pass"])
 const safe = (name: string) => (keywords.has(name) ? `${name}_` : name)
 
-/** Collects TypedDicts as types are asked for. */
+/** Collects the TypedDicts that are used. */
 class Types {
   readonly #document: unknown
   readonly #written = new Map<string, string>()
@@ -71,7 +71,7 @@ class Types {
       const type = this.of(isJson(one) ? one : {}, name + pascal(key))
       return `        ${JSON.stringify(key)}: ${required.includes(key) ? type : `NotRequired[${type}]`},`
     })
-    // Fields may be keywords, such as `from`: the call form takes any name.
+    // The call syntax allows any field name, including keywords such as `from`.
     this.#written.set(
       name,
       `${name} = TypedDict(\n    ${JSON.stringify(name)},\n    {\n${lines.join("\n")}\n    },\n)`
@@ -90,13 +90,13 @@ const parameterOf =
 const mapOf = (parameters: ReadonlyArray<Parameter>) =>
   `{${parameters.map(({ name }) => `${JSON.stringify(name)}: ${safe(snake(name))}`).join(", ")}}`
 
-/** An id that the service would draw is drawn here, so that a call whose answer is lost can be made again. */
+/** The client generates the id instead of the service, so that it can repeat a call after a lost response. */
 const bodyOf = (parameters: ReadonlyArray<Parameter>) =>
   mapOf(parameters).replace('"id": id,', '"id": id or str(uuid4()),')
 
 const docOf = ({ description, inBody, inQuery }: Operation) => {
-  const told = [...inQuery, ...inBody].filter((one) => one.description !== "")
-  const lines = told.map((one) => `        ${safe(snake(one.name))}: ${one.description}`)
+  const described = [...inQuery, ...inBody].filter(({ description }) => description !== "")
+  const lines = described.map(({ description, name }) => `        ${safe(snake(name))}: ${description}`)
   const all = [description.replaceAll('"""', "'''"), ...(lines.length === 0 ? [] : ["", ...lines])].join("\n")
   return `        """${all}${lines.length === 0 ? "" : "\n        "}"""`
 }
@@ -104,14 +104,14 @@ const docOf = ({ description, inBody, inQuery }: Operation) => {
 const methodOf = (types: Types) => (operation: Operation) => {
   const { answer, group, idempotent, inBody, inPath, inQuery, method, name, path } = operation
   const hint = pascal(group) + pascal(name)
-  const given = inPath.map((one) => `${safe(snake(one.name))}: str`)
-  const named = [...inBody, ...inQuery].toSorted(
-    (one, other) => Number(other.required) - Number(one.required)
+  const positional = inPath.map(({ name }) => `${safe(snake(name))}: str`)
+  const keyword = [...inBody, ...inQuery].toSorted(
+    (left, right) => Number(right.required) - Number(left.required)
   )
   const signature = [
     "self",
-    ...given,
-    ...(named.length === 0 ? [] : ["*", ...named.map(parameterOf(types, hint))])
+    ...positional,
+    ...(keyword.length === 0 ? [] : ["*", ...keyword.map(parameterOf(types, hint))])
   ]
   const returned =
     answer.kind === "json"
@@ -135,7 +135,7 @@ const methodOf = (types: Types) => (operation: Operation) => {
   return `    def ${safe(snake(name))}(${signature.join(", ")}) -> ${returned}:\n${docOf(operation)}\n        ${returned === "None" ? called : `return cast(${returned.includes("[") ? JSON.stringify(returned) : returned}, ${called})`}`
 }
 
-/** The modules by their names. */
+/** The modules, by file name. */
 export const pythonClient = (
   document: unknown,
   operations: ReadonlyArray<Operation>
@@ -176,8 +176,8 @@ ${classes.join("\n\n\n")}
 
 
 class Quittance:
-    """A shop's calls. \`key\` is a secret key; \`base_url\` the origin of the service; \`timeout\` seconds for one try;
-    \`retries\` further tries after a 429, and after 5xx or no answer where that is safe."""
+    """A shop's calls. \`key\` is a secret key; \`base_url\` the origin of the service; \`timeout\` the seconds per try;
+    \`retries\` the retries after a 429 and, if repeating is safe, after a 5xx or a missing response."""
 
     def __init__(self, key: str, base_url: str, timeout: float = 20.0, retries: int = 2) -> None:
         call = transport(key, base_url, timeout, retries)

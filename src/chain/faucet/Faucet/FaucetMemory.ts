@@ -1,5 +1,5 @@
-// The faucet in this process: the same limits over the Clock's time, and money
-// that moves wherever `credit` moves it, for example on the in-memory chain.
+// The faucet in this process: the same limits on the Clock's time. `credit` moves the money, for example on the
+// in-memory chain.
 
 import { DateTime, Effect } from "effect"
 import { keccak256, toHex } from "viem"
@@ -10,7 +10,10 @@ import type { FaucetService, Grant, GrantRequest } from "./FaucetService.ts"
 import { type FaucetLimit, faucetLimits, longestWait, nobody } from "./limits.ts"
 import { emptyWallet, limitReached } from "./refusals.ts"
 
-/** Moves a grant's money and answers its transactions, or none to have an id made up. A failure gives the grant back. */
+/**
+ * Moves a grant's money and returns its transactions; if it returns none, an id is invented. A failure returns the
+ * grant.
+ */
 export type Credit = (
   grant: Grant
 ) => Effect.Effect<ReadonlyArray<TransactionHash>, FaucetUnavailable | ChainUnavailable>
@@ -28,10 +31,10 @@ const subjectOf: { readonly [L in FaucetLimit]: (request: GrantRequest) => strin
   ip: ({ clientAddress }) => clientAddress
 }
 
-/** The grant that keeps a limit full, as the SQL finds it. */
-const blocking = (taken: ReadonlyArray<Taken>, request: GrantRequest, limit: FaucetLimit, at: Date) => {
+/** The grant that fills a limit, as the SQL finds it. */
+const blocking = (pastGrants: ReadonlyArray<Taken>, request: GrantRequest, limit: FaucetLimit, at: Date) => {
   const { grants, windowMillis } = faucetLimits[limit]
-  const within = taken
+  const within = pastGrants
     .filter(
       (one) =>
         subjectOf[limit](one) === subjectOf[limit](request) && one.at.getTime() > at.getTime() - windowMillis
@@ -40,7 +43,7 @@ const blocking = (taken: ReadonlyArray<Taken>, request: GrantRequest, limit: Fau
   return within[grants - 1]?.at ?? null
 }
 
-/** Moves USDC from a funded wallet on the in-memory chain; gas comes out of nothing. */
+/** Moves USDC from a funded wallet on the in-memory chain; gas is credited without a transaction. */
 export const creditFrom =
   (chain: MemoryChain["Service"], wallet: Address): Credit =>
   (grant) =>
@@ -52,15 +55,15 @@ export const creditFrom =
 
 export const makeFaucetMemory = (credit: Credit): Effect.Effect<FaucetService> =>
   Effect.sync(() => {
-    let taken: ReadonlyArray<Taken> = []
+    let pastGrants: ReadonlyArray<Taken> = []
     let count = 0
     const held = Effect.fnUntraced(function* (request: GrantRequest, at: Date) {
-      const full = (limit: FaucetLimit) => blocking(taken, request, limit, at)
-      const found = longestWait(
+      const full = (limit: FaucetLimit) => blocking(pastGrants, request, limit, at)
+      const reached = longestWait(
         { recipient: full("recipient"), merchant: full("merchant"), ip: full("ip") },
         at
       )
-      if (found !== undefined) return yield* limitReached(found)
+      if (reached !== undefined) return yield* limitReached(reached)
     })
     return {
       offer: { enabled: true, usdcAtomic },
@@ -69,7 +72,7 @@ export const makeFaucetMemory = (credit: Credit): Effect.Effect<FaucetService> =
       grant: Effect.fn("Faucet.grant")(function* (request) {
         const entry: Taken = { ...request, at: yield* DateTime.nowAsDate }
         yield* held(request, entry.at)
-        taken = [...taken, entry]
+        pastGrants = [...pastGrants, entry]
         count += 1
         const grant: Grant = {
           recipient: request.recipient,
@@ -80,7 +83,7 @@ export const makeFaucetMemory = (credit: Credit): Effect.Effect<FaucetService> =
         const transactionIds = yield* credit(grant).pipe(
           Effect.onError(() =>
             Effect.sync(() => {
-              taken = taken.filter((one) => one !== entry)
+              pastGrants = pastGrants.filter((one) => one !== entry)
             })
           )
         )

@@ -1,5 +1,5 @@
-// The SQL of the faucet: limits and nonces are taken together under the wallet's lock, and what
-// becomes of the transactions decides what becomes of the grant.
+// The SQL of the faucet. Limits and nonces are taken together under the wallet's lock, and the outcome of the
+// transactions decides the outcome of the grant.
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
@@ -18,11 +18,11 @@ export interface GrantReservation {
   readonly usdcAtomic: bigint
   readonly gasWei: bigint
   readonly at: Date
-  /** The wallet's next nonce as the chain tells it. */
+  /** The wallet's next nonce according to the chain. */
   readonly chainNonce: number
   /** The gas limit of each transaction. */
   readonly gasOf: (asset: FaucetAsset) => bigint
-  /** The most wei that the gas of each costs; no budget counts it. */
+  /** The most wei that the gas of each costs. No budget counts it. */
   readonly weiOf: (asset: FaucetAsset) => bigint
   /** Signs locally; called inside the lock. */
   readonly sign: (asset: FaucetAsset, nonce: number) => Effect.Effect<Hex>
@@ -30,7 +30,7 @@ export interface GrantReservation {
 
 export type Reserved =
   | { readonly _tag: "Reserved"; readonly transactions: ReadonlyArray<OutgoingTransaction> }
-  /** The wallet has signed something that no node takes: nothing behind it would go. */
+  /** The wallet has signed a transaction that no node accepts, so nothing after it would be mined. */
   | { readonly _tag: "Blocked" }
   | ({ readonly _tag: "Limited" } & Held)
 
@@ -44,18 +44,17 @@ const decodeLimit = Schema.decodeUnknownEffect(LimitRow)
 export class FaucetRepo extends Context.Service<
   FaucetRepo,
   {
-    /** The limit that holds a request back now, if any. Takes nothing. */
+    /** The limit that currently blocks a request, if any. Takes nothing. */
     readonly held: (request: GrantRequest, at: Date) => Effect.Effect<Held | undefined>
-    /** Takes all three limits and the nonces in one step, or says which limit holds and for how long. */
+    /** Takes all three limits and the nonces in one step, or returns the limit that blocks and its wait. */
     readonly reserve: (reservation: GrantReservation) => Effect.Effect<Reserved>
     /**
-     * Ends a transaction and says what its grant has come to: `sent` once the USDC has moved,
-     * `gas_only` where the gas alone has, `returned` where neither did.
+     * Ends a transaction and updates its grant: `sent` once the USDC has moved, `gas_only` if only the gas has,
+     * `returned` if neither did.
      */
     readonly end: (transaction: OutgoingTransaction, ended: Ended, at: Date) => Effect.Effect<void>
     /**
-     * Gives a refused grant's place in the limits back; where its gas was sent (`counted`) it stays
-     * counted as `gas_only`.
+     * Returns a refused grant's place in the limits. If its gas was sent (`counted`), it still counts as `gas_only`.
      */
     readonly giveBack: (grantId: string, counted: boolean) => Effect.Effect<void>
   }
@@ -66,7 +65,7 @@ export class FaucetRepo extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const outbox = yield* OutboxRepo
 
-      /** The grant that keeps each limit full: its end of window is when there is room again. */
+      /** The grant that fills each limit: a place becomes free at the end of its window. */
       const blocking = (request: GrantRequest, at: Date) => {
         const since = (limit: FaucetLimit) => new Date(at.getTime() - faucetLimits[limit].windowMillis)
         const nth = (limit: FaucetLimit) => faucetLimits[limit].grants - 1
@@ -127,7 +126,7 @@ export class FaucetRepo extends Context.Service<
           const grantId = transaction.reference
           yield* sql.withTransaction(
             Effect.gen(function* () {
-              // Gas and USDC may end at once, in two instances: the second sees what the first has noted.
+              // Gas and USDC may end at once in two instances: the second sees what the first recorded.
               yield* sql`SELECT id FROM faucet_grants WHERE id = ${grantId} FOR UPDATE`
               yield* outbox.end(transaction, ended, at)
               yield* sql`

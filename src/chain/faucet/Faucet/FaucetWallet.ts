@@ -6,13 +6,13 @@ import type { RpcPool } from "../../RpcPool.ts"
 import { makeHotWallet, type WalletState } from "../../wallets/HotWallet.ts"
 
 const { usdc } = faucetNetwork
-/** Enough for a transfer to a contract wallet and for Circle's USDC; what is unused is not paid. */
+/** Enough for a transfer to a contract wallet and for Circle's USDC. Unused gas is not paid. */
 const gasLimits = { gas: 100_000n, usdc: 150_000n }
 
 export const makeFaucetWallet = (privateKey: Hex, pool: RpcPool["Service"]) => {
   const wallet = makeHotWallet(faucetNetwork, () => privateKey, pool)
   return Object.assign(wallet, {
-    /** Wei that a grant costs the wallet at most. */
+    /** The most wei that a grant costs the wallet. */
     costOf: ({ fees }: WalletState, gasWei: bigint) =>
       gasWei + (gasLimits.gas + gasLimits.usdc) * fees.maxFeePerGas,
     gasOf: (asset: "gas" | "usdc") => gasLimits[asset],

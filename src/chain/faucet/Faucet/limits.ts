@@ -1,5 +1,5 @@
-// docs/contract.md 8: 3 grants for a recipient and 25 for a merchant in a day, 20 for
-// a client address in an hour, as sliding windows.
+// docs/contract.md 8: 3 grants per recipient and 25 per merchant in a day, 20 per client address in an hour, as
+// sliding windows.
 
 import { Address } from "../../../domain/Chain.ts"
 

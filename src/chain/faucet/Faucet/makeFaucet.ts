@@ -1,5 +1,5 @@
-// The faucet on a real chain: reserve under the limits, broadcast, wait until it is
-// mined; a supervised fiber finishes what a crash or a stuck fee left open.
+// The faucet on a real chain: reserves under the limits, broadcasts, waits until the grant is mined. A supervised
+// fiber finishes what a crash or a stuck fee left open.
 
 import { DateTime, type Duration, Effect, Option, Redacted, Schedule, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -16,7 +16,7 @@ import {
   defaultOutboxTiming,
   makeOutbox,
   type OutboxTiming,
-  type TransactionStanding
+  type TransactionState
 } from "../../wallets/Outbox.ts"
 import { OutboxRepo, type OutgoingTransaction } from "../../wallets/OutboxRepo.ts"
 import { FaucetRepo } from "./FaucetRepo.ts"
@@ -35,13 +35,13 @@ import {
 
 export interface FaucetTiming extends OutboxTiming {
   /** The longest that a grant waits to be mined. */
-  readonly patience: Duration.Input
+  readonly minedTimeout: Duration.Input
 }
 
 const defaultTiming: FaucetTiming = {
   ...defaultOutboxTiming,
   checkEvery: "5 seconds",
-  patience: "20 seconds"
+  minedTimeout: "20 seconds"
 }
 
 const heldBy = (repo: FaucetRepo["Service"]): FaucetService["held"] =>
@@ -71,7 +71,7 @@ const makeOff = Effect.map(
 
 const make = Effect.fnUntraced(function* (
   privateKey: Redacted.Redacted<string>,
-  { patience, ...timing }: FaucetTiming
+  { minedTimeout, ...timing }: FaucetTiming
 ) {
   const { faucet } = yield* AppConfig
   const pool = yield* RpcPool
@@ -85,29 +85,29 @@ const make = Effect.fnUntraced(function* (
   const chainDown = () => Effect.fail(new ChainUnavailable({ retryAfter: 5 }))
 
   const emptyAlert = makeEmptyAlert(alerts, "faucet_empty", faucetNetwork.env, wallet)
-  const tellEmpty = (asset: string) =>
-    emptyAlert.tell(`The faucet's wallet ${wallet.address} is out of ${asset}. Fund it on Base Sepolia.`)
-  /** A process before this one may have had no wallet, and have told so. */
+  const alertEmpty = (asset: string) =>
+    emptyAlert.raise(`The faucet's wallet ${wallet.address} is out of ${asset}. Fund it on Base Sepolia.`)
+  /** An earlier process may have had no wallet, and raised this alert. */
   const configured = yield* Effect.cached(
     Effect.ignoreCause(alerts.resolve("faucet_not_configured", "faucet"))
   )
-  const empty = (asset: string) => Effect.andThen(tellEmpty(asset), Effect.fail(emptyWallet))
+  const empty = (asset: string) => Effect.andThen(alertEmpty(asset), Effect.fail(emptyWallet))
 
-  const tellShared = Effect.suspend(() =>
+  const alertShared = Effect.suspend(() =>
     alerts.raise({
       kind: "faucet_wallet_shared",
       tenant: Option.none(),
       env: faucetNetwork.env,
       subject: wallet.address,
-      message: `Something else sends transactions from the faucet's wallet ${wallet.address}, so grants lose their nonces to it. Give each deployment a FAUCET_PRIVATE_KEY of its own, and use the key nowhere else.`
+      message: `Something else sends transactions from the faucet's wallet ${wallet.address}, so grants lose their nonces to it. Set a different FAUCET_PRIVATE_KEY for each deployment, and use the key nowhere else.`
     })
   )
 
-  /** A grant's USDC has not moved: other grants have taken the last of it, or the token refuses the wallet. */
-  const tellReverted = Effect.gen(function* () {
+  /** A grant's USDC did not move: other grants took the last of it, or the token refuses the wallet. */
+  const alertReverted = Effect.gen(function* () {
     const { usdcAtomic } = yield* wallet.state
     if (usdcAtomic < faucet.usdcAtomic) {
-      yield* tellEmpty("USDC")
+      yield* alertEmpty("USDC")
       return emptyWallet
     }
     yield* alerts.raise({
@@ -124,11 +124,11 @@ const make = Effect.fnUntraced(function* (
     wallet,
     repo: yield* OutboxRepo,
     timing,
-    onEmpty: tellEmpty("gas"),
-    onLost: tellShared,
+    onEmpty: alertEmpty("gas"),
+    onLost: alertShared,
     end: repo.end,
     onEnd: ({ purpose }, outcome) =>
-      purpose === "usdc" && outcome === "reverted" ? Effect.asVoid(tellReverted) : Effect.void
+      purpose === "usdc" && outcome === "reverted" ? Effect.asVoid(alertReverted) : Effect.void
   })
 
   const reserve = Effect.fnUntraced(function* (request: GrantRequest, state: WalletState) {
@@ -153,26 +153,29 @@ const make = Effect.fnUntraced(function* (
     return { grantId, transactions: reserved.transactions }
   })
 
-  /** Sends in order; a refusal gives back what was not sent, and fills its nonces. */
+  /** Sends in order. A refusal returns what was not sent and fills its nonces. */
   const broadcast = Effect.fnUntraced(function* (
     grantId: string,
     transactions: ReadonlyArray<OutgoingTransaction>
   ) {
     for (const [index, transaction] of transactions.entries()) {
       const verdict = yield* outbox.offer(transaction)
-      // It may be under way: the reservation stays until it ends.
+      // It may be in progress: the reservation stays until it ends.
       if (verdict === "unknown") return yield* chainDown()
       if (verdict === "sent") continue
       yield* Effect.forEach(transactions.slice(index), outbox.fill, { discard: true })
       yield* repo.giveBack(grantId, index > 0)
       if (verdict === "no_funds") return yield* empty("gas")
-      yield* tellShared
+      yield* alertShared
       return index === 0 ? "lost" : yield* sharedWallet
     }
     return "sent"
   })
 
-  /** Reserves, sends and waits for the blocks. `lost`: others took the nonces, nothing moved, all is given back. */
+  /**
+   * Reserves, sends and waits for the blocks. `lost`: other transactions took the nonces, nothing moved, everything is
+   * returned.
+   */
   const attempt = Effect.fnUntraced(function* (request: GrantRequest, state: WalletState) {
     if (state.usdcAtomic < faucet.usdcAtomic) return yield* empty("USDC")
     if (state.wei < wallet.costOf(state, faucet.gasWei)) return yield* empty("gas")
@@ -180,17 +183,17 @@ const make = Effect.fnUntraced(function* (
     const { grantId, transactions } = yield* reserve(request, state)
     if ((yield* broadcast(grantId, transactions)) === "lost") return "lost"
     const sightings = yield* Effect.forEach(transactions, outbox.check, { concurrency: 2 }).pipe(
-      Effect.orElseSucceed((): ReadonlyArray<TransactionStanding> => [{ outcome: "open" }]),
+      Effect.orElseSucceed((): ReadonlyArray<TransactionState> => [{ outcome: "open" }]),
       Effect.repeat({
         schedule: Schedule.spaced("200 millis"),
         until: (all) => !all.some(({ outcome }) => outcome === "open")
       }),
-      Effect.timeoutOption(patience)
+      Effect.timeoutOption(minedTimeout)
     )
-    // Broadcast and in no block yet: the worker checks it until it is.
+    // Broadcast, but in no block yet: the worker continues to check it.
     if (Option.isNone(sightings)) return yield* underWay
     const [gas, usdc] = sightings.value
-    if (usdc?.outcome === "reverted") return yield* yield* tellReverted
+    if (usdc?.outcome === "reverted") return yield* yield* alertReverted
     if (usdc?.outcome !== "moved") return gas?.outcome === "moved" ? yield* sharedWallet : "lost"
     if (gas?.outcome === "moved") yield* Effect.andThen(emptyAlert.paid, configured)
     const grant: Grant = {
@@ -206,7 +209,7 @@ const make = Effect.fnUntraced(function* (
 
   const grant = Effect.fn("Faucet.grant")(function* (request: GrantRequest) {
     if (denyList.has(request.recipient)) return yield* deniedRecipient
-    // Before the chain is asked, so that hammering a used-up faucet costs the nodes nothing.
+    // Before any request to the chain, so that repeated requests to a used-up faucet cost the nodes nothing.
     const held = yield* repo.held(request, yield* DateTime.nowAsDate)
     if (held !== undefined) return yield* limitReached(held)
     const state = wallet.state.pipe(Effect.catchTag("RpcUnavailable", chainDown))
@@ -225,7 +228,7 @@ const make = Effect.fnUntraced(function* (
   return { offer: { enabled: true, usdcAtomic: faucet.usdcAtomic }, held: heldBy(repo), grant }
 })
 
-/** The faucet of AppConfig's wallet, or a disabled faucet; tests change its pace. */
+/** The faucet of AppConfig's wallet, or a disabled faucet. Tests change its timing. */
 export const makeFaucet = (
   timing: Partial<FaucetTiming> = {}
 ): Effect.Effect<

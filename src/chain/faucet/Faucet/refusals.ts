@@ -1,4 +1,4 @@
-// Why the faucet does not pay, in the words that its callers read.
+// The reasons why the faucet does not pay, with the message for the caller.
 import { ChainUnavailable, FaucetLimitReached, FaucetUnavailable } from "../../../domain/Errors.ts"
 import type { FaucetLimit, Held } from "./limits.ts"
 
@@ -8,7 +8,7 @@ const limitAdvice: { readonly [L in FaucetLimit]: string } = {
   ip: "This network address has had its 20 grants of the last hour."
 }
 
-/** 429 with the limit that holds longest. */
+/** 429 with the limit that blocks longest. */
 export const limitReached = ({ limit, retryAfter }: Held): FaucetLimitReached =>
   new FaucetLimitReached({ reason: limit, message: limitAdvice[limit], retryAfter })
 
@@ -42,5 +42,5 @@ export const sharedWallet = new FaucetUnavailable({
 export const underWay = new ChainUnavailable({
   retryAfter: 5,
   message:
-    "The grant is under way but not in a block yet. The wallet's balance will show it; look there before asking again."
+    "The grant was sent but is not in a block yet. Check the wallet's balance before you request funds again."
 })

@@ -1,8 +1,9 @@
-// Gas fees of the service's transactions: bounded by the present price and the wallet's balance, and free to fall.
+// Gas fees of the service's transactions: bounded by the current price and the wallet's balance, and free to fall.
 import { type Hex, parseTransaction } from "viem"
+import { maxWeiOf } from "../HotWallet/costs.ts"
 import type { Fees, WalletState } from "../HotWallet.ts"
 
-/** A replacement offers at most so many times the present offer. */
+/** A replacement offers at most this many times the current offer. */
 const highest = 4n
 
 export const feesOf = (raw: Hex): Fees => {
@@ -10,23 +11,17 @@ export const feesOf = (raw: Hex): Fees => {
   return { maxFeePerGas, maxPriorityFeePerGas }
 }
 
-/** The most wei that the gas of a signed transaction costs. */
-export const mostWeiOf = (raw: Hex): bigint => {
-  const { gas = 0n, maxFeePerGas = 0n } = parseTransaction(raw)
-  return gas * maxFeePerGas
-}
-
 const larger = (one: bigint, other: bigint) => (one > other ? one : other)
-/** The wei that another version of a transaction may cost more than those before it. */
+/** The additional wei that another version may cost compared with the earlier versions. */
 export const addedWei = (versions: ReadonlyArray<Hex>, raw: Hex): bigint => {
-  const most = versions.map(mostWeiOf).reduce(larger, 0n)
-  return larger(mostWeiOf(raw), most) - most
+  const most = versions.map(maxWeiOf).reduce(larger, 0n)
+  return larger(maxWeiOf(raw), most) - most
 }
 const smaller = (one: bigint, other: bigint) => (one < other ? one : other)
-/** Nodes ask a tenth, some an eighth more of a replacement. */
+/** Nodes require a tenth more for a replacement, some an eighth. */
 const raised = (fee: bigint) => (fee * 5n) / 4n + 1n
 
-/** The most that the wallet can offer for each gas of a transaction. */
+/** The most that the wallet can offer per unit of gas of a transaction. */
 const affordable = ({ wei }: WalletState, raw: Hex) => {
   const { value = 0n, gas = 21_000n } = parseTransaction(raw)
   return wei > value ? (wei - value) / gas : 0n
@@ -37,7 +32,7 @@ const within = (limit: bigint, { maxFeePerGas, maxPriorityFeePerGas }: Fees): Fe
   return { maxFeePerGas: bounded, maxPriorityFeePerGas: smaller(maxPriorityFeePerGas, bounded) }
 }
 
-/** Fees that replace another version in a node's pool, within the bound of the present price. */
+/** Fees that replace another version in a node's pool, limited by the current price. */
 export const replacingFees = (old: Fees, { fees }: WalletState): Fees =>
   within(fees.maxFeePerGas * highest, {
     maxFeePerGas: larger(raised(old.maxFeePerGas), fees.maxFeePerGas),
@@ -45,8 +40,8 @@ export const replacingFees = (old: Fees, { fees }: WalletState): Fees =>
   })
 
 /**
- * Fees of a filler. Nodes take it in place of another version however cheap gas has become since, and while
- * nobody tells the price; with its 21,000 gas it costs less than that version would.
+ * Fees of a filler. Nodes accept it instead of another version even if gas has become cheaper or the price is unknown.
+ * With its 21,000 gas it costs less than that version would.
  */
 export const fillingFees = (old: Fees, state: WalletState | undefined): Fees => ({
   maxFeePerGas: larger(raised(old.maxFeePerGas), state?.fees.maxFeePerGas ?? 0n),
@@ -54,19 +49,19 @@ export const fillingFees = (old: Fees, state: WalletState | undefined): Fees => 
 })
 
 export interface BroadcastState {
-  /** True if a node knows any version; undefined while not all have said. */
+  /** True if a node knows any version; undefined until all nodes have answered. */
   readonly known: boolean | undefined
-  /** True if blocks have come since it was signed. */
+  /** True if blocks have been mined since it was signed. */
   readonly blocksCome: boolean
 }
 
-/** `empty`: the wallet cannot pay what it takes. `keep`: nothing is gained by another fee. */
+/** `empty`: the wallet cannot pay the fee. `keep`: another fee would gain nothing. */
 export type Repricing = Fees | "keep" | "empty"
 
 /**
- * The fee of a transaction that no block has taken for long. One that a node knows is raised
- * while blocks come and the price lies above its offer; one that no node knows is offered anew at
- * the present price, be that higher or lower.
+ * The fee of a transaction that no block has included for long. If a node knows it, the fee is raised while blocks are
+ * mined and the price is above its offer. If no node knows it, it is offered again at the current price, higher or
+ * lower.
  */
 export const reprice = (raw: Hex, state: WalletState, { known, blocksCome }: BroadcastState): Repricing => {
   const old = feesOf(raw)

@@ -8,7 +8,7 @@ import {
   restoreAttempt,
   writeAttempt
 } from "../attempt.ts"
-import type { Tell } from "../Message.ts"
+import type { Dispatch } from "../Message.ts"
 import { refusalNotice, tokenNotice } from "../refusalNotice.ts"
 import { type CheckoutService, ServiceError } from "../service.ts"
 import type { MessageKey } from "../translate.ts"
@@ -27,29 +27,36 @@ export class Announcements {
     this.#identity = identity
   }
 
-  /** Taking back the last one, which the next one waits for. */
+  /** The withdrawal of the last announcement. The next announcement waits for it. */
   get withdrawing(): Promise<void> {
     return this.#withdrawing
   }
 
-  /** Tells the service. Answers the attempt as it may be sent; undefined where the wallet must not be asked. */
-  async announce(attempt: Attempt, earlier: Attempt | undefined, tell: Tell): Promise<Attempt | undefined> {
+  /**
+   * Announces the attempt to the service. Returns the attempt to send; undefined if the wallet must not be prompted.
+   */
+  async announce(
+    attempt: Attempt,
+    earlier: Attempt | undefined,
+    dispatch: Dispatch
+  ): Promise<Attempt | undefined> {
     const { buyerToken, from, paymentId } = attempt
-    const notSent = (notice: MessageKey) => tell({ type: "NotSent", notice, chainId: undefined })
+    const notSent = (notice: MessageKey) => dispatch({ type: "NotSent", notice, chainId: undefined })
     let stored = readAnnounced(paymentId, from)
     try {
       if (stored?.state === "lost") {
         const { attempts } = await this.#service.attempts(paymentId, from, stored)
         if (attempts.length > 0) {
           restoreAttempt(attempt, earlier)
-          tell({ type: "AttemptOpen" })
+          dispatch({ type: "AttemptOpen" })
           return undefined
         }
         forgetAnnounced(paymentId, from, stored.id)
         stored = undefined
       }
       if (stored?.state === "withdrawn") {
-        // By another tab, or before a reload: its request may arrive after this announcement, and must not end it.
+        // Withdrawn by another tab, or before a reload: its request may arrive after this announcement, and must not
+        // end it.
         await this.#service.withdraw(paymentId, stored.id)
         forgetAnnounced(paymentId, from, stored.id)
         stored = undefined
@@ -69,49 +76,49 @@ export class Announcements {
         error instanceof ServiceError
           ? error.refusal
           : { code: "NETWORK", reason: undefined, retryable: true }
-      // The next attempt is another one, but where this one may have arrived.
+      // The next attempt gets another id, unless this one may have arrived.
       if (!retryable) forgetAnnounced(paymentId, from)
       switch (code) {
         case "INVALID_REQUEST":
-          // The service has ended the attempt of this id.
-          if (stored !== undefined && writeAttempt(attempt)) return this.announce(attempt, earlier, tell)
+          // The service has ended the attempt with this id.
+          if (stored !== undefined && writeAttempt(attempt)) return this.announce(attempt, earlier, dispatch)
           notSent("noticeUnreachable")
           break
         case "PAYMENT_ATTEMPT_OPEN":
-          tell({ type: "AttemptOpen" })
+          dispatch({ type: "AttemptOpen" })
           break
         case "PAYMENT_SETTLED":
         case "PAYMENT_FAILED":
-          if (!(await this.#hasEnded(tell))) notSent("noticeUnreachable")
+          if (!(await this.#hasEnded(dispatch))) notSent("noticeUnreachable")
           break
         case "INVALID_BUYER_TOKEN":
           this.#identity.forget()
-          await readContext(this.#service, tell)
+          await readContext(this.#service, dispatch)
           notSent(tokenNotice({ reason }))
           break
         default:
-          if (!retryable || !(await this.#hasEnded(tell))) notSent(refusalNotice(error))
+          if (!retryable || !(await this.#hasEnded(dispatch))) notSent(refusalNotice(error))
       }
     }
     return undefined
   }
 
   /** Reads the payment, which may have been paid from elsewhere. */
-  async #hasEnded(tell: Tell): Promise<boolean> {
+  async #hasEnded(dispatch: Dispatch): Promise<boolean> {
     const payment = await this.#service.open(this.#intentToken).catch(() => undefined)
     if (payment === undefined || payment.status === "pending") return false
-    tell({ type: "Superseded", payment })
+    dispatch({ type: "Superseded", payment })
     return true
   }
 
-  /** Takes the announcement back: the wallet has sent nothing. */
+  /** Withdraws the announcement: the wallet has sent nothing. */
   async withdraw({ paymentId, from }: Attempt): Promise<void> {
     const announced = readAnnounced(paymentId, from)
     if (announced === undefined) return
     markAnnounced(paymentId, from, announced, "withdrawn")
     this.#withdrawing = this.#service.withdraw(paymentId, announced.id).then(
       () => forgetAnnounced(paymentId, from, announced.id),
-      // It stays stored, so the next announcement asks for the withdrawal again.
+      // It stays stored, so the next announcement requests the withdrawal again.
       () => {}
     )
     await Promise.race([this.#withdrawing, new Promise((resolve) => setTimeout(resolve, 2_000))])

@@ -1,18 +1,18 @@
-// The token that says who the buyer is, signed by their wallet.
+// The token that identifies the buyer, signed by their wallet.
 import { createDidToken } from "../../../payments/buyers/createDidToken.ts"
 import type { CheckoutContext } from "../CheckoutContext.ts"
 import { sameHex } from "../erc20.ts"
 import { askSignature, type Eip1193Provider, type Hex, WalletError } from "../wallets.ts"
 
-/** The longest lifetime of a token, if the merchant allows it. */
+/** The usual lifetime of a token, if the merchant allows it. */
 const usualSeconds = 2 * 3600
-/** A token with less left than this part of its life is not used for a new payment. */
+/** A token with less than this part of its lifetime left is not used for a new payment. */
 const reservePart = 1 / 8
 
 interface Identity {
   readonly token: string
   readonly account: string
-  /** The time after which the token is not used again, in Unix seconds. */
+  /** The time after which the token is not reused, in Unix seconds. */
   readonly goodUntil: number
 }
 
@@ -32,7 +32,7 @@ export class BuyerIdentity {
     this.#paymentId = paymentId
   }
 
-  /** True if a token of the account is at hand. */
+  /** True if there is a valid token of the account. */
   isKnown(account: string): boolean {
     const identity = this.#identity
     return identity !== undefined && sameHex(identity.account, account) && identity.goodUntil > seconds()
@@ -42,7 +42,7 @@ export class BuyerIdentity {
     this.#identity = undefined
   }
 
-  /** The token of before, or one that the wallet is asked to sign. */
+  /** The existing token, or a new one that the wallet is prompted to sign. */
   async token(
     account: string,
     wallet: { readonly provider: Eip1193Provider },
@@ -61,7 +61,7 @@ export class BuyerIdentity {
       {
         audience: context.audience,
         lifetimeSeconds,
-        // By the service's clock, which judges it.
+        // By the service's clock, because the service checks it.
         now: now + Math.floor(context.skew / 1000),
         // Valid only for this payment.
         ...(this.#paymentId === undefined ? {} : { id: this.#paymentId })

@@ -1,19 +1,19 @@
 import { lockName } from "../attempt.ts"
 
-/** A prompt that was given up lets go of the lock first, or this tab would wait for itself. */
+/** An abandoned prompt releases the lock first; otherwise this tab would wait for itself. */
 const nextTask = () => new Promise((resolve) => setTimeout(resolve, 0))
 
 /** Lets only one tab at a time request money from its wallet. */
 export class SendingLock {
   readonly #name: string
-  /** Lets go of the lock, while this tab holds it. */
+  /** Releases the lock, while this tab holds it. */
   #release: (() => void) | undefined
 
   constructor(paymentId: string) {
     this.#name = lockName(paymentId)
   }
 
-  /** Runs `work` under the lock, or `otherwise` where another tab holds it. */
+  /** Runs `work` under the lock, or `otherwise` if another tab holds it. */
   async hold(work: () => Promise<void>, otherwise: () => void): Promise<void> {
     await nextTask()
     await navigator.locks.request(this.#name, { ifAvailable: true }, async (lock) => {

@@ -17,8 +17,8 @@ export interface Session {
   readonly announcements: Announcements
   /** The current state. */
   readonly model: () => Model
-  /** True if nobody has changed course since then, or stopped the checkout. */
+  /** True if nobody has changed course or stopped the checkout since that epoch. */
   readonly isCurrent: (epoch: number) => boolean
-  /** For what counts however late it comes. */
+  /** For messages that count even if they come late. */
   readonly send: (message: Message) => void
 }

@@ -1,8 +1,8 @@
-// The wallets to choose from, and the one that is connected.
+// The available wallets, and the connected one.
 
 import type { CheckoutContext } from "../CheckoutContext.ts"
 import { takesCalls } from "../calls.ts"
-import type { Message, Tell } from "../Message.ts"
+import type { Dispatch, Message } from "../Message.ts"
 import { makeWalletConnect } from "../walletConnect.ts"
 import {
   accountsOf,
@@ -21,12 +21,12 @@ import { rememberedWallet } from "./rememberedWallet.ts"
 export class WalletConnection {
   readonly #identity: BuyerIdentity
   readonly #send: (message: Message) => void
-  /** On the page (EIP-6963), or injected. */
+  /** Wallets on the page (EIP-6963), or injected. */
   #announced: ReadonlyArray<Wallet> = []
   #walletConnect: Wallet | undefined
   #wallet: Wallet | undefined
   #unlisten = () => {}
-  /** The wallet says that it takes calls, and does not. */
+  /** True if the wallet claims to accept calls but refuses them. */
   #refusesCalls = false
 
   constructor(identity: BuyerIdentity, send: (message: Message) => void) {
@@ -34,72 +34,72 @@ export class WalletConnection {
     this.#send = send
   }
 
-  /** Tells of every wallet on the page. Answers how to stop. */
+  /** Reports every wallet on the page. Returns a function that stops the search. */
   discover(): () => void {
     return discoverWallets((wallets) => {
       this.#announced = wallets
-      this.#tellWallets()
+      this.#dispatchWallets()
     })
   }
 
   offerWalletConnect(baseUrl: string, context: CheckoutContext): void {
     this.#walletConnect ??= makeWalletConnect(baseUrl, context)
-    if (this.#walletConnect !== undefined) this.#tellWallets()
+    if (this.#walletConnect !== undefined) this.#dispatchWallets()
   }
 
   get #wallets(): ReadonlyArray<Wallet> {
     return this.#walletConnect === undefined ? this.#announced : [...this.#announced, this.#walletConnect]
   }
 
-  #tellWallets(): void {
+  #dispatchWallets(): void {
     this.#send({
       type: "WalletsFound",
       wallets: this.#wallets.map(({ id, rdns, name, icon }) => ({ id, rdns, name, icon }))
     })
   }
 
-  /** The wallet of before the reload, without a prompt. */
-  async restore(tell: Tell): Promise<void> {
+  /** Reconnects the wallet from before the reload, without a prompt. */
+  async restore(dispatch: Dispatch): Promise<void> {
     const rdns = rememberedWallet.get()
     const wallet = this.#wallets.find((one) => one.rdns === rdns)
-    if (wallet === undefined || this.#wallet !== undefined) return tell({ type: "NotConnected" })
+    if (wallet === undefined || this.#wallet !== undefined) return dispatch({ type: "NotConnected" })
     try {
       const [account] = accountsOf(await ask(wallet.provider, "eth_accounts"))
-      if (account === undefined) return tell({ type: "NotConnected" })
+      if (account === undefined) return dispatch({ type: "NotConnected" })
       const chainId = await askChainId(wallet.provider)
       if (this.#wallet !== undefined) return
-      this.#connected(wallet, account, chainId, tell)
+      this.#connected(wallet, account, chainId, dispatch)
     } catch {
-      tell({ type: "NotConnected" })
+      dispatch({ type: "NotConnected" })
     }
   }
 
-  async connect(walletId: string, isCurrent: () => boolean, tell: Tell): Promise<void> {
+  async connect(walletId: string, isCurrent: () => boolean, dispatch: Dispatch): Promise<void> {
     const wallet = this.#wallets.find(({ id }) => id === walletId)
-    if (wallet === undefined) return tell({ type: "ConnectFailed", failure: "unclear" })
+    if (wallet === undefined) return dispatch({ type: "ConnectFailed", failure: "unclear" })
     const offer = (uri: unknown) => {
-      if (typeof uri === "string") tell({ type: "PairingOffered", uri })
+      if (typeof uri === "string") dispatch({ type: "PairingOffered", uri })
     }
     wallet.provider.on?.("display_uri", offer)
     try {
       const [account] = accountsOf(await ask(wallet.provider, "eth_requestAccounts"))
-      if (account === undefined) return tell({ type: "ConnectFailed", failure: "unauthorized" })
+      if (account === undefined) return dispatch({ type: "ConnectFailed", failure: "unauthorized" })
       const chainId = await askChainId(wallet.provider)
-      // An approval that comes after the buyer has gone another way connects nothing.
+      // An approval that arrives after the buyer has changed course connects nothing.
       if (!isCurrent()) return
-      this.#connected(wallet, account, chainId, tell)
+      this.#connected(wallet, account, chainId, dispatch)
     } catch (error) {
-      tell({ type: "ConnectFailed", failure: failureOf(error) })
+      dispatch({ type: "ConnectFailed", failure: failureOf(error) })
     } finally {
       wallet.provider.removeListener?.("display_uri", offer)
     }
   }
 
-  #connected(wallet: Wallet, account: string, chainId: number, tell: Tell): void {
+  #connected(wallet: Wallet, account: string, chainId: number, dispatch: Dispatch): void {
     this.#listenTo(wallet)
     rememberedWallet.set(wallet.rdns)
     const identified = this.#identity.isKnown(account)
-    tell({ type: "Connected", walletId: wallet.id, account, chainId, identified })
+    dispatch({ type: "Connected", walletId: wallet.id, account, chainId, identified })
   }
 
   #listenTo(wallet: Wallet | undefined): void {
@@ -127,7 +127,7 @@ export class WalletConnection {
           if (chainId !== undefined) this.#send({ type: "ChainChanged", chainId })
         }
       ],
-      // EIP-1193: the wallet has lost every chain.
+      // EIP-1193: the wallet has lost all chains.
       ["disconnect", () => changed([])]
     ]
     for (const [event, listener] of listeners) provider.on?.(event, listener)
@@ -136,7 +136,7 @@ export class WalletConnection {
     }
   }
 
-  /** The buyer chooses another one. */
+  /** The buyer chooses another wallet. */
   forget(): void {
     this.#listenTo(undefined)
     rememberedWallet.set(undefined)
@@ -146,7 +146,7 @@ export class WalletConnection {
     this.#unlisten()
   }
 
-  /** Fails where no wallet is connected. */
+  /** Fails if no wallet is connected. */
   get provider(): Eip1193Provider {
     if (this.#wallet === undefined) throw new WalletError("unauthorized", "no wallet is connected")
     return this.#wallet.provider

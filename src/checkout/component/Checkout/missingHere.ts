@@ -7,9 +7,9 @@ export interface Missing {
 const frame =
   'In a sandboxed frame add "allow-scripts allow-same-origin allow-popups" to its sandbox attribute; where the browser blocks storage of frames, link to the hosted page (/pay) instead.'
 
-/** Without a record of what was sent, and a lock between tabs, no double payment could be ruled out. */
+/** Without a record of requests and a lock between tabs, a double payment could not be ruled out. */
 export const missingHere = async (): Promise<Missing | undefined> => {
-  // There are no Web Locks then, and wallets refuse the page.
+  // There are no Web Locks on such a page, and wallets refuse it.
   if (!isSecureContext)
     return { code: "INSECURE_CONTEXT", remedy: "The page is not secure: serve it over https, as its frames." }
   try {

@@ -1,16 +1,16 @@
-// A signature that the service brings onto the chain: its terms, and asking the wallet for it.
+// Payment by a signature that the service submits: reads its terms and requests it from the wallet.
 import { readAttempt } from "../attempt.ts"
 import { sameHex } from "../erc20.ts"
-import type { Tell } from "../Message.ts"
+import type { Dispatch } from "../Message.ts"
 import { atomicAmount } from "../Model.ts"
 import { refusalNotice } from "../refusalNotice.ts"
 import type { SigningTerms } from "../service.ts"
 import { type SignedTerms, writeSigned } from "../signed.ts"
 import { askChainId, askSignature, type Eip1193Provider, failureOf } from "../wallets.ts"
-import { asked } from "./payByTransfer.ts"
+import { earlierRequest } from "./payByTransfer.ts"
 import type { Session } from "./Session.ts"
 
-/** Terms older than this are fetched again before they are signed: they expire after minutes. */
+/** Terms older than this are read again before they are signed, because they expire after minutes. */
 const freshTermsMillis = 120_000
 
 /** The typed data that the account signs to pay exactly this payment; undefined if the service returns none. */
@@ -28,33 +28,33 @@ export const readTerms = async (session: Session, account: string): Promise<Sign
 }
 
 /** Requests one signature. It pays only this payment, and moves no money until it is submitted. */
-export const sign = async (session: Session, tell: Tell): Promise<void> => {
+export const sign = async (session: Session, dispatch: Dispatch): Promise<void> => {
   const { account, epoch, payment, terms: known } = session.model()
   if (account === undefined || payment === undefined) return
   let terms = known
   try {
     const earlier = readAttempt(payment.id)
-    if (earlier !== undefined) return tell(asked(earlier))
+    if (earlier !== undefined) return dispatch(earlierRequest(earlier))
     const now = await session.service.open(session.intentToken)
-    if (now.status !== "pending") return tell({ type: "Superseded", payment: now })
+    if (now.status !== "pending") return dispatch({ type: "Superseded", payment: now })
     if (terms === undefined || Date.now() - terms.readAt > freshTermsMillis)
       terms = await readTerms(session, account)
   } catch (error) {
-    return tell({ type: "NotSent", notice: refusalNotice(error), chainId: undefined })
+    return dispatch({ type: "NotSent", notice: refusalNotice(error), chainId: undefined })
   }
-  if (terms?.relayed !== true) return tell({ type: "NotRelayed" })
+  if (terms?.relayed !== true) return dispatch({ type: "NotRelayed" })
   let provider: Eip1193Provider | undefined
   try {
     provider = session.wallet.provider
     const signature = await askSignature(provider, "eth_signTypedData_v4", [account, terms.json])
-    // The buyer has changed course while the wallet was asked: what they signed goes nowhere.
+    // The buyer changed course during the prompt: the signature is not submitted.
     if (!session.isCurrent(epoch)) return
     const { validAfter, validBefore } = terms
     const signed: SignedTerms = { payer: account, validAfter, validBefore, signature }
     writeSigned(payment.id, signed)
-    tell({ type: "Signed", signed })
+    dispatch({ type: "Signed", signed })
   } catch (error) {
     const chainId = provider && (await askChainId(provider).catch(() => undefined))
-    tell({ type: "SignFailed", failure: failureOf(error), chainId })
+    dispatch({ type: "SignFailed", failure: failureOf(error), chainId })
   }
 }

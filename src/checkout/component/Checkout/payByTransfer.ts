@@ -1,10 +1,10 @@
-// A transfer of the buyer's own: on record, announced to the service, and then asked of the wallet.
+// The buyer's own transfer: recorded, announced to the service, and only then requested from the wallet.
 import { type Attempt, isLatest, noteNonce, readAttempt, restoreAttempt, writeAttempt } from "../attempt.ts"
 import { sendCalls } from "../calls.ts"
 import { isHash, minedNonce, sentTransaction, startingPoint } from "../chain.ts"
 import { atomicOf, encodeTransfer, sameHex, toQuantity } from "../erc20.ts"
 import type { UnverifiedIntent } from "../intentToken.ts"
-import type { Message, Tell } from "../Message.ts"
+import type { Dispatch, Message } from "../Message.ts"
 import { refusalNotice } from "../refusalNotice.ts"
 import { ServiceError } from "../service.ts"
 import type { MessageKey } from "../translate.ts"
@@ -26,21 +26,21 @@ const nothingSent: { readonly [F in WalletFailure]?: MessageKey } = {
   funds: "noticeNoGas"
 }
 
-/** The balance of the token, not of the coin that pays the fee. */
+/** Refers to the token's balance, not to the coin that pays the fee. */
 const lacksToken = /transfer amount exceeds balance/i
 
-/** The wallet was asked before: that request is accounted for first. */
-export const asked = (attempt: Attempt): Message => ({
+/** The wallet was prompted before: that request is resolved first. */
+export const earlierRequest = (attempt: Attempt): Message => ({
   type: attempt.hash === null ? "Unclear" : "Sent",
   attempt
 })
 
 /** Runs in one tab at a time. Nothing is sent before the attempt is announced. */
-export const payByTransfer = async (session: Session, again: boolean, tell: Tell): Promise<void> => {
+export const payByTransfer = async (session: Session, again: boolean, dispatch: Dispatch): Promise<void> => {
   const { announcements, claims, identity, intentToken, service, wallet } = session
   const { account, context, epoch, payment } = session.model()
   if (account === undefined || payment === undefined || context === undefined || claims === undefined) return
-  const notSent = (notice: MessageKey, chainId?: number) => tell({ type: "NotSent", notice, chainId })
+  const notSent = (notice: MessageKey, chainId?: number) => dispatch({ type: "NotSent", notice, chainId })
   let provider: Eip1193Provider
   let attempt: Attempt
   let earlier: Attempt | undefined
@@ -48,14 +48,14 @@ export const payByTransfer = async (session: Session, again: boolean, tell: Tell
     await announcements.withdrawing
     earlier = readAttempt(payment.id)
     if (earlier !== undefined && (!again || earlier.hash !== null)) {
-      return tell(asked(earlier))
+      return dispatch(earlierRequest(earlier))
     }
     const now = await service.open(intentToken)
-    if (now.status !== "pending") return tell({ type: "Superseded", payment: now })
+    if (now.status !== "pending") return dispatch({ type: "Superseded", payment: now })
 
     provider = wallet.provider
     const buyerToken = await identity.token(account, wallet, context)
-    tell({ type: "Asking", step: "transfer" })
+    dispatch({ type: "Asking", step: "transfer" })
     const [accounts, chainId] = await Promise.all([
       ask(provider, "eth_accounts").then(accountsOf),
       askChainId(provider)
@@ -81,27 +81,27 @@ export const payByTransfer = async (session: Session, again: boolean, tell: Tell
       startedAt: Date.now(),
       buyerToken,
       hash: null,
-      // The same id again is the same request: a wallet takes it once.
+      // The same id means the same request, which a wallet accepts only once.
       ...(byCalls ? { calls: earlier?.calls ?? { id: crypto.randomUUID(), taken: false } } : {}),
       refused: earlier?.refused ?? []
     }
-    // The buyer has changed course while the wallet was asked for the signature.
+    // The buyer changed course while the wallet was prompted for the signature.
     if (!session.isCurrent(epoch)) return
     if (!writeAttempt(attempt)) return notSent("failedStorage")
   } catch (error) {
     if (error instanceof ServiceError) return notSent(refusalNotice(error))
     return notSent(nothingSent[failureOf(error)] ?? "noticeNoNetwork")
   }
-  const told = await announcements.announce(attempt, earlier, tell)
-  if (told === undefined) return
+  const announced = await announcements.announce(attempt, earlier, dispatch)
+  if (announced === undefined) return
   if (!session.isCurrent(epoch)) {
-    // An answer may come late: the announcement is a newer attempt's where one has taken over.
+    // The response may come late: if a newer attempt has taken over, the announcement belongs to that one.
     const latest = isLatest(attempt)
     restoreAttempt(attempt, earlier)
     if (latest && earlier === undefined) await announcements.withdraw(attempt)
     return
   }
-  await sendTransfer(session, provider, told, earlier, claims, atomicOf(payment.amount), tell)
+  await sendTransfer(session, provider, announced, earlier, claims, atomicOf(payment.amount), dispatch)
 }
 
 const sendTransfer = async (
@@ -111,7 +111,7 @@ const sendTransfer = async (
   earlier: Attempt | undefined,
   { receiver, token }: UnverifiedIntent,
   atomic: bigint,
-  tell: Tell
+  dispatch: Dispatch
 ): Promise<void> => {
   try {
     if (attempt.calls !== undefined) {
@@ -134,14 +134,15 @@ const sendTransfer = async (
         value: "0x0",
         data: encodeTransfer(receiver, atomic),
         nonce: toQuantity(attempt.nonce),
-        // Changed while it asks its owner, the wallet's chain would take the money elsewhere.
+        // If the buyer switches chains during the prompt, the wallet would otherwise send the money on the wrong
+        // chain.
         chainId: toQuantity(token.chainId)
       }
     ])
-    if (!isHash(hash)) return tell({ type: "Unclear", attempt })
+    if (!isHash(hash)) return dispatch({ type: "Unclear", attempt })
     const sent: Attempt = { ...attempt, hash }
     writeAttempt(sent)
-    // However late the wallet answers: the money has moved.
+    // Counts however late the wallet responds, because the money has moved.
     session.send({ type: "Sent", attempt: sent })
     noteNonce({ ...sent, hash }, (await sentTransaction(provider, hash).catch(() => undefined))?.nonce)
   } catch (error) {
@@ -155,17 +156,17 @@ const sendTransfer = async (
           ? "fundsTitle"
           : nothingSent[failure]
     if (attempt.calls !== undefined && failure === "unauthorized") session.wallet.noteCallsRefused()
-    if (notice === undefined) return tell({ type: "Unclear", attempt })
+    if (notice === undefined) return dispatch({ type: "Unclear", attempt })
     // A refusal counts however late it comes, unless a newer attempt has taken over.
     const latest = isLatest(attempt)
     restoreAttempt(attempt, earlier)
-    // An earlier request may still be approved: this refusal says nothing of it.
+    // An earlier request may still be approved: this refusal does not concern it.
     if (latest && earlier === undefined) await session.announcements.withdraw(attempt)
     const declined: Message =
       earlier === undefined
         ? { type: "NotSent", notice, chainId: elsewhere }
         : { type: "Unclear", attempt: earlier }
     if (session.model().attempt?.id === attempt.id) session.send(declined)
-    else tell(declined)
+    else dispatch(declined)
   }
 }

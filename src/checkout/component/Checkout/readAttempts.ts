@@ -1,13 +1,15 @@
 import { readAnnounced } from "../attempt.ts"
 import { sameHex } from "../erc20.ts"
-import type { Tell } from "../Message.ts"
+import type { Dispatch } from "../Message.ts"
 import { shortened } from "../shortened.ts"
+import { isContextDue, readContext } from "./readContext.ts"
 import type { Session } from "./Session.ts"
 
-/** Asks the service who is paying: the account in another browser, or other wallets. */
-export const readAttempts = async ({ model, service }: Session, tell: Tell): Promise<void> => {
-  const { account, payment } = model()
+/** Reads who is paying: this account in another browser, or other wallets. */
+export const readAttempts = async ({ model, service }: Session, dispatch: Dispatch): Promise<void> => {
+  const { account, payment, polls, step } = model()
   if (payment === undefined) return
+  if (step === "received" && isContextDue(polls)) void readContext(service, dispatch)
   try {
     const announced = account === undefined ? undefined : readAnnounced(payment.id, account)
     const lost = announced?.state === "lost" ? announced : undefined
@@ -15,18 +17,19 @@ export const readAttempts = async ({ model, service }: Session, tell: Tell): Pro
       service.attempts(payment.id),
       account === undefined ? undefined : service.attempts(payment.id, account, lost)
     ])
-    // What this browser announced itself, and never asked the wallet for, it announces again.
+    // An attempt that this browser announced but never sent to the wallet is announced again.
     const ours = announced !== undefined && lost === undefined
-    tell({
+    dispatch({
       type: "AttemptsRead",
       account,
       payment: all.payment,
       own: ours ? undefined : own?.attempts[0],
       ownIsLost: lost !== undefined,
-      // The account's own may have ended between the two answers.
+      confirming: all.confirmingTransactionId,
+      // The account's own attempt may have ended between the two responses.
       others: all.attempts.filter(({ payer }) => account === undefined || !sameHex(payer, shortened(account)))
     })
   } catch {
-    tell({ type: "AttemptsUnread" })
+    dispatch({ type: "AttemptsUnread" })
   }
 }

@@ -1,6 +1,6 @@
 const key = "quittance-checkout-wallet"
 
-/** The wallet that the buyer has chosen, by its reverse domain name. */
+/** The buyer's wallet, by its reverse domain name. */
 export const rememberedWallet = {
   get: (): string | null => {
     try {
@@ -14,7 +14,7 @@ export const rememberedWallet = {
       if (rdns === undefined) localStorage.removeItem(key)
       else localStorage.setItem(key, rdns)
     } catch {
-      // Without storage the wallet is chosen again after a reload.
+      // Without storage, the wallet is chosen again after a reload.
     }
   }
 }

@@ -8,7 +8,7 @@ export interface ViewTools {
   readonly claims: UnverifiedIntent | undefined
   /** The description from the shop's page. */
   readonly description: string
-  /** Until when it may be paid. */
+  /** The time until which it may be paid. */
   readonly deadline: string | undefined
   /** The URL of the hosted page with this payment. */
   readonly payUrl: string
@@ -17,6 +17,6 @@ export interface ViewTools {
   /** True if wallets are apps here. */
   readonly phone: boolean
   readonly send: (action: Action) => void
-  /** The buyer is done with the checkout. */
+  /** The buyer has finished with the checkout. */
   readonly close: () => void
 }

@@ -1,20 +1,20 @@
 import { atomicAmount } from "../Model.ts"
 import type { Pieces } from "./pieces.ts"
 
-/** Longer than a buyer waits before a page without wondering. */
+/** After this time a buyer expects an explanation. */
 const longSeconds = 60
-/** Later than this, or twice what the amount takes, something else holds the payment up. */
+/** After this time, or twice the amount's usual time, something else delays the payment. */
 const lateSeconds = 180
 
-/** For so long at least the page has asked: `pollDelay` grows to ten seconds within the first eight polls. */
-const secondsAsked = (polls: number) => Math.max(0, polls - 7) * 10
+/** The least time that the page has polled: `pollDelay` grows to ten seconds within the first eight polls. */
+const secondsPolled = (polls: number) => Math.max(0, polls - 7) * 10
 
-/** Says how long it takes where that is longer than a few seconds, and what to do where it takes longer still. */
+/** States the duration if it is longer than a few seconds, and what to do if it takes even longer. */
 export const confirmingText = ({ model, t }: Pick<Pieces, "model" | "t">): string => {
   const { chain, settlement = [] } = model.context ?? {}
   if (chain?.haltedSince !== undefined) return t("haltedText", { network: chain.name })
   const level = settlement.find(({ upTo }) => upTo === undefined || atomicAmount(model) <= BigInt(upTo))
-  if (secondsAsked(model.polls) > Math.max(lateSeconds, 2 * (level?.seconds ?? 0)))
+  if (secondsPolled(model.polls) > Math.max(lateSeconds, 2 * (level?.seconds ?? 0)))
     return t("confirmingLateText")
   return chain === undefined || level === undefined || level.seconds < longSeconds
     ? t("confirmingText")

@@ -1,4 +1,4 @@
-// Which wallet, or how else the buyer pays.
+// The choice of a wallet or of another way to pay.
 import { type Child, h, icon } from "../elements.ts"
 import { walletApps } from "../walletApps.ts"
 import { isOnPage } from "../wallets.ts"
@@ -17,7 +17,7 @@ const pairing = ({ code, stopWaiting, t, tools }: Pieces, uri: string): Screen =
     icon: "phone",
     title: t("connectTitle"),
     text: [t("pairText")],
-    // A phone does not scan its own screen.
+    // A phone cannot scan its own screen.
     body: tools.phone ? [opened, scanned] : [scanned],
     actions: [tools.phone ? undefined : opened, stopWaiting(tools.phone ? "secondary" : "quiet")]
   }
@@ -59,7 +59,7 @@ const walletList = (...choices: ReadonlyArray<Child>) =>
 
 const drawnIcon = () => h("span", { class: "glyph", "aria-hidden": "true" }, icon("wallet"))
 
-/** The wallet's own icon as an image, whose scripts do not run; a drawn one in place of an image that does not show. */
+/** The wallet's own icon as an image, whose scripts do not run; a drawn icon if the image does not load. */
 const iconOf = (image: string) => {
   if (image === "") return drawnIcon()
   const shown = h("img", { src: image, alt: "", width: "36", height: "36" })
@@ -67,7 +67,7 @@ const iconOf = (image: string) => {
   return shown
 }
 
-/** The content of a choice. */
+/** The content of a button. */
 const iconAndName = (name: string, image: string) => [
   iconOf(image),
   h("span", { class: "name" }, h("bdi", {}, name))

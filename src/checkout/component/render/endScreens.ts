@@ -8,7 +8,7 @@ import { stages } from "./underWayScreens.ts"
 
 export const settledScreen = (pieces: Pieces): Screen => {
   const { button, explorer, link, model, t, tools } = pieces
-  /** The wallet that paid in place of the one that is connected here. */
+  /** The wallet that paid, if it is not the one connected here. */
   const paidBy = model.payment?.payerAddress
   const other =
     paidBy === undefined || (model.account ?? paidBy).toLowerCase() === paidBy.toLowerCase()

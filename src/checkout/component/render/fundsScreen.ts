@@ -17,10 +17,10 @@ const onramp = ({ link, model }: Pieces): Child => {
 export const fundsScreen = (pieces: Pieces): Screen => {
   const { button, cancel, changeWallet, copyRow, model, otherWay, stopWaiting, t, tools, waiting } = pieces
   const { balance, context, account = "" } = model
-  const { money } = tools.translation
+  const { language, money } = tools.translation
   const short = (balance?.usdcAtomic ?? 0n) < atomicAmount(model)
   const noGas = balance?.gasWei === 0n && pays(model) === "by transfer" && !model.byCalls
-  const coins = [...(short ? ["USDC"] : []), ...(noGas ? ["ETH"] : [])].join(" + ")
+  const coins = new Intl.ListFormat(language).format([...(short ? ["USDC"] : []), ...(noGas ? ["ETH"] : [])])
   const grant = money(usdOf(BigInt(context?.faucet.usdcAtomic ?? "0")))
   const faucet = context?.faucet.enabled === true
   const busy = model.busy === "balance" || model.busy === "funding"

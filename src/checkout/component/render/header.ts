@@ -1,4 +1,4 @@
-// Above every screen: who is paid, how much, and how far the buyer has come.
+// The top of every screen: the merchant, the amount, and the buyer's progress.
 import { isTest } from "../../../domain/networks.ts"
 import { h } from "../elements.ts"
 import type { Model } from "../Model.ts"
@@ -29,7 +29,7 @@ const stepsDone = ({ state }: Model): number => {
   }
 }
 
-/** States without a way ahead: they show no progress. */
+/** Final states without a settlement: they show no progress. */
 export const stopped: ReadonlySet<Model["state"]> = new Set(["failed", "expired", "cancelled"])
 
 export const header = (model: Model, tools: ViewTools): HTMLElement => {
@@ -37,9 +37,9 @@ export const header = (model: Model, tools: ViewTools): HTMLElement => {
   const values = valuesOf(model, tools)
   const reached = stepsDone(model)
   const amount = values["amount"] ?? ""
-  // What a page's policy allows of images is `data:`.
-  const given = model.context?.merchant.logoUrl
-  const logo = given?.startsWith("data:image/png;base64,") === true ? given : undefined
+  // A page's policy may allow only `data:` images.
+  const logoUrl = model.context?.merchant.logoUrl
+  const logo = logoUrl?.startsWith("data:image/png;base64,") === true ? logoUrl : undefined
   const size = amount.length > 18 ? "amount longest" : amount.length > 12 ? "amount long" : "amount"
   return h(
     "header",

@@ -41,7 +41,7 @@ export const pieces = (model: Model, tools: ViewTools) => {
   const stopWaiting = (look: "secondary" | "quiet") => button(look, "stopWaiting", { type: "StopWaiting" })
   const changeWallet = (look: "secondary" | "quiet" = "quiet") =>
     button(look, "changeWallet", { type: "ChangeWallet" })
-  // Once the wallet was asked, nobody can promise that nothing is charged.
+  // After the wallet was prompted, nobody can promise that nothing is charged.
   const cancel = model.attempt === undefined ? button("quiet", "cancel", { type: "Cancel" }) : undefined
   /** Lets the buyer choose who pays the network fee, if there is a choice. */
   const otherWay = () => {
@@ -51,7 +51,7 @@ export const pieces = (model: Model, tools: ViewTools) => {
       : button("quiet", signs ? "reviewOwnFee" : "reviewNoFee", { type: "ChooseWay", byTransfer: signs })
   }
 
-  /** Opens beside the checkout. */
+  /** Opens in a new tab beside the checkout. */
   const link = (label: MessageKey, href: string | undefined, key: string = label): Child =>
     href === undefined
       ? undefined
@@ -67,7 +67,7 @@ export const pieces = (model: Model, tools: ViewTools) => {
           },
           t(label)
         )
-  const hash = model.attempt?.hash ?? model.known?.transactionId
+  const hash = model.attempt?.hash ?? model.received ?? model.known?.transactionId
   const explorer = (): Child => {
     const { explorerUrl } = model.context?.chain ?? {}
     return link(

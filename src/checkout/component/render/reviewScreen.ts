@@ -7,7 +7,7 @@ import type { Screen } from "./Screen.ts"
 const shortHex = (hex: string) =>
   h("small", {}, h("bdi", { class: "code", title: hex, dir: "ltr", translate: "no" }, shortened(hex)))
 
-/** Before it is paid, a payment can wait for the chain without harm. */
+/** A payment that is not paid yet can wait for the chain without harm. */
 const halted = ({ model, t }: Pieces) => {
   const { chain } = model.context ?? {}
   return chain?.haltedSince === undefined ? [] : [t("haltedText", { network: chain.name })]

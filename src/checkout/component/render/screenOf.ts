@@ -11,31 +11,31 @@ import { confirmingScreen, submittedScreen } from "./underWayScreens.ts"
 import type { ViewTools } from "./ViewTools.ts"
 
 export const screenOf = (model: Model, tools: ViewTools): Screen => {
-  const made = pieces(model, tools)
+  const parts = pieces(model, tools)
   switch (model.state) {
     case "loading":
-      return { icon: "spinner", title: made.t("loadingTitle"), text: [made.t("loadingText")] }
+      return { icon: "spinner", title: parts.t("loadingTitle"), text: [parts.t("loadingText")] }
     case "connect":
-      return connectScreen(made)
+      return connectScreen(parts)
     case "wrong-network":
-      return networkScreen(made)
+      return networkScreen(parts)
     case "needs-funds":
-      return fundsScreen(made)
+      return fundsScreen(parts)
     case "review":
-      return reviewScreen(made)
+      return reviewScreen(parts)
     case "awaiting-signature":
-      return signatureScreen(made)
+      return signatureScreen(parts)
     case "submitted":
-      return submittedScreen(made)
+      return submittedScreen(parts)
     case "confirming":
-      return confirmingScreen(made)
+      return confirmingScreen(parts)
     case "settled":
-      return settledScreen(made)
+      return settledScreen(parts)
     case "failed":
-      return failedScreen(made)
+      return failedScreen(parts)
     case "expired":
-      return expiredScreen(made)
+      return expiredScreen(parts)
     case "cancelled":
-      return cancelledScreen(made)
+      return cancelledScreen(parts)
   }
 }

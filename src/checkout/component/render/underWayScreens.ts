@@ -1,10 +1,10 @@
-// Money is on its way: sent from here, or from another browser of the same wallet.
+// Screens for money in transit: sent from here, or from another browser of the same wallet.
 import { h, icon, spinner } from "../elements.ts"
 import { confirmingText } from "./confirmingText.ts"
 import type { Pieces } from "./pieces.ts"
 import type { Screen } from "./Screen.ts"
 
-/** Sent, confirmed, settled; `done` of them. */
+/** The stages sent, confirmed and settled, of which `done` are complete. */
 export const stages = ({ t }: Pieces, done: number) =>
   h(
     "ol",
@@ -39,7 +39,7 @@ export const submittedScreen = (pieces: Pieces): Screen => {
       }
 }
 
-/** The wallet pays from another browser, or what it has sent from this one has yet to be ruled out. */
+/** The wallet pays from another browser, or a transfer from this browser is not ruled out yet. */
 const announced = ({ changeWallet, explorer, model, t, tools }: Pieces): Screen =>
   model.knownIsLost
     ? {

@@ -1,4 +1,4 @@
-// The account that pays, and the chain its wallet is on.
+// The account that pays, and its wallet's chain.
 import type { Next } from "../Command.ts"
 import type { MessageOf } from "../Message.ts"
 import { beforePayment, type Model } from "../Model.ts"
@@ -7,7 +7,7 @@ import { proceed } from "./proceed.ts"
 /** Another account may pay in another way. */
 export const freshWay = { terms: undefined, byTransfer: false, byCalls: false, wantsChain: false } as const
 
-/** The chain is asked about an attempt, which takes the buyer's wallet. */
+/** The attempt is looked up on the chain, which requires the buyer's wallet. */
 const looking = ({ attempt, busy, step }: Model): boolean =>
   attempt?.hash === null && (busy === "checking" || step === "unsure")
 
@@ -17,7 +17,7 @@ export const connected = (
 ): Next => {
   const next = { ...model, account, chainId, walletId, identified, panel: undefined, pairingUri: undefined }
   if (beforePayment.has(model.state)) return proceed(next)
-  // A payment that is under way does not wait for its wallet, unless that looks for its transfer.
+  // A payment in progress does not wait for its wallet, unless the wallet is needed to look for its transfer.
   return looking(model) ? proceed({ ...next, epoch: model.epoch + 1 }) : [next, []]
 }
 

@@ -12,11 +12,11 @@ export const forgetting = (
   ...(signed === undefined ? [] : [{ run: "forgetSigned" } as const])
 ]
 
-/** Money may have been sent for it, by this browser or from elsewhere. */
-export const mayHaveSent = ({ addressShown, attempt, signed }: Model): boolean =>
-  attempt !== undefined || signed !== undefined || addressShown
+/** True if money may have been sent for it, by this browser or from elsewhere. */
+export const mayHaveSent = ({ addressShown, attempt, received, signed }: Model): boolean =>
+  attempt !== undefined || signed !== undefined || received !== undefined || addressShown
 
-/** The shop's key was taken when the page was opened, and is refused now. */
+/** The notice if the service accepted the shop's key when the page was opened, and refuses it now. */
 export const keyChanged = (model: Model): MessageKey =>
   mayHaveSent(model) ? "failedUnreported" : "noticeKeyChanged"
 
@@ -25,7 +25,7 @@ export const decided = (model: Model, payment: CheckoutPayment): Next | undefine
   if (payment.status === "settled")
     return [leave(model, "settled", { payment, attempt: undefined, signed: undefined }), forgetting(model)]
   if (payment.status === "failed") {
-    // If money may have been sent anyway, the buyer learns whom to ask.
+    // If money may have been sent anyway, the buyer is told whom to contact.
     return payment.failureReason === "expired" && !mayHaveSent(model)
       ? [leave(model, "expired", { payment }), []]
       : [leave(model, "failed", { payment, reason: "failedUnverified", code: "PAYMENT_FAILED" }), []]

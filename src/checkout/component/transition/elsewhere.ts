@@ -1,7 +1,7 @@
 // The buyer pays elsewhere: in another tab, another browser, on a phone or from an exchange.
 import type { Next } from "../Command.ts"
 import type { MessageOf } from "../Message.ts"
-import { beforePayment, finals, type Model } from "../Model.ts"
+import { beforePayment, finals, type Model, type Notice } from "../Model.ts"
 import type { KnownAttempt } from "../service.ts"
 import { isOnPage } from "../wallets.ts"
 import { decided } from "./decided.ts"
@@ -11,7 +11,7 @@ import { proceed } from "./proceed.ts"
 
 const longestWatch = 3_000
 
-/** While the buyer pays elsewhere, by a phone or from an exchange, the page follows the payment. */
+/** Follows the payment while the buyer pays elsewhere, by phone or from an exchange. */
 export const watching = (model: Model): Next =>
   model.state === "connect" && (model.panel !== undefined || !model.wallets.some(isOnPage))
     ? [
@@ -20,10 +20,10 @@ export const watching = (model: Model): Next =>
       ]
     : [model, []]
 
-/** Looks at a payment that the service calls open although no attempt is listed: for a quarter of a minute. */
+/** The number of polls for a payment that the service reports as open without an attempt: a quarter of a minute. */
 const unlistedPolls = 6
 
-/** Waits for what the account's other browser does; whose account has gone chooses one. */
+/** Waits for the account's other browser. Without an account, the buyer chooses one. */
 export const announced = (model: Model, known: KnownAttempt | undefined): Next => {
   if (model.account === undefined) return proceed({ ...model, epoch: model.epoch + 1 })
   if (model.step !== "announced") {
@@ -39,7 +39,18 @@ export const announced = (model: Model, known: KnownAttempt | undefined): Next =
   ]
 }
 
-/** Another tab has asked its wallet, or has sent. */
+/** The money is on the chain, wherever it was sent from: nothing is offered until it is confirmed or refused. */
+const received = (model: Model, transaction: string): Next => {
+  const isNew = model.step !== "received"
+  const polls = isNew ? 0 : model.polls + 1
+  const changes = { received: transaction, notice: undefined, polls }
+  return [
+    isNew ? leave(model, "confirming", { step: "received", ...changes }) : { ...model, ...changes },
+    [after(pollDelay(polls), { run: "readAttempts" })]
+  ]
+}
+
+/** Another tab has prompted its wallet, or has sent. */
 export const attemptSeen = (model: Model, { attempt }: MessageOf<"AttemptSeen">): Next => {
   if (finals.has(model.state) || model.payment === undefined) return [model, []]
   if (attempt.hash !== null) {
@@ -57,12 +68,16 @@ export const attemptSeen = (model: Model, { attempt }: MessageOf<"AttemptSeen">)
 
 export const attemptsRead = (
   model: Model,
-  { account, own, others, ownIsLost = false, payment }: MessageOf<"AttemptsRead">
+  { account, confirming, own, others, ownIsLost = false, payment }: MessageOf<"AttemptsRead">
 ): Next => {
   if (finals.has(model.state) || model.attempt !== undefined || model.signed !== undefined) return [model, []]
   const done = decided(model, payment)
   if (done !== undefined) return done
   const read = { ...model, payment, others, knownIsLost: ownIsLost }
+  if (confirming !== undefined && (model.state === "confirming" || beforePayment.has(model.state)))
+    return received(read, confirming)
+  if (model.step === "received")
+    return proceed({ ...read, received: undefined, state: "review", epoch: model.epoch + 1 })
   if (account !== model.account) return [read, []]
   if (account === undefined) return watching(read)
   const waits = model.step === "announced"
@@ -70,12 +85,16 @@ export const attemptsRead = (
     return waits || beforePayment.has(model.state) ? announced(read, own) : [read, []]
   }
   if (!waits) return [read, []]
-  // A signature on its way is in no list: the payment itself says when it is over.
+  // A submitted signature is not listed as an attempt; only the payment shows its end.
   if (model.known === undefined && model.polls < unlistedPolls) return announced(read, undefined)
   return proceed({ ...read, state: "review", epoch: model.epoch + 1 })
 }
 
-export const attemptsUnread = (model: Model): Next =>
-  model.step === "announced"
-    ? announced({ ...model, notice: { key: "noticeUnreachable", tone: "warning" } }, undefined)
-    : watching(model)
+const unreachable: Notice = { key: "noticeUnreachable", tone: "warning" }
+
+export const attemptsUnread = (model: Model): Next => {
+  if (model.step === "announced") return announced({ ...model, notice: unreachable }, undefined)
+  if (model.step !== "received") return watching(model)
+  const polls = model.polls + 1
+  return [{ ...model, notice: unreachable, polls }, [after(pollDelay(polls), { run: "readAttempts" })]]
+}

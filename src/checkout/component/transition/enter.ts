@@ -11,6 +11,6 @@ export const enter = (model: Model, state: CheckoutState, changes: Partial<Model
   state
 })
 
-/** Like `enter`, dropping what is under way. */
+/** Like `enter`, but drops work in progress. */
 export const leave = (model: Model, state: CheckoutState, changes: Partial<Model> = {}): Model =>
   enter(model, state, { epoch: model.epoch + 1, ...changes })

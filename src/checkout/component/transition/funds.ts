@@ -12,7 +12,7 @@ export const judgeBalance = (model: Model, balance: Balance | undefined, notice?
   const enough = balance === undefined || balance.usdcAtomic >= atomicAmount(model)
   const signs = pays(model) === "by signature"
   const changes = { balance, notice: notice ?? model.notice }
-  // What a contract wallet pays its fee with is its own affair.
+  // A contract wallet pays its fee in its own way.
   if (!enough || !(signs || model.byCalls || balance?.gasWei !== 0n))
     return [enter(model, "needs-funds", changes), []]
   return [enter(model, signs || maySend(model) ? "review" : "wrong-network", changes), []]

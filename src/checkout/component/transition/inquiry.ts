@@ -46,7 +46,7 @@ export const chainSilent = (model: Model): Next => {
   return [{ ...model, notice: silent }, [after(inquiryMillis, { run: "inquire", attempt })]]
 }
 
-/** Another transaction took the place of the one that was sent. */
+/** Another transaction replaced the one that was sent. */
 export const lost = (model: Model): Next => {
   const missed = model.missed + 1
   return missed < 2

@@ -1,4 +1,4 @@
-// When the checkout asks again.
+// The times at which the checkout polls again.
 import type { Command, Next } from "../Command.ts"
 import type { Model } from "../Model.ts"
 import type { Refusal } from "../service.ts"
@@ -23,7 +23,7 @@ const silence: Readonly<Record<string, MessageKey>> = {
   CHAIN_UNAVAILABLE: "noticeChainDown"
 }
 
-/** There is no verdict yet: shows why, and asks the service again. */
+/** There is no verdict yet: shows the reason, and polls again. */
 export const unanswered = (model: Model, { code, retryAfter }: Refusal): Next => [
   {
     ...model,

@@ -21,7 +21,7 @@ export const proceed = (model: Model, notice?: Notice): Next => {
       asks
     ]
   }
-  // A signature may do without the chain, which is known once the service has said.
+  // A signature may not need the wallet on the chain; this is known once the service has responded.
   const needsChain =
     attempt === undefined
       ? (model.byTransfer && !model.byCalls) || model.wantsChain

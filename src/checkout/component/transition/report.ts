@@ -23,7 +23,7 @@ export const reportRefused = (model: Model, refusal: Refusal): Next => {
     case "INVALID_BUYER_TOKEN":
       return [leave(model, "awaiting-signature", { step: "prove", identified: false }), []]
     case "PAYMENT_REPORT_CONFLICT":
-      // Settled by other evidence: reading the payment shows it.
+      // Settled by other evidence, which reading the payment shows.
       return [{ ...model, busy: "checking" }, [{ run: "load" }]]
     case "PAYMENT_FAILED":
       return [leave(model, "failed", { reason: "failedUnverified", code: refusal.code }), []]
@@ -31,7 +31,7 @@ export const reportRefused = (model: Model, refusal: Refusal): Next => {
     case "SETTLEMENT_MISMATCH":
       break
     default:
-      // What was sent is on record: nothing here says that it does not pay.
+      // The transfer is recorded, and nothing here proves that it does not pay.
       if (!refusal.retryable)
         return [leave(model, "failed", { reason: "failedUnreported", code: refusal.code }), []]
       return unanswered(model, refusal)
@@ -44,7 +44,7 @@ export const reportRefused = (model: Model, refusal: Refusal): Next => {
       nonceSeen: false,
       refused: [...attempt.refused, attempt.hash]
     }
-    // Looking for another one takes the buyer's wallet.
+    // Looking for another transaction requires the buyer's wallet.
     const [next, commands] = proceed({ ...model, epoch: model.epoch + 1, attempt: without })
     return [next, [{ run: "save", attempt: without }, ...commands]]
   }

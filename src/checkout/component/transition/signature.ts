@@ -1,4 +1,4 @@
-// A payment by signature: handed in, refused, or given up for a transfer of the buyer's own.
+// A payment by signature: submitted, refused, or replaced by the buyer's own transfer.
 import type { Next } from "../Command.ts"
 import type { MessageOf } from "../Message.ts"
 import { isOnChain, type Model, type Notice } from "../Model.ts"
@@ -16,7 +16,7 @@ export const handedIn = (model: Model): Next => [
   model.signed === undefined ? [] : [{ run: "relay", signed: model.signed }]
 ]
 
-/** The signature pays nothing: what is left is a transfer of the buyer's own. */
+/** The signature pays nothing, so the buyer's own transfer remains. */
 export const byTransfer = (model: Model, key: MessageKey): Next => {
   const next = {
     ...model,
@@ -56,7 +56,7 @@ export const relayRefused = (model: Model, refusal: Refusal): Next => {
       return byTransfer(model, "noticeRelayDown")
     case "PAYMENT_ATTEMPT_OPEN": {
       const next = { ...model, signed: undefined }
-      // What this browser has sent itself is followed.
+      // This browser's own transfer is followed.
       const [waiting, commands] =
         model.attempt === undefined
           ? announced(next, undefined)
@@ -70,7 +70,7 @@ export const relayRefused = (model: Model, refusal: Refusal): Next => {
       if (isBecause(refusal, "expired", "not_yet_valid")) return again("noticeSignAgain")
       return byTransfer(model, "noticeCannotSign")
     default:
-      // The signature may be under way: what the shop's key may do says nothing of it.
+      // The signature may be in progress, whatever the shop's key may do.
       if (isOfKey(refusal))
         return [leave(model, "failed", { reason: "failedUnreported", code: refusal.code }), []]
       if (!refusal.retryable) return byTransfer(model, "noticeCannotSign")

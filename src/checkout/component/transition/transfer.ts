@@ -1,4 +1,4 @@
-// The wallet was asked for the transfer.
+// Transitions after the wallet was prompted for the transfer.
 import type { Next } from "../Command.ts"
 import type { MessageOf } from "../Message.ts"
 import { finals, type Model, maySend, type Notice } from "../Model.ts"
@@ -16,7 +16,7 @@ export const notSent = (model: Model, message: MessageOf<"NotSent">): Next => {
     ...model,
     attempt: undefined,
     chainId: message.chainId ?? model.chainId,
-    // A wallet that refuses calls is asked for a transaction.
+    // If a wallet refuses calls, a transaction is requested from it.
     byCalls: model.byCalls && message.notice !== "noticeUnauthorized"
   }
   const key = message.notice === "noticeKeyChanged" ? keyChanged(model) : message.notice

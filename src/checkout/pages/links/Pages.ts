@@ -47,7 +47,7 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig 
       const links = yield* Links
       const { baseUrl } = config
       const waitOf = yield* makeAddressLimit
-      /** The page itself says what became of its link; one that never was is 404 besides, within the limit. */
+      /** The page itself shows the link's state. An unknown link also gets status 404, within the limit. */
       const ofLink = (html: string, connect: ReadonlyArray<string> = []) =>
         Effect.gen(function* () {
           const { id = "" } = yield* HttpRouter.params

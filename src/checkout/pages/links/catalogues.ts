@@ -1,4 +1,4 @@
-// The words of the pages of payment links and the counter, by language.
+// The texts of the pages of payment links and the counter, by language.
 import ar from "./messages/ar.json"
 import de from "./messages/de.json"
 import en from "./messages/en.json"

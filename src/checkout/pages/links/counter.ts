@@ -1,12 +1,12 @@
-// /counter#link={id}: a shop's tablet. An amount becomes a code that the customer scans; the page follows the
-// payment, also after a reload, and adds up the device's day.
+// /counter#link={id}: a shop's tablet. Turns an amount into a code that the customer scans, follows the payment, also
+// after a reload, and adds up the device's day.
 
 import { isTest } from "../../../domain/networks.ts"
 import { element, input } from "../../../platform/pages/browser/dom.ts"
 import { isRecord } from "../../../platform/pages/browser/isRecord.ts"
 import { qrCode } from "../../component/qr.ts"
 import { type Link, LinkProblem, type Opened, openLink, paymentOf, readLink } from "./linkApi.ts"
-import { closedWords, money, text, told } from "./linkWords.ts"
+import { closedWords, errorText, money, text } from "./linkWords.ts"
 import { typedAmount } from "./typedAmount.ts"
 
 interface Sale extends Opened {
@@ -22,7 +22,7 @@ interface Day {
   readonly atomic: string
 }
 
-/** A sale that the shop has taken back. */
+/** A sale that the shop has cancelled. */
 interface CancelledSale extends Sale {
   /** Unix milliseconds. */
   readonly cancelledAt: number
@@ -32,7 +32,7 @@ const id = new URLSearchParams(location.hash.slice(1)).get("link") ?? ""
 const saleKey = `quittance-counter-sale:${id}`
 const dayKey = `quittance-counter-day:${id}`
 const cancelledKey = `quittance-counter-cancelled:${id}`
-/** For so long it is seen when a cancelled sale is paid all the same: the customer may have been at it. */
+/** How long a cancelled sale is still checked: the customer may have been about to pay. */
 const cancelledMillis = 3_600_000
 const [message, form, waiting, paid] = [
   element("message"),
@@ -82,7 +82,7 @@ const dayNow = (): Day => {
 const showTotal = () => {
   const { atomic, count } = dayNow()
   const total = text("today", { total: money(usdOf(BigInt(atomic))), count: String(count) })
-  // What has not changed is not announced again.
+  // An unchanged total is not announced again.
   if (element("total").textContent !== total) element("total").textContent = total
 }
 
@@ -112,7 +112,7 @@ const addToDay = (sale: Sale) => {
 }
 
 const finish = (sale: Sale) => {
-  // The sale goes with its sum: a reload in between counts it once.
+  // The sale is removed together with its sum, so a reload in between counts it once.
   if (read(saleKey, isSale) !== undefined) {
     localStorage.removeItem(saleKey)
     addToDay(sale)
@@ -129,7 +129,7 @@ const renewed = async (sale: Sale): Promise<Opened> => {
     stored.paymentId === sale.paymentId ? { ...stored, ...opened } : stored
   const stored = read(saleKey, isSale)
   if (stored !== undefined) localStorage.setItem(saleKey, JSON.stringify(renew(stored)))
-  keepCancelled(cancelledSales().map(renew))
+  storeCancelled(cancelledSales().map(renew))
   return opened
 }
 
@@ -145,18 +145,18 @@ const statusOf = (sale: Sale) =>
     )
 
 const cancelledSales = () => read(cancelledKey, isCancelled) ?? []
-const keepCancelled = (sales: ReadonlyArray<CancelledSale>) =>
+const storeCancelled = (sales: ReadonlyArray<CancelledSale>) =>
   localStorage.setItem(cancelledKey, JSON.stringify(sales))
 
 const cancel = () => {
   const sale = read(saleKey, isSale)
-  if (sale !== undefined) keepCancelled([...cancelledSales(), { ...sale, cancelledAt: Date.now() }])
+  if (sale !== undefined) storeCancelled([...cancelledSales(), { ...sale, cancelledAt: Date.now() }])
   message.textContent = ""
   askAmount()
 }
 
 const lookAtCancelled = async (): Promise<void> => {
-  // A day may have begun.
+  // A new day may have begun.
   showTotal()
   for (const sale of cancelledSales()) {
     const status = await statusOf(sale)
@@ -164,7 +164,7 @@ const lookAtCancelled = async (): Promise<void> => {
     if (status !== "settled" && !isOver) continue
     const others = cancelledSales().filter(({ paymentId }) => paymentId !== sale.paymentId)
     if (others.length === cancelledSales().length) continue
-    keepCancelled(others)
+    storeCancelled(others)
     if (status !== "settled") continue
     addToDay(sale)
     message.textContent = text("cancelledPaid", { amount: money(sale.amount) })
@@ -191,7 +191,7 @@ const follow = async (sale: Sale, missed = 0): Promise<void> => {
 const wait = (sale: Sale) => {
   element("due").textContent = money(sale.amount)
   element("code").replaceChildren(
-    // Short, so that phones read it from afar.
+    // Short, so that phones can read it from a distance.
     qrCode(`${QUITTANCE_BASE_URL}/link/${id}#payment=${sale.paymentId}`, text("qrSale"))
   )
   show(waiting)
@@ -201,16 +201,16 @@ const wait = (sale: Sale) => {
 
 const charge = async () => {
   message.textContent = ""
-  const asked = typedAmount(amount.value)
-  if (asked === undefined) {
+  const typed = typedAmount(amount.value)
+  if (typed === undefined) {
     message.textContent = text("noThousands")
     return
   }
-  const opened = await openLink(id, { amount: asked })
-  // Of a link that is paid once, somebody may be paying another amount.
+  const opened = await openLink(id, { amount: typed })
+  // With a one-time link, somebody may be paying another amount.
   const { amount: due, id: paymentId } = await paymentOf(opened)
   const sale: Sale = { ...opened, amount: due, paymentId }
-  keepCancelled(cancelledSales().filter((one) => one.paymentId !== paymentId))
+  storeCancelled(cancelledSales().filter((one) => one.paymentId !== paymentId))
   localStorage.setItem(saleKey, JSON.stringify(sale))
   wait(sale)
 }
@@ -236,12 +236,12 @@ document.addEventListener("keydown", ({ key }) => {
 let charging = false
 form.addEventListener("submit", (event) => {
   event.preventDefault()
-  // Enter pressed twice is one sale.
+  // Pressing Enter twice creates one sale.
   if (charging) return
   charging = true
   charge()
     .catch((error: unknown) => {
-      message.textContent = told(error, link)
+      message.textContent = errorText(error, link)
     })
     .finally(() => {
       charging = false

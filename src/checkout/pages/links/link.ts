@@ -2,7 +2,7 @@
 // is being paid.
 import { element, input } from "../../../platform/pages/browser/dom.ts"
 import { type Link, type Opened, openLink, readLink } from "./linkApi.ts"
-import { boundsOf, closedWords, text, told } from "./linkWords.ts"
+import { boundsOf, closedWords, errorText, text } from "./linkWords.ts"
 import { openingsOf } from "./openings.ts"
 import { typedAmount } from "./typedAmount.ts"
 
@@ -12,13 +12,13 @@ const [message, form, problem] = [element("message"), element("form"), element("
 
 let link: Link | undefined
 
-// Another sale's code in the same tab is another payment.
+// The code of another sale in the same tab is another payment.
 addEventListener("hashchange", () => location.reload())
 
 const isIn = (event: Event, ...states: ReadonlyArray<string>): boolean =>
   event instanceof CustomEvent && states.includes(event.detail?.state)
 
-/** True if the buyer says how much; a sale of the counter has its amount. */
+/** True if the buyer chooses the amount; a sale of the counter has one. */
 let choosesAmount = false
 
 const askAmount = () => {
@@ -29,10 +29,10 @@ const askAmount = () => {
   input("amount").focus()
 }
 
-/** The wallet is asked, or has sent. */
-const underWay = ["awaiting-signature", "submitted", "confirming"]
-/** The wallet has sent nothing, or it has arrived. */
-const noMore = ["needs-funds", "review", "settled"]
+/** The wallet was prompted, or has sent. */
+const inTransit = ["awaiting-signature", "submitted", "confirming"]
+/** The wallet has sent nothing, or the transfer has arrived. */
+const notInTransit = ["needs-funds", "review", "settled"]
 
 const show = (opened: Opened) => {
   const { intentToken, publishableKey } = opened
@@ -42,15 +42,15 @@ const show = (opened: Opened) => {
   checkout.setAttribute("intent-token", intentToken)
   checkout.setAttribute("publishable-key", publishableKey)
   checkout.addEventListener("failed", (event) => {
-    // Nothing was charged. Of a payment that failed nobody knows that here.
+    // Nothing was charged. For a failed payment, this is not certain here.
     if (isIn(event, "expired")) openings.forget(opened)
     renew(event, publishableKey).catch(() => undefined)
   })
-  // Who cancels may choose another amount, or go on after all.
+  // A buyer who cancels may choose another amount, or continue after all.
   checkout.addEventListener("closed", (event) => {
     // The link opens another payment.
     if (isIn(event, "expired")) location.reload()
-    // What was paid, or is to be asked about, stays on the page.
+    // A payment that is paid, or needs the shop's help, stays on the page.
     if (isIn(event, "settled", "failed")) {
       openings.forget(opened)
       message.textContent = text("mayClose")
@@ -63,27 +63,27 @@ const show = (opened: Opened) => {
   checkout.addEventListener("statechange", (event) => {
     if (isIn(event, "cancelled", "expired")) return
     form.hidden = true
-    openings.keep(opened)
-    if (isIn(event, ...underWay)) openings.isUnderWay(opened)
-    if (isIn(event, ...noMore)) openings.isNoMore(opened)
+    openings.store(opened)
+    if (isIn(event, ...inTransit)) openings.isInTransit(opened)
+    if (isIn(event, ...notInTransit)) openings.isNotInTransit(opened)
     if (isIn(event, "settled")) openings.isOver(opened)
   })
   element("checkout").replaceChildren(checkout)
 }
 
-const keep = (opened: Opened) => {
-  openings.keep(opened)
+const storeAndShow = (opened: Opened) => {
+  openings.store(opened)
   show(opened)
 }
 
-const open = async (asked: Parameters<typeof openLink>[1]) => keep(await openLink(id, asked))
+const open = async (terms: Parameters<typeof openLink>[1]) => storeAndShow(await openLink(id, terms))
 
 /** If the shop's key was rotated, the same payment continues with the new key. */
 const renew = async (event: Event, publishableKey: string) => {
   const paymentId: unknown = event instanceof CustomEvent ? event.detail?.paymentId : undefined
   if (typeof paymentId !== "string") return
   const opened = await openLink(id, { paymentId })
-  if (opened.publishableKey !== publishableKey) keep(opened)
+  if (opened.publishableKey !== publishableKey) storeAndShow(opened)
 }
 
 let opening = false
@@ -99,7 +99,7 @@ form.addEventListener("submit", (event) => {
   opening = true
   open({ amount })
     .catch((error: unknown) => {
-      problem.textContent = told(error, link)
+      problem.textContent = errorText(error, link)
     })
     .finally(() => {
       opening = false
@@ -111,11 +111,11 @@ const start = async () => {
   const paymentId = new URLSearchParams(location.hash.slice(1)).get("payment")
   document.title = `${link.description}, ${link.merchant}`
   element("description").textContent = link.description
-  // From the counter: the payment is there already.
+  // Opened from the counter: the payment exists already.
   if (paymentId !== null) return open({ paymentId })
   choosesAmount = link.amount === undefined
   const earlier = openings.get()
-  // A payment that is open continues when its link has ended, but for one that is paid once, and has been.
+  // An open payment continues after its link has ended, unless a one-time link was paid.
   if (earlier !== undefined && link.state !== "paid") return show(earlier)
   if (link.state !== "open") {
     message.textContent = closedWords[link.state] ?? ""
@@ -127,5 +127,5 @@ const start = async () => {
 }
 
 start().catch((error: unknown) => {
-  message.textContent = told(error, undefined)
+  message.textContent = errorText(error, undefined)
 })

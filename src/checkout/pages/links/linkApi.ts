@@ -56,10 +56,10 @@ export const readLink = async (id: string): Promise<Link> =>
 
 export const openLink = (
   id: string,
-  asked: { readonly amount?: string; readonly paymentId?: string }
-): Promise<Opened> => call(`/links/${encodeURIComponent(id)}`, "POST", asked)
+  terms: { readonly amount?: string; readonly paymentId?: string }
+): Promise<Opened> => call(`/links/${encodeURIComponent(id)}`, "POST", terms)
 
-/** The present state of an opened link's payment. */
+/** The current state of an opened link's payment. */
 export const paymentOf = async ({ intentToken, publishableKey }: Opened): Promise<OpenedPayment> =>
   (await call<{ readonly payment: OpenedPayment }>("/payments", "POST", { intentToken }, publishableKey))
     .payment

@@ -12,14 +12,14 @@ export const closedWords: Readonly<Record<string, string>> = {
   closed: text("closed")
 }
 
-/** The amounts that the link takes. */
+/** The amounts that the link accepts. */
 export const boundsOf = ({ amount = "", maxAmount = amount, minAmount = amount }: Link) => ({
   from: money(minAmount),
   to: money(maxAmount)
 })
 
 /** The error text for the page's user. */
-export const told = (error: unknown, link: Link | undefined): string => {
+export const errorText = (error: unknown, link: Link | undefined): string => {
   if (!(error instanceof LinkProblem)) return text("unreachable")
   if (error.code === "INVALID_REQUEST" && link !== undefined) return text("notAmount", boundsOf(link))
   return (

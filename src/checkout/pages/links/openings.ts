@@ -1,5 +1,5 @@
-// The opening that a link's page goes on with: in this tab until its buyer is done with it, and in every tab of this
-// browser while its money may be under way, as it may be once its buyer was shown the address.
+// The opening with which a link's page continues: in this tab until its buyer has finished, and in every tab of this
+// browser while its money may be in transit, which is possible once the buyer has seen the address.
 
 import { isRecord } from "../../../platform/pages/browser/isRecord.ts"
 import { wasAddressShown } from "../../component/attempt.ts"
@@ -9,7 +9,7 @@ import type { Opened } from "./linkApi.ts"
 const isOpened = (value: unknown): value is Opened =>
   isRecord(value) && typeof value["intentToken"] === "string" && typeof value["publishableKey"] === "string"
 
-/** Without storage a reload opens another payment. */
+/** Without storage, a reload opens another payment. */
 const quietly = <A>(run: () => A): A | undefined => {
   try {
     return run()
@@ -27,7 +27,7 @@ const readFrom = (storage: () => Storage, key: string): Opened | undefined =>
 const everyTab = () => localStorage
 const thisTab = () => sessionStorage
 
-/** The payment of an opening whose buyer was shown the address, and may have sent from an exchange. */
+/** The payment of an opening whose buyer saw the address, and may have sent from an exchange. */
 const shownOf = (opened: Opened | undefined): string | undefined => {
   const id = opened && readIntentToken(opened.intentToken)?.id
   return id !== undefined && quietly(() => wasAddressShown(id)) === true ? id : undefined
@@ -41,7 +41,7 @@ export const openingsOf = (link: string) => {
     const opened = readFrom(everyTab, latest)
     return shownOf(opened) === undefined ? undefined : opened
   }
-  const isNoMore = ({ intentToken }: Opened) => {
+  const isNotInTransit = ({ intentToken }: Opened) => {
     if (readFrom(everyTab, key)?.intentToken === intentToken) quietly(() => localStorage.removeItem(key))
   }
   const isOver = (opened: Opened): void => {
@@ -54,23 +54,23 @@ export const openingsOf = (link: string) => {
   }
   return {
     get: (): Opened | undefined => readFrom(thisTab, key) ?? readFrom(everyTab, key) ?? shown(),
-    keep: (opened: Opened): void => {
+    store: (opened: Opened): void => {
       quietly(() => sessionStorage.setItem(key, JSON.stringify(opened)))
-      // Another one whose buyer was shown the address stays until it is over.
+      // Another opening whose buyer saw the address stays until it is over.
       const other = shownOf(shown())
       if (other === undefined || other === readIntentToken(opened.intentToken)?.id)
         quietly(() => localStorage.setItem(latest, JSON.stringify(opened)))
     },
-    isUnderWay: (opened: Opened): void => {
+    isInTransit: (opened: Opened): void => {
       quietly(() => localStorage.setItem(key, JSON.stringify(opened)))
     },
-    /** No money of it is under way. */
-    isNoMore,
-    /** It is paid, or its buyer is done with it: the link opens another one. */
+    /** None of its money is in transit. */
+    isNotInTransit,
+    /** It is paid, or its buyer has finished: the link opens another payment. */
     isOver,
     forget: (opened: Opened): void => {
       quietly(() => sessionStorage.removeItem(key))
-      isNoMore(opened)
+      isNotInTransit(opened)
       isOver(opened)
     }
   }

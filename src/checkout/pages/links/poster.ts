@@ -1,10 +1,10 @@
-// /link/{id}/poster: the link as a code to print and to share.
+// /link/{id}/poster: the link as a code to print and share.
 
 import { isTest } from "../../../domain/networks.ts"
 import { element } from "../../../platform/pages/browser/dom.ts"
 import { qrCode } from "../../component/qr.ts"
 import { readLink } from "./linkApi.ts"
-import { money, text, told } from "./linkWords.ts"
+import { errorText, money, text } from "./linkWords.ts"
 
 const id = location.pathname.split("/")[2] ?? ""
 const message = element("message")
@@ -31,5 +31,5 @@ readLink(id)
     })
   })
   .catch((error: unknown) => {
-    message.textContent = told(error, undefined)
+    message.textContent = errorText(error, undefined)
   })

@@ -1,4 +1,4 @@
-/** Arabic and Persian digits and signs, and those of full width, as a decimal has them; without marks of direction. */
+/** Converts Arabic, Persian and full-width digits and signs to decimal ones, and removes direction marks. */
 const inLatin = (typed: string): string =>
   typed
     .replace(/[\uff01-\uff5e]/g, (wide) => String.fromCharCode(wide.charCodeAt(0) - 0xfee0))
@@ -8,7 +8,7 @@ const inLatin = (typed: string): string =>
     .replace(/[\u060c\u066c]/g, ",")
 
 /**
- * A typed amount as a decimal; undefined where a sign may part thousands: "1,000" is one dollar to some and a
+ * A typed amount as a decimal; undefined if a sign may separate thousands: "1,000" is one dollar to some people and a
  * thousand to others.
  */
 export const typedAmount = (typed: string): string | undefined => {

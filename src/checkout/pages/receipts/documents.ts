@@ -3,9 +3,9 @@ import { pageHead } from "../../../platform/pages/pageHead.ts"
 
 const head = (title: string, script: string) => pageHead(title, "/receipt.css", script)
 
-/** Sends the receipt by mail. Entering the address is the consent; its purpose is stated beside it. */
+/** Sends the receipt by email. Entering the address is the consent; the purpose is stated beside it. */
 const mailForm = `<form class="panel by-mail" id="mail" hidden>
-<label for="email" data-text="byMail">Send me this receipt by e-mail</label>
+<label for="email" data-text="byMail">Send me this receipt by email</label>
 <input type="email" id="email" required maxlength="254" autocomplete="email" aria-describedby="mail-about">
 <p id="mail-about" class="mode" data-text="byMailAbout">We use the address for this receipt only.</p>
 <button type="submit" data-text="send">Send</button>
@@ -36,7 +36,7 @@ ${hasMail ? mailForm : ""}</main>
 </html>
 `
 
-/** `keys` is a JWK set as JSON; what could end the element is escaped. Newer ones are at `keysUrl`. */
+/** `keys` is a JWK set as JSON, with any text escaped that could end the element. Newer keys are at `keysUrl`. */
 const verifyMain = (keys: string, keysUrl: string, below: string) => `<main>
 <h1 data-text="verifyTitle">Verify a receipt</h1>
 <p data-text="verifyText">Paste a signed receipt, or choose its file. This page checks the receipt and sends it nowhere. You can save the page and use it offline.</p>

@@ -10,7 +10,7 @@ const verified = element("verified")
 interface ReadReceipt extends SinceSigned {
   readonly jws: string
   readonly keys: unknown
-  /** Since when the chain no longer shows its transfer. */
+  /** The time since which the chain no longer shows its transfer. */
   readonly droppedAt?: string
 }
 
@@ -24,32 +24,32 @@ const read = async (): Promise<ReadReceipt | "unknown"> => {
   const id = location.pathname.split("/").at(-1) ?? ""
   const answer = await answerOf(`/api/v1/receipts/${encodeURIComponent(id)}`)
   if (!answer.ok) return "unknown"
-  const found: Omit<ReadReceipt, "keys"> = await answer.json()
-  return { ...found, keys: await (await answerOf("/.well-known/jwks.json")).json() }
+  const body: Omit<ReadReceipt, "keys"> = await answer.json()
+  return { ...body, keys: await (await answerOf("/.well-known/jwks.json")).json() }
 }
 
 const show = async () => {
-  const found = await read()
-  const claims = found === "unknown" ? undefined : await verifyReceipt(found.jws, found.keys)
+  const receipt = await read()
+  const claims = receipt === "unknown" ? undefined : await verifyReceipt(receipt.jws, receipt.keys)
   document.querySelector("article")?.removeAttribute("aria-busy")
-  if (found === "unknown" || claims === undefined) {
+  if (receipt === "unknown" || claims === undefined) {
     verified.className = "verified bad"
-    verified.textContent = text(found === "unknown" ? "unknown" : "broken")
+    verified.textContent = text(receipt === "unknown" ? "unknown" : "broken")
     return
   }
   document.title = text("titled", { reference: claims.refCode })
   element("merchant").textContent = claims.merchant
   element("amount").textContent = money(claims.amount)
   element("mode").hidden = !isTest(claims.env)
-  showFacts(element("facts"), claims, false, found)
-  const isDropped = found.droppedAt !== undefined
+  showFacts(element("facts"), claims, false, receipt)
+  const isDropped = receipt.droppedAt !== undefined
   const holds = text("holds", { host: new URL(claims.iss).host })
   verified.className = isDropped ? "verified bad" : "verified good"
   verified.textContent = isDropped ? `${text("dropped")} ${holds}` : holds
   if (form !== null) form.hidden = isDropped
   element("save").addEventListener("click", () => {
     const link = document.createElement("a")
-    link.href = URL.createObjectURL(new Blob([found.jws], { type: "application/jose" }))
+    link.href = URL.createObjectURL(new Blob([receipt.jws], { type: "application/jose" }))
     link.download = `receipt-${claims.refCode}.jws`
     link.click()
     URL.revokeObjectURL(link.href)

@@ -11,11 +11,11 @@ interface ShownRefund {
 /** Changes since the receipt was signed, which its signature does not cover. */
 export interface SinceSigned {
   readonly refunded: ReadonlyArray<ShownRefund>
-  /** The transaction that pays in place of the receipt's. */
+  /** The transaction that pays instead of the receipt's. */
   readonly replacedBy?: string
 }
 
-/** Fills a description list with what the receipt says. */
+/** Fills a description list with the receipt's content. */
 export const showFacts = (
   list: HTMLElement,
   claims: ReceiptClaims,
@@ -67,6 +67,7 @@ export const showFacts = (
       const own = document.createElement("bdi")
       own.textContent = value
       own.translate = false
+      if (value.startsWith("0x")) own.className = "hash"
       text.append(own)
       row.append(term, text)
       return row

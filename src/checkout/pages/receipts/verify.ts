@@ -1,5 +1,5 @@
-// /verify-receipt: checks a receipt by the keys that stand in the page, without a network. Only a key that is
-// newer than the page is asked for.
+// /verify-receipt: checks a receipt with the keys in the page, without a network. The page requests only keys that are
+// newer than itself.
 import { isTest } from "../../../domain/networks.ts"
 import { text as t } from "./receiptWords.ts"
 import { showFacts } from "./showFacts.ts"
@@ -42,7 +42,7 @@ if (
       text.value = content
     })
   })
-  // The verdict on one receipt must not be shown beside another.
+  // The verdict on one receipt must not be shown beside another receipt.
   form.addEventListener("input", () => {
     outcome.replaceChildren()
     outcome.className = "verified"

@@ -47,7 +47,7 @@ const keyIn = (keys: unknown, kid: unknown): JsonWebKey | undefined => {
   return all.find((one) => isRecord(one) && one["kid"] === kid) ?? undefined
 }
 
-/** True if the text names a key that is none of these: it may be newer than they are. */
+/** True if the text's key is none of these. It may be newer. */
 export const namesUnknownKey = (jws: string, keys: unknown): boolean => {
   try {
     const header = jsonOf(unbroken(jws).split(".")[0] ?? "")

@@ -1,4 +1,4 @@
-// Identifies the signed-in user before anything of the request is decoded.
+// Identifies the signed-in user before any part of the request is decoded.
 
 import { Effect, Layer, Option } from "effect"
 import { HttpBody, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -19,8 +19,8 @@ import { cookieName } from "../sessionCookie.ts"
 const isRead = (method: string) => method === "GET" || method === "HEAD"
 
 /**
- * True if a mutation comes from a page of this service: browsers say so by `Sec-Fetch-Site`, on plain
- * http by `Origin` alone. Neither can be set by another site's page.
+ * True if a mutation comes from a page of this service. Browsers show this by `Sec-Fetch-Site`, and on plain http only
+ * by `Origin`. Another site's page can set neither.
  */
 const isSameOrigin = (headers: Readonly<Record<string, string | undefined>>, baseUrl: string) => {
   const site = headers["sec-fetch-site"]
@@ -46,7 +46,7 @@ const sameOrigin = Layer.effect(
   )
 )
 
-/** Pages ask again every few seconds: what has not changed is not sent again. */
+/** Pages ask again every few seconds; unchanged content is not sent again. */
 const conditional = (
   response: HttpServerResponse.HttpServerResponse,
   request: HttpServerRequest.HttpServerRequest
@@ -88,7 +88,7 @@ const sessionRequired = Layer.effect(
   })
 )
 
-/** A page's answer says how many alerts are open, for the navigation's badge. */
+/** A page's response contains the number of open alerts, for the navigation's badge. */
 const withOpenAlerts = <E, R, R2>(
   answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
   countOpen: Effect.Effect<number, never, R2>

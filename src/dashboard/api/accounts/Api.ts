@@ -36,7 +36,7 @@ export const Text = (minimum: number, maximum: number) =>
     )
   )
 
-/** A password to set; the length is what makes it strong. */
+/** A new password. Its length makes it strong. */
 export const NewPassword = Schema.String.check(
   Schema.isMinLength(12, { message: "at least 12 characters" }),
   Schema.isMaxLength(256, { message: "at most 256 characters" })
@@ -44,7 +44,7 @@ export const NewPassword = Schema.String.check(
 
 const Password = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(256))
 
-/** The address as typed; its checksum is judged when it is used. */
+/** The address as typed; its checksum is checked when it is used. */
 export const TypedAddress = Schema.String.check(
   Schema.isPattern(/^0x[0-9a-fA-F]{40}$/u, { message: "an address: 0x and 40 hex digits" })
 )
@@ -80,14 +80,14 @@ export const SessionView = Schema.Struct({
     hasAuthenticator: Schema.Boolean
   }),
   merchants: Schema.Array(MerchantSummary),
-  /** The environments that take payments. */
+  /** The environments that accept payments. */
   open: Schema.Array(Env)
 })
 export type SessionView = typeof SessionView.Encoded
 
 const KeyPair = Schema.Struct({ secret: Schema.String, publishable: Schema.String })
 
-/** The new merchant's first keys, for test, shown this once. */
+/** The new merchant's first keys, for test, shown only once. */
 export const SignedUp = Schema.Struct({
   session: SessionView,
   keys: Schema.Struct({ test: KeyPair })
@@ -106,11 +106,11 @@ export const SecurityPage = Schema.Struct({
       lastUsedAt: Schema.NullOr(Schema.String)
     })
   ),
-  /** The last seen first. */
+  /** The most recently seen first. */
   sessions: Schema.Array(
     Schema.Struct({
       id: Uuid,
-      /** Such as `Firefox on Linux`. */
+      /** For example `Firefox on Linux`. */
       browser: Schema.String,
       address: Schema.NullOr(Schema.String),
       startedAt: Schema.String,
@@ -121,11 +121,11 @@ export const SecurityPage = Schema.Struct({
 })
 export type SecurityPage = typeof SecurityPage.Encoded
 
-/** For an authenticator app: as text, and as the address that its camera reads. */
+/** For an authenticator app: as text, and as the URI that its camera reads. */
 export const NewAuthenticator = Schema.Struct({ secret: Schema.String, uri: Schema.String })
 export type NewAuthenticator = typeof NewAuthenticator.Encoded
 
-/** Shown this once. */
+/** Shown only once. */
 export const RecoveryCodes = Schema.Struct({ codes: Schema.Array(Schema.String) })
 export type RecoveryCodes = typeof RecoveryCodes.Encoded
 
@@ -184,7 +184,7 @@ export class SignInApi extends endpointGroup("signIn")(
       error: [errorResponse(PasskeyFailed), errorResponse(RateLimited)]
     })
   ),
-  /** A link by mail where the address has an account. The answer does not say whether. */
+  /** Emails a link if the address has an account. The response does not reveal this. */
   allow(
     { by: "anyone" },
     HttpApiEndpoint.post("forgotPassword", "/forgotten-password", {
@@ -197,7 +197,7 @@ export class SignInApi extends endpointGroup("signIn")(
   .middleware(BodyRules)
   .middleware(SameOrigin) {}
 
-/** The signed-in person's own account. */
+/** The signed-in user's own account. */
 export class AccountApi extends endpointGroup("account")(
   allow(
     { by: "session" },

@@ -26,24 +26,24 @@ import { unknownObject } from "../unknownObject.ts"
 import type { SecurityPage, SessionView, SignedUp } from "./Api.ts"
 import { browserOf } from "./browserOf.ts"
 
-/** Attempts by one address: to sign in, to sign up, to use a link. */
+/** Attempts per client address to sign in, to sign up or to use a link. */
 const byAddress: Limit = { rate: 30, perSeconds: 300, burst: 30 }
-/** And by the addresses of one site: of IPv6 it has 65,536, and all wait for the same hashes of passwords. */
+/** The same per site: an IPv6 site has 65,536 networks, and all wait for the same password hashes. */
 const bySite: Limit = { rate: 300, perSeconds: 300, burst: 300 }
-/** Attempts at one account from one address. */
+/** Attempts per account and client address. */
 const byAccountAndAddress: Limit = { rate: 10, perSeconds: 300, burst: 10 }
-/** Attempts at one account, from wherever they come but the browsers that it knows. */
+/** Attempts per account, from everywhere except browsers that the account knows. */
 const byAccount: Limit = { rate: 100, perSeconds: 3_600, burst: 100 }
-/** Attempts of a browser that the account knows: strangers' guesses are not counted against it. */
+/** Attempts per browser that the account knows, so that strangers' guesses do not count against it. */
 const byBrowser: Limit = { rate: 10, perSeconds: 300, burst: 10 }
 
-/** Mails with a link to a new password, to one address. */
+/** Password reset emails per recipient. */
 const resets: Limit = { rate: 3, perSeconds: 3_600, burst: 3 }
 
-/** A limit's key may be kept outside of the process: the token itself stays out of it. */
+/** A limit's key may be stored outside the process, so it does not contain the token itself. */
 const idOf = (token: string) => createHash("sha256").update(token).digest("hex").slice(0, 32)
 
-const sessionView = Effect.map(Effect.all([Branding, Networks]), ([brandings, { executing, isClosing }]) =>
+const sessionView = Effect.map(Effect.all([Branding, Networks]), ([brandings, { begins, executing }]) =>
   Effect.fnUntraced(function* ({ user, merchants }: Session) {
     const view: SessionView = {
       user: {
@@ -62,13 +62,13 @@ const sessionView = Effect.map(Effect.all([Branding, Networks]), ([brandings, { 
           logoUrl: logoUrlOf(branding) ?? logoUrl
         }))
       ),
-      open: executing.filter((env) => !isClosing(env))
+      open: executing.filter(begins)
     }
     return view
   })
 )
 
-/** The site that passkeys belong to: this service's origin, or the one of this machine that the page is on. */
+/** The site of passkeys: this service's origin, or this machine's origin on which the page is. */
 const passkeySiteOf = (baseUrl: string) =>
   Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }): Site => {
     const page = URL.parse(headers["origin"] ?? "")
@@ -99,7 +99,7 @@ const limits = Effect.gen(function* () {
   return {
     address: ofAddress,
     reset: (email: string) => take(`password reset ${email}`, resets),
-    /** A browser that the account knows has a limit of its own: others at its address use up none of it. */
+    /** A browser that the account knows has its own limit: others at its address use none of it. */
     account: Effect.fnUntraced(function* (email: string) {
       const known = yield* accounts.knownBrowser(yield* browser, email)
       if (Option.isSome(known)) return yield* take(`sign-in browser ${idOf(known.value)} ${email}`, byBrowser)
@@ -107,7 +107,7 @@ const limits = Effect.gen(function* () {
       yield* take(`sign-in account ${email} ${yield* address}`, byAccountAndAddress)
       yield* take(`sign-in account ${email}`, byAccount)
     }),
-    /** The cookie of the browser, which the account knows from now on, as do the others that did. */
+    /** Sets the cookie of a browser that the account knows from now on, in addition to the other known browsers. */
     remember: Effect.fnUntraced(function* (session: Session) {
       const tokens = yield* browser
       const known = yield* accounts.knownBrowser(tokens, session.user.email)
@@ -204,7 +204,7 @@ export const layerAccount = HttpApiBuilder.group(
         const session = yield* CurrentSession
         yield* limit.account(session.user.email)
         const started = yield* accounts.changePassword(session, payload.current, payload.next, payload.code)
-        // Known from now on by a fresh token.
+        // The account knows the browser from now on, by a new token.
         const withKnownBrowser = yield* limit.remember(started.session)
         return HttpServerResponse.empty({ status: 204 }).pipe(
           withSession(baseUrl, started.token),

@@ -1,6 +1,6 @@
-// A user agent in the words of people.
+// A user agent as people describe it.
 
-/** The first that is found: browsers also carry the names of those that they descend from. */
+/** The first match counts: browsers also contain the names of those they descend from. */
 const browsers: ReadonlyArray<readonly [RegExp, string]> = [
   [/Edg(?:e|A|iOS)?\//u, "Edge"],
   [/OPR\/|Opera/u, "Opera"],
@@ -19,7 +19,7 @@ const systems: ReadonlyArray<readonly [RegExp, string]> = [
   [/Linux/u, "Linux"]
 ]
 
-/** Such as `Firefox on Linux`. */
+/** For example `Firefox on Linux`. */
 export const browserOf = (userAgent: string | null): string => {
   const among = (names: ReadonlyArray<readonly [RegExp, string]>) =>
     names.find(([pattern]) => pattern.test(userAgent ?? ""))?.[1]

@@ -1,5 +1,5 @@
-// The contract of the agents' page: what each may spend and has spent, and how people
-// make, fund, pause and end them.
+// The contract of the agents' page: what each agent may spend and has spent, and how people create, fund, pause and
+// end agents.
 import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { AgentId, AgentStatus, AllowedHost } from "../../../domain/Agent.ts"
@@ -22,7 +22,7 @@ import { Text, TypedAddress } from "../accounts/Api.ts"
 import { memberGroup } from "../memberGroup.ts"
 import { memberParams } from "../Session.ts"
 
-/** Amounts are decimal USD; `spent` is of the last 24 hours, with what is reserved. */
+/** Amounts are decimal USD. `spent` covers the last 24 hours, including reservations. */
 const summaryFields = {
   id: AgentId,
   name: Schema.String,
@@ -39,7 +39,7 @@ export const AgentListItem = Schema.Struct(summaryFields)
 export type AgentListItem = typeof AgentListItem.Encoded
 
 export const AgentsPage = Schema.Struct({
-  /** False where the deployment has no mnemonic for the environment's wallets. */
+  /** False if the deployment has no mnemonic for the environment's wallets. */
   configured: Schema.Boolean,
   agents: Schema.Array(AgentListItem)
 })
@@ -49,7 +49,7 @@ export const AgentPage = Schema.Struct({
   explorerUrl: Schema.NullOr(Schema.String),
   agent: Schema.Struct({
     ...summaryFields,
-    /** Null for any. */
+    /** Null allows any. */
     allowedHosts: Schema.NullOr(Schema.Array(Schema.String)),
     allowedPayees: Schema.NullOr(Schema.Array(Schema.String))
   }),
@@ -58,7 +58,7 @@ export const AgentPage = Schema.Struct({
 })
 export type AgentPage = typeof AgentPage.Encoded
 
-/** The whole key, shown this once. */
+/** The whole key, shown only once. */
 export const CreatedAgent = Schema.Struct({ agent: AgentListItem, key: Schema.String })
 export type CreatedAgent = typeof CreatedAgent.Encoded
 
@@ -69,7 +69,7 @@ export type AgentBalance = typeof AgentBalance.Encoded
 export const AgentGrant = Schema.Struct({ usdc: Schema.String })
 export type AgentGrant = typeof AgentGrant.Encoded
 
-/** Null for any. */
+/** Null allows any. */
 const allowList = <S extends Schema.Constraint>(of: S) =>
   Schema.NullOr(Schema.Array(of).check(Schema.isMinLength(1), Schema.isMaxLength(100)))
 

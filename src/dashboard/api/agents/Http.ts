@@ -1,5 +1,5 @@
-// Agents over HTTP, for a merchant's people. The other environment's agents are as
-// unknown here as another merchant's.
+// Agents over HTTP, for a merchant's members. Agents of the other environment are unknown here, like those of another
+// merchant.
 
 import { Effect, Option } from "effect"
 import { HttpServerRequest } from "effect/http"
@@ -21,7 +21,7 @@ import { agentChanged, agentCreated, agentRevoked } from "../../../x402/agents/a
 import { paymentViewOf } from "../../../x402/agents/Http.ts"
 import { DashboardApi } from "../Api.ts"
 import { changedMeanwhile } from "../changedMeanwhile.ts"
-import { currentAsker } from "../currentAsker.ts"
+import { currentCaller } from "../currentCaller.ts"
 import { CurrentMember } from "../Session.ts"
 import { typedAddress } from "../typedAddress.ts"
 import { unknownObject } from "../unknownObject.ts"
@@ -41,10 +41,10 @@ const summaryOf = ({ agent, allowance }: AgentSummary): AgentListItem => ({
   createdAt: agent.createdAt.toISOString()
 })
 
-/** Each once. */
+/** Without duplicates. */
 const hostsOf = (hosts: AgentForm["allowedHosts"]) => (hosts === null ? null : [...new Set(hosts)])
 
-/** Canonical addresses, each once. */
+/** Canonical addresses without duplicates. */
 const payeesOf = Effect.fnUntraced(function* (payees: AgentForm["allowedPayees"]) {
   if (payees === null) return null
   const addresses = yield* Effect.forEach(payees, (text, index) =>
@@ -92,8 +92,8 @@ export const layer = HttpApiBuilder.group(
       change: Effect.Effect<A, E, R>,
       changeOf: (outcome: A) => Option.Option<Change>
     ) {
-      const asker = yield* currentAsker
-      return yield* audit.recording(merchantId, asker, audit.permitted(merchantId, asker, change), changeOf)
+      const caller = yield* currentCaller
+      return yield* audit.recording(merchantId, caller, audit.permitted(merchantId, caller, change), changeOf)
     })
     const change = Effect.fnUntraced(function* (
       id: AgentId,
@@ -117,10 +117,12 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       list: Effect.fnUntraced(function* () {
         const { tenant } = yield* CurrentMember
-        const found = yield* agents.summaries(tenant.merchantId, tenant.env)
+        const summaries = yield* agents.summaries(tenant.merchantId, tenant.env)
         const page: AgentsPage = {
           configured: agents.configured(tenant.env),
-          agents: [...found.filter(isCurrent), ...found.filter((one) => !isCurrent(one))].map(summaryOf)
+          agents: [...summaries.filter(isCurrent), ...summaries.filter((one) => !isCurrent(one))].map(
+            summaryOf
+          )
         }
         return page
       }),
@@ -135,30 +137,30 @@ export const layer = HttpApiBuilder.group(
         const { agent, key } = yield* recording(tenant.merchantId, provisioning, (created) =>
           Option.some(agentCreated(created.agent))
         )
-        const made: CreatedAgent = {
+        const answer: CreatedAgent = {
           agent: summaryOf({ agent, allowance: { spent: 0n, remaining: agent.capPerDay } }),
           key
         }
-        return made
+        return answer
       }),
       retrieve: Effect.fnUntraced(function* ({ params }) {
         const { tenant } = yield* CurrentMember
-        const [[found], payments] = yield* Effect.all(
+        const [[summary], payments] = yield* Effect.all(
           [
             agents.summaries(tenant.merchantId, tenant.env, params.agentId),
             agents.payments(params.agentId, shownPayments)
           ],
           { concurrency: 2 }
         )
-        if (found === undefined) return yield* new NotFound({ message: unknownObject })
+        if (summary === undefined) return yield* new NotFound({ message: unknownObject })
         const page: AgentPage = {
           explorerUrl: explorerUrls[tenant.env],
           agent: {
-            ...summaryOf(found),
-            allowedHosts: found.agent.allowedHosts,
-            allowedPayees: found.agent.allowedPayees
+            ...summaryOf(summary),
+            allowedHosts: summary.agent.allowedHosts,
+            allowedPayees: summary.agent.allowedPayees
           },
-          payments: payments.map((one) => paymentViewOf(found.agent, one))
+          payments: payments.map((one) => paymentViewOf(summary.agent, one))
         }
         return page
       }),

@@ -1,4 +1,4 @@
-// The SQL of the alerts' page and of the badge on every page.
+// The SQL of the alerts' page and of the badge on each page.
 
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -7,7 +7,7 @@ import { MerchantId, Uuid } from "../../../domain/Merchant.ts"
 import { orUnknown } from "../../../domain/orUnknown.ts"
 import { isNoticeable } from "../../../payments/isNoticeableSql.ts"
 import { CurrentMember, type Member } from "../Session.ts"
-import { mostOpen } from "./mostOpen.ts"
+import { maxOpen } from "./maxOpen.ts"
 
 /** The member who reads the alerts. */
 type Reader = Pick<Member, "tenant" | "user">
@@ -52,8 +52,11 @@ const make = Effect.gen(function* () {
   )
 
   /**
-   * The merchant's in this environment, what the member is told in both, what the operator is told wherever it
-   * looks, and the service's about this network or all. Transfers that nothing explains are listed themselves.
+   * The alerts that the reader sees. Transfers that nothing explains are listed separately.
+   * - the merchant's alerts of this environment;
+   * - alerts to this member, of both environments;
+   * - alerts to this operator, on any page;
+   * - the service's alerts about this network, or all networks.
    */
   const visible = ({ tenant: { merchantId, env }, user }: Reader) => sql`
     kind <> 'incoming_transfer' AND ((merchant_id = ${merchantId} AND env = ${env} AND user_id IS NULL)
@@ -67,14 +70,14 @@ const make = Effect.gen(function* () {
       const [row] = yield* decodeCount(
         yield* sql`
           SELECT count(*)::int AS count FROM (
-            (SELECT 1 FROM alerts WHERE acknowledged_at IS NULL AND ${visible(reader)} LIMIT ${mostOpen})
+            (SELECT 1 FROM alerts WHERE acknowledged_at IS NULL AND ${visible(reader)} LIMIT ${maxOpen})
             UNION ALL
             (SELECT 1 FROM incoming_transfers
               WHERE merchant_id = ${reader.tenant.merchantId} AND env = ${reader.tenant.env}
                 AND payment_id IS NULL AND dropped_at IS NULL AND handled_at IS NULL AND kind IS NOT NULL
                 AND ${isNoticeable(sql)}
-              LIMIT ${mostOpen})
-            LIMIT ${mostOpen}) open`
+              LIMIT ${maxOpen})
+            LIMIT ${maxOpen}) open`
       )
       return row.count
     }).pipe(Effect.orDie, Effect.withSpan("AlertPagesRepo.countOpen")),
@@ -134,14 +137,14 @@ export class AlertPagesRepo extends Context.Service<
   AlertPagesRepo,
   {
     readonly countOpen: Effect.Effect<number, never, CurrentMember>
-    /** A page, the newest first; `startingAfter` is the last of the page before. */
+    /** A page, newest first. `startingAfter`: the last alert of the previous page. */
     readonly list: (reader: Reader, status: AlertStatus, startingAfter?: string) => Effect.Effect<AlertRows>
     /** The owner of an alert, and whether only the reader is notified; none if the tenant cannot see it. */
     readonly scopeOf: (
       reader: Reader,
       id: string
     ) => Effect.Effect<Option.Option<{ readonly scope: "merchant" | "service"; readonly isOwn: boolean }>>
-    /** Once; who has done it and why, where somebody was earlier. */
+    /** Acknowledges an alert once. If somebody else did so earlier, returns that person and their note. */
     readonly acknowledge: (
       reader: Reader,
       id: string,

@@ -17,19 +17,19 @@ export const AlertView = Schema.Struct({
   kind: Schema.toType(orUnknown(AlertKind)),
   /** `service`: concerns every merchant; an operator acknowledges it. */
   scope: Schema.Literals(["merchant", "service"]),
-  /** A delivery's or a payment's id, by `kind`; null for what only the operator may read. */
+  /** A delivery's or a payment's id, by `kind`; null if only the operator may read it. */
   subject: Schema.NullOr(Schema.String),
   message: Schema.String,
   createdAt: Schema.String,
   acknowledgedAt: Schema.NullOr(Schema.String),
-  /** Email of the person; null for what has resolved itself. */
+  /** Email of the person; null if the alert resolved itself. */
   acknowledgedBy: Schema.NullOr(Schema.String),
   /** The person's note. */
   note: Schema.NullOr(Schema.String)
 })
 export type AlertView = typeof AlertView.Encoded
 
-/** The open ones first, then the decided ones; of each the newest 100, the newest first. */
+/** Open alerts first, then resolved ones: of each the newest 100, newest first. */
 export const AlertsPage = Schema.Struct({
   alerts: Schema.Array(AlertView),
   moreOpen: Schema.Boolean,
@@ -54,14 +54,15 @@ export class AlertPagesApi extends memberGroup("alertPages")(
     })
   ),
   allow(
-    // An alert to one member can be acknowledged by that member in any role; the others, not by read-only members.
+    // An alert to one member can be acknowledged by that member in any role. Read-only members cannot acknowledge
+    // others.
     { by: "member", roles: everyRole },
     HttpApiEndpoint.post("acknowledge", "/alerts/:alertId/acknowledge", {
       params: { ...memberParams, alertId: Uuid },
       payload: Schema.Struct({
         note: Schema.optionalKey(Schema.Trim.check(Schema.isMaxLength(500)))
       }),
-      /** The person who acknowledged the alert, and their note. It is somebody else if they were earlier. */
+      /** The person who acknowledged the alert, and their note. Somebody else, if they did so earlier. */
       success: Schema.Struct({
         acknowledgedBy: Schema.NullOr(Schema.String),
         note: Schema.NullOr(Schema.String)

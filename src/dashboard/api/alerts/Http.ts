@@ -1,5 +1,4 @@
-// Alerts over HTTP. Service-wide alerts are shown to merchants in general
-// words: nodes and wallets are the operator's.
+// Alerts over HTTP. Merchants see service-wide alerts in general words, because nodes and wallets are the operator's.
 import { DateTime, Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import type { AlertKind } from "../../../domain/AlertKind.ts"
@@ -24,18 +23,19 @@ type MerchantKind =
 const general: Readonly<Record<Exclude<AlertKind, MerchantKind>, string>> = {
   rpc_disagreement: "The chain's nodes contradict each other. Payments wait until they agree.",
   rpc_malformed: "An RPC node returned an invalid response. Payments may take longer to settle.",
-  rpc_unreachable: "An RPC node does not answer. Payments may take longer to settle.",
-  rpc_refusing: "An RPC node refuses requests. Payments may take longer to settle.",
+  rpc_unreachable: "An RPC node does not respond. Payments may take longer to settle.",
+  rpc_refusing: "An RPC node returns errors. Payments may take longer to settle.",
   wrong_chain: "A node serves another chain. Settlement waits until the operator has corrected it.",
   chain_gap: "Some blocks could not be read. Transfers in them settle only payments that are reported.",
-  chain_halted: "The chain makes no blocks. Payments settle, and unpaid ones expire, once it goes on.",
+  chain_halted:
+    "The chain has stopped producing blocks. Payments settle, and unpaid ones expire, once it continues.",
   faucet_empty: "The test faucet's wallet is empty. Test buyers cannot be funded.",
   faucet_not_configured: "The test faucet is off.",
   faucet_wallet_shared: "The test faucet's wallet is used elsewhere too. Grants may be delayed.",
   faucet_transfer_reverts: "The token refuses the test faucet's transfers. Test buyers cannot be funded.",
-  relayer_empty: "The relayer wallet is out of gas. Payments by signature are delayed.",
-  deny_list_refused: "The operator's deny list cannot be read. Its previous version stays in force.",
-  relaying_stopped: "The service pays no network fees at the moment. Buyers pay by a transfer.",
+  relayer_empty: "The relaying wallet is out of gas. Payments by signature are delayed.",
+  deny_list_refused: "The operator's deny list is invalid. Its previous version stays in force.",
+  relaying_stopped: "We currently pay no network fees. Buyers pay by transfer.",
   work_stalled: "A part of the service has stopped. Its operator has been notified.",
   clock_skew: "The service's clock is wrong. Payments may take longer to settle."
 }

@@ -1,2 +1,2 @@
-/** In each answer to a member's GET: how many alerts are open. */
+/** The header with the number of open alerts, in each response to a member's GET. */
 export const openAlertsHeader = "open-alerts"

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { InvalidRequest } from "../../../domain/Errors.ts"
-import { KeptTimeZone } from "../../../domain/Period.ts"
+import { StoredTimeZone } from "../../../domain/Period.ts"
 import { everyRole, owners } from "../../../domain/roleSets.ts"
 import { bookEndpoints, PeriodQuery, StatementView } from "../../../payments/books/Api.ts"
 import { allow } from "../../../platform/http/Access.ts"
@@ -10,9 +10,9 @@ import { errorResponse } from "../../../platform/http/Envelope.ts"
 import { forMembers, memberGroup } from "../memberGroup.ts"
 
 export const BooksPage = Schema.Struct({
-  /** The merchant's own; days begin there. */
+  /** The merchant's time zone, in which days begin. */
   timeZone: Schema.String,
-  /** There, now. */
+  /** The current day in that time zone. */
   today: Schema.String,
   explorerUrl: Schema.NullOr(Schema.String),
   merchant: Schema.String,
@@ -27,7 +27,7 @@ export class BookPagesApi extends memberGroup("bookPages")(
   allow(
     { by: "member", roles: everyRole },
     HttpApiEndpoint.get("page", "/books", {
-      /** This month when absent. */
+      /** Default: this month. */
       query: { from: Schema.optionalKey(from), to: Schema.optionalKey(to) },
       success: Schema.toEncoded(BooksPage),
       error: [errorResponse(InvalidRequest)]
@@ -38,7 +38,7 @@ export class BookPagesApi extends memberGroup("bookPages")(
   allow(
     { by: "member", roles: owners },
     HttpApiEndpoint.put("changeTimeZone", "/books/time-zone", {
-      payload: Schema.Struct({ timeZone: KeptTimeZone }),
+      payload: Schema.Struct({ timeZone: StoredTimeZone }),
       success: HttpApiSchema.NoContent,
       error: [errorResponse(InvalidRequest)]
     })

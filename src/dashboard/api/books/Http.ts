@@ -4,7 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { todayIn } from "../../../domain/Period.ts"
 import { Books } from "../../../payments/books/Books.ts"
 import { bookHandlers } from "../../../payments/books/Http.ts"
-import { askedPeriod, statementView } from "../../../payments/books/views.ts"
+import { requestedPeriod, statementView } from "../../../payments/books/views.ts"
 import { AppConfig } from "../../../platform/AppConfig.ts"
 import { DashboardApi } from "../Api.ts"
 import { memberCaller } from "../memberGroup.ts"
@@ -24,7 +24,12 @@ export const layer = HttpApiBuilder.group(
         const { merchant, tenant } = yield* CurrentMember
         const timeZone = yield* books.timeZone(merchant.id)
         const { first, today } = todayIn(yield* DateTime.nowAsDate, timeZone)
-        const period = yield* askedPeriod(books, merchant.id, { from: first, to: today, ...query, timeZone })
+        const period = yield* requestedPeriod(books, merchant.id, {
+          from: first,
+          to: today,
+          ...query,
+          timeZone
+        })
         const page: BooksPage = {
           timeZone,
           today,

@@ -1,10 +1,10 @@
-// One look at everything that open dashboards show, however many they are.
+// Reads in one statement whether anything that open dashboards show has changed, however many there are.
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Env } from "../../../domain/Chain.ts"
 import { MerchantId, type Tenant } from "../../../domain/Merchant.ts"
 import { isNoticeable } from "../../../payments/isNoticeableSql.ts"
-import { mostOpen } from "../alerts/mostOpen.ts"
+import { maxOpen } from "../alerts/maxOpen.ts"
 
 export interface Watcher {
   /** The SHA-256 of its token, in hex. */
@@ -15,7 +15,7 @@ export interface Watcher {
 const Row = Schema.Struct({
   merchant_id: MerchantId,
   env: Schema.NullOr(Env),
-  /** The session of a watcher, if it may still read. */
+  /** The session of a watcher; null if it may no longer read. */
   session: Schema.NullOr(Schema.String),
   version: Schema.NullOr(Schema.String)
 })
@@ -33,7 +33,7 @@ export interface Look {
 export class PageChangesRepo extends Context.Service<
   PageChangesRepo,
   {
-    /** A single statement; each part of it reads the end of an index. */
+    /** A single statement; each part reads the end of an index. */
     readonly look: (watchers: ReadonlyArray<Watcher>, at: Date) => Effect.Effect<Look>
   }
 >()("quittance/dashboard/PageChangesRepo") {
@@ -53,15 +53,15 @@ export class PageChangesRepo extends Context.Service<
               (SELECT max(failed_at) FROM payments WHERE ${ofTenant} AND status = 'failed'),
               (SELECT id FROM alerts WHERE ${ofTenant} ORDER BY created_at DESC LIMIT 1),
               (SELECT count(*) FROM (
-                SELECT 1 FROM alerts WHERE ${ofTenant} AND acknowledged_at IS NULL LIMIT ${mostOpen}) open),
+                SELECT 1 FROM alerts WHERE ${ofTenant} AND acknowledged_at IS NULL LIMIT ${maxOpen}) open),
               (SELECT concat_ws(' ', count(*), max(created_at)) FROM (
                 SELECT created_at FROM alerts WHERE merchant_id IS NULL AND acknowledged_at IS NULL
-                ORDER BY created_at DESC LIMIT ${mostOpen}) of_service),
+                ORDER BY created_at DESC LIMIT ${maxOpen}) of_service),
               (SELECT max(block_time) FROM incoming_transfers WHERE ${ofTenant}),
               (SELECT count(*) FILTER (WHERE handled_at IS NULL AND kind IS NOT NULL) FROM (
                 SELECT handled_at, kind FROM incoming_transfers
                 WHERE ${ofTenant} AND payment_id IS NULL AND dropped_at IS NULL AND ${isNoticeable(sql)}
-                ORDER BY block_time DESC, id DESC LIMIT ${mostOpen}) unexplained),
+                ORDER BY block_time DESC, id DESC LIMIT ${maxOpen}) unexplained),
               (SELECT max(created_at) FROM refunds WHERE ${ofTenant}),
               (SELECT max(proven_at) FROM refunds WHERE ${ofTenant} AND status = 'proven'),
               (SELECT id FROM webhook_deliveries WHERE ${ofTenant} ORDER BY created_at DESC, id DESC LIMIT 1),

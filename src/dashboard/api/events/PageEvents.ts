@@ -1,18 +1,21 @@
-// Tells open pages that something of their merchant has changed: one look a second for all of them.
+// Notifies open pages that something of their merchant has changed: one query a second for all of them.
 import { Context, DateTime, Effect, Layer, Queue, Stream } from "effect"
 import type { SqlClient } from "effect/sql"
 import { Readiness } from "../../../platform/workers/Readiness.ts"
 import { periodic } from "../../../platform/workers/supervised.ts"
 import { PageChangesRepo, versionKey, type Watcher, watcherKey } from "./PageChangesRepo.ts"
 
-/** Pages beyond it ask every few seconds. */
-const mostWatchers = 5_000
+/** Pages beyond this number ask every few seconds instead. */
+const maxWatchers = 5_000
 /** The number of streams of one session; the oldest ends. A browser opens one for each visible tab. */
-const mostOfSession = 10
-/** Looks between two signs of life, which keep proxies and the server from closing what is silent. */
+const maxOfSession = 10
+/** The number of queries between two signs of life, which keep proxies and the server from closing a silent stream. */
 const looksBetweenSigns = 8
 
-/** Like `text/event-stream` has them: a message without a name, and an event that pages count on. */
+/**
+ * In the format of `text/event-stream`: a message without a name, and an event that shows pages that the stream is
+ * alive.
+ */
 const changed = "data: changed\n\n"
 const alive = "event: alive\ndata: alive\n\n"
 
@@ -52,10 +55,10 @@ const make = Effect.gen(function* () {
   yield* periodic("Looking for changes", Effect.sleep("1 second"), look)
 
   const begin = Effect.fnUntraced(function* ({ session, tenant }: Watcher) {
-    if (watching.size >= mostWatchers || stopping()) return undefined
+    if (watching.size >= maxWatchers || stopping()) return undefined
     const own = [...watching].filter((one) => one.session === session)
     const [oldest] = own
-    if (own.length >= mostOfSession && oldest !== undefined) yield* end(oldest)
+    if (own.length >= maxOfSession && oldest !== undefined) yield* end(oldest)
     const one: Watching = { session, tenant, version: undefined, queue: yield* Queue.sliding<string>(4) }
     watching.add(one)
     yield* tell(one, alive)
@@ -63,7 +66,7 @@ const make = Effect.gen(function* () {
   })
 
   return {
-    // A HEAD request never runs the stream, so it counts as no watcher.
+    // A HEAD request never runs the stream, so it does not count as a watcher.
     watch: (watcher: Watcher) =>
       Stream.unwrap(
         Effect.map(
@@ -78,13 +81,13 @@ export class PageEvents extends Context.Service<
   PageEvents,
   {
     /**
-     * Server-sent events (HTML, 9.2): a message each time that something has changed, the first within a second. It
-     * ends with the session, with the membership, and when the instance stops.
+     * Server-sent events (HTML, 9.2): a message for each change, the first within a second. Ends with the session or
+     * the membership, and when the instance stops.
      */
     readonly watch: (watcher: Watcher) => Stream.Stream<string>
   }
 >()("quittance/dashboard/PageEvents") {
-  /** On another `PageChangesRepo`. */
+  /** With another `PageChangesRepo`. */
   static readonly layerOf: Layer.Layer<PageEvents, never, PageChangesRepo> = Layer.effect(PageEvents, make)
 
   static readonly layer: Layer.Layer<PageEvents, never, SqlClient.SqlClient> = PageEvents.layerOf.pipe(

@@ -1,4 +1,4 @@
-// The contract of the first steps of a merchant on test.
+// The contract of a merchant's first steps on test.
 import { Schema } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"
 import { everyRole } from "../../../domain/roleSets.ts"
@@ -9,11 +9,11 @@ export const FirstRunPage = Schema.Struct({
   receiver: Schema.String,
   /** The publishable key for the playground and the checkout; null if none is readable. */
   publishableKey: Schema.NullOr(Schema.String),
-  /** A secret key has been used. */
+  /** True if a secret key has been used. */
   usedKey: Schema.Boolean,
   hasEndpoint: Schema.Boolean,
   triedPlayground: Schema.Boolean,
-  /** A payment has settled. */
+  /** True if a payment has settled. */
   paid: Schema.Boolean
 })
 export type FirstRunPage = typeof FirstRunPage.Encoded

@@ -1,4 +1,4 @@
-// The SQL of how far a merchant has come.
+// The SQL of a merchant's progress through the first steps.
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Tenant } from "../../../domain/Merchant.ts"
@@ -12,7 +12,7 @@ const Row = Schema.Struct({
 })
 const decodeRow = Schema.decodeUnknownEffect(Schema.Tuple([Row]))
 
-/** A merchant with more payments than this has been through it: older ones are not looked at. */
+/** A merchant with more payments has completed the steps, so older payments are not searched. */
 const newest = 1_000
 
 const make = Effect.gen(function* () {

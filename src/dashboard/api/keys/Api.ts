@@ -20,7 +20,7 @@ export const KeyView = Schema.Struct({
   prefix: Schema.String,
   lastFour: Schema.String,
   name: Schema.NullOr(Schema.String),
-  /** The whole key, of a publishable one; null where it was made before these were kept. */
+  /** A publishable key in full; null if it was created before these were stored. */
   publicKey: Schema.NullOr(Schema.String),
   createdAt: Schema.String,
   lastUsedAt: Schema.NullOr(Schema.String),
@@ -31,7 +31,7 @@ export type KeyView = typeof KeyView.Encoded
 export const KeysPage = Schema.Struct({ keys: Schema.Array(KeyView) })
 export type KeysPage = typeof KeysPage.Encoded
 
-/** The whole key, shown this once. */
+/** The whole key, shown only once. */
 export const IssuedKeyView = Schema.Struct({ id: Uuid, key: Schema.String })
 export type IssuedKeyView = typeof IssuedKeyView.Encoded
 

@@ -1,5 +1,5 @@
-// API keys over HTTP. A whole key leaves in one answer, once; the other
-// environment's keys are as unknown here as another merchant's.
+// API keys over HTTP. A whole key is in only one response, once. Keys of the other environment are unknown here, like
+// those of another merchant.
 
 import { Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -9,7 +9,7 @@ import { isTest } from "../../../domain/networks.ts"
 import { AuditLog } from "../../../merchants/audit/AuditLog.ts"
 import { KeyAuth } from "../../../merchants/keys/KeyAuth.ts"
 import { DashboardApi } from "../Api.ts"
-import { currentAsker } from "../currentAsker.ts"
+import { currentCaller } from "../currentCaller.ts"
 import { recentPassword } from "../recentPassword.ts"
 import { CurrentMember, type Member } from "../Session.ts"
 import { unknownObject } from "../unknownObject.ts"
@@ -56,7 +56,7 @@ export const layer = HttpApiBuilder.group(
       Effect.map(keys.listKeys(tenant.merchantId), (all) =>
         all.filter(({ env }) => env === tenant.env).flatMap(keyView)
       )
-    /** A current key of the merchant's in this environment. */
+    /** A current key of the merchant in this environment. */
     const current = Effect.fnUntraced(function* (keyId: string) {
       const member = yield* CurrentMember
       const key = (yield* listed(member)).find(({ id }) => id === keyId)
@@ -64,22 +64,22 @@ export const layer = HttpApiBuilder.group(
       return key
     })
 
-    /** A change of keys, as the audit log tells it. */
+    /** A change of keys, recorded in the audit log. */
     const recording = Effect.fnUntraced(function* <A, E, R>(
       change: Effect.Effect<A, E, R>,
       action: "key.created" | "key.rotated" | "key.revoked",
       summary: string,
-      isMade: (outcome: A) => boolean,
+      isChanged: (outcome: A) => boolean,
       quiet: boolean
     ) {
       const { tenant } = yield* CurrentMember
-      const asker = yield* currentAsker
+      const caller = yield* currentCaller
       return yield* audit.recording(
         tenant.merchantId,
-        asker,
-        audit.permitted(tenant.merchantId, asker, change),
+        caller,
+        audit.permitted(tenant.merchantId, caller, change),
         (outcome) =>
-          isMade(outcome) ? Option.some({ action, env: tenant.env, summary, quiet }) : Option.none()
+          isChanged(outcome) ? Option.some({ action, env: tenant.env, summary, quiet }) : Option.none()
       )
     })
 
@@ -102,7 +102,7 @@ export const layer = HttpApiBuilder.group(
         return yield* recording(
           keys.createKey(tenant.merchantId, { ...payload, env: tenant.env }),
           "key.created",
-          `made ${kindWords(payload)}`,
+          `created ${kindWords(payload)}`,
           () => true,
           payload.permission !== "manage"
         )

@@ -18,13 +18,16 @@ export class LinkPagesApi extends memberGroup("linkPages")(
   close,
   allow(
     { by: "member", roles: handlers },
-    HttpApiEndpoint.post("createRest", "/payment-links/rest", {
+    HttpApiEndpoint.post("createRemainderLink", "/payment-links/remainder", {
       payload: Schema.Struct({
         ...NewLink.fields,
-        /** An incoming transfer that is too little: there is one open link for its rest, whoever asks. */
-        restOf: Uuid,
-        /** The payment that it fell short of: once that is paid, nobody is asked for the rest. */
-        restFor: Schema.optionalKey(PaymentId)
+        /**
+         * An incoming transfer that is too small. It has only one open link for its outstanding amount, whichever
+         * member requests it.
+         */
+        incomingTransferId: Uuid,
+        /** The payment that the transfer fell short of. Once that is paid, no outstanding amount is requested. */
+        paymentId: Schema.optionalKey(PaymentId)
       }),
       success: Schema.Struct({ url: Schema.String, amount: Schema.NullOr(Schema.String) }).pipe(
         HttpApiSchema.status(201)

@@ -13,9 +13,11 @@ export const layer = HttpApiBuilder.group(
     const links = yield* Links
     return handlers.handleAll({
       ...(yield* linkHandlers(memberCaller)),
-      createRest: Effect.fnUntraced(function* ({ payload: { restFor, restOf, ...asked } }) {
-        const short = { incomingTransferId: restOf, paymentId: restFor }
-        const { amount = null, url } = yield* links.createRest(yield* memberCaller, asked, short)
+      createRemainderLink: Effect.fnUntraced(function* ({
+        payload: { incomingTransferId, paymentId, ...terms }
+      }) {
+        const short = { incomingTransferId, paymentId }
+        const { amount = null, url } = yield* links.createRemainderLink(yield* memberCaller, terms, short)
         return { url, amount }
       })
     })

@@ -15,7 +15,7 @@ const Shape = Schema.Literals(["slack", "plain"])
 const Choice = Schema.Struct({ alerts: Schema.Literals(["all", "live", "none"]), weekly: Schema.Boolean })
 
 export const NotificationPreferences = Schema.Struct({
-  /** False where the service sends no mail. */
+  /** False if the service sends no email. */
   hasMail: Schema.Boolean,
   choice: Choice,
   hooks: Schema.Array(

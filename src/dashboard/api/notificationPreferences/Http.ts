@@ -7,7 +7,7 @@ import { AlertHooks } from "../../../notifications/AlertHooks.ts"
 import { NotificationRepo } from "../../../notifications/NotificationRepo.ts"
 import { AppConfig } from "../../../platform/AppConfig.ts"
 import { DashboardApi } from "../Api.ts"
-import { currentAsker } from "../currentAsker.ts"
+import { currentCaller } from "../currentCaller.ts"
 import { recentPassword } from "../recentPassword.ts"
 import { CurrentMember } from "../Session.ts"
 import { unknownObject } from "../unknownObject.ts"
@@ -47,34 +47,34 @@ export const layer = HttpApiBuilder.group(
       }),
       addHook: Effect.fnUntraced(function* ({ payload: { shape, url } }) {
         const { tenant } = yield* CurrentMember
-        const asker = yield* currentAsker
+        const caller = yield* currentCaller
         yield* recentPassword
         const { id, secret } = yield* audit.recording(
           tenant.merchantId,
-          asker,
-          audit.permitted(tenant.merchantId, asker, hooks.add(tenant, shape, url)),
+          caller,
+          audit.permitted(tenant.merchantId, caller, hooks.add(tenant, shape, url)),
           ({ host }) =>
             Option.some({
               action: "alert_hook.added",
               env: tenant.env,
-              summary: `has alerts posted to ${host}`
+              summary: `added an alert webhook to ${host}`
             })
         )
         return { id, secret: shape === "plain" ? secret : null }
       }),
       removeHook: Effect.fnUntraced(function* ({ params }) {
         const { tenant } = yield* CurrentMember
-        const asker = yield* currentAsker
+        const caller = yield* currentCaller
         const removed = yield* audit.recording(
           tenant.merchantId,
-          asker,
-          audit.permitted(tenant.merchantId, asker, hooks.remove(tenant, params.hookId)),
+          caller,
+          audit.permitted(tenant.merchantId, caller, hooks.remove(tenant, params.hookId)),
           (wasThere) =>
             wasThere
               ? Option.some({
                   action: "alert_hook.removed",
                   env: tenant.env,
-                  summary: "ended the posting of alerts to an address",
+                  summary: "removed an alert webhook",
                   quiet: true
                 })
               : Option.none()

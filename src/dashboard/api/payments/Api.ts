@@ -20,7 +20,7 @@ import { memberParams } from "../Session.ts"
 /** The default number of days of the overview, including today. */
 export const overviewDays = 30
 /** The most days of one overview. */
-export const mostOverviewDays = 366
+export const maxOverviewDays = 366
 
 const Count = Schema.Int
 const Sum = Schema.Struct({ count: Count, volume: Schema.String })
@@ -36,17 +36,17 @@ export const OverviewPage = Schema.Struct({
   settled: Sum,
   /** By the day of their proof. */
   refunded: Sum,
-  /** The payments opened in the period, and how many of them have settled. */
+  /** The payments opened in the period, and the number of them that have settled. */
   conversion: Schema.Struct({ opened: Count, settled: Count }),
-  /** From opening to settlement, of the last 200 payments of each day; null where nothing settled. */
+  /** From opening to settlement, for the last 200 payments of each day; null if nothing settled. */
   secondsToSettle: Schema.NullOr(Schema.Struct({ median: Count, p95: Count })),
-  /** Ended deliveries, of the last 1,000 of each day. */
+  /** Completed deliveries, for the last 1,000 of each day. */
   webhooks: Schema.Struct({ delivered: Count, failed: Count }),
-  /** Pending payments of all times, at most the newest `mostPending`. */
+  /** Pending payments of all time, at most the newest `maxPending`. */
   pending: Count,
-  /** Pending payments that are opened with nothing sent yet. */
+  /** Pending payments for which nothing was sent yet. */
   incomplete: Count,
-  /** In the period. */
+  /** Payments of the period. */
   failed: Count,
   hasWebhookEndpoint: Schema.Boolean,
   latest: Schema.Array(PaymentView)
@@ -56,7 +56,7 @@ export type OverviewPage = typeof OverviewPage.Encoded
 export const PaymentsPage = Schema.Struct({
   payments: Schema.Array(PaymentView),
   hasMore: Schema.Boolean,
-  /** True if what was typed has a form that payments are found by. */
+  /** True if the search text has a form by which payments can be found. */
   understood: Schema.Boolean
 })
 export type PaymentsPage = typeof PaymentsPage.Encoded
@@ -155,9 +155,11 @@ export class PaymentPagesApi extends memberGroup("paymentPages")(
     { by: "member", roles: everyRole },
     HttpApiEndpoint.get("list", "/payments", {
       query: {
-        /** `incomplete`: pending, and nobody has announced, reported or signed anything; `pending`: the others. */
+        /**
+         * `incomplete`: pending without any announcement, report or signature; `pending`: the other pending payments.
+         */
         status: Schema.optionalKey(Schema.Literals([...PaymentStatus.literals, "incomplete"])),
-        /** The beginning of a reference code, order URL, payer's address or transaction hash; an amount; an id. */
+        /** The beginning of a reference code, order URL, payer's address or transaction hash; an amount; or an id. */
         search: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(2048))),
         /** Days of the merchant's time zone, both included. */
         from: Schema.optionalKey(Day),

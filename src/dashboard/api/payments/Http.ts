@@ -4,7 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { InvalidRequest, PaymentNotFound } from "../../../domain/Errors.ts"
 import { todayIn } from "../../../domain/Period.ts"
 import { Books } from "../../../payments/books/Books.ts"
-import { askedPeriod } from "../../../payments/books/views.ts"
+import { requestedPeriod } from "../../../payments/books/views.ts"
 import { viewOf } from "../../../payments/Http.ts"
 import { Receipts } from "../../../payments/receipts/Receipts.ts"
 import { Refunds } from "../../../payments/refunds/Refunds.ts"
@@ -13,7 +13,7 @@ import { DashboardApi } from "../Api.ts"
 import { refundsOf, refundsPart } from "../refunds/refundsPart.ts"
 import { CurrentMember } from "../Session.ts"
 import {
-  mostOverviewDays,
+  maxOverviewDays,
   type OverviewPage,
   overviewDays,
   type PaymentDetail,
@@ -28,7 +28,7 @@ import { timelineOf } from "./timelineOf.ts"
 const pageSize = 20
 const latestSize = 5
 
-/** Beyond every payment: an open end of a range. */
+/** Before and after every payment, for a range with an open end. */
 const firstOfAll = "2000-01-01"
 const lastOfAll = "9999-12-30"
 
@@ -49,14 +49,14 @@ export const layer = HttpApiBuilder.group(
         const timeZone = yield* books.timeZone(merchant.id)
         const { today } = todayIn(yield* DateTime.nowAsDate, timeZone)
         const usual = lastDays(to ?? today, overviewDays)
-        const period = yield* askedPeriod(books, merchant.id, {
+        const period = yield* requestedPeriod(books, merchant.id, {
           from: from ?? usual.from,
           to: to ?? today,
           timeZone
         })
-        if (lengthOf(period.from, period.to) > mostOverviewDays)
+        if (lengthOf(period.from, period.to) > maxOverviewDays)
           return yield* new InvalidRequest({
-            details: [{ path: "query.from", message: `At most ${mostOverviewDays} days.` }]
+            details: [{ path: "query.from", message: `At most ${maxOverviewDays} days.` }]
           })
         const [days, counts, latest] = yield* Effect.all(
           [figures.days(tenant, period), repo.counts(tenant), repo.list(tenant, { limit: latestSize })],
@@ -80,7 +80,7 @@ export const layer = HttpApiBuilder.group(
         const period =
           from === undefined && to === undefined
             ? undefined
-            : yield* askedPeriod(books, merchant.id, { from: from ?? firstOfAll, to: to ?? lastOfAll })
+            : yield* requestedPeriod(books, merchant.id, { from: from ?? firstOfAll, to: to ?? lastOfAll })
         const rows = understood
           ? yield* repo.list(tenant, {
               ...query,

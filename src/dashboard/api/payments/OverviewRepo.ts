@@ -7,20 +7,20 @@ import { daysFrom, makeDaySums } from "../../../payments/books/DaySumsSql.ts"
 import { isReceived } from "../../../payments/isReceivedSql.ts"
 
 const Figures = Schema.Struct({
-  /** Payments that settled in the day, less those that the chain no longer shows, and their sum in atomic USDC. */
+  /** Payments that settled in the day, without those that the chain no longer shows, and their sum in atomic USDC. */
   settled: Schema.Int,
   volume: Schema.BigIntFromString,
-  /** Refunds that were proven in the day, less those that the chain no longer shows. */
+  /** Refunds that were proven in the day, without those that the chain no longer shows. */
   refunds: Schema.Int,
   refunded: Schema.BigIntFromString,
-  /** Payments that were opened in the day, and those of them that have settled since. */
+  /** Payments that were opened in the day, and the number of them that have settled since. */
   opened: Schema.Int,
   paid: Schema.Int,
   /** Payments that failed in the day and have not settled late. */
   failed: Schema.Int,
-  /** Seconds from opening to settlement of the last payments of the day, 200 at most. */
+  /** Seconds from opening to settlement, for the day's last payments, at most 200. */
   seconds: Schema.Array(Schema.Int),
-  /** Of the last deliveries of the day, 1,000 at most. */
+  /** For the day's last deliveries, at most 1,000. */
   delivered: Schema.Int,
   undelivered: Schema.Int
 })

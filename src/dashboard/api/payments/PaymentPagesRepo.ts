@@ -11,10 +11,10 @@ import { DeliveryAttempt, DeliveryStatus, EventType } from "../../../domain/Webh
 import { ownRows, PaymentRow, toPayment } from "../../../payments/PaymentRow.ts"
 import { EpochMillis } from "../../../platform/database/EpochMillis.ts"
 import { Replica } from "../../../platform/database/Replica.ts"
-import { mostPending } from "./mostPending.ts"
+import { maxPending } from "./maxPending.ts"
 import type { Search } from "./searchOf.ts"
 
-/** The statuses, with pending ones apart: those for which nothing was sent, as far as anybody has said. */
+/** The statuses, with a separate one for pending payments for which nothing was sent as far as anyone has reported. */
 export type PaymentFilter = PaymentStatus | "incomplete"
 
 export type PaymentSort = "newest" | "oldest" | "largest" | "smallest"
@@ -23,15 +23,15 @@ export interface ListedPage {
   readonly limit: number
   readonly status?: PaymentFilter
   readonly search?: Search
-  /** Opened from here on, and before `until`. */
+  /** Opened from this time on, and before `until`. */
   readonly since?: Date
   readonly until?: Date
   readonly sort?: PaymentSort
   readonly startingAfter?: string
 }
 
-/** The most payments searched by a prefix; some are left out if more match. */
-const mostFound = 1_000
+/** The most payments that a prefix finds; if more match, some are left out. */
+const maxResults = 1_000
 
 const Counts = Schema.Struct({
   pending: Schema.Int,
@@ -110,7 +110,7 @@ const history = `p.*, c.block_number::text AS block_number, c.log_position, c.dr
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  /** Written out: where a limit is a parameter, Postgres plans a statement on a large table anew each time. */
+  /** Written as a literal: with a parameter, Postgres plans the statement on a large table again each time. */
   const limitOf = (rows: number) => sql.literal(`LIMIT ${rows}`)
   const ofTenant = (tenant: Tenant) => sql`merchant_id = ${tenant.merchantId} AND env = ${tenant.env}`
 
@@ -123,7 +123,7 @@ const make = Effect.gen(function* () {
       ? sql`${sql(column)} = ${first}`
       : sql`${sql(column)} BETWEEN ${first} AND ${last}`
 
-  /** Payments that a beginning names, from the indexes alone. `hex` digits are the beginning of bytes. */
+  /** Payments that match a prefix, found only by indexes. `hex` digits are the beginning of bytes. */
   const named = (tenant: Tenant, search: Search) => {
     switch (search.by) {
       case "refCode":
@@ -169,7 +169,7 @@ const make = Effect.gen(function* () {
     OR EXISTS (SELECT 1 FROM payment_attempts a WHERE a.payment_id = p.id)
     OR EXISTS (SELECT 1 FROM payment_reports r WHERE r.payment_id = p.id)
     OR EXISTS (SELECT 1 FROM x402_settlements s WHERE s.payment_id = p.id AND s.status = 'pending'))`
-  /** A status is written out: how many have it decides which index is read. */
+  /** The status is a literal, because its frequency decides which index is read. */
   const isIn = (status: PaymentFilter | undefined) => {
     switch (status) {
       case undefined:
@@ -222,7 +222,7 @@ const make = Effect.gen(function* () {
             FROM (
               SELECT ${isSent} AS sent FROM payments p
               WHERE p.merchant_id = ${tenant.merchantId} AND p.env = ${tenant.env} AND p.status = 'pending'
-              ORDER BY p.created_at DESC, p.id DESC ${limitOf(mostPending)}) newest) waiting`
+              ORDER BY p.created_at DESC, p.id DESC ${limitOf(maxPending)}) newest) waiting`
       )
       return row
     }, Effect.orDie),
@@ -231,13 +231,13 @@ const make = Effect.gen(function* () {
       const { search, since, startingAfter, until } = page
       const sort = sorts[page.sort ?? "newest"]
       const candidates = search === undefined ? undefined : named(tenant, search)
-      // Each by its key, whatever the planner expects of a beginning.
+      // Looks each up by its key, whatever the planner expects of a prefix.
       const among =
         candidates === undefined
           ? sql`payments p`
-          : sql`(SELECT id FROM (${candidates}) named ${limitOf(mostFound)}) found
+          : sql`(SELECT id FROM (${candidates}) named ${limitOf(maxResults)}) found
               CROSS JOIN LATERAL (SELECT * FROM payments WHERE id = found.id OFFSET 0) p`
-      // How common an amount is, or how long a period, decides which index is read.
+      // The frequency of an amount, or the length of a period, decides which index is read.
       const limit =
         search?.by === "amount" || since !== undefined || until !== undefined
           ? sql`LIMIT ${page.limit}`

@@ -1,4 +1,4 @@
-// The overview's figures, from those of its days.
+// The overview's figures, computed from those of its days.
 
 import { formatUsd } from "../../../domain/Money.ts"
 import type { OverviewPage } from "./Api.ts"
@@ -9,7 +9,7 @@ const dayMillis = 86_400_000
 const dayBefore = (day: string, days: number) =>
   new Date(Date.parse(`${day}T00:00:00Z`) - days * dayMillis).toISOString().slice(0, 10)
 
-/** `days` of them, `today` the last. */
+/** The period of `days` days that ends with `today`. */
 export const lastDays = (today: string, days: number): { readonly from: string; readonly to: string } => ({
   from: dayBefore(today, days - 1),
   to: today
@@ -19,7 +19,7 @@ export const lastDays = (today: string, days: number): { readonly from: string; 
 export const lengthOf = (from: string, to: string): number =>
   Math.round((Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / dayMillis) + 1
 
-/** The value below which a share of all lies (nearest rank); undefined of none. */
+/** The value below which a share of the values lies (nearest rank); undefined without values. */
 const percentile = (sorted: Int32Array, share: number): number | undefined =>
   sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)]
 
@@ -31,7 +31,7 @@ type Sums = Pick<
 export const overviewOf = (days: ReadonlyArray<DayFigures & { readonly day: string }>): Sums => {
   const count = (of: (day: DayFigures) => number) => days.reduce((sum, day) => sum + of(day), 0)
   const atomic = (of: (day: DayFigures) => bigint) => formatUsd(days.reduce((sum, day) => sum + of(day), 0n))
-  // A typed array sorts thousands of them in a twentieth of the time.
+  // A typed array sorts thousands of values in a twentieth of the time.
   const seconds = Int32Array.from(days.flatMap((day) => day.seconds)).sort()
   const median = percentile(seconds, 0.5)
   const p95 = percentile(seconds, 0.95)

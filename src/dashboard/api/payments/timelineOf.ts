@@ -1,5 +1,4 @@
-// A payment's history as people read it: what was opened, reported, verified, settled
-// and delivered, oldest first. Pure.
+// A payment's history for people: opened, reported, verified, settled and delivered, oldest first. Pure.
 import { parseAddress } from "../../../chain/Address.ts"
 import { formatUsd } from "../../../domain/Money.ts"
 import { networks } from "../../../domain/networks.ts"
@@ -23,7 +22,7 @@ const reportsOf = ({ payment, reports, verdicts }: PaymentHistory): ReadonlyArra
       at: reportedAt,
       transactionId,
       payer,
-      // Verdicts do not tell; the report that they judged does where it is still there.
+      // Verdicts do not contain it; the judged report does, if it still exists.
       payerType: "human" as const
     })),
     ...reports,
@@ -61,7 +60,7 @@ const checksOf = ({ payment }: PaymentHistory) => {
   ]
 }
 
-/** Amounts are kept in atomic units; people read USD. */
+/** Amounts are stored in atomic units; people read USD. */
 const readable = (verdict: string, value: string | null) =>
   verdict === "amount" && value !== null && /^\d+$/.test(value) ? formatUsd(BigInt(value)) : value
 
@@ -156,6 +155,6 @@ export const timelineOf = (
     ...(history.dropped_at === null ? [] : [{ kind: "dropped", ...at(history.dropped_at) } as const]),
     ...refunds.flatMap(refundEvents)
   ]
-  // Stable: what happened in the same millisecond stays in the order above.
+  // Stable: events of the same millisecond stay in the order above.
   return events.toSorted((left, right) => left.at.localeCompare(right.at))
 }

@@ -20,8 +20,8 @@ export const RefundsPart = Schema.Struct({
   /** The default recipient of a refund; null if nothing was paid. */
   payer: Schema.NullOr(Schema.String),
   /**
-   * From which address it is sent back: the one that it came to, or another of the merchant's where that one has become
-   * another merchant's; null where none is left.
+   * The address from which the refund is sent: the one that the money arrived at, or another address of the merchant
+   * if that one has become another merchant's; null if there is none.
    */
   from: Schema.NullOr(Schema.String)
 })
@@ -29,7 +29,7 @@ export type RefundsPart = typeof RefundsPart.Encoded
 
 export const RefundPage = Schema.Struct({
   refund: RefundView,
-  /** True if the chain still shows what it gives back. */
+  /** True if the chain still shows the refunded transfer. */
   received: Schema.Boolean
 })
 export type RefundPage = typeof RefundPage.Encoded

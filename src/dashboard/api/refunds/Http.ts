@@ -11,7 +11,7 @@ import { DashboardApi } from "../Api.ts"
 import { memberCaller } from "../memberGroup.ts"
 import { CurrentMember } from "../Session.ts"
 
-/** True if the chain still shows what the refund gives back. */
+/** True if the chain still shows the refunded transfer. */
 const isReceived = ({ balance }: Refunds["Service"], tenant: Tenant, { paymentId, transferId }: Refund) => {
   const of = paymentId !== null ? { paymentId } : transferId !== null ? { transferId } : undefined
   return of === undefined ? Effect.succeed(false) : Effect.map(balance(tenant, of), ({ paid }) => paid > 0n)

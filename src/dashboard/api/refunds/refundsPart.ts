@@ -7,10 +7,10 @@ import type { Refunds } from "../../../payments/refunds/Refunds.ts"
 import { refundView } from "../../../payments/refunds/refundView.ts"
 import type { RefundsPart } from "./Api.ts"
 
-/** Older ones are not shown. */
+/** The number of refunds shown; older ones are not. */
 const shown = 100
 
-/** The newest, oldest first. */
+/** The newest refunds, oldest first. */
 export const refundsOf = (refunds: Refunds["Service"], tenant: Tenant, of: RefundedThing) =>
   Effect.map(refunds.list(tenant, { of, limit: shown + 1 }), (found) => {
     const newest = Option.getOrElse(found, (): ReadonlyArray<Refund> => [])
@@ -26,7 +26,7 @@ export const refundsPart = Effect.fnUntraced(function* (
     readonly list: ReadonlyArray<Refund>
     readonly hasMore: boolean
     readonly payer: Address | null
-    /** The receiving address that the money came to. */
+    /** The receiving address that the money arrived at. */
     readonly came: Address
   }
 ) {

@@ -1,5 +1,4 @@
-// The contract of the settings' page: how buyers see the merchant, where money goes,
-// and who belongs to it.
+// The contract of the settings' page: how buyers see the merchant, where money goes, and who the members are.
 
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
@@ -46,7 +45,7 @@ export const SettingsPage = Schema.Struct({
   branding: BrandingView,
   /** The receiving address of new intents in this environment. */
   receiver: Schema.String,
-  /** The change that waits until `dueAt`, and can be withdrawn; null where none does. */
+  /** The change that waits until `dueAt` and can be withdrawn; null if there is none. */
   receiverChange: Schema.NullOr(
     Schema.Struct({
       address: Schema.String,
@@ -55,7 +54,7 @@ export const SettingsPage = Schema.Struct({
       dueAt: Schema.String
     })
   ),
-  /** In which days of books begin and end. */
+  /** The time zone in which the days of the books begin and end. */
   timeZone: Schema.String,
   network: Schema.Struct({ name: Schema.String, explorerUrl: Schema.NullOr(Schema.String) }),
   members: Schema.Array(
@@ -66,7 +65,7 @@ export const SettingsPage = Schema.Struct({
       id: Uuid,
       email: Schema.String,
       role: Role,
-      /** The member's e-mail; null where the operator has made it. */
+      /** The inviting member's email; null if the operator created the invitation. */
       invitedBy: Schema.NullOr(Schema.String),
       expiresAt: Schema.String
     })
@@ -84,7 +83,7 @@ const OwnerSignature = Schema.String.check(
   Schema.isPattern(/^0x(?:[0-9a-fA-F]{2})+$/u, { message: "a signature: 0x and hex digits" })
 )
 
-/** With the checksum of EIP-55. */
+/** With the EIP-55 checksum. */
 export const CheckedAddress = Schema.Struct({ receiver: Schema.String })
 export type CheckedAddress = typeof CheckedAddress.Encoded
 
@@ -96,7 +95,7 @@ export const ReceiverChangeView = Schema.Struct({
 })
 export type ReceiverChangeView = typeof ReceiverChangeView.Encoded
 
-/** Newest first; 20 a page. `before`: the last position of the page before. */
+/** Newest first, 20 per page. `before`: the last position of the previous page. */
 export const AuditPage = Schema.Struct({
   entries: Schema.Array(
     Schema.Struct({
@@ -112,7 +111,7 @@ export const AuditPage = Schema.Struct({
 })
 export type AuditPage = typeof AuditPage.Encoded
 
-/** A link that works once, to be handed to the person. */
+/** A link that works once, to be passed to the person. */
 export const Invitation = Schema.Struct({ link: Schema.String })
 export type Invitation = typeof Invitation.Encoded
 
@@ -162,7 +161,7 @@ export class SettingsPagesApi extends memberGroup("settingsPages")(
           )
         ),
         support: Schema.optionalKey(Schema.NullOr(Text(1, 200))),
-        /** Base64 of a PNG; null removes the logo, absent keeps it. */
+        /** Base64 of a PNG; null removes the logo, an omitted field keeps it. */
         logo: Schema.optionalKey(
           Schema.NullOr(
             Schema.String.check(Schema.isMaxLength(60_000), Schema.isPattern(/^[A-Za-z0-9+/]+={0,2}$/u))

@@ -21,7 +21,7 @@ import { RateLimiter } from "../../../platform/limits/RateLimiter.ts"
 import type { Limit } from "../../../platform/limits/RequestLimits.ts"
 import { DashboardApi } from "../Api.ts"
 import { changedMeanwhile } from "../changedMeanwhile.ts"
-import { currentAsker } from "../currentAsker.ts"
+import { currentCaller } from "../currentCaller.ts"
 import { recentPassword } from "../recentPassword.ts"
 import { CurrentMember } from "../Session.ts"
 import { typedAddress } from "../typedAddress.ts"
@@ -30,7 +30,7 @@ import type { AuditPage, SettingsPage } from "./Api.ts"
 
 /** Limit on requested receiver changes: each notifies the members, and a signature check queries the chain. */
 const receiverLimit: Limit = { rate: 10, perSeconds: 3_600, burst: 10 }
-/** Invitations by one member. */
+/** Invitations per member. */
 const inviteLimit: Limit = { rate: 10, perSeconds: 3_600, burst: 10 }
 
 const auditPageSize = 20
@@ -65,7 +65,7 @@ export const layer = HttpApiBuilder.group(
       support: branding.support
     })
 
-    /** A change of the members, written down with the receiver changes that it ends. */
+    /** A change of members, recorded together with the receiver changes that it ends. */
     const changingMember = Effect.fnUntraced(function* (
       made: Effect.Effect<MemberChange, RoleRequired>,
       action: "member.removed" | "member.role_changed" | "member.left",
@@ -80,8 +80,10 @@ export const layer = HttpApiBuilder.group(
             : Effect.forEach(
                 change.withdrawn,
                 (one) => {
-                  const told = Option.some(withdrawnChange(one, change.email, `, by ${cause(change.email)}`))
-                  return audit.recording(merchant.id, actorOf(user), Effect.void, () => told)
+                  const withdrawal = Option.some(
+                    withdrawnChange(one, change.email, `, by ${cause(change.email)}`)
+                  )
+                  return audit.recording(merchant.id, actorOf(user), Effect.void, () => withdrawal)
                 },
                 { discard: true }
               )
@@ -184,14 +186,14 @@ export const layer = HttpApiBuilder.group(
           yield* receivers.change(
             { ...tenant, address: receiver },
             Option.fromUndefinedOr(payload.signature),
-            yield* currentAsker
+            yield* currentCaller
           )
         )
         return { ...changed, dueAt: Option.getOrNull(Option.map(dueAt, (at) => at.toISOString())) }
       }),
       withdrawReceiver: Effect.fnUntraced(function* () {
         const { tenant } = yield* CurrentMember
-        if (!(yield* receivers.withdraw(tenant.merchantId, tenant.env, yield* currentAsker)))
+        if (!(yield* receivers.withdraw(tenant.merchantId, tenant.env, yield* currentCaller)))
           return yield* new NotFound({ message: unknownObject })
       }),
       invite: Effect.fnUntraced(function* ({ payload }) {
@@ -199,11 +201,13 @@ export const layer = HttpApiBuilder.group(
         yield* recentPassword
         const wait = yield* limiter.take(`invite ${merchant.id} ${user.id}`, inviteLimit)
         if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
-        const asker = yield* currentAsker
+        const caller = yield* currentCaller
         // Existing members keep their role: the link would change nothing.
         if ((yield* members.members(merchant.id)).some(({ email }) => email === payload.email))
           return yield* new InvalidRequest({
-            details: [{ path: "body.email", message: "Is a member already. Change the role in the list." }]
+            details: [
+              { path: "body.email", message: "This person is already a member. Change the role in the list." }
+            ]
           })
         const inviting = accounts.invite(user, merchant.name, {
           email: payload.email,
@@ -215,8 +219,8 @@ export const layer = HttpApiBuilder.group(
         })
         const token = yield* audit.recording(
           merchant.id,
-          asker,
-          audit.permitted(merchant.id, asker, inviting),
+          caller,
+          audit.permitted(merchant.id, caller, inviting),
           () =>
             Option.some({
               action: "member.invited",
@@ -228,12 +232,12 @@ export const layer = HttpApiBuilder.group(
       }),
       withdraw: Effect.fnUntraced(function* ({ params }) {
         const { merchant } = yield* CurrentMember
-        const asker = yield* currentAsker
+        const caller = yield* currentCaller
         const at = yield* DateTime.nowAsDate
         const withdrawn = yield* audit.recording(
           merchant.id,
-          asker,
-          audit.permitted(merchant.id, asker, members.withdraw(merchant.id, params.invitationId, at)),
+          caller,
+          audit.permitted(merchant.id, caller, members.withdraw(merchant.id, params.invitationId, at)),
           Option.map((email) => ({
             action: "member.invitation_withdrawn" as const,
             env: null,
@@ -248,7 +252,7 @@ export const layer = HttpApiBuilder.group(
         yield* recentPassword
         const change = { merchantId: merchant.id, userId: params.userId, by: user.id }
         yield* changingMember(
-          audit.permitted(merchant.id, yield* currentAsker, members.remove(change)),
+          audit.permitted(merchant.id, yield* currentCaller, members.remove(change)),
           "member.removed",
           (email) => `removed ${email}`,
           (email) => `removing ${email}`
@@ -259,7 +263,7 @@ export const layer = HttpApiBuilder.group(
         yield* recentPassword
         const change = { merchantId: merchant.id, userId: params.userId, by: user.id }
         yield* changingMember(
-          audit.permitted(merchant.id, yield* currentAsker, members.changeRole(change, role)),
+          audit.permitted(merchant.id, yield* currentCaller, members.changeRole(change, role)),
           "member.role_changed",
           (email) => `gave ${email} the role ${roleWords[role]}`,
           (email) => `another role of ${email}`
@@ -275,7 +279,7 @@ export const layer = HttpApiBuilder.group(
           () => "left",
           () => "leaving"
         ).pipe(
-          // Of a membership that has ended in between, nothing is left to end.
+          // If the membership has ended in between, there is nothing left to end.
           Effect.catchTag("NotFound", () => Effect.void),
           Effect.catchTag("RoleRequired", () => Effect.void)
         )

@@ -22,7 +22,7 @@ import { memberParams } from "../Session.ts"
 
 export const TransferView = Schema.Struct({
   id: Uuid,
-  /** Null while it is being matched, and where a payment claims it. */
+  /** Null while it is being matched, and if a payment claims it. */
   kind: Schema.NullOr(ShownTransferKind),
   payer: Schema.String,
   receiver: Schema.String,
@@ -33,7 +33,7 @@ export const TransferView = Schema.Struct({
   /** Time of its block. */
   at: Schema.String,
   paymentId: Schema.NullOr(PaymentId),
-  /** The chain no longer shows it. */
+  /** The time since which the chain no longer shows it. */
   droppedAt: Schema.NullOr(Schema.String),
   handledAt: Schema.NullOr(Schema.String),
   handledBy: Schema.NullOr(Schema.String),
@@ -51,17 +51,17 @@ export const TransferPage = Schema.Struct({
   transfer: TransferView,
   explorerUrl: Schema.NullOr(Schema.String),
   refunds: RefundsPart,
-  /** The likeliest first. */
+  /** Most likely first. */
   likely: Schema.Array(
     Schema.Struct({
       payment: PaymentView,
       reasons: Schema.Array(LikelyReason),
       /**
-       * The payment's outstanding amount, counting this transfer and those with a link for the outstanding amount;
+       * The payment's outstanding amount after counting this transfer and those with a link for an outstanding amount;
        * null if nothing is outstanding.
        */
-      rest: Schema.NullOr(Schema.String),
-      /** It has settled by a transfer of the same wallet that the chain no longer shows. */
+      remainder: Schema.NullOr(Schema.String),
+      /** True if it settled by a transfer of the same wallet that the chain no longer shows. */
       isDropped: Schema.Boolean
     })
   )
@@ -76,7 +76,7 @@ export class TransferPagesApi extends memberGroup("transferPages")(
     { by: "member", roles: everyRole },
     HttpApiEndpoint.get("list", "/incoming-transfers", {
       query: {
-        /** `open` when absent: neither claimed by a payment nor marked as handled. */
+        /** Default `open`: neither claimed by a payment nor marked as handled. */
         status: Schema.optionalKey(Schema.Literals(["open", "handled", "all"])),
         startingAfter: Schema.optionalKey(Uuid)
       },

@@ -34,7 +34,7 @@ const transferView =
     note: transfer.note
   })
 
-const restIn = (rest: AtomicUsdc | undefined) => (rest === undefined ? null : formatUsd(rest))
+const optionalUsd = (amount: AtomicUsdc | undefined) => (amount === undefined ? null : formatUsd(amount))
 
 export const layer = HttpApiBuilder.group(
   DashboardApi,
@@ -49,10 +49,10 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query: { startingAfter, status = "open" } }) {
         const { tenant } = yield* CurrentMember
-        const found = yield* transfers.list(tenant, { status, startingAfter, limit: pageSize + 1 })
+        const listed = yield* transfers.list(tenant, { status, startingAfter, limit: pageSize + 1 })
         const page: TransfersPage = {
-          transfers: found.slice(0, pageSize).map(view),
-          hasMore: found.length > pageSize
+          transfers: listed.slice(0, pageSize).map(view),
+          hasMore: listed.length > pageSize
         }
         return page
       }),
@@ -60,7 +60,7 @@ export const layer = HttpApiBuilder.group(
         const { tenant } = yield* CurrentMember
         const { likely, transfer } = yield* transfers.find(tenant, params.transferId)
         const of = { transferId: transfer.id }
-        const rests = yield* links.restsOf(
+        const remainders = yield* links.remaindersOf(
           tenant,
           transfer.id,
           likely.map(({ payment }) => payment.id)
@@ -77,7 +77,7 @@ export const layer = HttpApiBuilder.group(
           likely: likely.map(({ dropped, payment, reasons }) => ({
             payment: viewOf(payment),
             reasons,
-            rest: restIn(rests.get(payment.id)),
+            remainder: optionalUsd(remainders.get(payment.id)),
             isDropped: dropped && payment.reported?.evidence.payer === transfer.payer
           }))
         }

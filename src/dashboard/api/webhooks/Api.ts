@@ -16,7 +16,7 @@ const Time = Schema.NullOr(Schema.String)
 
 export const AttemptSummary = Schema.Struct({
   number: Schema.Int,
-  /** True if a person asked for it. */
+  /** True if a person requested it. */
   manual: Schema.Boolean,
   startedAt: Schema.String,
   durationMs: Schema.NullOr(Schema.Int),
@@ -43,9 +43,9 @@ export const WebhooksPage = Schema.Struct({
   endpoint: Schema.NullOr(EndpointView),
   deliveries: Schema.Array(DeliverySummary),
   hasMore: Schema.Boolean,
-  /** Settled payments that no endpoint was sent, up to 1,000. */
+  /** Settled payments that were sent to no endpoint, up to 1,000. */
   unsent: Schema.Int,
-  /** Seconds before each retry of a delivery that failed. */
+  /** Seconds before each retry of a failed delivery. */
   retryDelays: Schema.Array(Schema.Number)
 })
 export type WebhooksPage = typeof WebhooksPage.Encoded
@@ -58,9 +58,9 @@ export const DeliveryPage = Schema.Struct({
     attempts: Schema.Array(
       Schema.Struct({
         ...AttemptSummary.fields,
-        /** Request line and headers as sent; absent where nothing was sent or before this was kept. */
+        /** Request line and headers as sent; absent if nothing was sent, or before these were stored. */
         requestHead: Time,
-        /** The start of the answer. */
+        /** The start of the response. */
         responseBody: Time
       })
     )

@@ -71,7 +71,7 @@ const make = Effect.gen(function* () {
               SELECT last.created_at, last.id FROM webhook_deliveries last
               WHERE last.id = ${page.startingAfter} AND last.merchant_id = ${tenant.merchantId}
                 AND last.env = ${tenant.env})`
-      // Written out: where it is a parameter, Postgres plans a statement on a large table anew each time.
+      // Written as a literal: with a parameter, Postgres plans the statement on a large table again each time.
       const limit = sql.literal(`LIMIT ${page.limit}`)
       return yield* decodeDeliveries(
         yield* sql`

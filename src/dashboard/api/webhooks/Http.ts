@@ -1,4 +1,4 @@
-// Webhooks over HTTP: the endpoint, its deliveries with what was sent and answered.
+// Webhooks over HTTP: the endpoint, and its deliveries with their requests and responses.
 import { DateTime, Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { NotFound, type RoleRequired } from "../../../domain/Errors.ts"
@@ -11,7 +11,7 @@ import { RetryPolicy } from "../../../webhooks/RetryPolicy.ts"
 import { UnsentRepo } from "../../../webhooks/UnsentRepo.ts"
 import { WebhookEndpoints } from "../../../webhooks/WebhookEndpoints.ts"
 import { DashboardApi } from "../Api.ts"
-import { currentAsker } from "../currentAsker.ts"
+import { currentCaller } from "../currentCaller.ts"
 import { memberCaller } from "../memberGroup.ts"
 import { CurrentMember, type CurrentSession } from "../Session.ts"
 import { unknownObject } from "../unknownObject.ts"
@@ -55,7 +55,7 @@ export const layer = HttpApiBuilder.group(
     const tenant = Effect.map(CurrentMember, (member) => member.tenant)
     const permitted = Effect.fnUntraced(function* <A, E, R>(change: Effect.Effect<A, E, R>) {
       const { merchantId } = yield* tenant
-      return yield* audit.permitted(merchantId, yield* currentAsker, change)
+      return yield* audit.permitted(merchantId, yield* currentCaller, change)
     })
 
     const { resend } = yield* eventHandlers(memberCaller)

@@ -1,4 +1,4 @@
-// A word that stands out by its colour.
+// A word that a colour emphasises.
 import type { ComponentChildren } from "preact"
 
 export type Tone = "good" | "warn" | "bad" | "info" | "neutral"

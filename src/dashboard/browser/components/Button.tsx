@@ -1,4 +1,4 @@
-// A button, as all pages have it.
+// A button, the same on all pages.
 
 import type { ComponentChildren } from "preact"
 import { Icon, type IconName } from "../Icon.tsx"

@@ -2,7 +2,7 @@
 import { type ComponentChildren, createContext } from "preact"
 import { useContext } from "preact/hooks"
 
-/** The level of a card's heading: lower where the cards themselves are under a heading. */
+/** The level of a card's heading: lower if the cards are under a heading themselves. */
 export const CardLevel = createContext<"h2" | "h3">("h2")
 
 export const Card = (props: {

@@ -1,4 +1,4 @@
-// Options to choose from, each with what it means.
+// Options to choose from, each with its explanation.
 import type { ComponentChildren } from "preact"
 
 export const Choices = (props: { readonly legend: string; readonly children: ComponentChildren }) => (
@@ -36,7 +36,7 @@ export const Choice = (props: Option & { readonly type?: "checkbox"; readonly ab
   </label>
 )
 
-/** A checkbox of its own. */
+/** A standalone checkbox. */
 export const Check = (props: Option) => (
   <label class="check">
     <input type="checkbox" {...inputOf(props)} /> {props.label}

@@ -1,4 +1,4 @@
-// Text of several lines that is copied whole.
+// Text of several lines that is copied as a whole.
 import { Copy } from "./Copy.tsx"
 
 export const CodeBlock = (props: {

@@ -1,4 +1,4 @@
-// Texts that are copied whole.
+// Texts that are copied as a whole.
 
 import { useEffect, useState } from "preact/hooks"
 import { Icon } from "../Icon.tsx"
@@ -6,7 +6,7 @@ import { toast } from "../toasts.ts"
 
 const copyText = async (text: string): Promise<void> => {
   if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text)
-  // Plain http on another host than localhost has no clipboard API.
+  // On plain http, hosts other than localhost have no clipboard API.
   const area = document.createElement("textarea")
   area.value = text
   document.body.append(area)
@@ -43,7 +43,7 @@ export const Copy = ({ text, what }: { readonly text: string; readonly what: str
   )
 }
 
-/** Monospaced text that is copied whole. */
+/** Monospaced text that is copied as a whole. */
 export const Code = ({
   text,
   what,
@@ -59,7 +59,7 @@ export const Code = ({
   </span>
 )
 
-/** A secret at the only moment that it can be seen. */
+/** A secret at the only moment when it can be seen. */
 export const Secret = ({ value, what }: { readonly value: string; readonly what: string }) => (
   <div class="secret">
     <code>{value}</code>

@@ -34,7 +34,7 @@ export const Dialog = (props: {
   )
 }
 
-/** Asks before what cannot be undone. */
+/** Asks for confirmation before an action that cannot be undone. */
 export const Confirm = (props: {
   readonly title: string
   readonly action: string
@@ -63,7 +63,7 @@ export const Confirm = (props: {
   </Dialog>
 )
 
-/** Shows what cannot be shown again. */
+/** Shows a value that cannot be shown again. */
 export const ShownOnce = (props: {
   readonly title: string
   readonly done?: string

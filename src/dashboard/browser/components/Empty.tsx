@@ -1,4 +1,4 @@
-// In place of what is not there.
+// A placeholder for an empty list or page.
 import type { ComponentChildren } from "preact"
 import { Icon, type IconName } from "../Icon.tsx"
 

@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact"
 import { useContext, useId } from "preact/hooks"
 import { FormContext } from "./Form.tsx"
 
-/** A labelled input with its hint and what is wrong with it: by default what the form's answer says of it. */
+/** A labelled input with its hint and its error, by default the error in the form's response. */
 export const Field = (props: {
   readonly label: string
   readonly name: string

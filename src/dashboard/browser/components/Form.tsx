@@ -1,4 +1,4 @@
-// A form: its fields, what went wrong, and its buttons.
+// A form: its fields, its error, and its buttons.
 import { type ComponentChildren, createContext, type Ref } from "preact"
 import type { Action, ApiError } from "../api.ts"
 import { Button } from "./Button.tsx"
@@ -8,11 +8,11 @@ export type Fields = Readonly<Record<string, string>>
 
 interface FormState {
   readonly error: ApiError | undefined
-  /** The fields that show an error of their own. */
+  /** The fields that show their own error. */
   readonly explained: Set<string>
 }
 
-/** Tells each field of a form what was wrong with it. */
+/** Passes each field of a form its error. */
 export const FormContext = createContext<FormState>({ error: undefined, explained: new Set() })
 
 /** The text fields of a submitted form. */
@@ -32,7 +32,7 @@ export const Form = (props: {
   readonly onCancel?: () => void
   /** Further buttons. */
   readonly beside?: ComponentChildren
-  /** What went wrong with those. */
+  /** The error of those buttons. */
   readonly besideError?: ApiError | undefined
   readonly form?: Ref<HTMLFormElement>
   readonly onInput?: (event: Event) => void

@@ -1,4 +1,4 @@
-// A line of a list: what it is, something about it, and its buttons.
+// A line of a list: a title, a description, and buttons.
 import type { ComponentChildren } from "preact"
 
 export const Item = (props: {

@@ -18,7 +18,7 @@ export const Failure = ({ error, retry }: { readonly error: ApiError; readonly r
   <Empty
     role="alert"
     icon="warning"
-    title={error.status === 404 ? "Not found" : "We could not load this page"}
+    title={error.status === 404 ? "Not found" : "The page could not be loaded"}
   >
     <p>{error.message}</p>
     {error.requestId === "" ? null : <p class="hint">Request {error.requestId}</p>}

@@ -1,4 +1,4 @@
-// What went wrong, as a sentence.
+// An error, as a sentence.
 import type { ComponentChildren } from "preact"
 import type { ApiError } from "../api.ts"
 import { Icon } from "../Icon.tsx"
@@ -13,7 +13,7 @@ export const Warning = (props: {
   </p>
 )
 
-/** The sentence of a failure that no field explains. */
+/** The sentence of an error that no field explains. */
 export const Problem = (props: {
   readonly error: ApiError | undefined
   readonly explained?: ReadonlySet<string>

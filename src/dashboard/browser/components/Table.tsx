@@ -1,4 +1,4 @@
-// Things in rows; on a narrow screen each is a card, whose cells bear their columns' names.
+// Items in rows. On a narrow screen, each row is a card whose cells show their columns' names.
 import type { ComponentChildren } from "preact"
 
 export interface Column<A> {
@@ -6,9 +6,9 @@ export interface Column<A> {
   readonly cell: (one: A) => ComponentChildren
   /** The class of the column's cells. The header of a numeric column is aligned with its cells. */
   readonly class?: string
-  /** A name that only screen readers say. */
+  /** True if only screen readers announce the name. */
   readonly hidden?: boolean
-  /** On a narrow screen, where it depends on the row. */
+  /** The name on a narrow screen, if it depends on the row. */
   readonly label?: (one: A) => string
   /** The column's sort order, and the link to change it. */
   readonly sorted?: { readonly way: "ascending" | "descending" | undefined; readonly href: string }

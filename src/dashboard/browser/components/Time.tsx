@@ -1,9 +1,9 @@
-// When something was.
+// The time of an event.
 
 import { useEffect, useState } from "preact/hooks"
 import { ago, exactTime, shortTime } from "../format.ts"
 
-/** The present moment, again every ten seconds. */
+/** The current time, updated every ten seconds. */
 const useNow = (): number => {
   const [now, setNow] = useState(Date.now())
   useEffect(() => {

@@ -29,12 +29,12 @@ const decodeBrowsers = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ h
 export interface OneTimeLink {
   readonly email: string
   readonly merchantId: MerchantId | null
-  /** In the merchant. */
+  /** The user's role in the merchant. */
   readonly role: Role
-  /** The operator's link sets the password of an account that has one. */
+  /** True if an operator's link sets the password of an account that already has one. */
   readonly resetPassword: boolean
   readonly operator: boolean
-  /** The member whose invitation it is; null where the operator has made it. */
+  /** The member who sent the invitation; null for an operator's link. */
   readonly invitedBy: string | null
 }
 
@@ -47,7 +47,7 @@ export interface NewUser {
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  /** An invitation dies when its inviter is no owner any more. */
+  /** An invitation becomes void if its inviter is no longer an owner. */
   const isStanding = sql`(l.invited_by IS NULL OR EXISTS (
     SELECT 1 FROM merchant_members m
     WHERE m.merchant_id = l.merchant_id AND m.user_id = l.invited_by AND m.role = 'owner'))`
@@ -196,13 +196,13 @@ const make = Effect.gen(function* () {
       )
       return Option.map(
         Option.fromUndefinedOr(row),
-        (found): OneTimeLink => ({
-          email: found.email,
-          merchantId: found.merchant_id,
-          role: found.role,
-          resetPassword: found.reset_password,
-          operator: found.operator,
-          invitedBy: found.invited_by
+        (row): OneTimeLink => ({
+          email: row.email,
+          merchantId: row.merchant_id,
+          role: row.role,
+          resetPassword: row.reset_password,
+          operator: row.operator,
+          invitedBy: row.invited_by
         })
       )
     }, Effect.orDie),
@@ -232,39 +232,39 @@ export class AccountRepo extends Context.Service<
   {
     /** All or nothing; a failure undoes what the effect wrote. */
     readonly transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-    /** False where the e-mail has an account. */
+    /** False if the email already has an account. */
     readonly insertUser: (user: NewUser, at: Date) => Effect.Effect<boolean>
     /**
-     * Inside a transaction: locks the merchant and, of a person, the merchants that it belongs to and itself, in the
-     * order of everybody who locks them. Links come after them, and sessions last.
+     * Locks the merchant and, if given, the user with the merchants that the user belongs to, in the order
+     * that all code uses. Links are locked after them, and sessions last. Runs inside a transaction.
      */
     readonly hold: (merchantId: MerchantId | null, userId: string | null) => Effect.Effect<void>
     readonly findCredentials: (email: string) => Effect.Effect<Option.Option<typeof Credentials.Type>>
     /**
-     * Also ends every open link that would set it again, and forgets the browsers that are known. False where
-     * `present` is the hash no more: another password was set since it was proven.
+     * Sets a password. Also ends every open reset link and forgets the known browsers. False if `present` is
+     * no longer the stored hash: another password was set since it was proven.
      */
     readonly setPassword: (
       userId: string,
       password: { readonly present: string | null; readonly next: string },
       at: Date
     ) => Effect.Effect<boolean>
-    /** All of the person's; false where there were none. */
+    /** Removes all of the user's passkeys; false if there were none. */
     readonly removePasskeys: (userId: string) => Effect.Effect<boolean>
-    /** False where the user is an operator already. */
+    /** False if the user is already an operator. */
     readonly makeOperator: (userId: string) => Effect.Effect<boolean>
-    /** False where the user is a member already. */
+    /** False if the user is already a member. */
     readonly join: (merchantId: MerchantId, userId: string, role: Role, at: Date) => Effect.Effect<boolean>
     /** Changes the role of a member who is not an owner; false if nothing changed. */
     readonly changeRole: (merchantId: MerchantId, userId: string, role: Role) => Effect.Effect<boolean>
     readonly setLocale: (userId: string, locale: Locale) => Effect.Effect<void>
-    /** Open links that set a password are void from now on. */
+    /** Ends the open links that set this user's password. */
     readonly endResets: (email: string, at: Date) => Effect.Effect<void>
-    /** Also sweeps away what has expired, and keeps a person's newest ten. */
+    /** Also deletes expired entries, and stores only the user's newest ten. */
     readonly insertBrowser: (browser: NewSession) => Effect.Effect<void>
-    /** The browsers from which the account of this e-mail has been signed in to, as hex of their hashes. */
+    /** The browsers from which the account with this email was signed in to, as hex of their hashes. */
     readonly browsersOf: (email: string, at: Date) => Effect.Effect<ReadonlySet<string>>
-    /** Takes the place of one of its kind for the same person. */
+    /** Replaces the user's earlier link of the same kind. */
     readonly insertLink: (
       hash: Uint8Array,
       link: OneTimeLink,
@@ -272,9 +272,9 @@ export class AccountRepo extends Context.Service<
       expiresAt: Date
     ) => Effect.Effect<void>
     readonly findLink: (hash: Uint8Array, at: Date) => Effect.Effect<Option.Option<OneTimeLink>>
-    /** False if another request won the race. */
+    /** False if another request used the link first. */
     readonly useLink: (hash: Uint8Array, at: Date) => Effect.Effect<boolean>
-    /** A wrong password through the link, which burns with the last that it may have. */
+    /** Counts a wrong password through the link; the last allowed failure voids it. */
     readonly noteFailure: (hash: Uint8Array, at: Date, allowed: number) => Effect.Effect<void>
   }
 >()("quittance/merchants/AccountRepo") {

@@ -2,9 +2,9 @@
 import { Context, Effect, Layer, Semaphore } from "effect"
 import { RateLimited } from "../../../domain/Errors.ts"
 
-/** 64 MiB and two passes: above the least that OWASP's cheat sheet on storing passwords asks. */
+/** 64 MiB and two passes: more than the minimum in OWASP's cheat sheet on password storage. */
 const cost = { algorithm: "argon2id", memoryCost: 65_536, timeCost: 2 } as const
-/** Hashes computed at once. */
+/** Hashes computed at the same time. */
 const concurrent = 2
 /** Queue limit: a request behind this many would wait too long, so it is rejected with 429. */
 const queued = 20
@@ -21,7 +21,7 @@ export class Passwords extends Context.Service<
   Passwords,
   {
     readonly hash: (password: string) => Effect.Effect<string, RateLimited>
-    /** Takes as long without a hash: the time does not tell whether an account exists. */
+    /** Takes the same time without a hash, so that it does not reveal whether an account exists. */
     readonly verify: (password: string, hash: string | null) => Effect.Effect<boolean, RateLimited>
   }
 >()("quittance/merchants/Passwords") {

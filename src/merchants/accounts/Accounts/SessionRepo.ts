@@ -90,9 +90,9 @@ const make = Effect.gen(function* () {
     begin: Effect.fn("SessionRepo.begin")(function* (session: NewSession, proof: SessionProof) {
       return yield* sql.withTransaction(
         Effect.gen(function* () {
-          // A statement of its own: the next one sees what this has waited for.
+          // In its own statement, so that the next one sees what this one waited for.
           yield* sql`SELECT id FROM users WHERE id = ${session.userId} FOR SHARE`
-          // What another one sweeps away is not waited for: this transaction may hold what that one wants.
+          // Skips rows that another sweep holds: waiting for them could deadlock.
           const rows = yield* sql`
             WITH swept AS (
               DELETE FROM sessions WHERE hash IN (
@@ -108,7 +108,7 @@ const make = Effect.gen(function* () {
     }, Effect.orDie),
 
     hold: Effect.fn("SessionRepo.hold")(function* ({ hash, user }: Session) {
-      // The person first, as where a new password ends the sessions.
+      // Locks the user first, in the same order as a new password, which ends the sessions.
       yield* sql`SELECT id FROM users WHERE id = ${user.id} FOR NO KEY UPDATE`
       const rows = yield* sql`SELECT hash FROM sessions WHERE hash = ${hash} FOR KEY SHARE`
       return rows.length > 0
@@ -208,19 +208,19 @@ export class SessionRepo extends Context.Service<
   SessionRepo,
   {
     /**
-     * False where the proof does not stand any more: the password is another, the passkey is gone, or the
-     * authenticator is not the one whose code was given. Also sweeps away what has expired.
+     * False if the proof no longer holds: the password was changed, the passkey was removed, or the
+     * authenticator is not the one whose code was verified. Also deletes expired sessions.
      */
     readonly begin: (session: NewSession, proof: SessionProof) => Effect.Effect<boolean>
     /**
-     * Inside a transaction: until its end no session of the person begins, and this one does not end. False
-     * where it has ended.
+     * Until the transaction ends, no other session of the user can begin, and this one cannot end. False if
+     * it has already ended.
      */
     readonly hold: (session: Session) => Effect.Effect<boolean>
     readonly confirmSession: (hash: Uint8Array, at: Date) => Effect.Effect<void>
     /**
-     * The session, which lives on until `slideTo` where less than that remained by `slideBefore`. Where it was
-     * not seen since `seenBefore`, it is noted from where it is now.
+     * Finds a session. Extends it until `slideTo` if it would end before `slideBefore`. Stores its current
+     * origin if it was last seen before `seenBefore`.
      */
     readonly findSession: (
       hash: Uint8Array,
@@ -240,7 +240,7 @@ export class SessionRepo extends Context.Service<
       at: Date,
       startedAfter: Date
     ) => Effect.Effect<ReadonlyArray<OpenSession>>
-    /** False where the person has none of that id. */
+    /** False if the user has no session with that id. */
     readonly endSession: (userId: string, id: string) => Effect.Effect<boolean>
     readonly endOthers: (userId: string, current: Uint8Array) => Effect.Effect<void>
     readonly deleteSession: (hash: Uint8Array) => Effect.Effect<void>

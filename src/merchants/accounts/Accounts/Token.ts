@@ -1,4 +1,4 @@
-// A token is 32 random bytes that only its holder has; the database keeps its SHA-256.
+// A token is 32 random bytes that only its holder has. The database stores its SHA-256.
 import { createHash } from "node:crypto"
 import { Effect } from "effect"
 import type { SecureRandom } from "effect/crypto"

@@ -1,4 +1,4 @@
-// Links that work once: invitations, and new passwords.
+// Links that work once: invitations and password resets.
 import { DateTime, Effect, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { OneTimeLinkInvalid } from "../../../domain/Errors.ts"
@@ -14,10 +14,10 @@ import type { SignIns } from "./makeSignIns.ts"
 import { Passwords } from "./Passwords.ts"
 import { hashOf, newToken } from "./Token.ts"
 
-/** A link that anybody may have asked for. */
+/** The lifetime of a reset link, which anybody may request. */
 const resetMillis = 3_600_000
 const linkMillis = 3 * 24 * 3_600_000
-/** Wrong passwords through one link, after which it is void. */
+/** A link is void after this many wrong passwords. */
 const linkFailures = 10
 
 export const makeOneTimeLinks = Effect.fnUntraced(function* ({
@@ -64,14 +64,14 @@ export const makeOneTimeLinks = Effect.fnUntraced(function* ({
       return token
     }),
     sendReset: Effect.fn("Accounts.sendReset")(function* (email: string) {
-      // The link would reach nobody, and void one that the operator has handed out.
+      // Without mail the link would reach nobody, and would void a link that the operator handed out.
       if (Option.isNone(smtp)) return
       const token = yield* newToken(random)
       const at = yield* DateTime.nowAsDate
       const expiresAt = new Date(at.getTime() + resetMillis)
-      const found = yield* repo.findCredentials(email)
-      if (Option.isNone(found)) return
-      const words = mailWords[found.value.locale]
+      const user = yield* repo.findCredentials(email)
+      if (Option.isNone(user)) return
+      const words = mailWords[user.value.locale]
       const link: OneTimeLink = {
         email,
         merchantId: null,
@@ -99,11 +99,11 @@ export const makeOneTimeLinks = Effect.fnUntraced(function* ({
       if (Option.isNone(link)) return yield* new OneTimeLinkInvalid()
       const { email, invitedBy, merchantId, resetPassword, operator, role } = link.value
       const existing = yield* repo.findCredentials(email)
-      const keeps = !resetPassword && Option.isSome(existing) && existing.value.password_hash !== null
+      const keepsPassword = !resetPassword && Option.isSome(existing) && existing.value.password_hash !== null
       const noteFailure = () => repo.noteFailure(hash, at, linkFailures)
       const proof = yield* Effect.gen(function* () {
-        if (keeps) return (yield* proved(email, password, code)).proof
-        // A link takes the place of the password, not of what the account asks for beside it.
+        if (keepsPassword) return (yield* proved(email, password, code)).proof
+        // A link replaces the password but not the account's second factor.
         const authenticatorSince = Option.isSome(existing)
           ? yield* secondFactors.verify(existing.value.id, code)
           : null
@@ -115,9 +115,9 @@ export const makeOneTimeLinks = Effect.fnUntraced(function* ({
       const freshId = yield* random.uuidV7()
       const userId = Option.match(existing, { onNone: () => freshId, onSome: ({ id }) => id })
       const actor = { id: userId, name: email }
-      const begunBy = yield* repo.transaction(
+      const sessionToken = yield* repo.transaction(
         Effect.gen(function* () {
-          const isReplaced = Option.isSome(existing) && !keeps
+          const isReplaced = Option.isSome(existing) && !keepsPassword
           yield* repo.hold(merchantId, isReplaced ? userId : null)
           if (!(yield* repo.useLink(hash, at))) return yield* new OneTimeLinkInvalid()
           if (Option.isNone(existing)) {
@@ -126,7 +126,8 @@ export const makeOneTimeLinks = Effect.fnUntraced(function* ({
           } else if (isReplaced) {
             const password = { present: existing.value.password_hash, next: proof.hash }
             yield* replacePassword({ id: userId, email }, password, at)
-            // The link proves who has the address. Whoever had the account may have been another, who signed up under it.
+            // The link proves who has the email. Somebody else may have signed up with it: their passkeys
+            // end.
             if (yield* repo.removePasskeys(userId)) {
               const words = mailWords[existing.value.locale]
               yield* mails.queue({
@@ -137,7 +138,7 @@ export const makeOneTimeLinks = Effect.fnUntraced(function* ({
             }
           }
           if (operator && (Option.isNone(existing) || (yield* repo.makeOperator(userId)))) {
-            const summary = "became an operator of the service by a link"
+            const summary = "became an operator of the service through a link"
             yield* audit.note(actor, { action: "operator.granted", env: null, summary })
           }
           if (merchantId !== null) {
@@ -147,7 +148,7 @@ export const makeOneTimeLinks = Effect.fnUntraced(function* ({
                 ? Option.some({ action: "member.joined", env: null, summary: "joined by a link" })
                 : Option.none()
             )
-            // The way back where the owner is gone: nobody else could make a member one.
+            // Restores an owner if the last one is gone: no member could do that.
             if (!joined && invitedBy === null)
               yield* audit.recording(
                 merchantId,
@@ -158,7 +159,7 @@ export const makeOneTimeLinks = Effect.fnUntraced(function* ({
                     ? Option.some({
                         action: "member.role_changed",
                         env: null,
-                        summary: `has the role ${role.replace("_", "-")} now, by a link of the operator`
+                        summary: `took the role ${role.replace("_", "-")} through an operator's link`
                       })
                     : Option.none()
               )
@@ -166,7 +167,7 @@ export const makeOneTimeLinks = Effect.fnUntraced(function* ({
           return yield* begin(userId, proof)
         })
       )
-      return yield* begun(begunBy)
+      return yield* begun(sessionToken)
     })
   }
 })

@@ -18,16 +18,16 @@ import { type SessionProof, SessionRepo } from "./SessionRepo.ts"
 import { hashOf, newToken } from "./Token.ts"
 
 const day = 24 * 3_600_000
-/** A session ends after so long without use. */
+/** A session ends after this much time without use. */
 const idleMillis = 7 * day
-/** Use is noted once in so long. */
+/** A session's use extends it at most once in this interval. */
 const slideEveryMillis = 3_600_000
-/** From where a session is used is noted once in so long. */
+/** A session's origin is stored at most once in this interval. */
 const seenEveryMillis = 60_000
 
 const nowhere: SeenFrom = { userAgent: null, address: null }
 
-/** The reason why somebody is not taken for the person. */
+/** The reason why a proof of identity failed. */
 export type ProofFailed = SignInFailed | SecondFactorRequired | SecondFactorFailed | RateLimited
 
 export const makeSignIns = Effect.gen(function* () {
@@ -54,7 +54,7 @@ export const makeSignIns = Effect.gen(function* () {
     )
   })
 
-  /** The token of a session that begins, unless what has proven the person has changed since. */
+  /** The token of a new session; fails if the user's proof has changed since it was verified. */
   const begin = Effect.fnUntraced(function* (userId: string, proof: SessionProof) {
     const token = yield* newToken(random)
     const at = yield* DateTime.nowAsDate
@@ -64,16 +64,16 @@ export const makeSignIns = Effect.gen(function* () {
 
   const begun = Effect.fnUntraced(function* (token: string): Effect.fn.Return<Started, SignInFailed> {
     const session = yield* find(token)
-    // A new password may have ended it already.
+    // A new password may already have ended the session.
     return Option.isSome(session) ? { session: session.value, token } : yield* new SignInFailed()
   })
 
   const start = (userId: string, proof: SessionProof) => Effect.flatMap(begin(userId, proof), begun)
 
-  /** The person, and the proof as it was verified. */
+  /** Verifies password and code; returns the user's id and the proof. */
   const proved = Effect.fnUntraced(function* (email: string, password: string, code: string | undefined) {
     const user = yield* repo.findCredentials(email)
-    const hash = Option.match(user, { onNone: () => null, onSome: (found) => found.password_hash })
+    const hash = Option.match(user, { onNone: () => null, onSome: (row) => row.password_hash })
     const ok = yield* passwords.verify(password, hash)
     if (!ok || Option.isNone(user) || hash === null) return yield* new SignInFailed()
     const authenticatorSince = yield* secondFactors.verify(user.value.id, code)
@@ -81,20 +81,20 @@ export const makeSignIns = Effect.gen(function* () {
   })
 
   /**
-   * Inside a transaction: a new password in the place of the one that was verified, which ends what that one
-   * was good for.
+   * Replaces the verified password, ends the user's sessions and withdraws their pending changes. Runs inside
+   * a transaction.
    */
   const replacePassword = Effect.fnUntraced(function* (
     { email, id }: { readonly id: string; readonly email: string },
     password: { readonly present: string | null; readonly next: string },
     at: Date
   ) {
-    // Whoever had the old password may have asked for it.
+    // Somebody else with the old password may have requested these changes.
     const withdrawn = yield* receiverChanges.withdrawOf(id, at)
     if (!(yield* repo.setPassword(id, password, at))) return yield* new SignInFailed()
     for (const change of withdrawn) {
-      const told = Option.some(withdrawnChange(change, email, ", by a new password"))
-      yield* audit.recording(change.merchantId, { id, name: email }, Effect.void, () => told)
+      const withdrawal = Option.some(withdrawnChange(change, email, ", by setting a new password"))
+      yield* audit.recording(change.merchantId, { id, name: email }, Effect.void, () => withdrawal)
     }
     yield* sessions.deleteSessions(id)
   })

@@ -1,4 +1,4 @@
-// The SQL of passkeys and of the challenges that they answer.
+// The SQL of passkeys and their challenges.
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Uuid } from "../../../domain/Merchant.ts"
@@ -81,7 +81,7 @@ const make = Effect.gen(function* () {
       return Option.map(Option.fromUndefinedOr(row), ({ user_id }) => ({ userId: user_id }))
     }, Effect.orDie),
 
-    insert: (passkey: StoredPasskey, most: number): Effect.Effect<boolean> =>
+    insert: (passkey: StoredPasskey, max: number): Effect.Effect<boolean> =>
       sql
         .withTransaction(
           Effect.gen(function* () {
@@ -91,7 +91,7 @@ const make = Effect.gen(function* () {
               SELECT ${passkey.id}::uuid, ${passkey.userId}::uuid, ${passkey.credentialId},
                 ${passkey.publicKey}::bytea, ${passkey.counter}::bigint, ${passkey.transports}::text[],
                 ${passkey.name}, ${passkey.createdAt}::timestamptz
-              WHERE (SELECT count(*) FROM passkeys WHERE user_id = ${passkey.userId}::uuid) < ${most}
+              WHERE (SELECT count(*) FROM passkeys WHERE user_id = ${passkey.userId}::uuid) < ${max}
               RETURNING id`
             return rows.length > 0
           })
@@ -134,7 +134,7 @@ const make = Effect.gen(function* () {
 export class PasskeyRepo extends Context.Service<
   PasskeyRepo,
   {
-    /** Also sweeps away what has expired. */
+    /** Also deletes expired challenges. */
     readonly insertChallenge: (
       challenge: string,
       purpose: PasskeyPurpose,
@@ -142,19 +142,19 @@ export class PasskeyRepo extends Context.Service<
       at: Date,
       expiresAt: Date
     ) => Effect.Effect<void>
-    /** Each is taken once; none where it is unknown, expired or made for something else. */
+    /** Consumes a challenge. None if it is unknown, used, expired or for another purpose. */
     readonly takeChallenge: (
       challenge: string,
       purpose: PasskeyPurpose,
       at: Date
     ) => Effect.Effect<Option.Option<{ readonly userId: string | null }>>
-    /** False where the credential is known, or the person has so many. */
-    readonly insert: (passkey: StoredPasskey, most: number) => Effect.Effect<boolean>
+    /** False if the credential is already stored, or the user has `max` passkeys. */
+    readonly insert: (passkey: StoredPasskey, max: number) => Effect.Effect<boolean>
     readonly ofUser: (userId: string) => Effect.Effect<ReadonlyArray<StoredPasskey>>
     readonly byCredential: (credentialId: string) => Effect.Effect<Option.Option<StoredPasskey>>
-    /** False where the counter does not grow, as a copied key's does not. */
+    /** False if the counter did not grow, as for a copied key. */
     readonly noteUse: (id: string, counter: number, at: Date) => Effect.Effect<boolean>
-    /** Its name; none where it is not the person's. */
+    /** Returns the removed passkey's name; none if it is not the user's. */
     readonly remove: (userId: string, id: string) => Effect.Effect<Option.Option<string>>
   }
 >()("quittance/merchants/PasskeyRepo") {

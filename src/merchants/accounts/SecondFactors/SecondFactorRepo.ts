@@ -16,7 +16,7 @@ const decodeLeft = Schema.decodeUnknownEffect(Schema.Tuple([Schema.Struct({ left
 
 interface Authenticator {
   readonly sealed: Sealed
-  /** Null until it is in use. */
+  /** Null until a code has confirmed it. */
   readonly confirmedAt: Date | null
 }
 
@@ -31,9 +31,9 @@ const make = Effect.gen(function* () {
       )
       return Option.map(
         Option.fromUndefinedOr(row),
-        (found): Authenticator => ({
-          sealed: { kid: found.secret_kid, ciphertext: found.secret_ciphertext },
-          confirmedAt: found.confirmed_at
+        (row): Authenticator => ({
+          sealed: { kid: row.secret_kid, ciphertext: row.secret_ciphertext },
+          confirmedAt: row.confirmed_at
         })
       )
     }, Effect.orDie),
@@ -116,9 +116,9 @@ export class SecondFactorRepo extends Context.Service<
   SecondFactorRepo,
   {
     readonly findSecret: (userId: string) => Effect.Effect<Option.Option<Authenticator>>
-    /** False where an authenticator is in use already; one that was never confirmed is replaced. */
+    /** False if an authenticator is active; replaces one that was never confirmed. */
     readonly begin: (userId: string, sealed: Sealed, at: Date) => Effect.Effect<boolean>
-    /** Takes the authenticator into use with its recovery codes; false where another has taken its place. */
+    /** Activates the authenticator with its recovery codes; false if it has been replaced since. */
     readonly confirm: (
       userId: string,
       sealed: Sealed,
@@ -126,13 +126,13 @@ export class SecondFactorRepo extends Context.Service<
       codes: ReadonlyArray<Uint8Array>,
       at: Date
     ) => Effect.Effect<boolean>
-    /** False where the code of this step, or a later one, was taken. */
+    /** False if the code of this step or a later one was already used. */
     readonly useStep: (userId: string, step: number) => Effect.Effect<boolean>
-    /** False where it is none of the person's, or was used. */
+    /** False if the user has no such code, or it was used. */
     readonly useCode: (userId: string, hash: Uint8Array, at: Date) => Effect.Effect<boolean>
     readonly replaceCodes: (userId: string, codes: ReadonlyArray<Uint8Array>) => Effect.Effect<void>
     readonly codesLeft: (userId: string) => Effect.Effect<number>
-    /** Also its recovery codes. False where there was none. */
+    /** Also removes its recovery codes. False if there was none. */
     readonly remove: (userId: string) => Effect.Effect<boolean>
   }
 >()("quittance/merchants/SecondFactorRepo") {

@@ -1,9 +1,9 @@
-// Codes by time (RFC 6238): HMAC-SHA-1, 30 seconds, six digits, as every authenticator app has them.
+// Time-based codes (RFC 6238): HMAC-SHA-1, 30 seconds, six digits, as authenticator apps use them.
 import { createHmac, timingSafeEqual } from "node:crypto"
 
 const stepSeconds = 30
 
-/** The number of steps that a clock may differ, in either direction. */
+/** The number of steps by which a clock may differ, in either direction. */
 const tolerance = 1
 
 export const stepAt = (millis: number): number => Math.floor(millis / 1000 / stepSeconds)
@@ -18,21 +18,21 @@ export const codeOf = (secret: Uint8Array, step: number, digits = 6): string => 
   return String(number).padStart(digits, "0")
 }
 
-/** The step whose code this is; undefined where it is of none that is near. */
+/** The step of this code; undefined if no step within the tolerance has it. */
 export const stepOf = (secret: Uint8Array, code: string, millis: number): number | undefined => {
   const now = stepAt(millis)
-  const given = Buffer.from(code)
-  let found: number | undefined
+  const entered = Buffer.from(code)
+  let match: number | undefined
   for (let step = now - tolerance; step <= now + tolerance; step++) {
     const expected = Buffer.from(codeOf(secret, step))
-    if (given.length === expected.length && timingSafeEqual(given, expected)) found = step
+    if (entered.length === expected.length && timingSafeEqual(entered, expected)) match = step
   }
-  return found
+  return match
 }
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 
-/** RFC 4648, without padding. */
+/** Base32 by RFC 4648, without padding. */
 export const base32 = (bytes: Uint8Array): string => {
   let text = ""
   let bits = 0

@@ -20,7 +20,7 @@ const base62 = (value: bigint, length: number): string => {
 
 const checksum = (text: string): string => base62(BigInt(Bun.hash.crc32(text)), checksumLength)
 
-/** True if a key ends in the checksum of what stands before: asked of every request, so in plain numbers. */
+/** True if the key ends in its checksum. Checked for every request, so computed in plain numbers. */
 const endsInChecksum = (key: string): boolean => {
   let spelled = 0
   for (let at = key.length - checksumLength; at < key.length; at++)
@@ -28,7 +28,7 @@ const endsInChecksum = (key: string): boolean => {
   return spelled === Bun.hash.crc32(key.slice(0, -checksumLength))
 }
 
-/** The value of a base62 digit, by its code. */
+/** The value of a base62 digit, by its character code. */
 const digitAt = (code: number): number => (code < 58 ? code - 48 : code < 91 ? code - 55 : code - 61)
 
 const kinds = { sk: "secret", pk: "publishable", ak: "agent" } as const satisfies Record<string, KeyKind>
@@ -46,7 +46,7 @@ export const generateKey = Effect.fnUntraced(function* (kind: KeyKind, env: Env)
 
 const pattern = new RegExp(`^(sk|pk|ak)_(${envs.join("|")})_[0-9A-Za-z]{${bodyLength + checksumLength}}$`)
 
-/** Kind and environment of a well-formed key, or undefined when it is malformed or mistyped. */
+/** Kind and environment of a well-formed key; undefined if it is malformed or mistyped. */
 export const parseKey = (key: string): { readonly kind: KeyKind; readonly env: Env } | undefined => {
   const match = pattern.exec(key)
   const env = match?.[2]

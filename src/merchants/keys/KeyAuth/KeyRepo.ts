@@ -88,7 +88,7 @@ const toApiKey = (row: typeof KeyRow.Type): ApiKey => ({
 /** The interval in which only one instance writes a key's last use. */
 const touchMillis = 60_000
 
-/** A key about to be stored: everything but its secret part. */
+/** A key to be stored: everything but its secret part. */
 export interface NewKey {
   readonly id: string
   readonly kind: KeyKind
@@ -98,11 +98,11 @@ export interface NewKey {
   readonly prefix: string
   readonly lastFour: string
   readonly name: string | null
-  /** The whole key, of a publishable one alone. */
+  /** The whole key, only for a publishable key. */
   readonly publicKey: string | null
 }
 
-// The row is this service's own and its constraints hold: types are parsed, filters not run again.
+// The service wrote these rows and their constraints hold, so types are parsed but checks are not repeated.
 const decodePrincipals = Schema.decodeUnknownEffect(Schema.Array(PrincipalRow), { disableChecks: true })
 const decodeKeys = Schema.decodeUnknownEffect(Schema.Array(KeyRow))
 const decodeMerchants = Schema.decodeUnknownEffect(Schema.Array(MerchantRow))
@@ -112,22 +112,22 @@ const makeKeyRepo = Effect.gen(function* () {
   const claims = yield* makeReceiverRepo
 
   const findPrincipals = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
-    const asked = [...new Set(keys)].map((key) => ({ key, hash: hashKey(key) }))
-    const keyOf = new Map(asked.map(({ hash, key }) => [hash.toHex(), key]))
-    // By SELECT: a plan that saw how many keys are asked for would be made anew for each request.
+    const hashed = [...new Set(keys)].map((key) => ({ key, hash: hashKey(key) }))
+    const keyOf = new Map(hashed.map(({ hash, key }) => [hash.toHex(), key]))
+    // By SELECT, because a plan that depends on the number of keys would be made again for each request.
     const rows = yield* sql`
       SELECT k.hash, k.id, k.kind, k.env, k.permission, m.id AS merchant_id, m.name, m.logo_url,
         m.receiver_test, m.receiver_live, m.moved_receivers, m.identity_audience, m.bound_tokens_only,
         m.token_lifetime_seconds
       FROM api_keys k JOIN merchants m ON m.id = k.merchant_id
-      WHERE k.hash = ANY((SELECT ${asked.map(({ hash }) => hash)}::bytea[])::bytea[]) AND k.revoked_at IS NULL`
-    const found = new Map(
+      WHERE k.hash = ANY((SELECT ${hashed.map(({ hash }) => hash)}::bytea[])::bytea[]) AND k.revoked_at IS NULL`
+    const principals = new Map(
       (yield* decodePrincipals(rows)).map((row) => [keyOf.get(row.hash.toHex()), toPrincipal(row)])
     )
-    return keys.map((key) => Option.fromUndefinedOr(found.get(key)))
+    return keys.map((key) => Option.fromUndefinedOr(principals.get(key)))
   }, Effect.orDie)
 
-  /** The principal of a current key: one statement for all requests of a turn. */
+  /** The principal of a current key. One statement serves all requests of an event-loop turn. */
   const findPrincipal = yield* batched(findPrincipals)
 
   const insertKey = Effect.fn("KeyRepo.insertKey")(function* (merchantId: MerchantId, key: NewKey, at: Date) {
@@ -138,7 +138,7 @@ const makeKeyRepo = Effect.gen(function* () {
         ${key.prefix}, ${key.lastFour}, ${key.name}, ${key.publicKey}, ${at})`
   }, Effect.orDie)
 
-  /** The merchant with its first keys and its receiving addresses: all or nothing. */
+  /** Inserts the merchant with its first keys and receiving addresses: all or nothing. */
   const insertMerchant = Effect.fn("KeyRepo.insertMerchant")(
     (merchant: Merchant, keys: ReadonlyArray<NewKey>, at: Date) =>
       sql
@@ -161,7 +161,7 @@ const makeKeyRepo = Effect.gen(function* () {
         .pipe(Effect.catchIf((error) => !(error instanceof ReceiverTaken), Effect.die))
   )
 
-  /** Revokes a key and stores its successor in one statement. False where there was nothing to revoke. */
+  /** Revokes a key and stores its successor in one statement. False if there was nothing to revoke. */
   const replaceKey = Effect.fn("KeyRepo.replaceKey")(function* (
     merchantId: MerchantId,
     keyId: string,
@@ -183,7 +183,7 @@ const makeKeyRepo = Effect.gen(function* () {
     return rows.length > 0
   }, Effect.orDie)
 
-  /** An agent is nothing without its key, and ends with it. Its row comes first, as where the agent is revoked. */
+  /** An agent ends with its key. Its row is locked first, in the same order as revoking the agent. */
   const revokeKey = Effect.fn("KeyRepo.revokeKey")(function* (
     merchantId: MerchantId,
     keyId: string,

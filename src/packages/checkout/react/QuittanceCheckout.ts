@@ -1,4 +1,4 @@
-// The element as a React component.
+// The checkout element as a React component.
 import { createElement, type ReactElement, useEffect, useRef } from "react"
 import {
   type CheckoutAttributes,
@@ -34,14 +34,14 @@ export const QuittanceCheckout = ({
   latest.current = listeners
 
   useEffect(() => {
-    // A failure to load is in the console, and the element stays empty.
+    // If loading fails, the console shows the error and the element stays empty.
     loadCheckout(baseUrl).catch(console.error)
     return undefined
   }, [baseUrl])
 
   useEffect(() => {
     const node = element.current
-    const told = (event: Event) => {
+    const notifyListener = (event: Event) => {
       if (!(event instanceof CustomEvent)) return
       const { onStateChange, onSettled, onFailed, onClosed } = latest.current
       const listener = { statechange: onStateChange, settled: onSettled, failed: onFailed, closed: onClosed }[
@@ -50,9 +50,9 @@ export const QuittanceCheckout = ({
       listener?.(event.detail)
     }
     const names = ["statechange", "settled", "failed", "closed"]
-    for (const name of names) node?.addEventListener(name, told)
+    for (const name of names) node?.addEventListener(name, notifyListener)
     return () => {
-      for (const name of names) node?.removeEventListener(name, told)
+      for (const name of names) node?.removeEventListener(name, notifyListener)
     }
   }, [])
 

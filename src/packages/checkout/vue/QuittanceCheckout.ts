@@ -1,4 +1,4 @@
-// The element as a Vue component. Listen with @settled, @failed, @statechange and @closed.
+// The checkout element as a Vue component. Listen with @settled, @failed, @statechange and @closed.
 import { defineComponent, h, onMounted } from "vue"
 import { elementName, loadCheckout } from "../checkout.ts"
 
@@ -13,7 +13,7 @@ export const QuittanceCheckout = defineComponent({
     description: { type: String, default: "" }
   },
   setup(props) {
-    // A failure to load is in the console, and the element stays empty.
+    // If loading fails, the console shows the error and the element stays empty.
     onMounted(() => void loadCheckout(props.baseUrl).catch(console.error))
     return () =>
       h(elementName, {

@@ -1,4 +1,4 @@
-// A payment link as its row has it.
+// A payment link's row.
 import { Effect, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { Env } from "../../../domain/Chain.ts"
@@ -6,16 +6,16 @@ import { MerchantId, type Tenant } from "../../../domain/Merchant.ts"
 import { AtomicUsdc } from "../../../domain/Money.ts"
 import { PaymentId } from "../../../domain/Payment.ts"
 
-export interface KeptLink extends Tenant {
+export interface StoredLink extends Tenant {
   readonly id: string
   readonly publishableKey: string
   readonly description: string
-  /** Null where the buyer chooses between `least` and `most`. */
+  /** Null if the buyer chooses between `least` and `most`. */
   readonly amount: AtomicUsdc | null
   readonly least: AtomicUsdc | null
   readonly most: AtomicUsdc | null
   readonly once: boolean
-  /** The one payment of a link that is paid once. */
+  /** The only payment of a one-time link. */
   readonly paymentId: PaymentId | null
   readonly createdAt: Date
   readonly expiresAt: Date | null
@@ -40,7 +40,7 @@ const Row = Schema.Struct({
 })
 const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
 
-const toLink = (row: typeof Row.Type): KeptLink => ({
+const toLink = (row: typeof Row.Type): StoredLink => ({
   id: row.id,
   merchantId: row.merchant_id,
   env: row.env,
@@ -60,18 +60,18 @@ const toLink = (row: typeof Row.Type): KeptLink => ({
 export const linksIn = (statement: Effect.Effect<ReadonlyArray<unknown>, unknown>) =>
   Effect.map(Effect.flatMap(statement, decodeRows), (rows) => rows.map(toLink))
 
-/** `ended` is since when a link asks for nothing that its row does not say. */
+/** `ended`: the time at which the link stopped requesting payment for a reason outside its row. */
 export const linkColumns = (sql: SqlClient.SqlClient, ended: Statement.Fragment) => sql`
   id, merchant_id, env, publishable_key, description, amount::text AS amount, least::text AS least, most::text AS most,
   once, payment_id, created_at, expires_at, coalesce(closed_at, ${ended}) AS closed_at`
 
 const text = (amount: AtomicUsdc | null) => amount?.toString() ?? null
 
-/** Inserts what is selected for a link: its values, the transfer whose rest it asks for, and the payment of that. */
-export const insertLink = (sql: SqlClient.SqlClient, link: KeptLink, rest: Statement.Fragment) => sql`
+/** Inserts a link by a SELECT. `remainder`: the short transfer whose outstanding amount it requests, and its payment. */
+export const insertLink = (sql: SqlClient.SqlClient, link: StoredLink, remainder: Statement.Fragment) => sql`
   INSERT INTO payment_links (id, merchant_id, env, publishable_key, description, amount, least, most, once, payment_id,
     created_at, expires_at, closed_at, rest_of, rest_for)
   SELECT ${link.id}::text, ${link.merchantId}::uuid, ${link.env}::text, ${link.publishableKey}::text,
     ${link.description}::text, ${text(link.amount)}::numeric, ${text(link.least)}::numeric, ${text(link.most)}::numeric,
     ${link.once}::boolean, ${link.paymentId}::uuid, ${link.createdAt}::timestamptz, ${link.expiresAt}::timestamptz,
-    ${link.closedAt}::timestamptz, ${rest}`
+    ${link.closedAt}::timestamptz, ${remainder}`

@@ -1,4 +1,4 @@
-// The SQL of receipts that were asked for by mail.
+// The SQL of receipts requested by email.
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 
@@ -31,7 +31,7 @@ const make = Effect.gen(function* () {
 export class ReceiptMailRepo extends Context.Service<
   ReceiptMailRepo,
   {
-    /** Runs `queue` in the same transaction, once for each address and for at most so many. */
+    /** Runs `queue` in the same transaction: once per address, and for at most `most` addresses. */
     readonly ask: <R>(
       receiptId: string,
       addressHash: Uint8Array,

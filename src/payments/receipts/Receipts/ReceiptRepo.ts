@@ -1,4 +1,4 @@
-// Receipts and the keys that sign them, at rest.
+// Storage of receipts and of the keys that sign them.
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { PaymentId } from "../../../domain/Payment.ts"
@@ -11,7 +11,7 @@ export interface ReceiptKey {
   readonly sealed: Sealed
 }
 
-export interface KeptReceipt {
+export interface StoredReceipt {
   readonly id: string
   readonly jws: string
 }
@@ -33,13 +33,13 @@ const decodeReceipts = Schema.decodeUnknownEffect(
 export class ReceiptRepo extends Context.Service<
   ReceiptRepo,
   {
-    /** The newest first. */
+    /** Newest first. */
     readonly keys: Effect.Effect<ReadonlyArray<ReceiptKey>>
     readonly addKey: (key: ReceiptKey, at: Date) => Effect.Effect<void>
-    readonly ofPayment: (paymentId: PaymentId) => Effect.Effect<Option.Option<KeptReceipt>>
-    /** Keeps a payment's receipt; the one that is there stays, and is answered. */
-    readonly keep: (paymentId: PaymentId, receipt: KeptReceipt, at: Date) => Effect.Effect<KeptReceipt>
-    readonly find: (id: string) => Effect.Effect<Option.Option<KeptReceipt>>
+    readonly ofPayment: (paymentId: PaymentId) => Effect.Effect<Option.Option<StoredReceipt>>
+    /** Stores a payment's receipt and returns it. An existing receipt stays and is returned instead. */
+    readonly store: (paymentId: PaymentId, receipt: StoredReceipt, at: Date) => Effect.Effect<StoredReceipt>
+    readonly find: (id: string) => Effect.Effect<Option.Option<StoredReceipt>>
   }
 >()("quittance/payments/ReceiptRepo") {
   static readonly layer: Layer.Layer<ReceiptRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -75,7 +75,7 @@ export class ReceiptRepo extends Context.Service<
             ON CONFLICT DO NOTHING`
         }, Effect.orDie),
         ofPayment,
-        keep: Effect.fn("ReceiptRepo.keep")(function* (paymentId, receipt, at) {
+        store: Effect.fn("ReceiptRepo.store")(function* (paymentId, receipt, at) {
           yield* sql`
             INSERT INTO receipts (id, payment_id, jws, created_at)
             VALUES (${receipt.id}, ${paymentId}, ${receipt.jws}, ${at}) ON CONFLICT DO NOTHING`
@@ -88,12 +88,12 @@ export class ReceiptRepo extends Context.Service<
     })
   )
 
-  /** Keeps nothing. */
+  /** Stores nothing. */
   static readonly layerNone: Layer.Layer<ReceiptRepo> = Layer.succeed(ReceiptRepo, {
     keys: Effect.succeed([]),
     addKey: () => Effect.void,
     ofPayment: () => Effect.succeedNone,
-    keep: (_, receipt) => Effect.succeed(receipt),
+    store: (_, receipt) => Effect.succeed(receipt),
     find: () => Effect.succeedNone
   })
 }

@@ -1,4 +1,4 @@
-// Refunds at rest. What is refunded is a settled payment, or an incoming transfer that pays none.
+// Storage of refunds: of a settled payment, or of an incoming transfer that pays none.
 import type { Effect, Option } from "effect"
 import type { Address, Env, TransactionHash } from "../../../domain/Chain.ts"
 import type { Tenant } from "../../../domain/Merchant.ts"
@@ -24,7 +24,7 @@ export interface NewRefund extends Tenant {
   readonly transactionId: TransactionHash | null
   readonly createdBy: string
   readonly at: Date
-  /** The chain's height by then, where it is known. */
+  /** The chain's height at that time, if known. */
   readonly createdBlock: bigint | null
   readonly checkAt: Date
 }
@@ -34,7 +34,7 @@ export interface RefundProof extends ClaimedTransfer {
   readonly sender: Address
 }
 
-/** A proof, when the chain has shown it, and when its block is looked at next. */
+/** A proof, the time at which the chain showed it, and the time of the next check of its block. */
 export interface ShownProof {
   readonly proof: RefundProof
   readonly at: Date
@@ -65,7 +65,7 @@ export interface Refund extends Tenant {
   readonly provenAt: Date | null
   readonly endedAt: Date | null
   readonly failureReason: RefundFailure | null
-  /** Since when the chain no longer shows the transfer that proved it. */
+  /** The time since which the chain no longer shows the transfer that proved it. */
   readonly droppedAt: Date | null
 }
 
@@ -85,7 +85,7 @@ export interface RefundBalance {
 
 export type RefundCreation =
   | { readonly _tag: "Created"; readonly refund: Refund }
-  /** The same id, or where the caller chose none the same transaction for the same thing: nothing was added. */
+  /** Nothing was added: the same id, or, without an id, the same transaction for the same payment or transfer. */
   | { readonly _tag: "Known"; readonly refund: Refund }
   | { readonly _tag: "Exceeds"; readonly balance: RefundBalance }
   /** The transfer pays a payment, is being attached to one, or has left the chain. */
@@ -98,17 +98,17 @@ export type RefundCreation =
 
 export interface RefundStore {
   /**
-   * Adds a pending refund under the lock of what it refunds, so that two at once never exceed what was paid.
-   * A refunded transfer is handled from then on, and pays nothing. With a proof it is proven, and claims its log, as it
-   * is added: where a payment or another refund has that log, nothing is added. It stays pending where `proveRefund`
-   * would answer none for another reason.
+   * Adds a pending refund under the lock of what it refunds, so that concurrent refunds never exceed the received
+   * amount. A refunded transfer counts as handled from then on, and pays nothing. With a proof, the refund is proven
+   * and claims its log in the same step: if a payment or another refund has that log, nothing is added. It stays
+   * pending if `proveRefund` would return none for another reason.
    */
   readonly createRefund: (
     refund: NewRefund,
     shown?: ShownProof
   ) => Effect.Effect<RefundCreation, TransferAlreadyUsed>
   readonly findRefund: (tenant: Tenant, id: string) => Effect.Effect<Option.Option<Refund>>
-  /** Newest first. None where `startingAfter` is not a refund of the tenant. */
+  /** Newest first. None if `startingAfter` is not one of the tenant's refunds. */
   readonly listRefunds: (
     tenant: Tenant,
     page: {
@@ -120,21 +120,21 @@ export interface RefundStore {
   /** Proven refunds of any merchant that are still on the chain, oldest first. */
   readonly provenRefunds: (paymentId: PaymentId) => Effect.Effect<ReadonlyArray<Refund>>
   readonly refundBalance: (tenant: Tenant, of: RefundedThing) => Effect.Effect<RefundBalance>
-  /** The block of the transfer that settled a payment; none where nothing has. */
+  /** The block of the transfer that settled a payment; none if it is not settled. */
   readonly settledBlock: (paymentId: PaymentId) => Effect.Effect<Option.Option<bigint>>
   /** True if a transfer to the address may pay a payment, because it has been a merchant's receiver. */
   readonly isReceiver: (env: Env, address: Address) => Effect.Effect<boolean>
   /**
-   * From which address the merchant sends back what came to one: from that one, or where it has become another
-   * merchant's, from its present one, then the newest. None where it has none any more.
+   * The address from which the merchant refunds money that arrived at `came`: that same address, or, if it has become
+   * another merchant's, the merchant's current address, then its newest. None if it has no address.
    */
   readonly senderFor: (tenant: Tenant, came: Address) => Effect.Effect<Option.Option<Address>>
   /**
-   * By which of its receiving addresses the merchant may have sent a transaction: those that were its own as the reader
-   * of the chain saw it, and otherwise the present one, then the newest.
+   * The receiving addresses from which the merchant may have sent a transaction: those that the chain reader saw as
+   * its own; otherwise the current address, then the newest.
    */
   readonly sendersOf: (tenant: Tenant, transactionId: TransactionHash) => Effect.Effect<ReadonlySet<Address>>
-  /** Names the transaction of a pending refund; false where it is not pending. */
+  /** Records the transaction of a pending refund. False if the refund is not pending. */
   readonly nameRefundTransaction: (
     id: string,
     transactionId: TransactionHash,
@@ -142,8 +142,8 @@ export interface RefundStore {
     checkAt: Date
   ) => Effect.Effect<boolean>
   /**
-   * Proves a pending refund and claims its log, both or neither. None where it is not pending, or while a
-   * claim on the same transaction names another block.
+   * Proves a pending refund and claims its log, both or neither. None if it is not pending, or while a claim on the
+   * same transaction names another block.
    */
   readonly proveRefund: (
     id: string,
@@ -152,9 +152,9 @@ export interface RefundStore {
     checkAt: Date
   ) => Effect.Effect<Option.Option<Refund>, TransferAlreadyUsed>
   /**
-   * Ends a refund that is pending, or proven by what the chain no longer shows: its log is free again, and
-   * so is a transfer that no other refund takes. False where it stands, and for a failure where another
-   * transaction has been named than the one that was checked.
+   * Ends a refund that is pending, or proven by a transfer that the chain no longer shows. Its log becomes free again,
+   * and so does a transfer that no other refund has. False if its proof is still on the chain, or, for a failure, if
+   * another transaction than the checked one has been reported.
    */
   readonly endRefund: (
     id: string,
@@ -167,8 +167,9 @@ export interface RefundStore {
         },
     at: Date
   ) => Effect.Effect<boolean>
-  /** Takes refunds that are due for a check; each is out of other instances' sight until `leaseUntil`. */
+  /** Takes refunds that are due for a check. Other instances do not see them until `leaseUntil`. */
   readonly takeDueRefunds: (
+    env: Env,
     at: Date,
     leaseUntil: Date,
     limit: number

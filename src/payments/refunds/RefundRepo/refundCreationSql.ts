@@ -20,7 +20,7 @@ import type {
 const decodePaid = Schema.decodeUnknownEffect(
   Schema.Array(
     Schema.Struct({
-      standing: Schema.Literals(["open", "explained", "unsettled"]),
+      state: Schema.Literals(["open", "explained", "unsettled"]),
       paid: Schema.BigIntFromString,
       since_block: Schema.BigInt
     })
@@ -43,11 +43,11 @@ export const makeRefundCreationSql = (
       AND c.payer = t.payer AND c.receiver = t.receiver AND c.amount = t.amount AND c.ordinal = t.ordinal
       AND c.payment_id IS NOT NULL`
 
-  /** The received amount, under its lock. */
+  /** The received amount, locked. */
   const received = (tenant: Tenant, of: RefundedThing, at: Date) =>
     "paymentId" in of
       ? sql`
-          SELECT CASE WHEN p.status = 'settled' THEN 'open' ELSE 'unsettled' END AS standing,
+          SELECT CASE WHEN p.status = 'settled' THEN 'open' ELSE 'unsettled' END AS state,
             CASE WHEN p.status <> 'settled' OR c.dropped_at IS NOT NULL THEN '0' ELSE p.amount::text END AS paid,
             coalesce(c.block_number, 0) AS since_block
           FROM payments p LEFT JOIN claimed_transfers c ON c.payment_id = p.id
@@ -57,7 +57,7 @@ export const makeRefundCreationSql = (
           SELECT CASE WHEN t.payment_id IS NOT NULL OR t.dropped_at IS NOT NULL OR EXISTS (${equalClaim})
               OR (t.attached_to IS NOT NULL
                 AND t.handled_at > ${new Date(at.getTime() - attachLeaseMillis)}::timestamptz)
-            THEN 'explained' ELSE 'open' END AS standing,
+            THEN 'explained' ELSE 'open' END AS state,
             CASE WHEN t.dropped_at IS NULL THEN t.amount::text ELSE '0' END AS paid, t.block_number AS since_block
           FROM incoming_transfers t
           WHERE t.id = ${of.transferId} AND t.merchant_id = ${tenant.merchantId} AND t.env = ${tenant.env}
@@ -85,7 +85,7 @@ export const makeRefundCreationSql = (
       ${refund.transactionId === null ? null : refund.at}::timestamptz, ${refund.checkAt})
     ON CONFLICT (id) DO NOTHING RETURNING ${columns}`
 
-  /** The one that the same request made before. */
+  /** The refund that the same request created before. */
   const known = ({ amount, hasOwnId, id, of, recipient, transactionId, ...tenant }: NewRefund) => sql`
     SELECT ${columns} FROM refunds WHERE id = ${id} AND ${ofTenant(tenant)}
     UNION
@@ -94,7 +94,7 @@ export const makeRefundCreationSql = (
       AND transaction_id = ${transactionId === null ? null : toBytes(transactionId)}::bytea
       AND recipient = ${toBytes(recipient)} AND amount = ${amount.toString()}::numeric`
 
-  /** Nobody is asked for the rest of what is given back, nor for a rest whose sum counts it. */
+  /** Marks the transfer as handled, and closes links that request its outstanding amount or count it in their sum. */
   const take = (transferId: string, { at, createdBy, reason }: NewRefund) => sql`
     WITH RECURSIVE counting AS (
       SELECT rest_for AS id FROM payment_links WHERE rest_of = ${transferId} AND rest_for IS NOT NULL
@@ -110,7 +110,7 @@ export const makeRefundCreationSql = (
       attached_to = NULL, match_at = NULL
     WHERE id = ${transferId} AND (handled_at IS NULL OR attached_to IS NOT NULL) RETURNING id`
 
-  /** Both or neither: the refund is proven, and has claimed its log. */
+  /** Proves the refund and claims its log, both or neither. */
   const prove = Effect.fnUntraced(
     function* (id: string, { at, checkAt, proof }: ShownProof) {
       const [proven] = yield* decodeRefundRows(sql`
@@ -131,7 +131,7 @@ export const makeRefundCreationSql = (
           SELECT ${proof.chainId}::integer, transaction_id, ${proof.logPosition}::integer, sender, recipient,
             amount, ordinal, id, block_number, block_hash FROM proven
         ), owned AS (
-          -- Read meanwhile, it is of whoever has the address by now.
+          -- If the transfer was read in the meantime, it was stored for the address's current merchant.
           UPDATE outgoing_transfers t SET merchant_id = p.merchant_id FROM proven p
           WHERE t.chain_id = ${proof.chainId} AND t.transaction_id = p.transaction_id AND t.payer = p.sender
             AND t.receiver = p.recipient AND t.amount = p.amount AND t.ordinal = p.ordinal
@@ -164,15 +164,14 @@ export const makeRefundCreationSql = (
         if (thing === undefined) return { _tag: "Unknown" }
         const [before] = yield* decodeRefundRows(known(refund))
         if (before !== undefined) return { _tag: "Known", refund: before }
-        if (thing.standing !== "open")
-          return { _tag: thing.standing === "explained" ? "Explained" : "Unsettled" }
+        if (thing.state !== "open") return { _tag: thing.state === "explained" ? "Explained" : "Unsettled" }
         const balance: RefundBalance = { paid: thing.paid, refunded: yield* sumOf(refund.of) }
         if (!refund.beyondPaid && balance.refunded + refund.amount > balance.paid)
           return { _tag: "Exceeds", balance }
         const [created] = yield* decodeRefundRows(insert(refund, thing.since_block))
         if (created === undefined) {
-          // Another merchant's refund has the id, or one of something else took it meanwhile, which its own lock
-          // did not keep waiting.
+          // Another merchant's refund has the id. Or a refund of another payment or transfer took it in the meantime,
+          // because that one's lock does not block this one.
           const [other] = yield* decodeRefundRows(known(refund))
           return other === undefined ? { _tag: "IdTaken" } : { _tag: "Known", refund: other }
         }

@@ -14,11 +14,11 @@ export type ClaimedRefund = Pick<
   "merchantId" | "env" | "recipient" | "amount" | "sinceBlock" | "createdAt"
 >
 
-/** By so many blocks a reorganisation may move what is refunded. */
+/** A reorganisation may move the refunded transfer by this many blocks. */
 const movedBlocks = 30n
-/** A merchant has few addresses; older ones are not asked about. */
-const askedSenders = 10
-/** The less that a difference says of the transfer that was meant, the later. */
+/** The number of addresses checked. A merchant has few; older ones are skipped. */
+const checkedSenders = 10
+/** Ranks mismatches: the closest to the intended transfer comes first. */
 const weight = (reason: MismatchReason) =>
   ["already_used", "too_old", "amount", "payer", "receiver"].indexOf(reason) + 1 || 9
 
@@ -52,14 +52,14 @@ export const makeVerifyRefund = (
       notBefore: refund.createdAt,
       sinceBlock: refund.sinceBlock - movedBlocks,
       tokenChanges,
-      // What its recipient has handled is the recipient's matter; what is claimed proves nothing more.
+      // A transfer that its recipient has handled may still prove a refund; a claimed one proves nothing else.
       excludeOrdinals: taken.flatMap(({ blockHash, ordinal }) => (blockHash === null ? [] : [ordinal]))
     })
   })
 
-  /** By the first of the merchant's addresses that has sent it; otherwise what comes nearest. */
+  /** Tries the merchant's addresses as senders until one matches; otherwise returns the closest mismatch. */
   return Effect.fn("Refunds.verify")(function* (refund: ClaimedRefund, transactionId: TransactionHash) {
-    const own = [...(yield* refundRepo.sendersOf(refund, transactionId))].slice(0, askedSenders)
+    const own = [...(yield* refundRepo.sendersOf(refund, transactionId))].slice(0, checkedSenders)
     let nearest: Extract<Verification, { _tag: "Mismatch" }> | undefined
     for (const sender of own) {
       const found = yield* from(refund, transactionId, sender)

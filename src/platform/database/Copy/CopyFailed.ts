@@ -3,6 +3,6 @@ import { causeOf } from "../migrate.ts"
 
 export class CopyFailed extends Schema.TaggedError<CopyFailed>()("CopyFailed", { message: Schema.String }) {}
 
-/** Says what could not be done, and why. */
+/** Describes the failed action and its cause. */
 export const failed = (what: string) => (error: unknown) =>
   error instanceof CopyFailed ? error : new CopyFailed({ message: `${what}: ${causeOf(error)}` })

@@ -1,4 +1,4 @@
-// The tables of a database in the order that copies take, and what they hold: rows, sums and sequences.
+// A database's tables in the order that copies need, and their contents: rows, sums and sequences.
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CopyFailed } from "./CopyFailed.ts"
@@ -12,7 +12,7 @@ export class TableSum extends Schema.Class<TableSum>("TableSum")({
 
 export const SequenceAt = Schema.Struct({ table: Schema.String, column: Schema.String, last: Schema.String })
 
-/** Rows that are read and written together. */
+/** Rows that are read and written at once. */
 export const batch = 500
 export const history = "effect_sql_migrations"
 
@@ -23,7 +23,7 @@ const decodeLinks = Schema.decodeUnknownEffect(
 )
 const decodeSequences = Schema.decodeUnknownEffect(Schema.Array(SequenceAt))
 
-/** So that the same row gives the same text everywhere. */
+/** Makes the same row produce the same text everywhere. */
 export const plainTexts = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) => sql`
@@ -69,7 +69,7 @@ export const orderedTables = Effect.gen(function* () {
   return ordered
 })
 
-/** The columns that rows are written with: the database computes the generated ones. */
+/** The columns to write: the database computes the generated ones. */
 export const writtenColumns = Effect.fnUntraced(function* (table: string) {
   const sql = yield* SqlClient.SqlClient
   return yield* namesOf(
@@ -84,7 +84,10 @@ const decodeTriggers = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ table: Schema.String, trigger: Schema.String }))
 )
 
-/** Lets rows of any state be written: a copy makes no moves (src/domain/moves.ts). Ends with what it gives. */
+/**
+ * Allows rows in any state, because a copy makes no moves (src/domain/moves.ts). Returns the effect that restores the
+ * triggers.
+ */
 export const suspendTriggers = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const triggers = yield* decodeTriggers(
@@ -106,7 +109,7 @@ export const suspendTriggers = Effect.gen(function* () {
 /** A row's contribution to its table's checksum. */
 export const part = "(('x' || left(md5(row_to_json(t)::text), 15))::bit(60)::bigint)::text AS part"
 
-/** Row by row: no statement is silent for as long as a table is large. */
+/** Row by row, so that no statement is silent for as long as a large table takes. */
 export const sumOf = Effect.fnUntraced(function* (table: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DECLARE summed NO SCROLL CURSOR FOR SELECT ${sql.literal(part)} FROM ${sql(table)} t`

@@ -1,4 +1,4 @@
-// The data directory of a Postgres and the server that has it: made, secured, started and stopped.
+// A Postgres data directory and its server: created, secured, started and stopped.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import {
   chownSync,
@@ -17,11 +17,11 @@ import {
 import { basename, join, relative, resolve } from "node:path"
 import { Redacted } from "effect"
 import {
-  askForPassword,
-  asksForPassword,
-  keepPassword,
   makePassword,
-  readPassword
+  readPassword,
+  requirePassword,
+  requiresPassword,
+  storePassword
 } from "../EmbeddedPassword.ts"
 import { whyNotEmbedded } from "../foreignCluster.ts"
 import { findPostgresProgram, type PostgresProgram } from "../PostgresProgram.ts"
@@ -29,16 +29,16 @@ import { postgresAnswers } from "../postgresAnswers.ts"
 import { isAlive, isPostgresIn } from "../ServerProcess.ts"
 import { takeInheritedLock } from "../takeInheritedLock.ts"
 
-/** The longest path that a socket's address holds, less its end (Linux 107 bytes, macOS 103). */
+/** The longest path of a socket's address, without its terminator (Linux 107 bytes, macOS 103). */
 const longestSocketPath = 103
-/** For how long a server that ends at once is started again: one that was killed may still be ending. */
+/** How long a server that ends immediately is started again: a killed one may still be ending. */
 const retryMillis = 10_000
 const stopMillis = 15_000
 const logLimitBytes = 10_000_000
 /** The prefix of a data directory that is being created. */
 const partialPrefix = "data.new."
 
-/** For a small machine: what it does not use it does not take. */
+/** For a small machine: unused settings cost nothing. */
 const settings = {
   listen_addresses: "",
   port: "5432",
@@ -65,11 +65,11 @@ export class Cluster {
   readonly directory: string
   readonly data: string
   readonly log: string
-  /** By the shorter of its two names: the address of a socket is short. */
+  /** The shorter of its two paths, because a socket's address is short. */
   readonly socket: string
   private readonly flags: ReadonlyArray<string>
   private program: PostgresProgram | undefined
-  /** The reason why the last child is none. */
+  /** The reason why the last child did not start. */
   private notStarted: string | undefined
 
   constructor(directory: string, more: Readonly<Record<string, string>>) {
@@ -85,7 +85,7 @@ export class Cluster {
     ])
   }
 
-  /** Refuses what this release did not make, and touches nothing of it. */
+  /** Refuses a directory that this release did not create, and changes nothing in it. */
   check(): void {
     if (Buffer.byteLength(this.socket) > longestSocketPath)
       throw new Error(
@@ -110,10 +110,10 @@ export class Cluster {
     }
   }
 
-  /** Makes the data directory, whole or not at all. */
+  /** Creates the data directory, completely or not at all. */
   private initialise(): void {
     const { runAs } = this.found()
-    // By a name of its own: what a killed start has left running clears its directory in the end.
+    // Under its own name, because the processes of a killed start clear their directory when they end.
     for (const name of readdirSync(this.directory))
       if (name.startsWith(partialPrefix)) rmSync(join(this.directory, name), { recursive: true, force: true })
     const partial = mkdtempSync(join(this.directory, partialPrefix))
@@ -124,7 +124,7 @@ export class Cluster {
       [
         ...["-D", named, "-U", "postgres", "-A", "reject", "-E", "UTF8"],
         ...["--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C", "-c", "jit=off"],
-        // One call for a thousand files, where there is such a call.
+        // One call for a thousand files, where the system has it.
         ...(process.platform === "linux" ? ["--sync-method=syncfs"] : [])
       ],
       { ...spawnOptions, encoding: "utf8" }
@@ -145,12 +145,14 @@ export class Cluster {
     return Number.isNaN(pid) ? undefined : { pid, isReady: lines[7]?.trim() === "ready" }
   }
 
-  /** Each statement that fails is a line. Emptied in place: a server that runs has the file open, to append. */
+  /** Each failing statement adds a line. The file is truncated in place, because a running server appends to it. */
   boundLog(): void {
     if (existsSync(this.log) && statSync(this.log).size > logLimitBytes) truncateSync(this.log)
   }
 
-  /** The running server's process, or undefined. A start that failed leaves another program's number in the file. */
+  /**
+   * The running server's process, or undefined. After a failed start, the file may contain another program's number.
+   */
   running(): number | undefined {
     const pid = this.pidFile()?.pid
     if (pid === undefined || !isAlive(pid)) return undefined
@@ -158,9 +160,9 @@ export class Cluster {
   }
 
   /**
-   * With the lock of the server held: after the machine or its container was started anew, the number in the
-   * files may be another program's, or another Postgres'; a power cut may leave the files empty.
-   * Postgres takes its own parent's number for stale, and still looks for its own shared memory.
+   * Call it with the server's lock held. After a restart of the machine or its container, the number in the files may
+   * belong to another program or another Postgres; a power cut may leave the files empty. Postgres treats its own
+   * parent's number as stale, and still checks for its own shared memory.
    */
   private disownFiles(): void {
     const pid = this.pidFile()?.pid
@@ -172,7 +174,7 @@ export class Cluster {
     rmSync(join(this.data, `${basename(this.socket)}.lock`), { force: true })
   }
 
-  /** True if that process is this data's server. Where the system does not say, its lock does. */
+  /** True if the process is this data's server. If the system does not say, the server's lock decides. */
   private serves(pid: number): boolean {
     const known = isPostgresIn(pid, this.data)
     if (known !== undefined) return known
@@ -181,7 +183,7 @@ export class Cluster {
     return lock === undefined
   }
 
-  /** Undefined where a server has the data already, in another container perhaps, and does not answer. */
+  /** Undefined if a server that does not respond has the data already, perhaps in another container. */
   private spawn(): ChildProcess | undefined {
     const lock = takeInheritedLock(join(this.directory, "postgres.lock"))
     if (lock === undefined) return undefined
@@ -198,7 +200,7 @@ export class Cluster {
     const { directory, named, spawn: spawnOptions } = this.options(this.data)
     this.boundLog()
     const log = openSync(this.log, "a", 0o600)
-    // In a session of its own: Ctrl-C is the service's, which stops it when no process needs it.
+    // In its own session: Ctrl-C goes to the service, which stops the server when no process needs it.
     const child = spawn(join(directory, "bin", "postgres"), ["-D", named, ...this.flags], {
       ...spawnOptions,
       detached: true,
@@ -206,7 +208,7 @@ export class Cluster {
     })
     closeSync(log)
     child.unref()
-    // The program is gone, or the system takes no more processes: such a child has no exit code.
+    // The program is gone, or the system accepts no more processes: such a child has no exit code.
     child.once("error", ({ message }) => {
       this.notStarted = message
       this.program = undefined
@@ -214,7 +216,7 @@ export class Cluster {
     return child
   }
 
-  /** In single-user mode, which asks for no password. False where another server has the data. */
+  /** In single-user mode, which requires no password. False if another server has the data. */
   private setPassword(password: string): boolean {
     const lock = takeInheritedLock(join(this.directory, "postgres.lock"))
     if (lock === undefined) return false
@@ -239,14 +241,13 @@ export class Cluster {
   }
 
   /**
-   * Makes the cluster where there is none, and sees to it that it asks for the password in the file: an
-   * earlier release made clusters that do not. Left for a later start while others use it. False while
-   * another server has the data and is silent.
+   * Creates the cluster if there is none, and makes it require the password in the file, which clusters of an earlier
+   * release did not. Left for a later start while others use it. False while another, silent server has the data.
    */
   async secure(isUsed: boolean): Promise<boolean> {
     if (!existsSync(join(this.data, "PG_VERSION"))) this.initialise()
     const storedPassword = readPassword(this.directory)
-    const asks = asksForPassword(this.data)
+    const asks = requiresPassword(this.data)
     if (asks && storedPassword !== undefined) return true
     if (isUsed) {
       if (!asks) return true
@@ -256,7 +257,7 @@ export class Cluster {
     }
     await this.stop()
     const password = storedPassword ?? makePassword()
-    // In this order: the file never holds a password that the server does not have.
+    // In this order, so that the file never contains a password that the server does not have.
     const end = Date.now() + retryMillis
     for (;;) {
       try {
@@ -271,8 +272,8 @@ export class Cluster {
         await sleep(200)
       }
     }
-    keepPassword(this.directory, password)
-    askForPassword(this.data, this.found().runAs)
+    storePassword(this.directory, password)
+    requirePassword(this.data, this.found().runAs)
     return true
   }
 
@@ -285,7 +286,7 @@ export class Cluster {
     return readFileSync(this.log, "utf8").trim().split("\n").slice(-3).join(" ")
   }
 
-  /** True if a server runs and answers, started here where there was none. Not while another has the data and is silent. */
+  /** True if a server runs and responds; starts one if there is none. False while a silent server has the data. */
   async ensure(): Promise<boolean> {
     if (!existsSync(join(this.data, "PG_VERSION")))
       throw new Error(`DATA_DIR: the embedded database in ${this.directory} is gone. Restore a backup.`)
@@ -315,14 +316,14 @@ export class Cluster {
     }
   }
 
-  /** Ends its sessions, writes what it holds and stops it. */
+  /** Ends its sessions, writes its data and stops it. */
   async stop(): Promise<void> {
     const pid = this.running()
     if (pid === undefined || !this.serves(pid)) return
     process.kill(pid, "SIGINT")
     const end = Date.now() + stopMillis
     while (isAlive(pid) && Date.now() < end) await sleep(10)
-    // What it has acknowledged is in its log: the next start reads it.
+    // Acknowledged data is in its log, which the next start reads.
     if (isAlive(pid)) process.kill(pid, "SIGQUIT")
   }
 }

@@ -2,10 +2,10 @@ import { type Cause, Effect } from "effect"
 import { type CodedError, InternalError, ServiceUnavailable } from "../../../domain/Errors.ts"
 import { isDatabaseOutage } from "../../database/isDatabaseOutage.ts"
 
-/** Seconds after which a database that was lost may be back. */
+/** Seconds after which a lost database may be back. */
 const retryAfter = 2
 
-/** Logs it once with the request id; the answer tells nothing of it. An outage of the database is no bug. */
+/** Logs the failure once with the request id; the response does not describe it. A database outage is not a bug. */
 export const unexpectedFailure = (
   cause: Cause.Cause<unknown>,
   requestId: string,
@@ -18,5 +18,5 @@ export const unexpectedFailure = (
             Effect.logWarning("Request failed: the database is unavailable", cause),
             new ServiceUnavailable({ retryAfter })
           )
-        : Effect.as(Effect.logError("Unexpected failure", cause), new InternalError())
+        : Effect.as(Effect.logError("Request failed unexpectedly; it got a 500", cause), new InternalError())
   ).pipe(Effect.annotateLogs({ requestId, ...annotations }))

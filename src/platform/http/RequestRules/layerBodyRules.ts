@@ -1,5 +1,5 @@
-// No query where none is declared. Mutations: no Idempotency-Key, JSON content type, at most 64 KiB of UTF-8 JSON
-// that arrives in time, and text that Postgres can hold everywhere.
+// Refuses a query where none is declared. For mutations: no Idempotency-Key, a JSON content type, at most 64 KiB of
+// UTF-8 JSON that arrives in time, and only text that Postgres can store.
 import { Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
@@ -47,7 +47,7 @@ const checkedText = (bytes: Uint8Array | undefined): Effect.Effect<string, BodyE
   }
 }
 
-/** The body's text. One timer and one promise: a fiber with a time-out costs more than the read. */
+/** The body's text. One timer and one promise, because a fiber with a timeout costs more than the read. */
 const readText = (source: Request): Effect.Effect<string, BodyError> =>
   Effect.callback((resume) => {
     const timer = setTimeout(() => resume(Effect.fail(new RequestTimeout())), deadlineMillis)
@@ -77,7 +77,7 @@ const checkedBody = (
   return readText(request.source)
 }
 
-/** A mutation without a payload takes no body, or an empty object where a client always sends one. */
+/** A mutation without a payload accepts no body, or an empty object, which some clients always send. */
 const noBody = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
   const length = request.headers["content-length"]
   const chunked = request.headers["transfer-encoding"] !== undefined
@@ -90,13 +90,13 @@ const noBody = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServe
   }
 })
 
-/** The request with its body read: Bun hands a body out once. */
+/** The request with its body read, because Bun returns a body only once. */
 const withText = (
   request: HttpServerRequest.HttpServerRequest,
   text: string
 ): HttpServerRequest.HttpServerRequest => Object.create(request, { text: { value: Effect.succeed(text) } })
 
-/** Refuses a request that breaks the rules; answers it with the body that was read. */
+/** Refuses a request that breaks the rules; returns the request with the body that was read. */
 const checked = (
   request: HttpServerRequest.HttpServerRequest,
   { method, payload, query }: HttpApiEndpoint.Top

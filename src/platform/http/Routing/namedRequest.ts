@@ -1,4 +1,4 @@
-// Names a request, and the payment in its path, in the spans and logs that go to a collector.
+// Adds a request's id, and the payment in its path, to the spans and logs for a collector.
 import { Effect } from "effect"
 import type { AppConfig } from "../../AppConfig.ts"
 

@@ -1,4 +1,4 @@
-// Which methods each path takes, for 405 answers and preflights.
+// The methods of each path, for 405 responses and preflights.
 import { HttpApiEndpoint, type HttpApiGroup } from "effect/http-api"
 import { type Access, accessOf, isCrossOrigin } from "../Access.ts"
 
@@ -16,7 +16,7 @@ export interface ContractEndpoint {
   readonly access: Access
 }
 
-/** Every endpoint of a contract. `HttpApi.reflect` would look at the schemas of all answers too, with every start. */
+/** Every endpoint of a contract. `HttpApi.reflect` would also process the schemas of all responses at each start. */
 export const endpointsOf = (contract: {
   readonly groups: Readonly<Record<string, HttpApiGroup.Constraint>>
 }): ReadonlyArray<ContractEndpoint> =>
@@ -52,7 +52,7 @@ export const pathTable = (
     if (method === "GET") methods.add("HEAD")
     if (isCrossOrigin(access)) crossOrigin.add(method)
   }
-  // After the endpoints: a page's pattern may match their paths too.
+  // After the endpoints, because a page's pattern may match their paths too.
   for (const path of systemPaths) entry(path).methods.add("GET").add("HEAD")
   return [...table.values()]
 }

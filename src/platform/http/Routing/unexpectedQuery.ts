@@ -1,8 +1,8 @@
-// The refusal of query parameters where none are declared.
+// The refusal of query parameters if none are declared.
 import type { HttpServerRequest } from "effect/http"
 import { InvalidRequest } from "../../../domain/Errors.ts"
 
-/** Endpoints with query parameters check them by their schema; the others take none. */
+/** Endpoints with query parameters check them by their schema; the others accept none. */
 export const unexpectedQuery = (request: HttpServerRequest.HttpServerRequest) => {
   const at = request.url.indexOf("?")
   if (at === -1 || at === request.url.length - 1) return undefined

@@ -1,12 +1,12 @@
-// Request limits shared by instances through Redis: the same GCRA as in memory, as
-// one atomic script. Without Redis each instance limits by itself, and no request waits for it.
+// Request limits that instances share through Redis: the same GCRA as in memory, as one atomic script. Without Redis,
+// each instance limits by itself, and no request waits for Redis.
 
 import { RedisClient } from "bun"
 import { Context, Duration, Effect, Metric, Redacted, Schema } from "effect"
 import type { RequestLimits } from "../RequestLimits.ts"
 
-// KEYS[1]; ARGV: interval and burst tolerance in milliseconds. Answers the wait in milliseconds. Times are by Redis'
-// own clock: instances whose clocks differ by more than a burst would each find the other's requests in the future.
+// KEYS[1]; ARGV: interval and burst tolerance in milliseconds. Returns the wait in milliseconds. Uses Redis's own
+// clock: instances whose clocks differ by more than a burst would see each other's requests in the future.
 const script = `
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + tonumber(time[2]) / 1000
@@ -24,13 +24,11 @@ return '0'
 
 const Wait = Schema.FiniteFromString
 
-/**
- * The time that a request waits for Redis before it falls back to the local limit; a probe waits ten times as long.
- */
-export const RedisPatience = Context.Reference<Duration.Input>("quittance/platform/RedisPatience", {
+/** How long a request waits for Redis before it falls back to the local limit. A probe waits ten times as long. */
+export const RedisTimeout = Context.Reference<Duration.Input>("quittance/platform/RedisTimeout", {
   defaultValue: () => "50 millis"
 })
-const askAgainEvery = "1 second"
+const probeEvery = "1 second"
 
 const shared = Metric.gauge("quittance_limits_shared", {
   description: "1 while request limits are shared through Redis, 0 while each instance limits by itself."
@@ -38,11 +36,11 @@ const shared = Metric.gauge("quittance_limits_shared", {
 
 type Shape = RequestLimits
 
-/** `local` limits while Redis does not answer. */
+/** `local` limits while Redis does not respond. */
 export const makeRateLimiterRedis = (url: Redacted.Redacted<string>, local: Shape) =>
   Effect.gen(function* () {
-    const patience = Duration.fromInputUnsafe(yield* RedisPatience)
-    const probePatience = Duration.times(patience, 10)
+    const requestTimeout = Duration.fromInputUnsafe(yield* RedisTimeout)
+    const probeTimeout = Duration.times(requestTimeout, 10)
     const client = yield* Effect.acquireRelease(
       Effect.sync(
         () =>
@@ -55,9 +53,9 @@ export const makeRateLimiterRedis = (url: Redacted.Redacted<string>, local: Shap
       ),
       (open) => Effect.sync(() => open.close())
     )
-    // It tries for as long as it takes, and what is limited meanwhile is limited here.
+    // The client keeps trying without a limit; until it connects, limits are local.
     yield* Effect.promise(() => client.connect().catch(() => undefined)).pipe(
-      Effect.timeoutOption(probePatience)
+      Effect.timeoutOption(probeTimeout)
     )
     const decode = Schema.decodeUnknownEffect(Wait)
     let down = false
@@ -66,12 +64,12 @@ export const makeRateLimiterRedis = (url: Redacted.Redacted<string>, local: Shap
       Effect.tryPromise(() =>
         client.send("EVAL", [script, "1", `quittance:limit:${key}`, String(interval), String(tolerance)])
       )
-    /** Always writes: a replica, or one that is full, answers a PING. */
-    const probe = Effect.timeout(ask("probe", 1, 60_000), probePatience)
+    /** Always writes: a replica, or a full Redis, would still answer a PING. */
+    const probe = Effect.timeout(ask("probe", 1, 60_000), probeTimeout)
 
-    /** Asks Redis until it limits again; until then requests are limited locally. */
+    /** Probes Redis until it limits again; until then, requests are limited locally. */
     const recover = probe.pipe(
-      Effect.delay(askAgainEvery),
+      Effect.delay(probeEvery),
       Effect.eventually,
       Effect.andThen(
         Effect.suspend(() => {
@@ -89,7 +87,7 @@ export const makeRateLimiterRedis = (url: Redacted.Redacted<string>, local: Shap
         if (down) return Effect.void
         down = true
         return Effect.logWarning(
-          "Redis at REDIS_URL is unreachable, or takes no writes; rate limits apply per instance until it recovers",
+          "Redis at REDIS_URL is unreachable, or rejects writes; rate limits apply per instance until it recovers",
           error
         ).pipe(
           Effect.andThen(Metric.update(shared, 0)),
@@ -105,7 +103,7 @@ export const makeRateLimiterRedis = (url: Redacted.Redacted<string>, local: Shap
         if (down) return yield* local.take(key, limit)
         const interval = (limit.perSeconds * 1000) / limit.rate
         return yield* ask(key, interval, interval * (limit.burst - 1)).pipe(
-          Effect.timeout(patience),
+          Effect.timeout(requestTimeout),
           Effect.flatMap(decode),
           Effect.map((wait) => Math.ceil(wait / 1000)),
           Effect.catch((error) => Effect.andThen(lose(error), local.take(key, limit)))

@@ -13,7 +13,10 @@ export const input = (id: string): HTMLInputElement => {
   return found
 }
 
-/** Puts the document into the reader's language: `data-text` names an element's text, `data-label` its label. */
+/**
+ * Puts the document into the reader's language. `data-text` is the key of an element's text, `data-label` of its
+ * label.
+ */
 export const translated = <K extends string>(catalogues: Catalogues<K>): Translation<K> => {
   const translation = localised(catalogues, navigator.languages)
   const isKey = (key: string | undefined): key is K => key !== undefined && key in catalogues.en

@@ -1,7 +1,7 @@
-// JSON on pages that are not ours: old libraries give arrays and strings a `toJSON`, and replace `Object.keys`,
-// `Array.from` and `JSON` itself. What is written here depends on none of them.
+// JSON on third-party pages: old libraries add a `toJSON` to arrays and strings, and replace `Object.keys`,
+// `Array.from` and `JSON` itself. This code depends on none of them.
 
-/** The page's own function when this script loads. */
+/** The page's own function at the time this script loads. */
 const { parse } = JSON
 
 export const fromJson = (text: string): unknown => parse(text)
@@ -19,7 +19,9 @@ const quoted = (text: string): string => {
   return `${written}"`
 }
 
-/** Like `JSON.stringify` of plain data. Characters beyond the BMP are escaped; undefined is left out, or null in a list. */
+/**
+ * Like `JSON.stringify` for plain data. Escapes characters beyond the BMP; undefined is omitted, or null in a list.
+ */
 export const toJson = (value: unknown): string => {
   if (typeof value === "string") return quoted(value)
   if (typeof value === "number") return Number.isFinite(value) ? `${value}` : "null"

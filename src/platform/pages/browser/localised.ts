@@ -5,15 +5,15 @@ const rightToLeft: ReadonlySet<string> = new Set(["ar"])
 export interface Translation<K extends string> {
   readonly language: string
   readonly direction: "ltr" | "rtl"
-  /** `{minutes}` of a message is filled with a number and its unit. */
+  /** `{minutes}` in a message is replaced by a number and its unit. */
   readonly text: (key: K, values?: Readonly<Record<string, string>>) => string
   /** A decimal USD string as money, to the last digit. */
   readonly money: (amount: string) => string
-  /** The time of day of an ISO date, with the day where it is not today. */
+  /** The time of day of an ISO date, with the day unless it is today. */
   readonly time: (iso: string) => string
 }
 
-/** The first of the tags (`de-AT`, `pt`) whose language there is; English otherwise. */
+/** The first of the tags (`de-AT`, `pt`) whose language is available; otherwise English. */
 const choose = (languages: ReadonlyArray<string>, tags: ReadonlyArray<string>): readonly [string, string] => {
   for (const tag of tags) {
     const language = tag.toLowerCase().split("-")[0] ?? ""
@@ -23,7 +23,7 @@ const choose = (languages: ReadonlyArray<string>, tags: ReadonlyArray<string>): 
 }
 
 const formatter = (tag: string, direction: "ltr" | "rtl"): Intl.NumberFormat => {
-  // A lone sign is torn from its letters where text runs from the right.
+  // In right-to-left text, a lone sign is separated from its letters.
   const currencyDisplay = direction === "rtl" ? "code" : "symbol"
   const options = { style: "currency", currency: "USD", currencyDisplay, maximumFractionDigits: 6 } as const
   try {
@@ -33,7 +33,7 @@ const formatter = (tag: string, direction: "ltr" | "rtl"): Intl.NumberFormat => 
   }
 }
 
-/** A wait as people say it, in the plural of its number: `1 minute`, `3 hours`. */
+/** A wait in words, in the plural of its number: `1 minute`, `3 hours`. */
 const waitText = (tag: string, minutes: number): string => {
   const [unit, value] =
     minutes < 120 ? (["minute", minutes] as const) : (["hour", Math.ceil(minutes / 60)] as const)
@@ -57,11 +57,11 @@ const clock = (tag: string, at: Date): string => {
   }
 }
 
-/** Messages by key, of which `en` has every one. */
+/** Messages by key. `en` has every key. */
 export type Catalogues<K extends string> = Readonly<Record<"en", Readonly<Record<K, string>>>> &
   Readonly<Record<string, Readonly<Record<K, string>>>>
 
-/** Words in the first of the tags that there is a catalogue for. */
+/** Words in the first of the tags that has a catalogue. */
 export const localised = <K extends string>(
   catalogues: Catalogues<K>,
   tags: ReadonlyArray<string>

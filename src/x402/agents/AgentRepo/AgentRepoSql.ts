@@ -1,4 +1,4 @@
-// AgentRepo on Postgres: the agents here, what they spend beside it.
+// AgentRepo on Postgres: the agents themselves. Their spending is in separate files.
 
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -15,9 +15,9 @@ import { countedSince, spentSince } from "./spentSql.ts"
 const decodeIndex = Schema.decodeUnknownEffect(Schema.Struct({ wallet_index: Schema.Int }))
 
 /**
- * The index of a wallet that is made now: the seconds since 2026. One that was lost with a database restored
- * from an older copy is not given again, with what its wallet holds, and is found by the time it was made. Where
- * more are made than one a second, the numbers run ahead by as many seconds as the restore must take.
+ * The index of a new wallet: the seconds since 2026. Indexes that are lost by restoring an older database are
+ * therefore not reused, and can be derived from the creation time. If more than one agent per second is
+ * created, indexes run ahead of the clock, and a restore must take at least that many seconds.
  */
 const walletIndexAt = (at: Date) => Math.floor((at.getTime() - Date.UTC(2026, 0, 1)) / 1000)
 
@@ -44,7 +44,7 @@ export const makeAgentRepoSql: Effect.Effect<AgentStore, never, SqlClient.SqlCli
               INSERT INTO api_keys (id, merchant_id, kind, env, permission, hash, prefix, last_four, created_at)
               VALUES (${key.id}, ${agent.merchantId}, ${key.kind}, ${key.env}, ${key.permission}, ${key.hash},
                 ${key.prefix}, ${key.lastFour}, ${at})`
-            // One at a time, so that each has an index of its own.
+            // Created one at a time, so that each wallet has its own index.
             yield* sql`SELECT pg_advisory_xact_lock(hashtext('agents.wallet_index'))`
             const [row] = yield* sql`
               INSERT INTO agents (wallet_index, id, merchant_id, env, name, key_id, cap_per_payment, cap_per_day,
@@ -60,8 +60,8 @@ export const makeAgentRepoSql: Effect.Effect<AgentStore, never, SqlClient.SqlCli
             yield* sql`UPDATE agents SET address = ${toBytes(addressOf(wallet_index))} WHERE id = ${agent.id}`
           })
         )
-        const made = yield* find(agent.merchantId, agent.env, agent.id)
-        return yield* Effect.fromOption(made).pipe(Effect.orDie)
+        const created = yield* find(agent.merchantId, agent.env, agent.id)
+        return yield* Effect.fromOption(created).pipe(Effect.orDie)
       }, Effect.orDie),
 
       findByKey: Effect.fn("AgentRepo.findByKey")(function* (keyId) {

@@ -1,4 +1,4 @@
-// The rows of agents and of their payments as SQL answers them, and their domain shapes.
+// The rows of agents and of their payments as SQL returns them, and their domain shapes.
 import { Effect, Option, Schema } from "effect"
 import { AddressBytes, HashBytes } from "../../../chain/ChainBytes.ts"
 import {
@@ -100,13 +100,13 @@ export const allAgents = (rows: ReadonlyArray<unknown>) =>
   Effect.map(decodeAgents(rows), (all) => all.map(toAgent))
 
 export const firstAgent = (rows: ReadonlyArray<unknown>) =>
-  Effect.map(decodeAgents(rows), ([one]) => Option.map(Option.fromNullishOr(one), toAgent))
+  Effect.map(decodeAgents(rows), ([row]) => Option.map(Option.fromNullishOr(row), toAgent))
 
 export const allPayments = (rows: ReadonlyArray<unknown>) =>
   Effect.map(decodePayments(rows), (all) => all.map(toPayment))
 
 export const firstPayment = (rows: ReadonlyArray<unknown>) =>
-  Effect.map(decodePayments(rows), ([one]) => Option.map(Option.fromNullishOr(one), toPayment))
+  Effect.map(decodePayments(rows), ([row]) => Option.map(Option.fromNullishOr(row), toPayment))
 
 export const allowanceOf = (agent: Agent, spent: bigint): Allowance => ({
   spent,

@@ -26,9 +26,9 @@ export type AgentLimits = Pick<
 export type AgentChange = Partial<AgentLimits> & { readonly status?: "active" | "paused" }
 
 export type NewAgentPayment = Omit<AgentPayment, "agentId" | "status" | "transactionId"> & {
-  /** The payment of this service whose x402 address the resource is, if it is one. */
+  /** The id of this service's payment whose x402 URL the resource is, if any. */
   readonly pays: string | null
-  /** Host of the resource, with its port. */
+  /** The resource's host, with its port. */
   readonly host: string
 }
 
@@ -41,7 +41,7 @@ export interface AgentSummary {
 export type SpendReservation =
   | { readonly _tag: "Reserved"; readonly payment: AgentPayment; readonly created: boolean }
   | { readonly _tag: "Inactive"; readonly status: "paused" | "revoked" }
-  /** The lists that the payment was judged by are no longer the agent's; as it is now. */
+  /** The agent's lists changed after the payment was judged; `agent` has the current lists. */
   | { readonly _tag: "ListsChanged"; readonly agent: Agent }
   | { readonly _tag: "Throttled"; readonly retryAfter: number }
   /** The agent's first payment at the host went to this payee. */
@@ -54,7 +54,7 @@ export type SpendReservation =
     }
 
 export interface AgentStore {
-  /** Inserts the agent with its key; its address is derived from the index that the row is given. */
+  /** Inserts the agent with its key. Its address is derived from the wallet index of the new row. */
   readonly insert: (
     agent: NewAgent,
     key: NewKey,
@@ -64,14 +64,14 @@ export interface AgentStore {
   readonly findByKey: (keyId: string) => Effect.Effect<Option.Option<Agent>>
   readonly find: (merchantId: MerchantId, env: Env, id: AgentId) => Effect.Effect<Option.Option<Agent>>
   readonly list: (merchantId: MerchantId, env: Env) => Effect.Effect<ReadonlyArray<Agent>>
-  /** Like `find` or, without an id, `list`, with what the last 24 hours leave of the caps. */
+  /** Like `find` or, without an id, `list`, with the amounts left of the caps for the last 24 hours. */
   readonly summaries: (
     merchantId: MerchantId,
     env: Env,
     at: Date,
     id?: AgentId
   ) => Effect.Effect<ReadonlyArray<AgentSummary>>
-  /** Changes an agent that is not revoked, unless something is no longer as it `was`. */
+  /** Changes an agent that is not revoked, unless a value differs from `was`. */
   readonly change: (
     merchantId: MerchantId,
     id: AgentId,
@@ -82,23 +82,23 @@ export interface AgentStore {
   /** Ends an agent and its key in one transaction. */
   readonly revoke: (merchantId: MerchantId, id: AgentId, at: Date) => Effect.Effect<boolean>
   /**
-   * Reserves under the caps, or answers what the request id reserved before. A payment of this
-   * service is signed for under the nonce that follows from it: while an authorization for it may
-   * be used, or was, that one is answered. Nothing where the lists of the agent, by which the payment
-   * was `judged`, have changed.
+   * Reserves under the caps, or returns the request id's earlier reservation. A payment of this service is
+   * signed with the nonce derived from it; while such an authorization may be used, or was used, it is
+   * returned. Reserves nothing if the agent's lists changed after the payment was `judged`.
    */
   readonly reserve: (judged: Agent, payment: NewAgentPayment) => Effect.Effect<SpendReservation>
   readonly allowance: (agent: Agent, at: Date) => Effect.Effect<Allowance>
   readonly payments: (agentId: AgentId, limit: number) => Effect.Effect<ReadonlyArray<AgentPayment>>
   readonly findPayment: (agentId: AgentId, id: string) => Effect.Effect<Option.Option<AgentPayment>>
-  /** Takes reservations that are due for a check against the chain. */
+  /** Leases reservations that are due for a check against the chain. */
   readonly takeDue: (
+    env: Env,
     at: Date,
     leaseUntil: Date,
     limit: number
   ) => Effect.Effect<ReadonlyArray<{ readonly payment: AgentPayment; readonly agent: Agent }>>
   readonly checkAgain: (id: string, at: Date) => Effect.Effect<void>
-  /** Ends a reservation; one that has ended stays as it is. */
+  /** Ends a reservation; an ended reservation stays unchanged. */
   readonly finish: (
     id: string,
     status: "used" | "expired" | "released",

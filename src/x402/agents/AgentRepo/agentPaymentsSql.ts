@@ -8,7 +8,7 @@ import type { AgentStore } from "./AgentStore.ts"
 
 type Shape = AgentStore
 
-/** The part of AgentRepo that shows what is reserved, and ends it. */
+/** The part of AgentRepo that returns reservations and ends them. */
 export const agentPaymentsSql = (sql: SqlClient.SqlClient) => {
   const columns = sql.literal(paymentColumns)
 
@@ -25,25 +25,26 @@ export const agentPaymentsSql = (sql: SqlClient.SqlClient) => {
     return yield* firstPayment(rows)
   }, Effect.orDie)
 
-  const takeDue: Shape["takeDue"] = Effect.fn("AgentRepo.takeDue")(function* (at, leaseUntil, limit) {
-    const taken = yield* Effect.flatMap(
+  const takeDue: Shape["takeDue"] = Effect.fn("AgentRepo.takeDue")(function* (env, at, leaseUntil, limit) {
+    const leased = yield* Effect.flatMap(
       sql`
         UPDATE agent_payments SET next_look_at = ${leaseUntil}
         WHERE id IN (
           SELECT id FROM agent_payments WHERE next_look_at <= ${at}
+            AND agent_id IN (SELECT id FROM agents WHERE env = ${env})
           ORDER BY next_look_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
         RETURNING ${columns}`,
       allPayments
     )
-    if (taken.length === 0) return []
+    if (leased.length === 0) return []
     const owners = yield* Effect.flatMap(
       sql`
         SELECT ${sql.literal(agentColumns)} FROM agents a JOIN api_keys k ON k.id = a.key_id
-        WHERE a.id = ANY(${[...new Set(taken.map(({ agentId }) => agentId))]}::uuid[])`,
+        WHERE a.id = ANY(${[...new Set(leased.map(({ agentId }) => agentId))]}::uuid[])`,
       allAgents
     )
     const byId = new Map(owners.map((agent) => [agent.id, agent]))
-    return taken.flatMap((payment) => {
+    return leased.flatMap((payment) => {
       const agent = byId.get(payment.agentId)
       return agent === undefined ? [] : [{ payment, agent }]
     })

@@ -1,5 +1,5 @@
-// Agents' spending in SQL. An amount is reserved under the agent's row lock, so that no number of instances exceeds a
-// cap, and stays reserved until the chain has ended its authorization.
+// Agents' spending in SQL. An amount is reserved under the agent's row lock, so that instances together never
+// exceed a cap. It stays reserved until the chain has ended its authorization.
 
 import { isDeepStrictEqual } from "node:util"
 import { Effect, Option, Schema } from "effect"
@@ -24,7 +24,7 @@ const decodePayee = Schema.decodeUnknownEffect(Schema.Struct({ pay_to: AddressBy
 
 const decodeResources = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ resource: Schema.String })))
 
-/** Addresses that are looked through for one of a host: a payee of more than these stays. */
+/** The maximum number of URLs searched for a host. A payee with more keeps its hosts. */
 const searchedResources = 1_000
 const minuteMillis = 60_000
 /** Signatures of one agent in any minute. */
@@ -46,15 +46,15 @@ export const reservationsSql = (sql: SqlClient.SqlClient) => {
   })
 
   /**
-   * For a payment of this service: the agent's valid authorization for it, or the nonce of the next authorization.
-   * Under the agent's row lock.
+   * For a payment of this service: the agent's valid authorization for it, or the nonce of the next
+   * authorization. Runs under the agent's row lock.
    */
   const ownPayment = Effect.fnUntraced(function* (agent: Agent, { amount, payTo, pays }: NewAgentPayment) {
     if (pays === null) return undefined
-    const asked = yield* sql`
+    const rows = yield* sql`
       SELECT 1 FROM payments WHERE id = ${pays} AND env = ${agent.env}
         AND receiver = ${toBytes(payTo)} AND amount = ${amount.toString()}::numeric`
-    if (asked.length === 0) return undefined
+    if (rows.length === 0) return undefined
     const earlier = yield* Effect.flatMap(
       sql`SELECT ${sql.literal(paymentColumns)} FROM agent_payments WHERE agent_id = ${agent.id} AND payment_id = ${pays}`,
       allPayments
@@ -66,7 +66,7 @@ export const reservationsSql = (sql: SqlClient.SqlClient) => {
     }
   })
 
-  /** True if a payment to the payee at the host has gone, or may still go. */
+  /** True if a payment to the payee at the host was made or may still be made. */
   const hasPaid = Effect.fnUntraced(function* (agent: Agent, host: string, payTo: Address) {
     const resources = yield* decodeResources(
       yield* sql`
@@ -80,7 +80,7 @@ export const reservationsSql = (sql: SqlClient.SqlClient) => {
     )
   })
 
-  /** The payee allowed at a host: the first payee paid there. Under the agent's row lock. */
+  /** The payee allowed at a host: the first payee paid there. Runs under the agent's row lock. */
   const payeeAt = Effect.fnUntraced(function* (agent: Agent, { createdAt, host, payTo }: NewAgentPayment) {
     yield* sql`
       INSERT INTO agent_payees (agent_id, host, pay_to, created_at)
@@ -109,13 +109,13 @@ export const reservationsSql = (sql: SqlClient.SqlClient) => {
         if (agent === undefined) return { _tag: "Inactive", status: "revoked" }
         if (agent.status !== "active") return { _tag: "Inactive", status: agent.status }
         if (!isDeepStrictEqual(listsOf(agent), listsOf(judged))) return { _tag: "ListsChanged", agent }
-        const [known] = yield* Effect.flatMap(
+        const [earlier] = yield* Effect.flatMap(
           sql`
             SELECT ${sql.literal(paymentColumns)} FROM agent_payments
             WHERE agent_id = ${agentId} AND request_id = ${input.requestId}`,
           allPayments
         )
-        if (known !== undefined) return { _tag: "Reserved", payment: known, created: false }
+        if (earlier !== undefined) return { _tag: "Reserved", payment: earlier, created: false }
         const own = yield* ownPayment(agent, input)
         if (own !== undefined && own.live !== undefined)
           return { _tag: "Reserved", payment: own.live, created: false }

@@ -2,8 +2,8 @@
 import type { SqlClient } from "effect/sql"
 
 /**
- * An authorization may be used until its time is over, 10 minutes after it was signed at most: so
- * that no 24 hours of the chain see more than the cap, it counts for as much longer.
+ * An authorization can be used for up to 10 minutes after its signature. It therefore counts 10 minutes
+ * longer, so that no 24 hours of the chain see more than the cap.
  */
 const countedMillis = 24 * 3_600_000 + 600_000
 

@@ -16,7 +16,7 @@ import { formatUsd } from "../../../domain/Money.ts"
 import type { SpendReservation } from "../AgentRepo/AgentStore.ts"
 import { hostOf } from "../chooseRequirement.ts"
 
-/** The owner of the resource's host, where the agent may pay there. */
+/** The owner of the resource's host, if the agent may pay there. */
 export const checkHost = Effect.fnUntraced(function* (agent: Agent, resource: string) {
   const host = hostOf(resource)
   if (Option.isNone(host)) {
@@ -24,7 +24,7 @@ export const checkHost = Effect.fnUntraced(function* (agent: Agent, resource: st
       details: [
         {
           path: "body.resource",
-          message: "Give the resource's http(s) address, without credentials or control characters."
+          message: "Give the resource's http(s) URL, without credentials or control characters."
         }
       ]
     })
@@ -37,7 +37,7 @@ export const checkHost = Effect.fnUntraced(function* (agent: Agent, resource: st
         {
           path: "body.resource",
           message:
-            "An agent with allowed hosts pays by https alone: over http anyone on the network path can pose as the host.",
+            "An agent with allowed hosts pays only over https: over http anyone on the network path can pose as the host.",
           expected: "https",
           actual: "http"
         }
@@ -49,7 +49,7 @@ export const checkHost = Effect.fnUntraced(function* (agent: Agent, resource: st
     details: [
       {
         path: "body.resource",
-        message: "Have the agent's merchant allow the host.",
+        message: "Ask the agent's merchant to allow the host.",
         expected: allowed.join(", "),
         actual: host.value.host
       }
@@ -65,7 +65,7 @@ export const checkPayee = (agent: Agent, payTo: Address) =>
           details: [
             {
               path: "payTo",
-              message: "Have the agent's merchant allow the payee.",
+              message: "Ask the agent's merchant to allow the payee.",
               expected: agent.allowedPayees.join(", "),
               actual: payTo
             }
@@ -73,21 +73,29 @@ export const checkPayee = (agent: Agent, payTo: Address) =>
         })
       )
 
-/** Nothing is signed from or to an address on the operator's deny list, whatever the agent's own lists allow. */
+/** The operator's deny list takes precedence over the agent's own lists. */
 export const checkDenied = (denyList: DenyList, { address }: Agent, payTo: Address) =>
   isDenied(denyList, { from: address, to: payTo })
     ? Effect.fail(
         new AgentPayeeNotAllowed({
           message:
             "The payee or the agent's wallet is on the operator's deny list, and nothing was signed. Pay another address, or ask the operator.",
-          details: [{ path: "payTo", message: "On the operator's deny list.", actual: payTo }]
+          details: [
+            denyList.has(payTo)
+              ? { path: "payTo", message: "On the operator's deny list.", actual: payTo }
+              : {
+                  path: "from",
+                  message: "The agent's wallet is on the operator's deny list.",
+                  actual: address
+                }
+          ]
         })
       )
     : Effect.void
 
 const usd = (atomic: bigint) => `${formatUsd(atomic)} USDC`
 
-/** The reason why the database has reserved nothing. */
+/** Maps a failed reservation to its error. */
 export const refusalOf = (
   reservation: Exclude<SpendReservation, { readonly _tag: "Reserved" | "ListsChanged" }>,
   amount: bigint,
@@ -104,7 +112,7 @@ export const refusalOf = (
           {
             path: "payTo",
             message:
-              "The agent's first payment at this host was made out to another payee. Have the agent's merchant list the payees.",
+              "The agent's first payment at this host went to a different payee. Ask the agent's merchant to list the allowed payees in the agent's settings.",
             expected: reservation.payee,
             actual: payTo
           }
@@ -124,7 +132,7 @@ export const refusalOf = (
               }
             : {
                 path: "capPerDay",
-                message: "The payment does not fit into what is left of the last 24 hours.",
+                message: "The payment exceeds what is left of the agent's cap for 24 hours.",
                 expected: `at most ${usd(limit > spent ? limit - spent : 0n)} of ${usd(limit)}`,
                 actual: usd(amount)
               }

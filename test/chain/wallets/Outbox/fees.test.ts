@@ -1,5 +1,5 @@
-// The rules of fees: up with the price while blocks come, down once no node knows a version, and
-// never beyond the present price's multiple or the wallet.
+// The rules of fees: they rise with the price while blocks come, fall once no node knows a version, and never exceed
+// the present price's multiple or the wallet's balance.
 import { describe, expect, test } from "bun:test"
 import { serializeTransaction } from "viem"
 import type { WalletState } from "../../../../src/chain/wallets/HotWallet.ts"
@@ -35,19 +35,19 @@ const at = (price: bigint, wei = 10n ** 18n): WalletState => ({
 const known = { known: true, blocksCome: true }
 const unknown = { known: false, blocksCome: true }
 
-test("a version adds the wei by which it may cost more than all before it", () => {
+test("a version records the wei by which it may cost more than all earlier ones", () => {
   const versions = [rawAt(10n), rawAt(30n)]
   expect([20n, 30n, 31n].map((fee) => addedWei(versions, rawAt(fee)))).toEqual([0n, 0n, 100_000n])
 })
 
 describe("the fee of a stuck transaction", () => {
-  test("stays while no block comes, and while the price is within its offer", () => {
+  test("does not rise while no block comes, or while the price is within its offer", () => {
     expect(reprice(rawAt(10n * gwei), at(50n * gwei), { known: true, blocksCome: false })).toBe("keep")
     expect(reprice(rawAt(10n * gwei), at(10n * gwei), known)).toBe("keep")
     expect(reprice(rawAt(10n * gwei), at(50n * gwei), { known: undefined, blocksCome: true })).toBe("keep")
   })
 
-  test("rises to what the price asks, at least by what replaces it", () => {
+  test("rises to the present price, at least by the minimum for a replacement", () => {
     expect(reprice(rawAt(10n * gwei), at(50n * gwei), known)).toEqual({
       maxFeePerGas: 100n * gwei + 1n,
       maxPriorityFeePerGas: (gwei * 5n) / 4n + 1n
@@ -58,7 +58,7 @@ describe("the fee of a stuck transaction", () => {
     )
   })
 
-  test("a filler offers more than what it replaces, also once gas is cheap or nobody tells its price", () => {
+  test("a filler offers more than the transaction that it replaces, at any gas price", () => {
     const old = feesOf(rawAt(200n * gwei))
     for (const state of [at(20n * gwei), at(400n * gwei), undefined]) {
       const filler = fillingFees(old, state)
@@ -80,7 +80,7 @@ describe("the fee of a stuck transaction", () => {
     expect(reprice(raw, at(gwei), known)).toBe("keep")
   })
 
-  test("never exceeds the wallet: it offers what is there, or tells that it is empty", () => {
+  test("never exceeds the wallet: it offers the balance, or reports that the wallet is empty", () => {
     const held = 60n * gwei * 100_000n
     expect(reprice(rawAt(10n * gwei), at(50n * gwei, held), known)).toMatchObject({
       maxFeePerGas: 60n * gwei
@@ -89,10 +89,10 @@ describe("the fee of a stuck transaction", () => {
     expect(reprice(rawAt(10n * gwei), at(50n * gwei, held / 2n), unknown)).toBe("empty")
   })
 
-  test("comes down once no node knows it", () => {
+  test("falls once no node knows it", () => {
     expect(reprice(rawAt(10_000n * gwei), at(gwei), unknown)).toMatchObject({ maxFeePerGas: 2n * gwei + 1n })
     expect(reprice(rawAt(3n * gwei), at(gwei), unknown)).toBe("keep")
-    // What the wallet can no longer pay is offered at what it can.
+    // A fee beyond the wallet's balance is lowered to the balance.
     expect(reprice(rawAt(3n * gwei), at(gwei, 2n * gwei * 100_000n), unknown)).toMatchObject({
       maxFeePerGas: 2n * gwei
     })

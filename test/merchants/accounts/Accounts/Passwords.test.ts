@@ -5,7 +5,7 @@ import { Passwords } from "../../../../src/merchants/accounts/Accounts/Passwords
 const run = <A, E>(effect: Effect.Effect<A, E, Passwords>) =>
   Effect.runPromise(Effect.provide(effect, Passwords.layer))
 
-test("a password costs 64 MiB and two passes, and so does the refusal of an unknown account", async () => {
+test("hashing a password takes 64 MiB and two passes, also for an unknown account", async () => {
   const hash = spyOn(Bun.password, "hash").mockResolvedValue("hash")
   const verify = spyOn(Bun.password, "verify").mockResolvedValue(true)
   try {

@@ -1,5 +1,5 @@
-// What has proven a person may change while a session is about to begin by it: a new password ends what the old
-// one was good for, also what is under way.
+// A person's proof may become invalid while it starts a session: a new password invalidates everything that the old one
+// allowed, also requests under way.
 import { describe, expect } from "bun:test"
 import { Effect, Option, Result } from "effect"
 import { SqlClient } from "effect/sql"
@@ -11,7 +11,7 @@ import { accounts, signedUp } from "./signedUp.ts"
 const old = "the old password, known to a thief"
 const fresh = "a new one, known to nobody else"
 
-/** A person who has signed up, and what locks its row. */
+/** A person who has signed up, and the lock on their row. */
 const known = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { email, people, session } = yield* signedUp(old)
@@ -20,8 +20,8 @@ const known = Effect.gen(function* () {
   return { people, sql, email, session, id, person, changing: people.changePassword(session, old, fresh) }
 })
 
-describe("a session that is about to begin", () => {
-  liveEffect("does not, by a password in whose place another is set meanwhile", () =>
+describe("a session that is about to start", () => {
+  liveEffect("does not start by a password that is replaced first", () =>
     Effect.gen(function* () {
       const { changing, email, people, person } = yield* known
       expect(yield* overtaken(person, people.signIn(email, old), changing)).toEqual(
@@ -31,7 +31,7 @@ describe("a session that is about to begin", () => {
     }).pipe(Effect.provide(accounts))
   )
 
-  liveEffect("does not by that password through a link either, which stays good", () =>
+  liveEffect("does not start by that password through a link either, and the link stays valid", () =>
     Effect.gen(function* () {
       const { changing, email, people, person } = yield* known
       const other = yield* known
@@ -49,7 +49,7 @@ describe("a session that is about to begin", () => {
     }).pipe(Effect.provide(accounts))
   )
 
-  liveEffect("does not without the code of an authenticator that comes into use meanwhile", () =>
+  liveEffect("does not start without the code of an authenticator that is confirmed first", () =>
     Effect.gen(function* () {
       const { email, id, people, person, sql } = yield* known
       const adding = sql`
@@ -61,7 +61,7 @@ describe("a session that is about to begin", () => {
     }).pipe(Effect.provide(accounts))
   )
 
-  liveEffect("does not by a passkey that is removed meanwhile", () =>
+  liveEffect("does not start by a passkey that is removed first", () =>
     Effect.gen(function* () {
       const { id, people, person, sql } = yield* known
       const passkey = { id: crypto.randomUUID(), userId: id }
@@ -79,7 +79,7 @@ describe("a session that is about to begin", () => {
 })
 
 describe("a new password", () => {
-  liveEffect("is not replaced by whoever has proven the old one before", () =>
+  liveEffect("is not overwritten by a request that proved the old one", () =>
     Effect.gen(function* () {
       const { changing, email, id, people, sql } = yield* known
       const stolen = yield* people.signIn(email, old)
@@ -93,7 +93,7 @@ describe("a new password", () => {
   )
 
   liveEffect(
-    "by a link leaves no passkey of whoever had the account before, such as a stranger who signed up",
+    "set by a link removes the passkeys of anybody who had the account before, such as a stranger",
     () =>
       Effect.gen(function* () {
         const { email, id, people, sql } = yield* known
@@ -102,7 +102,7 @@ describe("a new password", () => {
         INSERT INTO passkeys (id, user_id, credential_id, public_key, counter, transports, name, created_at)
         VALUES (${passkey.id}, ${id}, ${passkey.id}, '\\x00', 0, '{}', 'The stranger''s', now())`
         const link = { email, merchantId: null, role: "owner" as const, operator: false, invitedBy: null }
-        // An invitation that the present password has accepted leaves it.
+        // An invitation accepted with the present password keeps the passkey.
         yield* people.redeem(yield* people.createLink({ ...link, resetPassword: false }), old)
         expect((yield* people.signInByPasskey(passkey)).session.user.id).toBe(id)
         yield* people.redeem(yield* people.createLink({ ...link, resetPassword: true }), fresh)
@@ -110,7 +110,7 @@ describe("a new password", () => {
       }).pipe(Effect.provide(accounts))
   )
 
-  liveEffect("keeps a session that it has ended from changing the account's security", () =>
+  liveEffect("stops a session that it has ended from changing the account's security", () =>
     Effect.gen(function* () {
       const { changing, email, people, person } = yield* known
       const stolen = yield* people.signIn(email, old)
@@ -128,8 +128,8 @@ describe("a new password", () => {
   )
 })
 
-describe("a browser that is about to be known", () => {
-  liveEffect("is not, by a session that a new password has ended meanwhile", () =>
+describe("a browser that is about to become known", () => {
+  liveEffect("does not become known by a session that a new password ends first", () =>
     Effect.gen(function* () {
       const { changing, email, people, person, session } = yield* known
       const remembered = yield* overtaken(person, people.rememberBrowser(session), changing)

@@ -1,4 +1,4 @@
-// What changes the same rows at one time waits for the other, and not in a circle.
+// Concurrent changes of the same rows wait for each other, without a deadlock.
 import { describe, expect } from "bun:test"
 import { Effect, Option, Result } from "effect"
 import { SqlClient } from "effect/sql"
@@ -10,13 +10,13 @@ import { accounts, signedUp } from "./signedUp.ts"
 
 const password = "correct horse battery staple"
 
-/** `second` begins while `first` is in its pause. */
+/** `second` begins during `first`'s pause. */
 const inBetween = <A, E, R, A2, E2, R2>(first: Effect.Effect<A, E, R>, second: Effect.Effect<A2, E2, R2>) =>
   Effect.all([first, Effect.delay(second, "200 millis")], { concurrency: 2, mode: "result" })
 const pause = Effect.sleep("2 seconds")
 
-describe("at one time", () => {
-  liveEffect("an invitation that is withdrawn is not redeemed", () =>
+describe("at the same time", () => {
+  liveEffect("an invitation that is being withdrawn cannot be redeemed", () =>
     Effect.gen(function* () {
       const { merchantId, people, user } = yield* signedUp(password)
       const members = yield* MemberRepo
@@ -43,7 +43,7 @@ describe("at one time", () => {
     }).pipe(Effect.provide(accounts))
   )
 
-  liveEffect("a person signs out everywhere, and a new password ends the sessions", () =>
+  liveEffect("a person can sign out everywhere while a new password ends the sessions", () =>
     Effect.gen(function* () {
       const { email, people, session, user } = yield* signedUp(password)
       const sql = yield* SqlClient.SqlClient
@@ -51,7 +51,7 @@ describe("at one time", () => {
         ...{ email, merchantId: null, role: "owner", resetPassword: true, operator: false },
         invitedBy: null
       })
-      // As a new password does it.
+      // In the order of a new password.
       const replacing = sql.withTransaction(
         Effect.all([
           sql`UPDATE one_time_links SET used_at = now() WHERE email = ${email} AND used_at IS NULL`,
@@ -64,7 +64,7 @@ describe("at one time", () => {
     }).pipe(Effect.provide(accounts))
   )
 
-  liveEffect("who signs in waits for nobody who sweeps sessions that have ended", () =>
+  liveEffect("a sign-in does not wait for another that sweeps expired sessions", () =>
     Effect.gen(function* () {
       const { email, people, user } = yield* signedUp(password)
       const other = yield* signedUp(password)
@@ -74,7 +74,7 @@ describe("at one time", () => {
         VALUES (${Buffer.alloc(32)}, ${user.id}, '2020-01-01', '2020-01-02', '2020-01-01')`
       const done: Array<string> = []
       const noted = (who: string) => Effect.sync(() => void done.push(who))
-      // As whoever redeems an invitation, and writes that down afterwards.
+      // As when an invitation is redeemed, which writes more after the sign-in.
       const first = sql.withTransaction(
         Effect.all([people.signIn(email, password), noted("swept"), Effect.sleep("4 seconds")])
       )

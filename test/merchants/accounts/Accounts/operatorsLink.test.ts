@@ -1,4 +1,4 @@
-// What the operator's link does for somebody who belongs to the merchant already: the way back where its owner is gone.
+// The operator's link for a person who is a member already: the way back if the owner is gone.
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -33,20 +33,20 @@ const shop = Effect.fnUntraced(function* (role: Role) {
 })
 
 describe("the operator's link to a merchant", () => {
-  liveEffect("makes a member of it an owner, and says so to the others", () =>
+  liveEffect("makes a member an owner, and notifies the others", () =>
     Effect.gen(function* () {
       const { member, redeem, told } = yield* shop("support")
       expect(yield* redeem(member.email, "owner", null)).toBe("owner")
       expect(yield* told).toEqual([
-        { action: "member.role_changed", summary: "has the role owner now, by a link of the operator" }
+        { action: "member.role_changed", summary: "took the role owner through an operator's link" }
       ])
-      // Once more it changes nothing, and nothing is told.
+      // The second time nothing changes, and nobody is notified.
       expect(yield* redeem(member.email, "owner", null)).toBe("owner")
       expect(yield* told).toHaveLength(1)
     }).pipe(Effect.provide(accounts))
   )
 
-  liveEffect("takes nothing from an owner", () =>
+  liveEffect("does not lower an owner's role", () =>
     Effect.gen(function* () {
       const { owner, redeem, told } = yield* shop("support")
       expect(yield* redeem(owner.email, "read_only", null)).toBe("owner")
@@ -54,7 +54,7 @@ describe("the operator's link to a merchant", () => {
     }).pipe(Effect.provide(accounts))
   )
 
-  liveEffect("is another thing than a member's invitation, which leaves the role", () =>
+  liveEffect("differs from a member's invitation, which leaves the role", () =>
     Effect.gen(function* () {
       const { member, owner, redeem } = yield* shop("support")
       expect(yield* redeem(member.email, "owner", owner.user.id)).toBe("support")

@@ -1,4 +1,4 @@
-// A one-time link is redeemed while something else ends it: one of them comes first, and the other is told so.
+// A one-time link is redeemed while something else ends it: one of them comes first, and the other fails.
 import { describe, expect } from "bun:test"
 import { Effect, Result } from "effect"
 import { SqlClient } from "effect/sql"
@@ -12,7 +12,7 @@ import { accounts, signedUp } from "./signedUp.ts"
 const old = "the password of before"
 const fresh = "the password of afterwards"
 
-/** A person who owns a merchant, and what locks that. */
+/** A person who owns a merchant, and the lock on that merchant. */
 const owner = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { email, merchantId, people, session } = yield* signedUp(old)
@@ -26,7 +26,7 @@ const owner = Effect.gen(function* () {
 })
 
 describe("a one-time link", () => {
-  liveEffect("is an invitation of nobody where its inviter is removed meanwhile", () =>
+  liveEffect("is no invitation if its inviter is removed first", () =>
     Effect.gen(function* () {
       const { link, merchant, merchantId, people, session } = yield* owner
       const members = yield* MemberRepo
@@ -40,7 +40,7 @@ describe("a one-time link", () => {
     }).pipe(Effect.provide(accounts))
   )
 
-  liveEffect("sets no password where its person sets another meanwhile", () =>
+  liveEffect("sets no password if its person sets another first", () =>
     Effect.gen(function* () {
       const { link, merchant, people, session } = yield* owner
       const token = yield* link({ resetPassword: true })

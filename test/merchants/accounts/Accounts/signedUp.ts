@@ -1,4 +1,4 @@
-// A person who has signed up and owns a merchant, and the services of accounts on a database of their own.
+// A person who has signed up and owns a merchant, and the account services on a database of their own.
 import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Accounts } from "../../../../src/merchants/accounts/Accounts.ts"

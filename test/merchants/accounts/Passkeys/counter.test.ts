@@ -1,4 +1,4 @@
-// An authenticator counts its signatures in 32 bits without a sign (WebAuthn, 6.1.1): all of them are used.
+// An authenticator's signature counter is an unsigned 32-bit number (WebAuthn, 6.1.1), and may use the full range.
 import { expect } from "bun:test"
 import { Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
@@ -6,7 +6,7 @@ import { PasskeyRepo } from "../../../../src/merchants/accounts/Passkeys/Passkey
 import { testDatabase } from "../../../support/database.ts"
 import { liveEffect } from "../../../support/run.ts"
 
-liveEffect("a passkey whose authenticator has counted beyond 31 bits is known and used", () =>
+liveEffect("a passkey whose counter is beyond 31 bits can sign in", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const repo = yield* PasskeyRepo

@@ -18,7 +18,7 @@ describe("Codes by time", () => {
       expect(codeOf(secret, stepAt(seconds * 1000))).toBe(code.slice(2))
     })
 
-  test("a code is known one step early or late, and no more", () => {
+  test("a code is accepted one step early or late, and no more", () => {
     const millis = 1_234_567_890_000
     const step = stepAt(millis)
     for (const off of [-1, 0, 1]) expect(stepOf(secret, codeOf(secret, step + off), millis)).toBe(step + off)

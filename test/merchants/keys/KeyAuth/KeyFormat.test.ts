@@ -9,7 +9,7 @@ const newKey = () =>
   Effect.runSync(generateKey("secret", "test").pipe(Effect.provide(SecureRandom.layerWebCrypto)))
 
 describe("KeyFormat", () => {
-  test("kind and environment are read off the prefix", () => {
+  test("kind and environment follow from the prefix", () => {
     for (const [kind, prefix] of [
       ["secret", "sk"],
       ["publishable", "pk"],
@@ -23,7 +23,7 @@ describe("KeyFormat", () => {
     }
   })
 
-  test("no two keys are alike", () => {
+  test("every key is different", () => {
     expect(new Set(Array.from({ length: 1_000 }, newKey)).size).toBe(1_000)
   })
 

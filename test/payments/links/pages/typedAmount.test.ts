@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { typedAmount } from "../../../../src/checkout/pages/links/typedAmount.ts"
 
-test("a decimal comma is a point, and a sign that may part thousands is refused", () => {
+test("a decimal comma counts as a point, and a possible thousands separator is refused", () => {
   for (const [typed, amount] of [
     ["7.5", "7.5"],
     [" 7,50 ", "7.50"],
@@ -17,7 +17,7 @@ test("a decimal comma is a point, and a sign that may part thousands is refused"
     expect(typedAmount(typed)).toBe(amount)
 })
 
-test("digits and signs of other scripts, and what a keyboard puts around them, are those of a decimal", () => {
+test("digits and signs of other scripts, and invisible characters of a keyboard, are read as a decimal", () => {
   for (const [typed, amount] of [
     ["٧٫٥٠", "7.50"],
     ["\u200f۱۲٫۵\u200f", "12.5"],

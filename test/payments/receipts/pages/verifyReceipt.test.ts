@@ -29,16 +29,16 @@ const sign = (payload: object, by = key, kid = by.kid) =>
 const keys = { keys: [other.jwk, key.jwk] }
 
 describe("verifyReceipt", () => {
-  test("reads what the service signed", async () => {
+  test("verifies a receipt that the service signed", async () => {
     expect(await verifyReceipt(` ${await sign(claims)}\n`, keys)).toMatchObject(claims)
   })
 
-  test("reads what a mail program has wrapped", async () => {
+  test("verifies a receipt whose lines a mail program has wrapped", async () => {
     const wrapped = (await sign(claims)).replaceAll(/(.{76})/g, "$1\r\n")
     expect(await verifyReceipt(wrapped, keys)).toMatchObject(claims)
   })
 
-  test("tells a key that is newer than the keys at hand from no receipt", async () => {
+  test("distinguishes a receipt by a newer key from a text that is no receipt", async () => {
     const jws = await sign(claims)
     expect(namesUnknownKey(jws, { keys: [] })).toBe(true)
     expect(namesUnknownKey(jws, { keys: [other.jwk] })).toBe(true)

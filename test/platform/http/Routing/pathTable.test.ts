@@ -1,4 +1,4 @@
-// Which methods a path takes, and which of them pages of any origin may use.
+// The methods of each path, and those that pages of any origin may use.
 import { expect, test } from "bun:test"
 import {
   allowOf,
@@ -40,7 +40,7 @@ test("a parameter is one segment, and not empty", () => {
   expect(methodsOf("/payments/1/2/attempts")).toBeUndefined()
 })
 
-test("other origins may use the methods that are open to them alone", () =>
+test("other origins may use only the methods that are open to them", () =>
   expect([...(entryOf(table, "/payments")?.crossOrigin ?? [])]).toEqual(["POST"]))
 
 test("a target's path ends at its query", () => {

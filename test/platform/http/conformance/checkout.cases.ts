@@ -31,7 +31,7 @@ for (const env of ["test", "live"] as const) {
     })
   })
 }
-add("1", "a live agent is read without its balance: Mainnet is not asked", async ({ shop }) => {
+add("1", "a live agent is returned without its balance: no call to Mainnet", async ({ shop }) => {
   const read = (key: string) => shop.call({ method: "GET", path: "/api/v1/agent", key })
   const live = await read(shop.keys.liveAgent)
   expect<unknown>([live.status, live.body.agent.livemode, live.body.agent.balance]).toEqual([
@@ -115,7 +115,7 @@ for (const [name, body, code] of badBodies({ buyerDidToken: `buyer:${buyer}` }))
 }
 add(
   "1",
-  "test-rail endpoints refuse live keys before anything else of the request is judged",
+  "test-rail endpoints refuse live keys before they check the rest of the request",
   async ({ shop }) => {
     const key = shop.keys.livePublishable
     refused(

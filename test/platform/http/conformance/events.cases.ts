@@ -1,4 +1,4 @@
-// Which order a webhook is about, and the feed of events (docs/contract.md 4.1 and 6).
+// The order of a webhook, and the feed of events (docs/contract.md 4.1 and 6).
 import { expect } from "bun:test"
 import { intentUrl } from "../shop.ts"
 import { payments, refused, someHash, table, unknownId } from "./table.ts"
@@ -6,7 +6,7 @@ import { payments, refused, someHash, table, unknownId } from "./table.ts"
 const { cases, add } = table()
 const events = "/api/v1/events"
 
-add("6", "an event answers with its payment, alone and in the feed", async ({ fresh }) => {
+add("6", "an event is returned with its payment, on its own and in the feed", async ({ fresh }) => {
   const shop = await fresh()
   const { payment, transactionId } = await shop.settle()
   const key = shop.keys.readOnly
@@ -25,7 +25,7 @@ add("6", "an event answers with its payment, alone and in the feed", async ({ fr
     expect<unknown>(one.body).toEqual(listed)
   }
 })
-add("6", "the feed pages by the last event that was handled", async ({ fresh }) => {
+add("6", "the feed continues after the last handled event", async ({ fresh }) => {
   const shop = await fresh()
   for (let count = 0; count < 3; count++) await shop.settle()
   const key = shop.keys.full
@@ -54,7 +54,7 @@ add("6", "an event of another tenant or environment is unknown", async ({ fresh,
     refused(await shop.call({ method: "GET", path: `${events}?after=${id}`, key }), 400, "INVALID_REQUEST")
   }
 })
-add("6", "an event is resent to the endpoint of today, and not without one", async ({ fresh }) => {
+add("6", "an event is resent to the present endpoint, and not without one", async ({ fresh }) => {
   const shop = await fresh()
   await shop.settle()
   const key = shop.keys.full

@@ -35,7 +35,7 @@ for (const input of badAmounts) {
   })
 }
 for (const url of goodIntentUrls) {
-  add("4.1", `takes the intentUrl ${url.slice(0, 60)}`, async ({ shop }) => {
+  add("4.1", `accepts the intentUrl ${url.slice(0, 60)}`, async ({ shop }) => {
     const answer = await shop.call({
       method: "POST",
       path: intents,
@@ -71,7 +71,7 @@ for (const [name, body, code] of badBodies({ amount: "1.00", intentUrl })) {
 }
 add(
   "2.2",
-  "the intent holds amount, currency, mode, receiver and token, and nothing else",
+  "the intent has amount, currency, mode, receiver and token, and nothing else",
   async ({ shop }) => {
     const { body } = await shop.createIntent("12.5")
     expect(body.intent).toEqual({

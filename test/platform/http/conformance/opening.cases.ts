@@ -25,7 +25,7 @@ add("4.3", "opens a pending payment whose id is the token's jti", async ({ shop 
     intentUrl
   })
 })
-add("3", "the same token again answers 200 with the same payment", async ({ shop }) => {
+add("3", "the same token again returns 200 with the same payment", async ({ shop }) => {
   const intent = await shop.createIntent("10")
   const open = () =>
     shop.call({
@@ -39,7 +39,7 @@ add("3", "the same token again answers 200 with the same payment", async ({ shop
   expect([first.status, second.status]).toEqual([201, 200])
   expect(second.body).toEqual(first.body)
 })
-add("3", "the same token opened 100 times at once gives one 201 and 99 times 200", async ({ shop }) => {
+add("3", "the same token opened 100 times at once returns 201 once and 200 99 times", async ({ shop }) => {
   const intent = await shop.createIntent("10")
   const all = await Promise.all(
     Array.from({ length: 100 }, () =>

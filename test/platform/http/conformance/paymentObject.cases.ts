@@ -6,7 +6,7 @@ import { isoMillis, table } from "./table.ts"
 
 const { cases, add } = table()
 
-add("2.1", "a pending payment carries exactly the fields of a pending payment", async ({ shop }) => {
+add("2.1", "a pending payment has exactly the fields of a pending payment", async ({ shop }) => {
   const { body } = await shop.open()
   expect(Object.keys(body.payment).sort()).toEqual(
     [
@@ -41,7 +41,7 @@ add("2.1", "a live payment has livemode true and the live token", async ({ shop 
 })
 add(
   "2.1",
-  "a settled payment carries settledAt, reportedAt, reportedTransactionId, payerAddress and failureReason null",
+  "a settled payment has settledAt, reportedAt, reportedTransactionId, payerAddress and failureReason null",
   async ({ shop }) => {
     const { payment, transactionId } = await shop.settle()
     expect(payment).toMatchObject({

@@ -8,7 +8,7 @@ const { cases, add } = table()
 const playground = (pk: string, amount: string) =>
   `/api/v1/checkout/playground-intent?pk=${encodeURIComponent(pk)}&amount=${amount}`
 for (const amount of playgroundAmounts) {
-  add("4.2", `mints a playground intent over ${amount} that opens`, async ({ shop }) => {
+  add("4.2", `creates a playground intent over ${amount} that opens`, async ({ shop }) => {
     const answer = await shop.call({ method: "GET", path: playground(shop.keys.publishable, amount) })
     expect(answer.status).toBe(200)
     expect(answer.body.intent).toMatchObject({ amount, mode: "test" })
@@ -31,7 +31,7 @@ for (const amount of ["0.5", "1", "1.000", "3.00", "100.00", "", "-1.00"]) {
     )
   })
 }
-add("4.2", "a live key answers 403 PLAYGROUND_TESTNET_ONLY", async ({ shop }) => {
+add("4.2", "a live key gets 403 PLAYGROUND_TESTNET_ONLY", async ({ shop }) => {
   refused(
     await shop.call({ method: "GET", path: playground(shop.keys.livePublishable, "1.00") }),
     403,

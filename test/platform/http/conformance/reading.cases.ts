@@ -30,7 +30,7 @@ for (const id of [
 }
 add(
   "7",
-  "unknown, another tenant's and the other environment's payment answer the same bytes but the request id",
+  "unknown, another tenant's and the other environment's payment get the same bytes except for the request id",
   async ({ shop, other }) => {
     const mine = await shop.open()
     const theirs = await other.open()
@@ -47,7 +47,7 @@ add(
 )
 add(
   "7",
-  "reporting an unknown, another tenant's or the other environment's payment answers the same 404",
+  "reporting an unknown, another tenant's or the other environment's payment gets the same 404",
   async ({ shop, other }) => {
     const theirs = await other.open()
     const live = await shop.open("1", "live")
@@ -96,7 +96,7 @@ add("4.1", "pages through all payments with startingAfter", async ({ other }) =>
   expect(new Set(seen).size).toBe(seen.length)
 })
 for (const limit of ["1", "20", "99", "100"]) {
-  add("8", `takes limit=${limit}`, async ({ shop }) => {
+  add("8", `accepts limit=${limit}`, async ({ shop }) => {
     const answer = await shop.call({ method: "GET", path: `${payments}?limit=${limit}`, key: shop.keys.full })
     expect(answer.status).toBe(200)
     expect(answer.body.payments.length).toBeLessThanOrEqual(Number(limit))

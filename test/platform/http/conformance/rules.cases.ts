@@ -1,4 +1,4 @@
-// Rules of every request and answer (docs/contract.md 7, 8 and 9).
+// Rules for every request and answer (docs/contract.md 7, 8 and 9).
 import { expect } from "bun:test"
 import { send } from "../../../support/contractCheck.ts"
 import { buyer, intentUrl, type Shop, tokenChangesOf } from "../shop.ts"
@@ -27,7 +27,7 @@ const mutations: ReadonlyArray<readonly [string, string, (shop: Shop) => string,
   ]
 ]
 for (const [method, path, key, body] of mutations) {
-  add("8", `${method} ${path} takes no Idempotency-Key`, async ({ shop }) => {
+  add("8", `${method} ${path} does not support Idempotency-Key`, async ({ shop }) => {
     const answer = await shop.call({
       method,
       path,
@@ -118,7 +118,7 @@ for (const [path, key] of [
   ["/healthz", "full"],
   ["/openapi.json", "full"]
 ] as const) {
-  add("7", `HEAD ${path} answers as GET without a body`, async ({ shop }) => {
+  add("7", `HEAD ${path} is answered like GET, without a body`, async ({ shop }) => {
     const answer = await shop.call({ method: "HEAD", path, key: shop.keys[key] })
     expect([answer.status, answer.text]).toEqual([200, ""])
   })
@@ -149,7 +149,7 @@ for (const [path, methods] of Object.entries({
   })
 }
 for (const path of [intents, endpointPath, `${endpointPath}/test`, "/healthz", "/docs"]) {
-  add("5", `OPTIONS ${path} opens nothing`, async ({ service }) => {
+  add("5", `OPTIONS ${path} allows nothing`, async ({ service }) => {
     const answer = await send(service.baseUrl, {
       method: "OPTIONS",
       path,
@@ -186,7 +186,7 @@ for (const [method, path, key, open] of [
     }
   )
 }
-add("7", "an inbound x-request-id is taken over when it is a sane token", async ({ shop }) => {
+add("7", "an inbound x-request-id is reused if it is a safe token", async ({ shop }) => {
   const given = await shop.call({
     method: "GET",
     path: payments,
@@ -240,7 +240,7 @@ for (const path of ["/healthz", "/readyz", "/openapi.json", "/docs", "/docs/erro
   })
 }
 
-add("9", "the OpenAPI document is 3.1 and knows every path of the contract", async ({ service }) => {
+add("9", "the OpenAPI document is 3.1 and has every path of the contract", async ({ service }) => {
   const { text } = await send(service.baseUrl, { method: "GET", path: "/openapi.json" })
   const body = JSON.parse(text)
   expect(body.openapi).toStartWith("3.1")
@@ -310,7 +310,7 @@ for (const [method, path] of [
   ["DELETE", endpointPath],
   ["POST", `${endpointPath}/test`]
 ] as const) {
-  add("8", `${method} ${path} takes no body`, async ({ fresh }) => {
+  add("8", `${method} ${path} accepts no body`, async ({ fresh }) => {
     const shop = await fresh()
     const send = (body: unknown, headers = {}) =>
       shop.call({ method, path, key: shop.keys.full, body, headers })

@@ -9,7 +9,7 @@ export interface World {
   /** Another merchant of the same deployment. */
   readonly other: Shop
   readonly service: TestService
-  /** A further merchant that no other case touches. */
+  /** Another merchant, which no other case uses. */
   readonly fresh: () => Promise<Shop>
 }
 

@@ -88,7 +88,7 @@ add("6.1", "a test event says that it is not live, in live too", async ({ fresh,
   expect(JSON.parse(new TextDecoder().decode(sent?.body))).toEqual({ id, type: "test", livemode: false })
   await shop.call({ method: "DELETE", path: endpointPath, key })
 })
-add("2.3", "test and live endpoints are apart", async ({ fresh }) => {
+add("2.3", "test and live endpoints are separate", async ({ fresh }) => {
   const shop = await fresh()
   await shop.call({
     method: "POST",
@@ -136,7 +136,7 @@ for (const [name, body, code] of badBodies({ url: "https://hooks.example.com/" }
     refused(answer, code === "PAYLOAD_TOO_LARGE" ? 413 : 400, code)
   })
 }
-add("8", "test sends are limited to 10 a minute, with a truthful retry-after", async ({ other }) => {
+add("8", "test sends are limited to 10 a minute, with an exact retry-after", async ({ other }) => {
   await other.call({
     method: "POST",
     path: endpointPath,

@@ -1,9 +1,9 @@
-// JSON that does not depend on what a page has done to its prototypes.
+// JSON that does not depend on changes of a page to its prototypes.
 import { expect, test } from "bun:test"
 import fc from "fast-check"
 import { fromJson, toJson } from "../../../../src/platform/pages/browser/json.ts"
 
-test("any data is read as JSON.stringify would have written it", () => {
+test("any data is read back as JSON.stringify would have written it", () => {
   fc.assert(
     fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
       expect(JSON.parse(toJson(value))).toEqual(JSON.parse(JSON.stringify(value)))
@@ -11,7 +11,7 @@ test("any data is read as JSON.stringify would have written it", () => {
   )
 })
 
-test("plain data is written byte for byte as JSON.stringify does", () => {
+test("plain data is written byte for byte as by JSON.stringify", () => {
   for (const value of [
     {
       a: [1, -0.5, 1e21, true, null, undefined],

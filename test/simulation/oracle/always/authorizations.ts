@@ -1,14 +1,14 @@
-// Of signatures that pay, of those who sign them, and of the wallet that sends them.
+// Invariants about signatures that pay, their signers, and the wallet that sends them.
 import { type Invariants, type Look, type PaymentOf, stillIn, unexplained } from "../Look.ts"
 
-/** Why what was never sent ends: its payment has come to something else, or is another's. */
+/** The reasons for which an unsent settlement ends: its payment ended, or belongs to another. */
 const endsUnsent: ReadonlySet<string | null> = new Set([
   "payment_already_settled",
   "payment_already_taken",
   "payment_failed"
 ])
 
-/** What its payer has sent for a payment, and nobody has explained. Of equal payments it may be any one's. */
+/** The payer's unexplained transfer for a payment. Among equal payments it may be meant for any. */
 const ownTransfer = (look: Look, payment: PaymentOf, payer: string) => {
   const { before, rows } = look
   const isAlone =
@@ -56,8 +56,8 @@ export const authorizations: Invariants = {
     return undefined
   },
 
-  // Whoever has the signature may use it until then: what is told before that is no end. One that the service has
-  // never shown to anybody ends with its payment.
+  // The holder of the signature may use it until it expires: an earlier answer is no end. A signature that the service
+  // has never revealed ends with its payment.
   "an authorization fails when it is used or over": (look) => {
     const { ledger } = look
     const now = ledger.fork.blocks.at(-1)?.time ?? 0

@@ -1,11 +1,11 @@
-// Of webhooks.
+// Invariants about webhooks.
 import { moneyNetwork } from "../../../support/moneyNetwork.ts"
 import { type Invariants, isUninterrupted, type Look } from "../Look.ts"
 
 const settlementsOf = ({ rows }: Look) => rows.deliveries.filter(({ type }) => type === "payment.settled")
 
 const retryMillis = [60_000, 240_000]
-/** By so much a retry may come later: workers look at intervals, and the world's time goes in steps at its end. */
+/** How late a retry may be: workers poll, and the world's time moves in steps at the end. */
 const lateMillis = 90_000
 
 export const deliveries: Invariants = {
@@ -25,7 +25,7 @@ export const deliveries: Invariants = {
     return undefined
   },
 
-  // Nobody sends one again by hand here.
+  // Nobody resends a delivery by hand here.
   "ended deliveries stay as they are": (look) => {
     for (const { id, status: before } of look.before.deliveries) {
       const status = look.rows.deliveries.find((one) => one.id === id)?.status

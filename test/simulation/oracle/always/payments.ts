@@ -1,4 +1,4 @@
-// Of payments and the transfers that pay them.
+// Invariants about payments and the transfers that pay them.
 import type { Address } from "../../../../src/domain/Chain.ts"
 import { finalityFor } from "../../../../src/domain/Finality.ts"
 import { AtomicUsdc } from "../../../../src/domain/Money.ts"
@@ -14,7 +14,7 @@ import {
   whyDropped
 } from "../Look.ts"
 
-/** How many transfers of a transaction are exactly these, in the blocks in which it has most of them. */
+/** The number of transfers of a transaction with exactly these values, in the blocks in which it has the most. */
 const equalMoves = (ledger: Ledger, hash: string, payer: Address, receiver: Address, amount: bigint) => {
   const { moves = [], movesInOdd = [] } = ledger.transactions.get(hash) ?? {}
   const equal = (all: ReadonlyArray<Move>) =>
@@ -28,7 +28,7 @@ const equalMoves = (ledger: Ledger, hash: string, payer: Address, receiver: Addr
 const shownBy = (payment: PaymentOf) =>
   `${payment.status} ${payment.settledAt?.getTime()} ${payment.reported?.evidence.transactionId} ${payment.reported?.evidence.payer}`
 
-/** For so long nodes are asked who sent a transfer. */
+/** How long nodes are asked for a transfer's sender. */
 const senderPatienceMillis = 10 * 60_000
 
 export const payments: Invariants = {
@@ -74,7 +74,7 @@ export const payments: Invariants = {
     return undefined
   },
 
-  // In whatever blocks, of which some may be replaced by now.
+  // In any block, even one that has been replaced since.
   "a settlement is as deep as it must be": (look) => {
     const { depths, ledger } = look
     for (const payment of look.rows.payments) {
@@ -87,7 +87,7 @@ export const payments: Invariants = {
     return undefined
   },
 
-  // Nodes that stand still or go back show no height that tells what is older, and a clock that is wrong no time.
+  // A node that stops or goes back shows no reliable height, and a wrong clock no reliable time.
   "what came before a payment does not settle it": (look) => {
     const { board, skewMillis } = look
     const isBlurred = (["a node stands still", "a node goes back", "the chain is reorganised"] as const).some(
@@ -112,7 +112,7 @@ export const payments: Invariants = {
       const why = whyDropped(message)
       const isTrue =
         why === "not_included" ||
-        // A signature may be over in a later block.
+        // A signature may have expired by a later block.
         (why === "reverted" && (sent.reverts !== false || sent.spending !== undefined)) ||
         (why === "transfer_changed" && sent.movesInOdd !== undefined)
       if (!isTrue) return `${hash} of ${id} is told to be gone for ${why}`
@@ -134,7 +134,7 @@ export const payments: Invariants = {
     return undefined
   },
 
-  // Reorganised blocks, and clocks that are wrong, may put a transfer on either side of the deadline.
+  // Reorganised blocks, and wrong clocks, may put a transfer on either side of the deadline.
   "what was paid in time does not fail": (look) => {
     const { board, ledger, people, skewMillis } = look
     if (skewMillis > 0 || board.has("the chain is reorganised") || board.has("a node lies")) return undefined
@@ -144,7 +144,7 @@ export const payments: Invariants = {
       for (const hash of purchase?.sent ?? []) {
         const found = ledger.fork.find(hash, ledger.fork.height)
         if (found?.mined.succeeded !== true) continue
-        // Two payments of one wallet and amount, both waiting: nothing tells which of them it pays.
+        // If two payments of one wallet and amount are pending, nothing shows which of them it pays.
         const isOthers = look.rows.payments.some(
           (other) =>
             other.id !== payment.id &&
@@ -159,7 +159,7 @@ export const payments: Invariants = {
     return undefined
   },
 
-  // Of two equal payments of one wallet: its nonce tells which, where a node says who sent the transfer. An attempt may
+  // A wallet's nonce decides between its two equal payments, if a node returns the transfer's sender. An attempt may
   // end while its payment is being settled.
   "a transfer pays the payment that it was announced for": (look) => {
     if (look.board.has("a node lies")) return undefined

@@ -1,7 +1,7 @@
-// Of money that is given back.
+// Invariants about refunds.
 import { type Invariants, isCarried, type Look, type RefundOf } from "../Look.ts"
 
-/** How many transfers of the transaction are the refund, in the blocks in which it has most of them. */
+/** The number of transfers of the transaction that match the refund, in the blocks in which it has the most. */
 const refundMoves = ({ ledger, receiver }: Look, { amount, recipient, transactionId }: RefundOf) =>
   (ledger.transactions.get(transactionId ?? "")?.moves ?? []).filter(
     (move) =>
@@ -19,7 +19,7 @@ export const refunds: Invariants = {
     return undefined
   },
 
-  // Reported as lost before and after, and not on the chain: it has not come back in between.
+  // Reported as lost before and after, and not on the chain: it has not returned in between.
   "what the chain has lost is not given back": (look) => {
     const { before, rows } = look
     for (const { id, paymentId } of rows.refunds) {

@@ -26,6 +26,6 @@ describe("a request", () => {
     ]
   ])("%s is a program's", (_, headers) => expect(isFromBrowser(new Headers(headers))).toBe(false))
 
-  test("with the proxy's own header is still a browser's if it carries a mark", () =>
+  test("with the proxy's own header still counts as a browser's if it carries a browser's mark", () =>
     expect(isFromBrowser(new Headers({ "quittance-request-id": "1", origin: "null" }))).toBe(true))
 })

@@ -1,5 +1,5 @@
 // One node's account of a transaction: receipt, head and tags together, then the canonical block at the receipt's
-// height. An account that contradicts itself is no account.
+// height. An account that contradicts itself is rejected.
 import { BigInt as BigIntOrder, Effect, Order, Schema } from "effect"
 import { type Env, TransactionHash } from "../../domain/Chain.ts"
 import { blocksIn, hasTags, networks } from "../../domain/networks.ts"
@@ -16,10 +16,10 @@ export interface Observation {
   readonly facts: TransactionFacts | undefined
 }
 
-/** Answers for one moment can come from machines that are so much of the chain apart. */
+/** Concurrent answers may come from machines that differ by this much of the chain. */
 const lagMillis = 10_000
 
-/** Of a network on which a tag decides. A node may have no such block yet. */
+/** Only on networks where a tag decides. A node may not have such a block yet. */
 const taggedBlock = (node: RpcNode, env: Env, tag: "safe" | "finalized") =>
   hasTags(networks[env])
     ? Effect.map(
@@ -31,7 +31,7 @@ const taggedBlock = (node: RpcNode, env: Env, tag: "safe" | "finalized") =>
 const malformed = (message: string) => new NodeFailure({ kind: "malformed", message })
 
 const observe = Effect.fnUntraced(function* (node: RpcNode, env: Env, transactionId: TransactionHash) {
-  // The tags are read before the block: if the block at that height changes after them, it is the later one that is seen.
+  // The tags are read before the block: if the block changes in between, the later block is seen.
   const [receipt, latest, safe, finalized] = yield* Effect.all(
     [
       node.call("eth_getTransactionReceipt", [transactionId], Receipt),
@@ -58,7 +58,7 @@ const observe = Effect.fnUntraced(function* (node: RpcNode, env: Env, transactio
     [`0x${receipt.blockNumber.toString(16)}`, false],
     Block
   )
-  // Not sealed, or a machine behind the one that gave the receipt.
+  // Not sealed yet, or the machine lags behind the one that returned the receipt.
   if (block === null) return absent(latest)
   if (block.number !== receipt.blockNumber) return yield* malformed("another block than the one asked for")
   if (block.hash === receipt.blockHash && !block.transactions.includes(transactionId)) {
@@ -94,10 +94,13 @@ const keyOf = ({ facts }: Observation): string =>
         ...facts.logs.flatMap((log) => [log.address, log.topics.join(","), log.data])
       ].join(" ")
 
-/** The question to all nodes. Not having seen the transaction yet contradicts nothing, unless the node is past its block. */
-export const aboutTransaction = (env: Env, transactionId: TransactionHash): Question<Observation> => ({
+/**
+ * The question for all nodes. A node that has not seen the transaction contradicts nothing, unless it is past its
+ * block.
+ */
+export const transactionQuery = (env: Env, transactionId: TransactionHash): Question<Observation> => ({
   ask: (node) => observe(node, env, transactionId),
-  hearsAll: networks[env].settlesAt.some(({ finality }) => finality === "included"),
+  awaitsAll: networks[env].settlesAt.some(({ finality }) => finality === "included"),
   key: keyOf,
   contradicts: (one, other) => {
     if (one.facts !== undefined && other.facts !== undefined) return true
@@ -108,7 +111,7 @@ export const aboutTransaction = (env: Env, transactionId: TransactionHash): Ques
 })
 
 /** The block hash at a height, undefined above the node's head. */
-export const aboutBlock = (blockNumber: bigint): Question<string | undefined> => ({
+export const blockQuery = (blockNumber: bigint): Question<string | undefined> => ({
   ask: (node) =>
     node
       .call("eth_getBlockByNumber", [`0x${blockNumber.toString(16)}`, false], Block)
@@ -117,7 +120,7 @@ export const aboutBlock = (blockNumber: bigint): Question<string | undefined> =>
   contradicts: (one, other) => one !== undefined && other !== undefined
 })
 
-/** The agreement that follows from all nodes' answers. */
+/** The agreement that follows from the answers of all nodes. */
 export const agreementOf = (poll: Poll<Observation>): Agreement => {
   if (poll.agreed !== undefined) {
     const { facts } = poll.agreed[0]

@@ -1,5 +1,5 @@
 /** Black or white, whichever contrasts more with `#rrggbb` (WCAG 2.2, relative luminance). */
-export const legibleOn = (color: string): "#000000" | "#ffffff" | undefined => {
+export const textColorOn = (color: string): "#000000" | "#ffffff" | undefined => {
   const match = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/i.exec(color)
   if (match === null) return undefined
   const [red = 0, green = 0, blue = 0] = match.slice(1).map((hex) => {

@@ -6,8 +6,8 @@ import { Resolver } from "../../../platform/egress/Resolver.ts"
 import { EndpointUrlRepo } from "../../../webhooks/EndpointUrlRepo.ts"
 import { type Finding, ok, warning } from "./Finding.ts"
 
-/** The number of endpoints checked, most recently used first. */
-const looked = 50
+/** The number of endpoints to check, most recently used first. */
+const maxChecked = 50
 
 const whatToDo: { readonly [F in PostFailure]: string } = {
   dns: "The host name does not resolve. Check the name and this machine's DNS.",
@@ -19,17 +19,17 @@ const whatToDo: { readonly [F in PostFailure]: string } = {
   response: "The response is not HTTP."
 }
 
-/** One finding for each host of a webhook endpoint. It opens a TLS connection, sends nothing and closes it. */
-export const receiverFindings = Effect.gen(function* () {
-  const urls = yield* Effect.flatMap(EndpointUrlRepo, (repo) => repo.recent(looked))
+/** One finding per host of a webhook endpoint. Opens a TLS connection, sends nothing and closes it. */
+export const endpointFindings = Effect.gen(function* () {
+  const urls = yield* Effect.flatMap(EndpointUrlRepo, (repo) => repo.recent(maxChecked))
   const { reach } = yield* Reach
   const byHost = new Map(urls.map((url) => [URL.parse(url)?.host ?? "?", url]))
   return yield* Effect.forEach(
     byHost,
     ([host, url]) =>
       reach(url).pipe(
-        Effect.as<Finding>(ok(`receiver ${host}`, "It can be reached, and its certificate is right")),
-        Effect.catch((reason) => Effect.succeed(warning(`receiver ${host}`, whatToDo[reason])))
+        Effect.as<Finding>(ok(`endpoint ${host}`, "It is reachable, and its certificate is valid")),
+        Effect.catch((reason) => Effect.succeed(warning(`endpoint ${host}`, whatToDo[reason])))
       ),
     { concurrency: 10 }
   )

@@ -1,4 +1,4 @@
-// The log of changes to receiving addresses and members.
+// The audit log of a merchant, newest first.
 import { useState } from "preact/hooks"
 import type { AuditPage } from "../api/settings/Api.ts"
 import { call, useAction, usePage } from "./api.ts"
@@ -29,7 +29,7 @@ const Row = ({ entry }: { readonly entry: Entry }) => (
   ></Item>
 )
 
-export const ChangeLog = () => {
+export const AuditLogCard = () => {
   const { api } = useSession()
   const page = usePage<AuditPage>(`${api}/audit`, 10_000)
   const [older, setOlder] = useState<AuditPage>()
@@ -38,7 +38,7 @@ export const ChangeLog = () => {
     setOlder({ ...next, entries: [...shown, ...next.entries] })
   })
   return (
-    <Card title="Changes">
+    <Card title="Audit log">
       <Loaded page={page}>
         {({ entries, hasMore }) => {
           const shown = withOlder(entries, older?.entries ?? [], ({ position }) => position)
@@ -47,8 +47,8 @@ export const ChangeLog = () => {
             <>
               {shown.length === 0 ? (
                 <p class="soft">
-                  Changes to addresses, keys and members appear here, with the person who made them. Nobody
-                  can edit the list.
+                  It records changes of receiving addresses, settlement limits, keys, members, agents and
+                  alert webhooks, with the person who made each. Nobody can edit it.
                 </p>
               ) : (
                 <ul class="list">
@@ -61,7 +61,7 @@ export const ChangeLog = () => {
               {last !== undefined && (older?.hasMore ?? hasMore) ? (
                 <div class="actions start">
                   <Button busy={more.busy} onClick={() => void more.run(shown)}>
-                    Show earlier changes
+                    Show earlier entries
                   </Button>
                 </div>
               ) : null}

@@ -1,7 +1,7 @@
-// USDC transfers in a range of blocks, by a majority of the nodes. A single block is asked for by its hash: a machine
-// behind the one that named it answers nothing rather than less. An empty list is believed only where the block's
-// bloom allows it, or after a second look: an index of logs may lag behind its blocks.
-import { Effect, Result, Schema } from "effect"
+// USDC transfers in a range of blocks, by a majority of the nodes. A single block is requested by its hash, so a
+// lagging machine returns an error rather than an incomplete list. An index of logs may lag behind its blocks, so an
+// empty list against the block's bloom is believed only if other logs or all receipts confirm it, or the block is old.
+import { Clock, Effect, Result, Schema } from "effect"
 import { type Address, type Env, TransactionHash } from "../../domain/Chain.ts"
 import { blocksIn, byEnv, networks } from "../../domain/networks.ts"
 import { everyTransfer, type ReceiverFilter } from "../ReceiverFilter.ts"
@@ -22,17 +22,19 @@ interface Range {
   readonly logs: ReadonlyArray<Log>
 }
 
-/** `behind`: above the node's head. `lacking`: the node has later blocks, and not these. */
+/** `behind`: the range is above the node's head, or above its index of logs. `lacking`: the node has later blocks, but not these. */
 type Answer = Range | "behind" | "lacking"
 
-/** Machines behind one address may be so much of the chain apart: a block that misses below that is lacking. */
+/**
+ * Machines behind one address may differ by this much of the chain. A block that is missing further below is lacking.
+ */
 const lagMillis = 128_000
-/** The time allowed for an index of logs to reach a block that the node has. */
-const indexPause = "1 second"
+/** How far a log index may be behind the node's blocks. */
+const indexLagMillis = 30_000
 
 const RangeLogs = Schema.Array(RangeLog)
 const Receipts = Schema.Array(Schema.Struct({ logs: Schema.Array(ReceiptLog) }))
-/** USDC, and what buyers take for it. */
+/** USDC, and the tokens that buyers mistake for it. */
 const tokensOf = byEnv((env) => {
   const { otherTokens, usdc } = networks[env]
   return [usdc, ...otherTokens].map(({ address }) => address.toLowerCase())
@@ -51,7 +53,7 @@ const absent = (node: RpcNode, env: Env, height: bigint) =>
 
 type Place = { readonly blockHash: string } | { readonly fromBlock: string; readonly toBlock: string }
 
-/** The logs of the filter's questions in a place, each once, in the order of the chain. */
+/** The logs that match the filter in a place, each once, in the order of the chain. */
 const logsIn = Effect.fnUntraced(function* (node: RpcNode, env: Env, place: Place, filter: ReceiverFilter) {
   const tokens = tokensOf[env]
   const address = tokens.length === 1 ? tokens[0] : tokens
@@ -71,9 +73,15 @@ const logsIn = Effect.fnUntraced(function* (node: RpcNode, env: Env, place: Plac
   return [...each.values()].toSorted((one, other) => (isAfter(one, other) ? 1 : -1))
 })
 
-/** The transfers of a block by its receipts, which need no index. */
-const logsOfReceipts = Effect.fnUntraced(function* (node: RpcNode, env: Env, { hash, number }: Header) {
+/** The transfers of a block from its receipts, which need no index. */
+const logsOfReceipts = Effect.fnUntraced(function* (
+  node: RpcNode,
+  env: Env,
+  { hash, number, transactions }: Header
+) {
   const receipts = yield* node.call("eth_getBlockReceipts", [hash], Receipts)
+  if (transactions !== undefined && receipts.length !== transactions.length)
+    return yield* malformed("receipts of some of the block's transactions only")
   return receipts
     .flatMap(({ logs }) => logs)
     .filter(({ address, topics }) => tokensOf[env].includes(address) && topics[0] === transferTopic)
@@ -82,7 +90,7 @@ const logsOfReceipts = Effect.fnUntraced(function* (node: RpcNode, env: Env, { h
 
 /**
  * Reads a block's transfers again if its list was empty but its bloom contradicts that. If the node lists another
- * transfer of the token, its index has the block.
+ * transfer of the token, its index has the block. Undefined if the index may still be behind the block.
  */
 const lookAgain = Effect.fnUntraced(function* (
   node: RpcNode,
@@ -96,10 +104,14 @@ const lookAgain = Effect.fnUntraced(function* (
     others.length > 0
       ? others
       : yield* logsOfReceipts(node, env, header).pipe(
-          // Not every node answers it: the bloom was a false positive where the list stays empty.
-          Effect.catch(() => Effect.delay(logsIn(node, env, place, everyTransfer), indexPause))
+          // Not every node supports it. If the list of an old block is empty, the bloom was a false positive.
+          Effect.catch(() =>
+            Effect.map(Clock.currentTimeMillis, (now): ReadonlyArray<Log> | undefined =>
+              now - Number(header.timestamp) * 1_000 < indexLagMillis ? undefined : []
+            )
+          )
         )
-  return all.filter(({ topics }) => filter.has(topics))
+  return all?.filter(({ topics }) => filter.has(topics))
 })
 
 const readRange = Effect.fnUntraced(function* (
@@ -121,6 +133,7 @@ const readRange = Effect.fnUntraced(function* (
     if (block === null) return yield* absent(node, env, to)
     const listed = yield* logsIn(node, env, { blockHash: block.hash }, filter)
     const logs = isSuspect(block, listed) ? yield* lookAgain(node, env, block, filter) : listed
+    if (logs === undefined) return "behind"
     if (!logs.every(({ blockHash, blockNumber }) => blockHash === block.hash && blockNumber === to))
       return yield* malformed("logs of another block than the one asked for")
     return { parentHash: block.parentHash, blockHash: block.hash, blockTime: block.timestamp, logs }
@@ -139,7 +152,9 @@ const readRange = Effect.fnUntraced(function* (
     return yield* malformed("logs of other blocks than those asked for")
   for (const block of [first, last]) {
     if (!isSuspect(block, logs)) continue
-    if ((yield* lookAgain(node, env, block, filter)).length > 0)
+    const missing = yield* lookAgain(node, env, block, filter)
+    if (missing === undefined) return "behind"
+    if (missing.length > 0)
       return yield* new NodeFailure({
         kind: "declined",
         message: `eth_getLogs: the logs of block ${block.number} are missing from its range`
@@ -152,8 +167,8 @@ const isAfter = (log: typeof RangeLog.Type, before: typeof RangeLog.Type) =>
   log.blockNumber > before.blockNumber ||
   (log.blockNumber === before.blockNumber && log.logIndex > before.logIndex)
 
-/** The question to all nodes. */
-export const aboutRange = (env: Env, from: bigint, to: bigint, filter: ReceiverFilter): Question<Answer> => ({
+/** The question for all nodes. */
+export const rangeQuery = (env: Env, from: bigint, to: bigint, filter: ReceiverFilter): Question<Answer> => ({
   ask: (node) =>
     readRange(node, env, from, to, filter).pipe(
       Effect.catchIf(
@@ -183,7 +198,7 @@ export const aboutRange = (env: Env, from: bigint, to: bigint, filter: ReceiverF
 /** True if the transfer brings money to its receiver. A mint does, a transfer to oneself does not. */
 const movesMoney = ({ value, from, to }: TransferLog) => value > 0n && from !== to
 
-/** Transfers with their ordinals among the equal ones of their transaction. */
+/** Transfers with their ordinals among the equal transfers of their transaction. */
 export const transfersOf = (
   logs: ReadonlyArray<{
     readonly address: string
@@ -215,7 +230,7 @@ export const transfersOf = (
   })
 }
 
-/** The reading that follows from all nodes' answers. */
+/** The reading that follows from the answers of all nodes. */
 export const readingOf = (
   env: Env,
   { agreed, ballots, contradiction, majority }: Poll<Answer>

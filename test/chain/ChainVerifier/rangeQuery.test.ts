@@ -1,9 +1,9 @@
-// What nodes say of a range of blocks: which answers are believed, which are looked at again, and what a past that they
-// have deleted counts as.
+// Nodes' answers about a range of blocks: which are believed, which are checked again, and what a past that nodes have
+// deleted counts as.
 import { describe, expect } from "bun:test"
 import { Context, Effect, Layer } from "effect"
 import { type Hex, keccak256, toHex } from "viem"
-import { aboutRange, readingOf } from "../../../src/chain/ChainVerifier/aboutRange.ts"
+import { rangeQuery, readingOf } from "../../../src/chain/ChainVerifier/rangeQuery.ts"
 import { transferTopic } from "../../../src/chain/ChainVerifier/TransferLog.ts"
 import { everyTransfer, type ReceiverFilter, transfersWith } from "../../../src/chain/ReceiverFilter.ts"
 import { RpcPool } from "../../../src/chain/RpcPool.ts"
@@ -49,10 +49,10 @@ const logOf = ({ block, from = buyer, to }: Transfer) => ({
 
 interface Node {
   readonly head: number
-  /** The oldest block that it has. */
+  /** The oldest block that the node has. */
   readonly oldest?: number
   readonly transfers: ReadonlyArray<Transfer>
-  /** Its own answer to a call, before the usual one. */
+  /** The node's own answer to a call, before the usual one. */
   readonly instead?: (method: string, params: ReadonlyArray<unknown>) => Reply | undefined
 }
 
@@ -122,7 +122,7 @@ const read = Effect.fnUntraced(function* (
   const pool = Context.get(context, RpcPool)
   const reading = readingOf(
     "test",
-    yield* pool.poll("test", aboutRange("test", BigInt(from), BigInt(to), filter))
+    yield* pool.poll("test", rangeQuery("test", BigInt(from), BigInt(to), filter))
   )
   return { reading, calls: proxies.flatMap(({ calls }) => calls) }
 })
@@ -135,7 +135,7 @@ const paid = { block: 7, to: shop }
 const others = { block: 7, to: stranger }
 
 describe("a filter of receivers", () => {
-  liveEffect("finds what reaches and what leaves them, and nothing else", () =>
+  liveEffect("finds transfers to and from the receivers, and nothing else", () =>
     Effect.gen(function* () {
       const node = {
         head: 10,
@@ -145,7 +145,7 @@ describe("a filter of receivers", () => {
       expect(transfersOf(yield* read([node], 6, 9, everyTransfer))).toHaveLength(3)
     })
   )
-  liveEffect("asks in batches, and for everything once there are too many", () =>
+  liveEffect("queries in batches, and for everything if there are too many receivers", () =>
     Effect.gen(function* () {
       const many = (count: number) =>
         Array.from({ length: count }, (_, index) => Address.make(`0x${String(index).padStart(40, "2")}`))
@@ -156,7 +156,7 @@ describe("a filter of receivers", () => {
       expect(transfersWith(many(1_001))).toBe(everyTransfer)
     })
   )
-  liveEffect("of no address asks for no log", () =>
+  liveEffect("without addresses queries no logs", () =>
     Effect.gen(function* () {
       const { calls, reading } = yield* read([{ head: 10, transfers: [paid] }], 7, 7, transfersWith([]))
       expect(reading._tag).toBe("Read")
@@ -166,20 +166,22 @@ describe("a filter of receivers", () => {
 })
 
 describe("an empty list of logs", () => {
-  /** An index that does not have the block yet, for so many questions. */
+  /** A log index that lags behind the block for the first calls. */
   const lagging = (times: number) => {
     let left = times
     return (method: string): Reply | undefined =>
       method === "eth_getLogs" && left-- > 0 ? { result: [] } : undefined
   }
   for (const times of [1, 2, 3])
-    liveEffect(`is not believed against the block's bloom: whole after ${times}`, () =>
-      Effect.gen(function* () {
-        const node = { head: 10, transfers: [paid], instead: lagging(times) }
-        expect(transfersOf(yield* read([node], 7, 7))).toEqual([`7 ${shop}`])
-      })
+    liveEffect(
+      `is not believed if the block's bloom contradicts it: the logs are complete after ${times}`,
+      () =>
+        Effect.gen(function* () {
+          const node = { head: 10, transfers: [paid], instead: lagging(times) }
+          expect(transfersOf(yield* read([node], 7, 7))).toEqual([`7 ${shop}`])
+        })
     )
-  liveEffect("for ever, of that block: its receipts decide", () =>
+  liveEffect("that never ends is overruled by the block's receipts", () =>
     Effect.gen(function* () {
       const node = { head: 10, transfers: [paid, others], instead: lagging(99) }
       const first = yield* read([node], 7, 7)
@@ -187,21 +189,41 @@ describe("an empty list of logs", () => {
       expect(first.calls).toContain("eth_getBlockReceipts")
     })
   )
-  liveEffect("for a while, on a node that has no eth_getBlockReceipts", () =>
+  for (const [what, reply] of [
+    ["refuses them", { error: { code: -32_601, message: "not available on this plan" } }],
+    ["has none yet", { result: null }],
+    ["has some of them", { result: [] }]
+  ] as const)
+    liveEffect(
+      `of a new block is not believed while the node's receipts do not confirm it: the node ${what}`,
+      () =>
+        Effect.gen(function* () {
+          const lag = lagging(6)
+          const nodeAt = (seconds: number): Node => ({
+            head: 10,
+            transfers: [paid],
+            instead: (method) => {
+              if (method === "eth_getBlockReceipts") return reply
+              if (method !== "eth_getBlockByNumber") return lag(method)
+              const timestamp = toHex(Math.floor(Date.now() / 1_000) - seconds)
+              const logsBloom = bloomOf([usdc as Hex, ...(logOf(paid).topics as Array<Hex>)])
+              return {
+                result: {
+                  ...{ number: "0x7", hash: hashOf(7), parentHash: hashOf(6), timestamp, logsBloom },
+                  transactions: [keccak256("0x01")]
+                }
+              }
+            }
+          })
+          const fresh = nodeAt(5)
+          expect(transfersOf(yield* read([fresh], 7, 7))).toBe("Behind")
+          expect(transfersOf(yield* read([nodeAt(60)], 7, 7))).toEqual([])
+          expect(transfersOf(yield* read([fresh], 7, 7))).toEqual([`7 ${shop}`])
+        })
+    )
+  liveEffect("is believed if the node's logs include other transfers of the block", () =>
     Effect.gen(function* () {
-      const index = lagging(3)
-      const node: Node = {
-        head: 10,
-        transfers: [paid],
-        instead: (method) =>
-          method === "eth_getBlockReceipts" ? { error: { code: -32_601, message: "no" } } : index(method)
-      }
-      expect(transfersOf(yield* read([node], 7, 7))).toEqual([`7 ${shop}`])
-    })
-  )
-  liveEffect("is believed where the node lists other transfers of the block", () =>
-    Effect.gen(function* () {
-      // Both are in the bloom, one by chance.
+      // The bloom contains both transfers, one by chance.
       const node: Node = {
         head: 10,
         transfers: [others],
@@ -223,14 +245,14 @@ describe("an empty list of logs", () => {
       expect(calls).not.toContain("eth_getBlockReceipts")
     })
   )
-  liveEffect("is believed at once where the bloom has none of the receivers", () =>
+  liveEffect("is believed at once if the bloom contains none of the receivers", () =>
     Effect.gen(function* () {
       const { calls, reading } = yield* read([{ head: 10, transfers: [others] }], 7, 7)
       expect(reading._tag).toBe("Read")
       expect(calls.filter((method) => method === "eth_getLogs")).toHaveLength(2)
     })
   )
-  liveEffect("of a range is not believed where its last block's bloom speaks against it", () =>
+  liveEffect("of a range is not believed if its last block's bloom contradicts it", () =>
     Effect.gen(function* () {
       const node: Node = {
         head: 500,
@@ -259,7 +281,7 @@ describe("a past that nodes have deleted", () => {
     ["one of two nodes", [pruned, archive], 7, 7, "Lacking"],
     ["one of three nodes", [pruned, archive, archive], 7, 7, "Read"],
     ["two of three nodes", [pruned, words, archive], 7, 7, "Lacking"],
-    ["one of three nodes beside a silent one", [pruned, silent, archive], 7, 7, "Unread"],
+    ["one of three nodes, with a silent one", [pruned, silent, archive], 7, 7, "Unread"],
     ["nobody: above the head", [archive], 1_001, 1_001, "Behind"],
     ["nobody: a machine that lags", [{ ...archive, head: 40, oldest: 900 }], 20, 20, "Behind"]
   ] as const)
@@ -270,12 +292,12 @@ describe("a past that nodes have deleted", () => {
     )
 })
 
-describe("a question that is too wide", () => {
+describe("a query for too wide a range", () => {
   for (const [message, refused] of [
     ["up to a 10 block range", true],
     ["computer says no", true]
   ] as const)
-    liveEffect(`is refused with "${message}": a shorter one may be answered`, () =>
+    liveEffect(`is refused with "${message}": a narrower one may be answered`, () =>
       Effect.gen(function* () {
         const node: Node = {
           head: 1_000,
@@ -285,7 +307,7 @@ describe("a question that is too wide", () => {
         expect((yield* read([node], 7, 600)).reading).toMatchObject({ _tag: "Unread", refused })
       })
     )
-  liveEffect("is not what silence is", () =>
+  liveEffect("is not confused with silence", () =>
     Effect.gen(function* () {
       const node: Node = {
         head: 1_000,
@@ -298,7 +320,7 @@ describe("a question that is too wide", () => {
   )
 })
 
-liveEffect("logs that were not asked for are no answer", () =>
+liveEffect("logs of other addresses are not a valid answer", () =>
   Effect.gen(function* () {
     const node: Node = {
       head: 10,

@@ -5,7 +5,7 @@ import type { Env } from "../../domain/Chain.ts"
 import type { ChainCursor, CursorLease, ReadRange } from "../TransferRepo/TransferStore.ts"
 import type { TransferRepo } from "../TransferRepo.ts"
 
-/** The time for which a killed reader keeps others from reading. */
+/** A killed reader keeps others from reading for this long. */
 const leaseMillis = 15_000
 const renewMillis = leaseMillis / 2
 
@@ -20,7 +20,7 @@ interface Held {
   readonly at: ChainCursor
 }
 
-export const makeHeldCursor = (repo: TransferRepo["Service"], env: Env, leaseId: string) => {
+export const makeCursorLease = (repo: TransferRepo["Service"], env: Env, leaseId: string) => {
   let held: Held | undefined
 
   const newLease = Effect.map(
@@ -53,12 +53,12 @@ export const makeHeldCursor = (repo: TransferRepo["Service"], env: Env, leaseId:
 
   return {
     /**
-     * Returns the position at which this instance continues; none while another instance reads, and before the first
-     * start. `atOnce` stores progress before anybody waits for it.
+     * Returns the position at which this instance continues. None while another instance reads, and before the first
+     * start. With `atOnce`, stores the progress immediately, because a payment may be waiting for it.
      */
     take: (atOnce: boolean) =>
       Effect.map(renewed(atOnce), () => Option.map(Option.fromUndefinedOr(held), ({ at }) => at)),
-    /** Notes a range that was read after the cursor. False where another instance has taken over. */
+    /** Records a range that was read after the cursor. False if another instance has taken over. */
     advance: (to: ChainCursor, found: RangeFinds, atOnce: boolean) =>
       Effect.suspend(() => {
         if (held === undefined) return Effect.succeed(false)

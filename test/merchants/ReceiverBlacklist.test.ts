@@ -1,9 +1,10 @@
-// A merchant hears that its address is blacklisted before a buyer does.
+// A merchant is notified that its address is blacklisted before a buyer notices.
 import { expect } from "bun:test"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { RpcPool } from "../../src/chain/RpcPool.ts"
-import * as ReceiverStanding from "../../src/merchants/ReceiverStanding.ts"
+import * as ReceiverBlacklist from "../../src/merchants/ReceiverBlacklist.ts"
+import { ReceiverBlacklistRepo } from "../../src/merchants/ReceiverBlacklistRepo.ts"
 import type { Alert } from "../../src/platform/alerts/Alert.ts"
 import { Alerts } from "../../src/platform/alerts/Alerts.ts"
 import { testDatabase } from "../support/database.ts"
@@ -33,7 +34,7 @@ for (const [what, answer, told] of [
       const raised: Array<Alert> = []
       const resolved: Array<string> = []
       yield* Layer.build(
-        ReceiverStanding.layer.pipe(
+        ReceiverBlacklist.layer.pipe(
           Layer.provide(
             Layer.succeed(Alerts, {
               raise: (alert) => Effect.sync(() => void raised.push(alert)),
@@ -57,3 +58,29 @@ for (const [what, answer, told] of [
       expect(node.calls.filter((method) => method === "eth_call").length).toBeLessThanOrEqual(1)
     })
   )
+
+liveEffect("between the daily checks, only new receivers and those of pending payments are checked", () =>
+  Effect.gen(function* () {
+    const context = yield* Layer.build(
+      ReceiverBlacklistRepo.layer.pipe(Layer.provideMerge(testDatabase.layer))
+    )
+    const sql = Context.get(context, SqlClient.SqlClient)
+    const { awaited } = Context.get(context, ReceiverBlacklistRepo)
+    const merchants = [1, 2, 3].map((index) => `00000000-0000-7000-8000-0000000001${index}0`)
+    for (const [index, merchant] of merchants.entries()) {
+      const address = Buffer.alloc(20, index + 1)
+      yield* sql`INSERT INTO merchants (id, name, receiver_test, receiver_live, created_at)
+        VALUES (${merchant}, 'Shop', ${address}, ${address}, now())`
+      yield* sql`INSERT INTO merchant_receivers (env, address, merchant_id, since)
+        VALUES ('test', ${address}, ${merchant}, now() - ${index === 0 ? "1 minute" : "1 day"}::interval)`
+    }
+    const [isNew, isIdle = "", isPaid = ""] = merchants
+    yield* sql`
+      INSERT INTO payments (id, merchant_id, env, status, amount, ref_code, intent_url, receiver, payer_type, created_at)
+      VALUES (gen_random_uuid(), ${isPaid}, 'test', 'pending', 1, 'PAY-0000000A', 'u', ${Buffer.alloc(20, 3)}, 'human', now())`
+    const found = yield* awaited(["test"], new Date(Date.now() - 600_000))
+    const asked = found.map(({ merchant_id }): string => merchant_id)
+    expect(asked.filter((one) => merchants.includes(one)).toSorted()).toEqual([isNew, isPaid].map(String))
+    expect(asked).not.toContain(isIdle)
+  })
+)

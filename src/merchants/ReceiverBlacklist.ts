@@ -1,6 +1,6 @@
-// Alerts a merchant if the USDC contract blocks its receiving address, before a buyer notices. It checks at start-up
-// and once a day.
-import { Effect, Layer, Option } from "effect"
+// Alerts a merchant if the USDC contract blocks its receiving address, before a buyer notices. It checks all
+// addresses at start-up and once a day, and addresses that are new or about to be paid every few minutes.
+import { Clock, Duration, Effect, Layer, Option } from "effect"
 import type { SqlClient } from "effect/sql"
 import { encodeFunctionData, parseAbi } from "viem"
 import { RpcPool } from "../chain/RpcPool.ts"
@@ -8,19 +8,20 @@ import { networks } from "../domain/networks.ts"
 import { Alerts } from "../platform/alerts/Alerts.ts"
 import { Networks } from "../platform/Networks.ts"
 import { periodic } from "../platform/workers/supervised.ts"
-import { type Receiver, ReceiverStandingRepo } from "./ReceiverStandingRepo.ts"
+import { type Receiver, ReceiverBlacklistRepo } from "./ReceiverBlacklistRepo.ts"
 
-const every = "24 hours"
+const every = Duration.minutes(5)
+const everyAll = Duration.hours(24)
 /** Circle's FiatToken. */
 const blacklistAbi = parseAbi(["function isBlacklisted(address) view returns (bool)"])
 
 const make = Effect.gen(function* () {
-  const repo = yield* ReceiverStandingRepo
+  const repo = yield* ReceiverBlacklistRepo
   const pool = yield* RpcPool
   const alerts = yield* Alerts
   const { executing } = yield* Networks
 
-  /** Undefined where the nodes do not say. */
+  /** Undefined if the nodes do not say. */
   const isBlacklisted = ({ address, env }: Receiver) =>
     pool
       .agreedCall(env, {
@@ -37,9 +38,9 @@ const make = Effect.gen(function* () {
   const look = Effect.fnUntraced(function* (receiver: Receiver) {
     const { address, env, merchant_id: merchantId } = receiver
     const subject = `${env} ${address}`
-    const found = yield* isBlacklisted(receiver)
-    if (found === false) yield* alerts.resolve("receiver_blacklisted", subject)
-    if (found === true)
+    const blacklisted = yield* isBlacklisted(receiver)
+    if (blacklisted === false) yield* alerts.resolve("receiver_blacklisted", subject)
+    if (blacklisted === true)
       yield* alerts.raise({
         kind: "receiver_blacklisted",
         tenant: Option.some({ merchantId, env }),
@@ -48,11 +49,17 @@ const make = Effect.gen(function* () {
       })
   })
 
+  let readAt = Number.NEGATIVE_INFINITY
   yield* periodic(
     "Reading the standing of receiving addresses",
     Effect.sleep(every),
     Effect.gen(function* () {
-      const receivers = yield* repo.receivers(executing)
+      const at = yield* Clock.currentTimeMillis
+      const isAll = at - readAt >= Duration.toMillis(everyAll)
+      if (isAll) readAt = at
+      const receivers = yield* isAll
+        ? repo.receivers(executing)
+        : repo.awaited(executing, new Date(at - 2 * Duration.toMillis(every)))
       yield* Effect.forEach(receivers, look, { discard: true })
     })
   )
@@ -60,4 +67,4 @@ const make = Effect.gen(function* () {
 
 export const layer: Layer.Layer<never, never, SqlClient.SqlClient | RpcPool | Alerts> = Layer.effectDiscard(
   make
-).pipe(Layer.provide(ReceiverStandingRepo.layer))
+).pipe(Layer.provide(ReceiverBlacklistRepo.layer))

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact"
 import { useEffect } from "preact/hooks"
 
-export const Door = ({
+export const SignedOutLayout = ({
   title,
   children
 }: {
@@ -13,8 +13,8 @@ export const Door = ({
     document.title = `${title} · Quittance`
   }, [title])
   return (
-    <main class="door">
-      <div class="door-card">
+    <main class="signed-out">
+      <div class="signed-out-card">
         <p class="brand">
           <img src="/dashboard/icon.svg" alt="" width="32" height="32" />
           Quittance

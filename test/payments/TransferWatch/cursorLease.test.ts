@@ -1,5 +1,5 @@
-// The cursor of the chain's reader between two instances: what is read and not stored is read again by
-// whoever takes over, and the one that was thought dead stores nothing any more.
+// The cursor of the chain's reader between two instances: blocks that are read and not stored are read again by the
+// next reader, and a reader presumed dead stores nothing more.
 
 import { expect } from "bun:test"
 import { Effect, Layer, Option } from "effect"
@@ -7,7 +7,7 @@ import { TestClock } from "effect/testing"
 import { TransactionHash } from "../../../src/domain/Chain.ts"
 import type { ChainCursor } from "../../../src/payments/TransferRepo/TransferStore.ts"
 import { TransferRepo } from "../../../src/payments/TransferRepo.ts"
-import { makeHeldCursor } from "../../../src/payments/TransferWatch/heldCursor.ts"
+import { makeCursorLease } from "../../../src/payments/TransferWatch/cursorLease.ts"
 import { testDatabase } from "../../support/database.ts"
 import { testEffect } from "../../support/run.ts"
 
@@ -22,14 +22,14 @@ const heightOf = Option.map(({ blockNumber }: ChainCursor) => Number(blockNumber
 const store = TransferRepo.layer.pipe(Layer.provide(testDatabase.layer))
 
 testEffect(
-  "blocks that hold nothing are stored with the renewal, or once somebody waits; a killed reader's are read again",
+  "empty blocks are stored with the lease's renewal, or if somebody waits; a killed reader's are read again",
   () =>
     Effect.gen(function* () {
       const transferRepo = yield* TransferRepo
       const stored = Effect.map(transferRepo.cursor("test"), heightOf)
       yield* transferRepo.startCursor("test", block(1))
-      const one = makeHeldCursor(transferRepo, "test", "01a1fc34-7205-710e-9410-874fee9a4991")
-      const two = makeHeldCursor(transferRepo, "test", "01a1fc34-7205-710e-9410-874fee9a4992")
+      const one = makeCursorLease(transferRepo, "test", "01a1fc34-7205-710e-9410-874fee9a4991")
+      const two = makeCursorLease(transferRepo, "test", "01a1fc34-7205-710e-9410-874fee9a4992")
       expect(heightOf(yield* one.take(false))).toEqual(Option.some(1))
       expect(yield* one.advance(block(2), nothing, false)).toBe(true)
       expect(heightOf(yield* one.take(false))).toEqual(Option.some(2))

@@ -1,0 +1,23 @@
+// How fast a node answers, and whether it answers as many requests as the service sends at once.
+import { Effect, Result } from "effect"
+import { maxAtOnce, type OneNode } from "../../../chain/oneNode.ts"
+import { Quantity } from "../../../chain/RpcSchemas.ts"
+import { ok, warning } from "./Finding.ts"
+
+export const nodeRate = Effect.fnUntraced(function* (about: string, { call }: OneNode) {
+  const started = performance.now()
+  const answers = yield* Effect.forEach(
+    Array.from({ length: maxAtOnce }),
+    () => Effect.result(call("eth_blockNumber", [], Quantity)),
+    { concurrency: "unbounded" }
+  )
+  const millis = Math.round(performance.now() - started)
+  const refused = answers.filter(Result.isFailure)
+  const [first] = refused
+  return first === undefined
+    ? ok(about, `It answers ${maxAtOnce} requests in ${millis} ms`)
+    : warning(
+        about,
+        `It refuses ${refused.length} of ${maxAtOnce} requests at once: ${first.failure.words ?? first.failure.message}. Payments may settle late: raise the limit of its plan.`
+      )
+})

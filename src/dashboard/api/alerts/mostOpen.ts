@@ -1,2 +1,0 @@
-/** Open alerts are counted up to here. */
-export const mostOpen = 100

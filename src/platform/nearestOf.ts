@@ -1,0 +1,14 @@
+import { distance } from "fastest-levenshtein"
+
+/** Further from a name than this, a word means something else. */
+const maxMistakes = 2
+
+/** The name that a misspelt word most likely means. */
+export const nearestOf = (word: string, names: ReadonlyArray<string>): string | undefined => {
+  const [nearest] = names
+    .filter((name) => Math.abs(name.length - word.length) <= maxMistakes)
+    .map((name) => ({ name, mistakes: distance(word, name) }))
+    .filter(({ mistakes }) => mistakes <= maxMistakes)
+    .toSorted((left, right) => left.mistakes - right.mistakes)
+  return nearest?.name
+}

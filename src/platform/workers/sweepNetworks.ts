@@ -1,0 +1,30 @@
+// Work that queries the chain: each network has its own sweep, so that no network's money waits for the nodes of
+// another.
+import { Effect, type Scope } from "effect"
+import type { Env } from "../../domain/Chain.ts"
+import { envs, networks } from "../../domain/networks.ts"
+import { type Leased, leased } from "./leased.ts"
+import { supervised } from "./supervised.ts"
+
+export interface NetworkWork<A, E, R, E2, R2> extends Omit<Leased<A, E, R, E2, R2>, "take"> {
+  readonly take: (
+    env: Env,
+    at: Date,
+    leaseUntil: Date,
+    limit: number
+  ) => Effect.Effect<ReadonlyArray<A>, E, R>
+}
+
+/** A batch of one network's queue. True if more may be due. */
+export const leasedOn = <A, E, R, E2, R2>(env: Env, work: NetworkWork<A, E, R, E2, R2>) =>
+  leased({ ...work, take: (at, leaseUntil, limit) => work.take(env, at, leaseUntil, limit) })
+
+/** A sweep for each network, named `sweep` in the log; runs until its scope closes. */
+export const sweepNetworks = <A, E, R, E2, R2>(
+  sweep: string,
+  pause: Effect.Effect<void>,
+  work: NetworkWork<A, E, R, E2, R2>
+): Effect.Effect<void, never, R | R2 | Scope.Scope> =>
+  Effect.forEach(envs, (env) => supervised(`${sweep} of ${networks[env].name}`, pause, leasedOn(env, work)), {
+    discard: true
+  })
