@@ -70,12 +70,14 @@ const readBounded = async (response: Response, limit: number): Promise<string | 
 const splitCredentials = (raw: string) => {
   const url = new URL(raw)
   const headers = new Headers({ "content-type": "application/json", accept: "application/json" })
-  if (url.username !== "" || url.password !== "") {
-    headers.set("authorization", `Basic ${btoa(decodeURIComponent(`${url.username}:${url.password}`))}`)
-    url.username = ""
-    url.password = ""
-  }
-  return { url, headers }
+  if (url.username === "" && url.password === "") return { url, headers, credentials: [] }
+  const password = decodeURIComponent(url.password)
+  const basic = btoa(`${decodeURIComponent(url.username)}:${password}`)
+  const credentials = [basic, password, url.password]
+  headers.set("authorization", `Basic ${basic}`)
+  url.username = ""
+  url.password = ""
+  return { url, headers, credentials }
 }
 
 /** True if the failure says nothing about the chain: no response, the node's own error, or a page instead of JSON. */
@@ -94,11 +96,10 @@ const jitteredBackoff = (retries: number) =>
 export const refusingAfter = 3
 const longestWords = 200
 
-/** A node's message in readable form: one line, without any part of the URL that could be a key. */
-const makeReadable = (url: URL, authorization: string | null) => {
-  const secrets = [...url.pathname.split("/"), ...url.searchParams.values(), authorization ?? ""].filter(
-    (part) => part.length >= 8
-  )
+/** A node's message in readable form: one line, without any part of the URL that could be a key or a password. */
+const makeReadable = (url: URL, credentials: ReadonlyArray<string>) => {
+  const keys = [...url.pathname.split("/"), ...url.searchParams.values()].filter(({ length }) => length >= 8)
+  const secrets = [...keys, ...credentials].filter(({ length }) => length > 0)
   return (words: string) =>
     secrets
       .reduce((text, secret) => text.replaceAll(secret, "…"), words)
@@ -111,11 +112,13 @@ const decodeAnswer = Schema.decodeUnknownOption(RpcAnswer)
 
 /** Fails with a defect only if the URL is invalid. */
 export const makeRpcNode = (env: Env, rawUrl: RpcUrl, limits: RpcLimits): RpcNode => {
-  const { url, headers } = splitCredentials(typeof rawUrl === "string" ? rawUrl : Redacted.value(rawUrl))
+  const { url, headers, credentials } = splitCredentials(
+    typeof rawUrl === "string" ? rawUrl : Redacted.value(rawUrl)
+  )
   const slots = Semaphore.makeUnsafe(limits.concurrency)
   const backoff = jitteredBackoff(limits.retries)
   const timed = timedExchange(env, url.host)
-  const readable = makeReadable(url, headers.get("authorization"))
+  const readable = makeReadable(url, credentials)
   /** Consecutive declined calls, by method. */
   const declined = new Map<string, number>()
   let nextId = 1

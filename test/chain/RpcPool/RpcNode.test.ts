@@ -187,6 +187,15 @@ describe(row.rpcLags, () => {
     })
   )
 
+  liveEffect("a node that repeats its credentials is quoted without them", () =>
+    Effect.gen(function* () {
+      const told = `no p@ss, p%40ss or Basic ${btoa("user:p@ss")}`
+      const node = yield* server(() => Response.json({ error: { code: -32_000, message: told } }))
+      const { words } = yield* Effect.flip(ask(`http://user:p%40ss@${node.url.host}`))
+      expect(words).toBe("no …, … or Basic … (-32000)")
+    })
+  )
+
   liveEffect(
     "a node counts as refusing after three refused calls of a method, until it answers that method",
     () =>
