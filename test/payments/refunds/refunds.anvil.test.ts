@@ -83,8 +83,13 @@ describe("refunds on anvil", () => {
     await world.mine(3)
     await watched()
     expect((await until(id, ({ droppedAt }) => droppedAt !== undefined)).status).toBe("proven")
-    const alerts = await world.sql`SELECT kind FROM alerts WHERE subject = ${id} AND acknowledged_at IS NULL`
-    expect(alerts).toHaveLength(1)
+    // Raised once the drop is recorded.
+    const alerts = await world.until(
+      (): Promise<ReadonlyArray<{ kind: string }>> =>
+        world.sql`SELECT kind FROM alerts WHERE subject = ${id} AND acknowledged_at IS NULL`,
+      (rows) => rows.length > 0
+    )
+    expect(alerts.map(({ kind }) => kind)).toEqual(["refund_unproven"])
     // If it is gone for good, it can be cancelled and sent again.
     expect((await client.refunds.cancel(id)).status).toBe("cancelled")
     const again = await client.refunds.create({ paymentId: payment.id })
