@@ -70,9 +70,10 @@ test("two claims and one transfer: the second is dropped, and its merchant gets 
     { payment_id: one.id, dropped: false },
     { payment_id: two.id, dropped: true }
   ])
-  expect([...(await world.sql`SELECT kind, subject FROM alerts WHERE kind NOT LIKE 'rpc%'`)]).toEqual([
-    { kind: "transfer_dropped", subject: two.id }
-  ])
+  // Raised once the drop is recorded.
+  const alerts = () => world.sql`SELECT kind, subject FROM alerts WHERE kind NOT LIKE 'rpc%'`
+  await world.until(alerts, (all) => all.length > 0)
+  expect([...(await alerts())]).toEqual([{ kind: "transfer_dropped", subject: two.id }])
 })
 
 test("a lost transfer is recorded before its alert: it cannot be refunded, and the alert follows at a later check", async () => {
