@@ -25,7 +25,8 @@ const entries = {
   },
   LIVE_SETTLEMENT_GATED: {
     status: 202,
-    summary: "Mainnet is closed on this service. The report is recorded and the payment stays pending."
+    summary:
+      "Mainnet is closed on this service. The report is recorded and the payment stays pending. Do not pay again: the service checks the report once the operator opens Mainnet."
   },
   INVALID_REQUEST: {
     status: 400,
@@ -84,7 +85,7 @@ const entries = {
   },
   INVALID_BUYER_TOKEN: {
     status: 401,
-    summary: "The buyer's identity token is invalid. `reason` says why; have the buyer sign a new token."
+    summary: "The buyer's token is invalid. `reason` says why; have the buyer sign a new token."
   },
   CROSS_ORIGIN_REFUSED: {
     status: 403,
@@ -117,7 +118,7 @@ const entries = {
   ENVIRONMENT_MISMATCH: {
     status: 403,
     summary:
-      "The key and the request belong to different environments. Use a key of the request's environment."
+      "The key and the request belong to different environments. Use a key for the environment that the request names."
   },
   PLAYGROUND_TESTNET_ONLY: {
     status: 403,
@@ -134,7 +135,7 @@ const entries = {
   AGENT_CAP_EXCEEDED: {
     status: 403,
     summary:
-      "The payment exceeds the agent's cap. Raise the cap, or wait until earlier payments are more than 24 hours old."
+      "The payment exceeds one of the agent's caps. Raise the cap. If `reason` is `day`, you can also wait until earlier payments are more than 24 hours old."
   },
   AGENT_PAUSED: {
     status: 403,
@@ -197,7 +198,7 @@ const entries = {
   },
   ALERT_HOOK_LIMIT: {
     status: 409,
-    summary: "Alerts already go to five webhook URLs. Remove a URL first."
+    summary: "Alerts already go to five webhook URLs. Remove one first."
   },
   CHANGED_MEANWHILE: {
     status: 409,
@@ -211,8 +212,7 @@ const entries = {
   DELIVERY_PENDING: {
     status: 409,
     retryable: true,
-    summary:
-      "The delivery is in progress or waiting for its next attempt. Resend it after it has finished, with an endpoint registered."
+    summary: "The delivery is in progress or waiting for its next attempt. If it fails, resend it then."
   },
   AGENT_REQUEST_CONFLICT: {
     status: 409,
@@ -280,7 +280,7 @@ const entries = {
   PAYMENT_REPORT_CONFLICT: {
     status: 409,
     summary:
-      "The payment already settled with different evidence, and the first report counts. Retrieve the payment instead."
+      "The payment has already settled with a different report. Retrieve the payment to see its transaction; do not pay again."
   },
   PAYMENT_FAILED: {
     status: 409,
@@ -299,11 +299,12 @@ const entries = {
   TEST_SETTLEMENT_MISMATCH: {
     status: 422,
     summary:
-      "The transaction does not match this payment. `reason` and `details` name the field, the expected value and the value on the chain."
+      "The transaction does not match this payment. `reason` and `details` name the field, the expected value and the value on the chain. If the buyer paid with another transaction, report that one."
   },
   SETTLEMENT_MISMATCH: {
     status: 422,
-    summary: "The live transaction does not match this payment. `reason` and `details` say how."
+    summary:
+      "The live transaction does not match this payment. `reason` and `details` name the field, the expected value and the value on the chain. If the buyer paid with another transaction, report that one."
   },
   AUTHORIZATION_REFUSED: {
     status: 422,
@@ -323,7 +324,7 @@ const entries = {
   FAUCET_LIMIT_REACHED: {
     status: 429,
     retryable: true,
-    summary: "The faucet's limit is used up; `reason` says which limit. Retry after `retry-after` seconds."
+    summary: "A limit of the faucet is reached; `reason` says which. Retry after `retry-after` seconds."
   },
   INTERNAL_ERROR: {
     status: 500,
@@ -335,7 +336,7 @@ const entries = {
     status: 503,
     retryable: true,
     summary:
-      "The database does not answer, or the service is starting. Requests that got a success are stored. Retry after `retry-after` seconds."
+      "The database does not answer, or the service is starting. Requests that were answered with success are stored. Retry this one after `retry-after` seconds."
   },
   CHAIN_UNAVAILABLE: {
     status: 503,
@@ -352,7 +353,7 @@ const entries = {
   AGENTS_NOT_CONFIGURED: {
     status: 503,
     summary:
-      "Agents are disabled in this environment. The operator can enable them by setting its wallet mnemonic."
+      "Agents are disabled in this environment. The operator can enable them by setting `AGENT_WALLET_MNEMONIC` (test) or `LIVE_WALLET_MNEMONIC` (live)."
   },
   FAUCET_UNAVAILABLE: {
     status: 503,

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { EgressUrlReason } from "../platform/egress/EgressUrl.ts"
 
-const advice: { readonly [R in EgressUrlReason]: string } = {
+export const webhookUrlAdvice: { readonly [R in EgressUrlReason]: string } = {
   not_a_url:
     "Send one absolute URL such as https://shop.example.com/webhooks, without spaces or backslashes.",
   scheme: "Use https: the service sends only encrypted webhooks.",
@@ -22,6 +22,6 @@ export class WebhookUrlRefused extends Schema.TaggedError<WebhookUrlRefused>()("
   message: Schema.String
 }) {
   static because(reason: EgressUrlReason): WebhookUrlRefused {
-    return new WebhookUrlRefused({ reason, message: advice[reason] })
+    return new WebhookUrlRefused({ reason, message: webhookUrlAdvice[reason] })
   }
 }

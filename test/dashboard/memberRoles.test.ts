@@ -87,7 +87,7 @@ const table: Readonly<Record<string, readonly [test: string, live: string]>> = {
   "notificationPreferences.removeHook": ["OD", "OD"]
 }
 
-/** How the dashboard and docs/operating.md describe the endpoints that only some roles may call. */
+/** How the dashboard and docs/dashboard.md describe the endpoints that only some roles may call. */
 const described: ReadonlyArray<readonly [phrase: string, endpoints: RegExp, env: "test" | "live"]> = [
   ["webhooks", /^webhookPages\.(replayUnsent|create|update|delete|test|regenerateSecret)$/, "test"],
   ["alert webhooks", /^notificationPreferences\.(add|remove)Hook$/, "test"],
@@ -139,7 +139,7 @@ describe("Roles of members", () => {
     expect(Object.keys(table).sort()).toEqual(endpoints.map(({ name }) => name).sort())
   })
 
-  test("the dashboard and docs/operating.md describe what each role may change", () => {
+  test("the dashboard and docs/dashboard.md describe what each role may change", () => {
     const phrasesOf = (letter: string) =>
       described.flatMap(([phrase, endpoints, env]) =>
         Object.entries(table).some(
@@ -155,7 +155,7 @@ describe("Roles of members", () => {
     expect(
       shared.flatMap(([name]) => (described.some(([, endpoints]) => endpoints.test(name)) ? [] : [name]))
     ).toEqual([])
-    const operating = readFileSync(join(import.meta.dir, "../../docs/operating.md"), "utf8")
+    const text = readFileSync(join(import.meta.dir, "../../docs/dashboard.md"), "utf8")
     for (const role of ["developer", "support"] as const) {
       const { about, name } = roleWords[role]
       const written = about
@@ -165,10 +165,10 @@ describe("Roles of members", () => {
         .split(",")
         .map((part) => part.trim())
       expect(written.filter((part) => part !== "").toSorted()).toEqual(phrasesOf(letterOf[role]).toSorted())
-      expect(operating).toContain(`| ${name} | ${about} |`)
+      expect(text).toContain(`| ${name} | ${about} |`)
     }
     for (const { about, name } of [roleWords.owner, roleWords.read_only])
-      expect(operating).toContain(`| ${name} | ${about} |`)
+      expect(text).toContain(`| ${name} | ${about} |`)
   })
 
   test("each member has the role of the invitation", async () => {

@@ -1,7 +1,12 @@
 // The error guide, generated from the catalogue of codes: grouped by cause, each code with its status and remedy.
 import { SchemaAST } from "effect"
+import { limitAdvice } from "../../chain/faucet/Faucet/refusals.ts"
 import { type ErrorCode, errorCodes } from "../../domain/ErrorCode.ts"
+import { buyerTokenAdvice } from "../../payments/buyers/BuyerTokenRefused.ts"
+import { mismatchAdvice } from "../../payments/Payments/mismatchError.ts"
+import { refundMismatchAdvice } from "../../payments/refunds/Refunds/refundNotProven.ts"
 import { Envelope } from "../../platform/http/Envelope.ts"
+import { webhookUrlAdvice } from "../../webhooks/WebhookUrlRefused.ts"
 import type { AuthorizationReason, RelayReason } from "../../x402/relaying/Api.ts"
 
 /** The envelope in one line; a question mark marks an optional field. */
@@ -44,7 +49,7 @@ const dashboardOnly: ReadonlySet<string> = new Set([
 const authorizationReasons: Readonly<Record<AuthorizationReason, string>> = {
   signature: "The signature is not the payer's, or covers other terms.",
   payer: "The payer is the receiver.",
-  expired: "The authorization's time is over.",
+  expired: "The authorization has expired.",
   not_yet_valid: "The authorization is not valid yet.",
   already_used: "The authorization's nonce is already used.",
   balance: "The payer has too little USDC.",
@@ -55,15 +60,40 @@ const relayReasons: Readonly<Record<RelayReason, string>> = {
   not_configured: "The service has no relayer's wallet for this network.",
   empty: "The relayer's wallet has too little ETH.",
   reserve: "The rest of the wallet's balance is reserved for other merchants.",
-  merchant_budget: "The merchant's budget of 24 hours is used up.",
-  payer_budget: "The payer's budget of 24 hours is used up.",
-  total_budget: "The budget of all merchants in 24 hours is used up.",
+  merchant_budget: "The merchant's budget for 24 hours is used up.",
+  payer_budget: "The payer's budget for 24 hours is used up.",
+  total_budget: "The shared budget of all merchants for 24 hours is used up.",
   price: "At the current gas price, a payment costs more than a budget allows.",
   payer_reverts: "Three transactions of this payer have reverted within 24 hours.",
   declined: "The operator pays no fees for this address."
 }
+const { unavailable: _, ...buyerTokenReasons } = buyerTokenAdvice
 /** The reasons of a code, with their meanings. */
 const reasonsOf: { readonly [Code in ErrorCode]?: Readonly<Record<string, string>> } = {
+  INVALID_BUYER_TOKEN: buyerTokenReasons,
+  INVALID_WEBHOOK_URL: webhookUrlAdvice,
+  TEST_SETTLEMENT_MISMATCH: mismatchAdvice,
+  SETTLEMENT_MISMATCH: mismatchAdvice,
+  REFUND_NOT_PROVEN: refundMismatchAdvice,
+  AGENT_CAP_EXCEEDED: {
+    payment: "The payment exceeds the cap for a single payment.",
+    day: "With this payment, the payments of the last 24 hours would exceed the cap."
+  },
+  PAYMENT_LINK_CLOSED: {
+    paid: "The link is for one payment, which has settled.",
+    expired: "The link has expired.",
+    closed: "The merchant has closed the link, or live payments are closed."
+  },
+  TRANSFER_NOT_ATTACHABLE: {
+    settled: "The payment has already settled.",
+    settling: "Another payment of the same money may be in progress. Try again once it has ended.",
+    amount: "The transfer and the payment have different amounts.",
+    receiver: "The transfer went to a different receiving address.",
+    safe: "The transfer's block is not `safe` yet.",
+    finalized: "The transfer's block is not `finalized` yet.",
+    live: "Mainnet is closed."
+  },
+  FAUCET_LIMIT_REACHED: limitAdvice,
   AUTHORIZATION_REFUSED: authorizationReasons,
   RELAY_UNAVAILABLE: relayReasons,
   FAUCET_UNAVAILABLE: {
@@ -156,7 +186,10 @@ Look up an error code here: its HTTP status, its cause and its remedy. Every err
 
 - \`code\` is stable; base your program's decisions on it.
 - \`message\` is for people; do not parse it.
-- \`requestId\` identifies the request when you ask the operator about it.`
+- \`reason\` is a more specific cause, if the code has several. \`details\` lists the fields concerned, with what is expected of each.
+- \`retryable\` is true if the same request may succeed later.
+- \`docUrl\` is the address of the code on this page.
+- \`requestId\` identifies the request; give it to the operator when you ask for help.`
 
 const closing = `## Codes of the client libraries
 
@@ -167,7 +200,7 @@ The client libraries add two codes for failures that never reached the service's
 
 ## Bytes that are not an HTTP request
 
-If the bytes do not parse as an HTTP request, the response is a bare status without this envelope (400, 431 or 505), and the connection is closed. Examples are two lengths, broken chunks, and a head of more than 16 KiB or 200 headers.`
+If the bytes do not parse as an HTTP request, the response is a bare status without this envelope (400, 431 or 505), and the connection is closed. Examples are two \`Content-Length\` headers, an invalid chunked body, and headers of more than 16 KiB or more than 200 in number.`
 
 const entriesOf = (group: Group) =>
   Object.entries(errorCodes).filter(

@@ -7,11 +7,11 @@ import type { MismatchReason } from "../../domain/VerdictReason.ts"
 
 type Mismatch = Extract<Verification, { _tag: "Mismatch" }>
 
-const mismatchAdvice: { readonly [R in MismatchReason]: string } = {
+export const mismatchAdvice: { readonly [R in MismatchReason]: string } = {
   receiver: "The transfer went to a different address, not to the merchant's.",
   amount: "The amount of the transfer does not match the payment. Do not pay again: contact the merchant.",
   token: "The transaction moved a different token, not this environment's USDC.",
-  payer: "The transfer was not sent by the buyer whose identity token was reported.",
+  payer: "The transfer was not sent by the buyer whose token was reported.",
   reverted: "The transaction was reverted and moved nothing.",
   too_old: "The transfer happened before the payment was opened.",
   declared_changes: "The reported `tokenChanges` do not match the transaction.",

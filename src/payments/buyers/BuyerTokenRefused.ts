@@ -15,7 +15,7 @@ export const BuyerTokenReason = Schema.Literals([
 ])
 export type BuyerTokenReason = typeof BuyerTokenReason.Type
 
-const advice: { readonly [R in BuyerTokenReason]: string } = {
+export const buyerTokenAdvice: { readonly [R in BuyerTokenReason]: string } = {
   malformed: "The buyer token is malformed: send it unchanged.",
   signature: "The buyer token is not signed by its own address: sign in again with that wallet.",
   expired: "The buyer token has expired: sign a new one.",
@@ -35,7 +35,7 @@ export class BuyerTokenRefused extends Schema.TaggedError<BuyerTokenRefused>()("
   message: Schema.String
 }) {
   static because(reason: BuyerTokenReason): BuyerTokenRefused {
-    return new BuyerTokenRefused({ reason, message: advice[reason] })
+    return new BuyerTokenRefused({ reason, message: buyerTokenAdvice[reason] })
   }
 }
 

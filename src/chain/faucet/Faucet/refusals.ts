@@ -2,7 +2,7 @@
 import { ChainUnavailable, FaucetLimitReached, FaucetUnavailable } from "../../../domain/Errors.ts"
 import type { FaucetLimit, Held } from "./limits.ts"
 
-const limitAdvice: { readonly [L in FaucetLimit]: string } = {
+export const limitAdvice: { readonly [L in FaucetLimit]: string } = {
   recipient: "This wallet has had its 3 grants of the last 24 hours.",
   merchant: "This merchant's 25 grants of the last 24 hours are used up.",
   ip: "This network address has had its 20 grants of the last hour."

@@ -2,7 +2,7 @@ import type { Verification } from "../../../chain/Verification.ts"
 import { RefundNotProven } from "../../../domain/Errors.ts"
 import type { MismatchReason } from "../../../domain/VerdictReason.ts"
 
-const advice: { readonly [R in MismatchReason]: string } = {
+export const refundMismatchAdvice: { readonly [R in MismatchReason]: string } = {
   receiver: "The transfer went to a different address, not to the refund's recipient.",
   amount: "The amount of the transfer does not match the refund. Enter the amount that was sent.",
   token: "The transaction moved a different token, not this environment's USDC.",
@@ -18,11 +18,11 @@ const advice: { readonly [R in MismatchReason]: string } = {
 export const refundNotProven = (found: Extract<Verification, { _tag: "Mismatch" }>): RefundNotProven =>
   new RefundNotProven({
     reason: found.reason,
-    message: advice[found.reason],
+    message: refundMismatchAdvice[found.reason],
     details: [
       {
         path: found.reason,
-        message: advice[found.reason],
+        message: refundMismatchAdvice[found.reason],
         ...(found.expected === undefined ? {} : { expected: found.expected }),
         ...(found.actual === undefined ? {} : { actual: found.actual })
       }
