@@ -22,7 +22,7 @@ const announce = Layer.effectDiscard(
     yield* Effect.addFinalizer(() =>
       Effect.andThen(
         Effect.sync(() => setTimeout(() => process.exit(1), stopMillis).unref()),
-        Effect.logInfo("Shutting down: no new work is accepted, work in progress is finished.")
+        Effect.logInfo("Shutting down: finishing the work in progress, accepting no new work")
       )
     )
     // If there are several processes, only the first announces the service.
@@ -32,7 +32,7 @@ const announce = Layer.effectDiscard(
       config.database._tag === "Postgres"
         ? "Postgres"
         : `the embedded Postgres in ${config.database.directory}`
-    yield* say(`Quittance listens on ${config.baseUrl}, on ${database}.`)
+    yield* say(`Quittance is listening on ${config.baseUrl} and uses ${database}.`)
     yield* say(`Dashboard: ${config.baseUrl}/dashboard, documentation: ${config.baseUrl}/docs`)
     for (const env of config.opened)
       yield* say(`Payments on ${networks[env].name} are open: they take real money.`)

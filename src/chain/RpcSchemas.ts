@@ -56,7 +56,7 @@ export const Receipt = MinedReceipt.pipe(
   )
 )
 
-/** The wei that a receipt's transaction cost, including the L1 fee that OP-stack chains charge beside gas. */
+/** The wei that a receipt's transaction cost, including the L1 fee that OP-stack chains add to gas. */
 export const ReceiptCost = MinedReceipt.pipe(
   Schema.decodeTo(
     Schema.NullOr(

@@ -23,15 +23,15 @@ export interface Expectation {
   /** The payment's creation; older transfers belong to something else. */
   readonly notBefore: Date
   /**
-   * A height below which no block can contain the transfer. If set, it decides instead of `notBefore`: heights need no
-   * clock of ours.
+   * A height below which no block can contain the transfer. If set, it decides instead of `notBefore`, because it does
+   * not depend on this service's clock.
    */
   readonly sinceBlock?: bigint
   /** The client's declaration, which is compared and never trusted. */
   readonly tokenChanges: ReadonlyArray<TokenChange>
   /** Ordinals, among the transaction's equal transfers, that other payments have claimed. */
   readonly excludeOrdinals?: ReadonlyArray<number>
-  /** True if a person attaches the transfer. Only then does a mint pay, because nobody sent it. */
+  /** True if a person attaches the transfer. Only then can a mint pay, because a mint has no sender to match. */
   readonly byPerson?: boolean
 }
 

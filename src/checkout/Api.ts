@@ -168,7 +168,7 @@ export class TestRailApi extends endpointGroup("testRail")(
     HttpApiEndpoint.post("funds", "/checkout/test-funds", {
       payload: Schema.Struct({
         buyerDidToken: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(16384)).annotate({
-          description: "The buyer's identity token; its address receives the grant."
+          description: "The buyer's token; its address receives the grant."
         })
       }),
       success: Schema.Struct({

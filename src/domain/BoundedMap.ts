@@ -1,4 +1,4 @@
-/** A map that holds only its newest `limit` keys, for values that can be found again. */
+/** A map that holds only its newest `limit` keys, for values that may be lost, because they can be created again. */
 export class BoundedMap<K, V> extends Map<K, V> {
   readonly #limit: number
 

@@ -1,7 +1,7 @@
 // The environments, and the identifiers that appear on chains. networks.ts has the facts about each chain.
 import { Schema } from "effect"
 
-/** The environment: the network on which a key pays. */
+/** The environment of a key, payment or merchant setting; it decides the network. */
 export const Env = Schema.Literals(["test", "live"])
 export type Env = typeof Env.Type
 

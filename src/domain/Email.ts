@@ -2,7 +2,7 @@ import { Schema, SchemaGetter } from "effect"
 
 const longest = 254
 
-/** An email address in lower case, at most 254 characters; İ becomes two characters in lower case. */
+/** An email address in lower case. Its length is checked twice, because `İ` becomes two characters in lower case. */
 export const Email = Schema.String.check(
   Schema.isMaxLength(longest),
   Schema.isPattern(/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u, { message: "an email address" }),

@@ -25,8 +25,8 @@ export const finalityFor = (amount: AtomicUsdc, levels: SettlementLevels): Final
   levels.find(({ upTo }) => upTo === null || amount <= upTo)?.finality ?? "finalized"
 
 /**
- * The levels with a merchant's own limits, in atomic USDC, if they are stricter. No level accepts amounts
- * that a more certain level refuses.
+ * The levels, with the merchant's own limits where those are stricter, in atomic USDC. No level accepts amounts that
+ * a more certain level refuses.
  */
 export const stricterLevels = (
   levels: SettlementLevels,

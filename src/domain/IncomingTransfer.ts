@@ -1,4 +1,4 @@
-// Transfers that reach a receiving address, and their most likely meaning without a payment.
+// Transfers that reach a receiving address, and the likely explanation of those that no payment claims.
 import { Schema } from "effect"
 
 /**

@@ -35,7 +35,7 @@ const isDecimal = Schema.isPattern(/^[0-9]{1,14}(\.[0-9]{1,6})?$/u, {
   message: 'a decimal string with 1 to 14 integer digits and up to 6 decimals, such as "10.00"'
 })
 
-/** A limit on the wire, which may be 0; atomic USDC inside. */
+/** A USD limit, which may be 0: a decimal string on the wire, atomic USDC in memory. */
 export const UsdLimit = Schema.String.check(isDecimal)
   .annotate({ description: "USD as a decimal string, which may be 0.", examples: ["100.00"] })
   .pipe(
@@ -46,8 +46,8 @@ export const UsdLimit = Schema.String.check(isDecimal)
   )
 
 /**
- * Decimal USD on the wire, atomic units inside. docs/contract.md 4.1 and 8: up to
- * 14 integer and 6 decimal digits, greater than 0, ASCII digits only.
+ * A USD amount: a decimal string on the wire, atomic USDC in memory. docs/contract.md 4.1 and 8: up to 14 integer and
+ * 6 decimal digits, greater than 0, ASCII digits only.
  */
 export const UsdAmount = Schema.String.check(
   isDecimal.abort(),

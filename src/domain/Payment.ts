@@ -66,9 +66,9 @@ export const sameEvidence = (left: Evidence, right: Evidence): boolean =>
 export type ReportCase = "verify" | "replay" | "record" | "conflict"
 
 /**
- * docs/contract.md 3: a settled payment accepts identical evidence again and refuses any other. On a network
- * that executes, reports are verified, even for failed payments, because a transfer that is proven late still
- * pays. Elsewhere every report is recorded and the payment stays pending.
+ * docs/contract.md 3: a settled payment accepts identical evidence again and refuses any other. On an open or closing
+ * network, reports are verified, even for failed payments, because a transfer that is proven late still pays. On a
+ * closed network every report is recorded and the payment stays pending.
  */
 export const judgeReport = (
   payment: Payment,

@@ -25,7 +25,7 @@ export const TimeZone = Schema.String.check(
   Schema.makeFilter((name) => isZone(name) || zoneWanted, {
     toJsonSchema: () => ({ pattern: zonePattern() })
   })
-).annotate({ description: "A name of the IANA's time zones.", examples: ["Europe/Berlin"] })
+).annotate({ description: "An IANA time zone name.", examples: ["Europe/Berlin"] })
 
 /** The time zone as stored. Postgres reads it too: there, an offset such as `+02:00` would mean the opposite. */
 export const StoredTimeZone = TimeZone.check(
@@ -58,7 +58,10 @@ export interface Period {
 const dayAfter = (day: string) =>
   new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10)
 
-/** Starts of days by zone and day, for some merchants' years: the calendar takes longer than the rest of a statement. */
+/**
+ * Caches the starts of days by zone and day, enough for several merchants' years: computing them takes longer than the
+ * rest of a statement.
+ */
 const starts = new BoundedMap<string, Option.Option<Date>>(4_000)
 
 /** The start of a day: midnight, or the first moment after it if the clocks skip midnight. */

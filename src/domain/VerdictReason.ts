@@ -3,7 +3,7 @@ import { Schema } from "effect"
 
 /** Reasons why a transaction is neither a match nor a mismatch yet. */
 export const PendingReason = Schema.Literals([
-  /** A majority of the nodes shows the transaction in no block. */
+  /** A majority of the nodes shows no block with the transaction. */
   "not_found",
   /** Some nodes show the transaction and some do not yet. */
   "spreading",
@@ -40,11 +40,11 @@ export const inconclusiveReasons = [
   "wrong_network"
 ] as const satisfies ReadonlyArray<PendingReason>
 
-/** True if the nodes, not the chain, are the reason why it is undecided. */
+/** True if the nodes, not the chain, are the reason why a transaction is undecided. */
 export const isAboutNodes = (reason: VerdictReason): boolean =>
   reason === "disagreement" || reason === "rpc_unavailable" || reason === "wrong_network"
 
-/** The differences of a transaction that does not pay the payment. */
+/** The ways in which a transaction can differ from the payment that it should pay. */
 export const MismatchReason = Schema.Literals([
   "receiver",
   "amount",

@@ -26,7 +26,8 @@ export const events = {
     /** True if the delivery's headers contain a payment and its order. */
     isOfPayment: true,
     summary: "A payment has settled",
-    description: "Ship on this event, once for each `<type>:<id>`: it comes again where an answer is lost."
+    description:
+      "Ship on this event, once for each `<type>:<id>`: it is delivered again if the response is lost."
   },
   test: {
     body: TestEvent,
@@ -127,7 +128,7 @@ export const settledEvent = (event: {
     }))
   })
 
-/** The body of a test event: it concerns no money, in either environment. */
+/** The body of a test event. `livemode` is false even for live endpoints, because no money is concerned. */
 export const testEvent = (id: string): Uint8Array => bytes({ id, type: "test", livemode: false })
 
 /** The webhook of a settlement, stored in the same statement. */

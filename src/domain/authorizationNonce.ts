@@ -1,5 +1,5 @@
 // The EIP-3009 nonce of an authorization that pays a payment of this service. It is derived from the payment
-// only, so the token itself refuses a second authorization of the same wallet.
+// only, so the USDC contract itself refuses a second authorization of the same wallet.
 import { sha256, stringToBytes } from "viem/utils"
 
 /**
@@ -16,7 +16,7 @@ export const authorizationNonceOf = (paymentId: string, cancelled = 0): `0x${str
     )
   )
 
-/** More authorizations for one payment than any wallet cancels. */
+/** An upper bound: no wallet cancels this many authorizations for one payment. */
 const maxCancelled = 32
 
 /** True if an authorization with this nonce can pay only this payment, no matter who submits it. */

@@ -1,2 +1,2 @@
-/** Transfers below 0.01 USD, in atomic USDC, are spam or spoof an address: nobody is notified of them. */
+/** The least amount that people are notified of, 0.01 USD in atomic USDC; less is spam or address poisoning. */
 export const minNoticeableAmount = 10_000n

@@ -49,8 +49,8 @@ const settlement = of("x402_settlements")
 const settles = "200; `payment.settled` is sent"
 
 /**
- * No update changes the columns that identify a row's money. Otherwise a row that keeps its state is not checked, unless
- * the table has a move from that state to itself: then one of those moves must fit.
+ * No update may change the columns that identify a row's money. An update that keeps a row's state is otherwise not
+ * checked, unless the table has moves from that state to itself: then one of them must match.
  */
 export const moves: ReadonlyArray<Move> = [
   payment(null, "first use of an intent token", "pending", { answer: "201" }),

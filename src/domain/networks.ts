@@ -45,17 +45,15 @@ export interface Network {
   /** Blocks on top of a transfer's block before it counts; the operator can change this. */
   readonly confirmations: number
   /**
-   * The levels at which transfers settle, ascending. A level accepts amounts up to its limit, in whole USDC
-   * unless the operator changes it; the last accepts all others. `seconds`: about how long a block takes.
+   * The levels at which transfers settle, ascending. A level accepts amounts up to its limit (whole USDC; the operator
+   * can change it), and the last accepts all others. `seconds`: about how long a block takes to reach the level.
    */
   readonly settlesAt: ReadonlyArray<{
     readonly finality: Finality
     readonly limit?: { readonly setting: string; readonly default: number }
     readonly seconds: number
   }>
-  /**
-   * Blocks for which a settled transfer is watched, unless the operator sets others; or until it is final.
-   */
+  /** How long a settled transfer is watched: a number of blocks (the operator can change it), or until it is final. */
   readonly watchedFor: { readonly blocks: number } | "finalized"
   readonly blockMillis: number
   /** Milliseconds between two reads of the head, while a payment is expected and otherwise. */
@@ -65,11 +63,11 @@ export interface Network {
   /** Blocks per `eth_getLogs`; halved while nodes refuse the range. */
   readonly logRange: bigint
   /**
-   * Additional gas on every limit, if a transaction's gas includes its posting on the chain below. Unused gas
-   * is not paid.
+   * Additional gas on every limit, if a transaction's gas includes its posting to the parent chain. Unused gas is not
+   * paid.
    */
   readonly postingGas: bigint
-  /** The contract that estimates the fee of the chain below, if that is charged beside gas (OP stack). */
+  /** The contract that estimates the parent chain's fee, if that is charged in addition to gas (OP stack). */
   readonly l1FeeOracle?: Address
   /**
    * The maximum wei that relaying may cost in any 24 hours: per merchant, per payer and in total. Each

@@ -1,4 +1,4 @@
-// The URLs that the documentation promises to accept: every parser reads them alike.
+// The URLs that the documentation promises to accept: those that every parser reads alike.
 
 const host = "([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?\\.)*[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?"
 

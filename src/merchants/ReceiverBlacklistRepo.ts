@@ -1,4 +1,4 @@
-// The SQL of the receiving addresses to check for blocks by USDC.
+// The SQL that selects the receiving addresses to check against USDC's blacklist.
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AddressBytes } from "../chain/ChainBytes.ts"

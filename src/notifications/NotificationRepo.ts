@@ -259,7 +259,9 @@ export class NotificationRepo extends Context.Service<
       limit: number,
       each: (alerts: PendingAlerts) => Effect.Effect<void, never, R>
     ) => Effect.Effect<boolean, never, R>
-    /** Like `notifyAlerts`, with each merchant's activity since its last summary, on its Mondays at eight. */
+    /**
+     * Like `notifyAlerts`, with each merchant's activity since its last summary, on Mondays at 08:00 in its time zone.
+     */
     readonly notifyWeeks: <R>(
       at: Date,
       limit: number,

@@ -86,7 +86,7 @@ const reporting = {
   params: { id: PaymentIdParam },
   payload: Schema.Struct({
     buyerDidToken: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(16384)).annotate({
-      description: "The buyer's own identity token. Its address must be the payer of the transfer."
+      description: "The buyer's own token. Its address must be the payer of the transfer."
     }),
     transactionId: TransactionId,
     tokenChanges: Schema.Array(TokenChange)
@@ -215,7 +215,7 @@ export class PaymentsApi extends endpointGroup("payments")(
       params: { id: PaymentIdParam },
       payload: Schema.Struct({
         buyerDidToken: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(16384)).annotate({
-          description: "The buyer's own identity token. Its `tid` must be the payment's id."
+          description: "The buyer's own token. Its `tid` must be the payment's id."
         }),
         method: AttemptMethod,
         attemptId: Schema.optionalKey(

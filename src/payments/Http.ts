@@ -152,7 +152,7 @@ export const layer = HttpApiBuilder.group(
             details: [
               {
                 path: "query.startingAfter",
-                message: "No payment with this id exists; pass the last id of the page before."
+                message: "No payment with this id exists. Pass the last id of the previous page."
               }
             ]
           })

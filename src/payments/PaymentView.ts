@@ -1,4 +1,4 @@
-// The payment on the wire, and the responses that contain it.
+// The payment as the API returns it, and the responses that contain it.
 import { Schema } from "effect"
 import { Address, Env, TransactionHash } from "../domain/Chain.ts"
 import { Uuid } from "../domain/Merchant.ts"

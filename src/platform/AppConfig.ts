@@ -1,5 +1,5 @@
-// The environment, read once: each variable is decoded here and nowhere else. A refusal has one line per setting, with
-// the variable's name and what it must be, never its value.
+// The environment variables, read once: each is decoded here and nowhere else. A refusal has one line per setting,
+// with the variable's name and what it must be, never its value.
 import { availableParallelism } from "node:os"
 import { join } from "node:path"
 import { ConfigProvider, Context, Duration, Effect, Layer, Option, Redacted, Result } from "effect"
@@ -88,7 +88,7 @@ const whyNotOpen = (read: Settings, env: Env): ReadonlyArray<ConfigRefusal> => {
   if (own.size < 2)
     refused.push({
       variable: nodes.setting,
-      message: `${nodes.setting} must name two nodes of ${name} or more with ${execution}=open, of two providers, in addition to the public node: a single node could report payments that nobody made`
+      message: `${nodes.setting} must name at least two nodes of ${name}, of different providers, with ${execution}=open, in addition to the public node: a single node could report payments that nobody made`
     })
   return refused.length === 0 ? [] : [ConfigRefusal.of(refused)]
 }
@@ -186,7 +186,7 @@ export const loadAppConfig = Effect.fnUntraced(function* (
     Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env: set }))
   )
   const refusals = contradictions(read)
-  // Before anything is generated into DATA_DIR.
+  // Checked before anything is generated in DATA_DIR.
   const stops = refusals.flatMap((one) => one.settings)
   if (stops.length > 0) return yield* ConfigRefusal.of(stops)
 
@@ -203,7 +203,7 @@ export const loadAppConfig = Effect.fnUntraced(function* (
         : Option.some(yield* developmentMnemonic(dataDir)),
     live: read.mainnetMnemonic
   }
-  // The generated mnemonic may have been copied.
+  // The operator may have copied the generated mnemonic into the live setting.
   const [shared] = sharedMnemonics(mnemonics)
   if (shared !== undefined) return yield* shared
   const sibling = Option.fromUndefinedOr(siblingIn(env))

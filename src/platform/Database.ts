@@ -25,8 +25,8 @@ import { sqlStateOf } from "./database/sqlStateOf.ts"
 import { PathSilent, watched } from "./database/watched.ts"
 import { periodic } from "./workers/supervised.ts"
 
-/** Database and server, without the password. */
 const embedded = "in "
+/** The database and its server as messages show them, without the password. */
 export const whereOf = (database: (typeof AppConfig.Service)["database"]): string =>
   database._tag === "Embedded"
     ? `${embedded}${database.directory}`
@@ -55,7 +55,7 @@ const remedyOf = (where: string, cause: string, otherwise: string) => {
   if (/No space left on device/i.test(cause))
     return "The disk of the database's server is full, as the server says: free space on it"
   if (/certificate/i.test(cause))
-    return "The server's certificate is checked: set NODE_EXTRA_CA_CERTS to the file of its authority's certificate, and name the server as the certificate does"
+    return "The server's certificate is not trusted: set NODE_EXTRA_CA_CERTS to its authority's certificate file, and use the host name in the certificate"
   return directory === undefined ? otherwise : `Read the end of ${directory}/postgres.log`
 }
 
@@ -139,7 +139,7 @@ const inItsSession = <A, E>(
     Effect.mapError((error) =>
       error instanceof PathSilent
         ? new DatabaseRefusal({
-            message: `The database ${where} cannot be used: its migrations were begun ${silentTries} times, and ${error.message}. Check what lies between this process and the database.`
+            message: `The database ${where} cannot be used: its migrations were started ${silentTries} times, and ${error.message}. Check the network between this process and the database.`
           })
         : refused(where)(error)
     )

@@ -1,6 +1,6 @@
-// The networks that execute: those that the table opens (src/domain/networks.ts) and those that the operator opens. A
-// closed network stores reports, settles nothing and watches no transfers. A network that is closed again executes
-// until everything in progress has ended, and begins nothing new.
+// The networks on which payments settle: those that the table opens (src/domain/networks.ts) and those that the
+// operator opens. A closed network stores reports, settles nothing and watches no transfers. A network that is closed
+// again still settles what is in progress, and accepts nothing new.
 import { Context, Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Env } from "../domain/Chain.ts"
@@ -10,15 +10,15 @@ import { isUnderWay } from "./database/isUnderWay.ts"
 
 export interface Networks {
   readonly executes: (env: Env) => boolean
-  /** True if new payments begin on it: it executes, and the operator has not closed it. */
+  /** True if the network accepts new payments: they settle on it, and the operator has not closed it. */
   readonly begins: (env: Env) => boolean
-  /** True if it only executes what is in progress, because the operator has closed it. */
+  /** True if only what is in progress still settles on it, because the operator has closed it. */
   readonly isClosing: (env: Env) => boolean
-  /** The environments that execute payments, test first. */
+  /** The environments of the networks on which payments settle, test first. */
   readonly executing: ReadonlyArray<Env>
 }
 
-/** `closing`: only executes what is in progress. */
+/** `closing`: only what is in progress still settles. */
 export type NetworkState = "open" | "closing" | "closed"
 
 export const stateOf = ({ executes, isClosing }: Networks, env: Env): NetworkState =>
@@ -46,7 +46,7 @@ export const layerOpenNetworks = (
   closing: ReadonlyArray<Env> = []
 ): Layer.Layer<never> => Layer.succeed(Networks, make(opened, closing))
 
-/** Opens the configured networks. A closed network that was read before executes while anything is in progress. */
+/** Opens the configured networks. A network that is closed again is closing while anything on it is in progress. */
 export const layerConfig: Layer.Layer<never, never, AppConfig | SqlClient.SqlClient> = Layer.effect(
   Networks,
   Effect.gen(function* () {

@@ -1,6 +1,6 @@
 import { distance } from "fastest-levenshtein"
 
-/** Further from a name than this, a word means something else. */
+/** A word with more mistakes than this is assumed to mean something else. */
 const maxMistakes = 2
 
 /** The name that a misspelt word most likely means. */

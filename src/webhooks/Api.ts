@@ -111,7 +111,7 @@ export const webhookEndpoints = <Params extends Schema.Struct.Fields>({ access }
       OpenApi.annotations({
         summary: "Delete the webhook endpoint",
         description:
-          "Cancels pending deliveries. If you register another endpoint within a day, the cancelled deliveries go there."
+          "Cancels pending deliveries. If you register another endpoint within a day, it receives the cancelled deliveries."
       })
     )
   ),

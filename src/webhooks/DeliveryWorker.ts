@@ -1,4 +1,4 @@
-// The supervised fiber that sends due deliveries. Polling alone keeps the promise; a wake-up only makes it
+// The supervised fiber that sends due deliveries. Polling alone guarantees delivery; a wake-up only makes it
 // prompt.
 import { Clock, DateTime, Effect, Exit, Fiber, FiberSet, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"

@@ -10,7 +10,7 @@ import {
 import { Address } from "../domain/Chain.ts"
 import type { Network } from "../domain/networks.ts"
 
-/** The message that the payer signs. `value` is atomic USDC, times are Unix seconds, the nonce is 32 random bytes. */
+/** The message that the payer signs. `value` is atomic USDC, times are Unix seconds, the nonce is 32 bytes. */
 export interface Authorization {
   readonly from: Address
   readonly to: Address

@@ -57,7 +57,7 @@ const asReverts = <A>(call: Effect.Effect<A, NodeFailure>): Effect.Effect<A | Re
 
 const simulationFailed = "invalid_exact_evm_transaction_simulation_failed"
 
-/** While blocks arrive, waits for a block whose time is past `validAfter`. */
+/** Blocks still arrive if the newest is younger than this. Then it is worth waiting for one after `validAfter`. */
 const aliveMillis = 15_000
 const blockWait = { every: "1 second", times: 5 } as const
 
@@ -196,7 +196,7 @@ const make = Effect.gen(function* () {
         return {
           _tag: "Refused",
           reason: simulationFailed,
-          message: `The transfer takes ${gas} gas; at most ${ceiling} is paid for it.`
+          message: `The transfer needs ${gas} gas; the service pays for at most ${ceiling}.`
         }
       }
       const reverting = yield* reverts(env, sent(gas))
@@ -211,7 +211,7 @@ const make = Effect.gen(function* () {
       _tag: "Refused",
       reason: simulationFailed,
       message: /out of gas|gas required/i.test(words)
-        ? `The transfer takes more than the ${ceiling} gas that is paid for it: ${words}`
+        ? `The transfer needs more than the ${ceiling} gas that the service pays for: ${words}`
         : `The transfer reverts: ${words}`
     }
   })
@@ -222,7 +222,7 @@ const make = Effect.gen(function* () {
     const early: Plan = {
       _tag: "Refused",
       reason: "invalid_exact_evm_payload_authorization_valid_after",
-      message: `No block has a time after its validAfter (${validAfter}) yet. Repeat the request in some seconds.`
+      message: `No block has a time after its validAfter (${validAfter}) yet. Repeat the request in a few seconds.`
     }
     return yield* Effect.gen(function* () {
       const result = yield* planNow(env, authorization, sender)

@@ -1,5 +1,5 @@
 // A merchant's x402 facilitator (scheme `exact`, versions 1 and 2). It says what it supports, verifies
-// payments and settles them, on every network that executes.
+// payments and settles them, on every open or closing network.
 
 import { Context, DateTime, Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"

@@ -43,7 +43,7 @@ import {
 const malformed = (path: string) => (error: Schema.SchemaError) =>
   new InvalidRequest({ details: issueDetails(error.issue, path) })
 
-/** With this header value, a merchant makes the payer's own identifier count. */
+/** The header value with which a merchant asks for the payer's own identifier to be used. */
 const payersIdentifier = "payment-identifier"
 
 /**

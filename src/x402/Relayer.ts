@@ -1,5 +1,5 @@
 // The wallets that submit signed authorizations to the chain and pay their gas, within the budgets of
-// merchants and payers. There is one wallet on each network that executes.
+// merchants and payers. There is one wallet on each open or closing network.
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import type { SqlClient } from "effect/sql"
 import { size, toHex } from "viem"

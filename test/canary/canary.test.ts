@@ -280,7 +280,7 @@ const judgeLines = (output: string) => {
     expect(["debug", "info", "warn", "error", "fatal"]).toContain(line.level)
     expect(typeof line.message).toBe("string")
   }
-  const failures = lines.filter((line) => line.message === "Request failed unexpectedly; it got a 500")
+  const failures = lines.filter((line) => line.message === "Request failed unexpectedly; responded with 500")
   expect(failures.length).toBeGreaterThan(3)
   for (const { level, requestId } of failures) {
     expect(level).toBe("error")

@@ -73,7 +73,7 @@ describe("Books in the dashboard", () => {
     await page.getByText("a time zone’s name").or(page.getByText("a time zone's name")).waitFor()
     await page.getByLabel("Time zone").fill("Asia/Tokyo")
     await page.getByRole("button", { name: "Save" }).click()
-    await page.getByText("Days begin in Asia/Tokyo").first().waitFor()
+    await page.getByText("Days are in the time zone Asia/Tokyo").first().waitFor()
 
     await page.getByRole("link", { name: "Last month" }).click()
     await page.getByText("Every transfer of the period is a payment or a refund.").waitFor()

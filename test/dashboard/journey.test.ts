@@ -158,7 +158,7 @@ describe("A merchant's first day", () => {
       shop.status = 204
       await page.getByRole("link", { name: "View delivery" }).click()
       await page.getByRole("button", { name: "Resend" }).click()
-      await page.getByText("Attempt 4, by hand").waitFor()
+      await page.getByText("Attempt 4, manual").waitFor()
       await page.getByText("Delivered").waitFor()
       await page.getByText("Request and response").last().click()
       const last = shop.received.at(-1)

@@ -91,7 +91,7 @@ describe("Finding payments in the dashboard", () => {
     await page.getByText("$99.50").waitFor()
     expect(await codes()).toEqual([payment.refCode])
     await page.keyboard.press("?")
-    await page.getByRole("dialog", { name: "Keys" }).waitFor()
+    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor()
     await screenshot(page, "keys-1280")
     await page.keyboard.press("Escape")
 

@@ -272,7 +272,7 @@ describe("Refunds in the dashboard", () => {
     await dialog.getByText("so nothing was sent to the wallet").waitFor()
     await page.unroute(/\/refunds\/[0-9a-f-]{36}$/)
     await dialog.getByRole("button", { name: "Send with Test Wallet" }).click()
-    await dialog.getByText("This refund is not being sent.").waitFor()
+    await dialog.getByText("This refund has ended.").waitFor()
     expect(asked).toEqual([])
     await page.context().close()
   })

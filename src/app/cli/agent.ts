@@ -249,7 +249,7 @@ const fund = Command.make(
     }
     if (agent.status === "revoked") {
       return yield* new CommandFailed({
-        message: "The agent is revoked: it pays nothing more from its wallet."
+        message: "The agent is revoked and can no longer pay, so its wallet was not funded."
       })
     }
     const grant = yield* (yield* Faucet)

@@ -102,7 +102,7 @@ const nodeFinding = (env: Env, url: string) =>
     if (age < -toleratedSeconds)
       return failure(
         about,
-        `Its newest block is ${-age} s in the future: the node is wrong, or this machine's clock is behind. Check its NTP.`
+        `Its newest block is ${-age} s in the future: the node is wrong, or this machine's clock is behind. Check this machine's NTP.`
       )
     if (age > staleSeconds)
       return warning(about, `Its newest block is ${age} s old: it lags, or this machine's clock is ahead.`)
@@ -138,7 +138,7 @@ const clockFinding = Effect.gen(function* () {
   return Math.abs(ahead) > toleratedSeconds
     ? failure(
         "database",
-        `Its clock is ${Math.abs(ahead)} s ${ahead > 0 ? "behind" : "ahead of"} this machine's. Set both by NTP.`
+        `Its clock is ${Math.abs(ahead)} s ${ahead > 0 ? "behind" : "ahead of"} this machine's. Synchronise both with NTP.`
       )
     : ok("database", "It responds, and its clock is correct")
 })

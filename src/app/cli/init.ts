@@ -134,7 +134,7 @@ export const init = Command.make(
   {
     secrets: Flag.String("secrets").pipe(
       Flag.optional,
-      Flag.withDescription("A directory for the secrets, a file each; existing files do not change")
+      Flag.withDescription("A directory with one file per secret; existing files are not changed")
     ),
     env: Flag.String("env").pipe(
       Flag.optional,

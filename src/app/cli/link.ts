@@ -73,8 +73,8 @@ const create = Command.make(
       Flag.withSchema(NewLink.fields.description)
     ),
     amount: optionalAmount("amount", "A fixed amount in USD"),
-    min: optionalAmount("min", "The least that the buyer may choose"),
-    max: optionalAmount("max", "The most that the buyer may choose"),
+    min: optionalAmount("min", "The minimum amount in USD"),
+    max: optionalAmount("max", "The maximum amount in USD"),
     once: Flag.Boolean("once").pipe(Flag.withDescription("A single-use link"), Flag.withDefault(false)),
     days: Flag.Int("days").pipe(
       Flag.withDescription("Days until it expires"),

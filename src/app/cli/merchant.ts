@@ -113,8 +113,8 @@ const update = Command.make(
   "update",
   {
     merchant: merchantId,
-    receiverTest: optionalAddress("receiver-test", "Where USDC goes on Testnet, in new intents"),
-    receiverLive: optionalAddress("receiver-live", "Where USDC goes on Mainnet, in new intents"),
+    receiverTest: optionalAddress("receiver-test", "The receiving address of new intents on Testnet"),
+    receiverLive: optionalAddress("receiver-live", "The receiving address of new intents on Mainnet"),
     signature: Flag.String("signature").pipe(
       Flag.withDescription(
         "Moves an address from another merchant: its owner's signature of the text that the refusal shows"
@@ -127,7 +127,7 @@ const update = Command.make(
       Flag.optional
     ),
     tokenLifetime: Flag.Int("token-lifetime").pipe(
-      Flag.withDescription("The longest life of a buyer's token in seconds, 60 to 31536000"),
+      Flag.withDescription("The maximum lifetime of a buyer's token in seconds, 60 to 31536000"),
       Flag.withSchema(TokenLifetime),
       Flag.optional
     ),
@@ -194,7 +194,7 @@ const update = Command.make(
       ...Option.match(tokens, {
         onNone: () => [],
         onSome: ({ boundTokensOnly, tokenLifetimeSeconds }) => [
-          `Buyers' tokens ${boundTokensOnly ? "must name their payment" : "may be for any payment"} and live at most ${tokenLifetimeSeconds} s.`
+          `Buyers' tokens ${boundTokensOnly ? "must name their payment" : "may be for any payment"} and are valid for at most ${tokenLifetimeSeconds} s.`
         ]
       })
     ])

@@ -105,7 +105,7 @@ const resetPassword = Command.make(
     })
     const link = linkUrl(baseUrl, token)
     yield* print(input.json, { email: input.email, link }, [
-      `Send this link to ${input.email}. It works once, within three days; the old password works until then:`,
+      `Send this link to ${input.email}. It works once, within three days. The old password works until the link is used:`,
       link
     ])
   })

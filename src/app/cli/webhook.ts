@@ -116,7 +116,7 @@ const replay = Command.make(
     const failed = yield* replayFailed(tenant, since, at)
     const unsent = yield* replayUnsent(tenant, since, at)
     yield* print(input.json, { count: failed + unsent, failed, unsent }, [
-      `Failed deliveries of the last ${counted(input.hours, "hour")} that get one more attempt, under the same id: ${failed}. Settled payments that are now sent for the first time: ${unsent}.`
+      `Queued for one more attempt: ${counted(failed, "failed delivery", "failed deliveries")} of the last ${counted(input.hours, "hour")}, with the same ids. Also queued: ${counted(unsent, "settled payment")} whose delivery had no endpoint or was cancelled.`
     ])
   })
 ).pipe(

@@ -24,13 +24,21 @@ interface Line {
 const linesFor = Effect.fnUntraced(function* (baseUrl: string, databaseUrl: string) {
   const random = yield* SecureRandom.SecureRandom
   return [
-    { variable: "ENVIRONMENT", value: "production", what: "Refuses to start without what it needs." },
+    {
+      variable: "ENVIRONMENT",
+      value: "production",
+      what: "The service refuses to start if a required setting is missing."
+    },
     {
       variable: "BASE_URL",
       value: baseUrl,
       what: "The public https URL of the service. Tokens contain it, so do not change it later."
     },
-    { variable: "DATABASE_URL", value: databaseUrl, what: "The Postgres that keeps everything. Back it up." },
+    {
+      variable: "DATABASE_URL",
+      value: databaseUrl,
+      what: "The Postgres database with all data. Back it up."
+    },
     {
       variable: "INTENT_TOKEN_SECRETS",
       value: namedKey(Base64Url.encode(yield* random.randomBytes(32))),

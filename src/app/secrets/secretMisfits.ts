@@ -126,7 +126,7 @@ const lostSigners = Effect.fnUntraced(function* (stored: ReadonlyArray<Fingerpri
         {
           variable: "INTENT_TOKEN_SECRETS",
           level: "lost",
-          message: `INTENT_TOKEN_SECRETS lacks ${missing.join(", ")}, and ${counted(count, "pending payment")} opened before the configured secrets signed: their pages cannot be reloaded, or continued on a phone. Restore the earlier secret behind the newest until these payments have ended.`
+          message: `INTENT_TOKEN_SECRETS lacks ${missing.join(", ")}, and ${counted(count, "pending payment")} opened before the configured secrets were in use: their pages can be neither reloaded nor continued on a phone. Restore the earlier secret behind the newest until these payments have ended.`
         } satisfies Misfit
       ]
 })

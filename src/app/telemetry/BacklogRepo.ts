@@ -34,7 +34,7 @@ export interface Backlog {
   }
   /** The time since which a queue's oldest row has been due; queues without a due row are absent. */
   readonly dueSince: ReadonlyMap<Queue, Date>
-  /** Time of the newest block whose transfers were read, by executing network; undefined before the first. */
+  /** Time of the newest block whose transfers were read, by open or closing network; undefined before the first. */
   readonly readUntil: ReadonlyMap<Env, Date | undefined>
   /** Open alerts by kind that can be closed for everybody: none of transfers, nor of one member. */
   readonly alerts: ReadonlyMap<string, number>

@@ -29,7 +29,7 @@ const listen = ({ host, port }: { readonly host: string; readonly port: number }
           }),
         catch: () =>
           new MetricsRefusal({
-            message: `METRICS_PORT must be a free port on METRICS_HOST, and with WORKERS the first of as many; ${host}:${port} cannot be listened on.`
+            message: `METRICS_PORT must be a free port on METRICS_HOST, followed by a free port for each further process of WORKERS; ${host}:${port} is not available.`
           })
       }),
       (server) => Effect.promise(() => server.stop(true))

@@ -16,7 +16,7 @@ import type {
 } from "../Verification.ts"
 
 export interface Verifier {
-  /** True if the chain shows the expected transfer. Never fails: anything unknown is pending. */
+  /** Verifies the expected transfer on the chain. Never fails: anything unknown is pending. */
   readonly verify: (expectation: Expectation) => Effect.Effect<Verification>
   /** The status of a settled transfer's block, for the watch until it is final. */
   readonly blockStatus: (env: Env, settled: SettledTransfer) => Effect.Effect<BlockStatus>

@@ -16,7 +16,7 @@ export interface Observation {
   readonly facts: TransactionFacts | undefined
 }
 
-/** Concurrent answers may come from machines that differ by this much of the chain. */
+/** Concurrent responses may come from machines of one provider whose heads differ by this much. */
 const lagMillis = 10_000
 
 /** Only on networks where a tag decides. A node may not have such a block yet. */
@@ -95,8 +95,8 @@ const keyOf = ({ facts }: Observation): string =>
       ].join(" ")
 
 /**
- * The question for all nodes. A node that has not seen the transaction contradicts nothing, unless it is past its
- * block.
+ * The question for all nodes. A node that has not seen the transaction contradicts nothing, unless its head is well
+ * past the transaction's block.
  */
 export const transactionQuery = (env: Env, transactionId: TransactionHash): Question<Observation> => ({
   ask: (node) => observe(node, env, transactionId),

@@ -60,7 +60,7 @@ const rows: ReadonlyArray<Row> = [
     source: "ethereum/execution-apis tests of eth_getLogs; geth eth/filters/api.go; reth rpc/eth/filter.rs"
   },
   {
-    // Before the verdicts: the transaction may go once those in flight are in a block.
+    // Before the verdicts: the transaction may be accepted once those in flight are in a block.
     meaning: "declined",
     words:
       /in-?flight|delegated accounts|account limit exceeded|already reserved|txpool is (?:full|overflow)|pool is full|exceeds max (?:pending|account)/i,
@@ -100,7 +100,7 @@ const rows: ReadonlyArray<Row> = [
       "geth core/error.go and core/txpool/errors.go; reth; erigon txpoolcfg; Nethermind.TxPool AcceptTxResult"
   },
   {
-    // Before the wallet's funds: a provider's customer may have none either.
+    // Before `no_funds`: a provider may report that its customer's account has no funds.
     meaning: "declined",
     words:
       /\b(?:plan|credits?|subscription|billing|invoice|top[ -]?up|api[ -]?key|your (?:provider )?account)\b/i,

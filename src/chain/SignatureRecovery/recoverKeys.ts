@@ -4,8 +4,8 @@ import { parentPort } from "node:worker_threads"
 import { decodeRequest, encodeKeys } from "./messages.ts"
 import { loadSecp256k1, recoverKey } from "./secp256k1.ts"
 
-// The event loop and Postgres have priority on a shared core. On other systems, the call would change the whole
-// process.
+// Lowers this thread's priority, so that the event loop and Postgres come first on a shared core. Only on Linux:
+// elsewhere, the call would change the whole process.
 try {
   if (process.platform === "linux") setPriority(10)
 } catch {

@@ -32,7 +32,7 @@ export const recoverKey = ({ compact, hash, parity }: Recoverable): Uint8Array |
   try {
     return loaded.recover(hash, compact, parity) ?? undefined
   } catch (error) {
-    // An error about r or s. Any other error is no verdict on the signature.
+    // An error about r or s. Any other error is not a verdict on the signature.
     if (error instanceof TypeError && error.message === "Expected Signature") return undefined
     throw error
   }

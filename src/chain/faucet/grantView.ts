@@ -1,4 +1,4 @@
-// A grant on the wire.
+// A grant as the API returns it.
 import type { Grant } from "./Faucet/FaucetService.ts"
 
 export const grantView = ({ recipient, usdcAtomic, gasWei, transactionIds }: Grant) => ({

@@ -284,7 +284,7 @@ export const makeHotWallet = (network: Network, privateKey: () => Hex, pool: Rpc
         pool.gather(env, (node) => check(node, nonce, versions), hasMoved),
         (seen) => mostOf(seen, pool.nodes(env).length)
       ),
-    /** The same without waiting for a majority: fewer nodes can only prove that it has moved. */
+    /** The same, asking all nodes. Succeeds even without a majority; fewer nodes can only prove that money moved. */
     sightOnAll: (nonce: number, versions: ReadonlyArray<TransactionHash>) =>
       Effect.map(
         onAll((node) => check(node, nonce, versions)),

@@ -104,7 +104,7 @@ export const makeOutbox = ({
   const stored = (transaction: OutgoingTransaction) =>
     Effect.map(repo.find(transaction.wallet, transaction.nonce), (found) => found ?? transaction)
 
-  /** A receipt is believed immediately; a vanished nonce only after most nodes have shown it for a while. */
+  /** A receipt is believed immediately; a nonce used without one only after most nodes have shown it for a while. */
   const sight = Effect.fnUntraced(function* (transaction: OutgoingTransaction) {
     const early = yield* wallet.sight(transaction.nonce, idsOf(transaction))
     if (early.outcome !== "lost") return early
@@ -118,12 +118,12 @@ export const makeOutbox = ({
     )
   })
 
-  /** If an earlier release did not store a version's bytes, the version counts as its original purpose. */
+  /** A version whose bytes an earlier release did not store counts as serving its original purpose. */
   const isFilled = (transaction: OutgoingTransaction, id: TransactionHash) =>
     transaction.purpose === "filler" ||
     transaction.versions.some((raw) => idOf(raw) === id && wallet.isFiller(raw))
 
-  /** Checks its state by all versions of all instances, and records its outcome. */
+  /** Checks a transaction's state by its versions from all instances, and records its outcome. */
   const check = Effect.fn("Outbox.check")(function* (
     input: OutgoingTransaction
   ): Effect.fn.Return<TransactionState, RpcUnavailable> {
@@ -313,7 +313,7 @@ export const makeOutbox = ({
     }
   })
 
-  /** Finishes open transactions: records the mined, sends the lost again, and raises the fee of the stuck. */
+  /** Finishes open transactions: records mined ones, rebroadcasts older ones, and raises the fees of stuck ones. */
   const finishOpen = Effect.gen(function* () {
     const open = yield* repo.open(wallet.address)
     const now = yield* DateTime.nowAsDate

@@ -151,7 +151,7 @@ export const announcedId = (paymentId: string, from: string, now: number): strin
   return id
 }
 
-/** Nothing is sent under this id from now on. */
+/** Records that an announced attempt has ended: nothing is sent under its id from now on. */
 export const markAnnounced = (
   paymentId: string,
   from: string,
@@ -168,7 +168,7 @@ export const forgetAnnounced = (paymentId: string, from: string, id?: string): v
     localStorage.removeItem(announcedKey(paymentId, from))
 }
 
-/** Marks the attempt as answered by the wallet: the service is informed before another attempt starts. */
+/** Gives up an attempt that pays nothing: marks it as lost, to inform the service before another attempt starts. */
 export const giveUp = (attempt: Attempt): void => {
   const { from, paymentId } = attempt
   const announced = readAnnounced(paymentId, from)
@@ -187,7 +187,7 @@ export const noteAddressShown = (paymentId: string): void => {
   try {
     localStorage.setItem(shownPrefix + paymentId, String(Date.now()))
   } catch {
-    // Without storage, a reload opens nothing either.
+    // Without storage, a reload does not reopen this payment either.
   }
 }
 

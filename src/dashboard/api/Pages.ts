@@ -23,7 +23,7 @@ const shellPaths = [
   )
 ] as const
 
-/** Other paths below /dashboard, for which the page shows that nothing is there. */
+/** Other paths below /dashboard, for which the shell shows "Page not found". */
 const unknownPaths = [
   "/dashboard/:one",
   "/dashboard/:one/:two",

@@ -114,8 +114,8 @@ export const Agents = () => {
           <div class="stack">
             {configured ? null : (
               <p class="notice">
-                Agents are off here: the operator sets <code>{networks[place.env].wallets.setting}</code>,
-                from which their wallets are derived.
+                Agents are disabled here. The operator can enable them by setting{" "}
+                <code>{networks[place.env].wallets.setting}</code>, from which their wallets are derived.
               </p>
             )}
             {isOpen ? null : <p class="notice">{liveClosed}</p>}

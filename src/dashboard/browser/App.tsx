@@ -84,7 +84,8 @@ const Main = () => {
     return (
       <SignedOutLayout title="No merchant yet">
         <p>
-          {state.session.user.email} belongs to no merchant. Ask a member or the operator for an invitation.
+          {state.session.user.email} is not a member of any merchant. Ask a member or the operator for an
+          invitation.
         </p>
         <Button
           onClick={() =>
@@ -102,7 +103,7 @@ const Main = () => {
     return (
       <SignedOutLayout title="Page not found">
         <p>
-          Nothing is at this address. <a href="/dashboard">Go to the dashboard</a>
+          There is no page at this address. <a href="/dashboard">Go to the dashboard</a>
         </p>
       </SignedOutLayout>
     )

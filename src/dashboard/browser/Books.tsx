@@ -151,7 +151,7 @@ const Others = (props: { readonly statement: StatementView; readonly explorerUrl
           }
         ]}
       />
-      {statement.hasMore ? <p class="soft">The export of transfers has the rest.</p> : null}
+      {statement.hasMore ? <p class="soft">The transfers export contains the rest.</p> : null}
     </>
   )
 }
@@ -206,7 +206,7 @@ const ZoneForm = (props: { readonly timeZone: string; readonly reload: () => Pro
   if (!open)
     return (
       <p class="hint no-print">
-        Days begin in {props.timeZone}.{" "}
+        Days are in the time zone {props.timeZone}.{" "}
         <button type="button" class="link" onClick={() => setOpen(true)}>
           Change
         </button>
@@ -232,7 +232,7 @@ const ComparedStatement = ({ data }: { readonly data: BooksPage }) => {
   return (
     <Card title={`Statement, ${from} to ${to}`} action={<Check balances={balances.data?.balances} />}>
       <p class="soft">
-        {data.merchant}, {isTest(statement.env) ? "test payments" : "live payments"}, in USDC. Days begin in{" "}
+        {data.merchant}, {isTest(statement.env) ? "test payments" : "live payments"}, in USDC. Time zone:{" "}
         {statement.timeZone}.
         {statement.until === null ? "" : ` Read from the chain up to ${exactTime(statement.until)}.`}
         {typeof statement.denyListAt !== "string"

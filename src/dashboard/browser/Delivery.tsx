@@ -37,7 +37,7 @@ const AttemptCard = ({ attempt, body }: { readonly attempt: Attempt; readonly bo
       <p class="event">
         <strong>
           Attempt {attempt.number}
-          {attempt.manual ? ", by hand" : ""}
+          {attempt.manual ? ", manual" : ""}
         </strong>
         <Badge tone={tone}>{outcome}</Badge>
         <span class="soft">
@@ -62,7 +62,7 @@ const AttemptCard = ({ attempt, body }: { readonly attempt: Attempt; readonly bo
           <CodeBlock
             title="Response (first 2 KiB)"
             text={attempt.responseBody === "" ? "(empty)" : attempt.responseBody}
-            what="the answer"
+            what="the response"
           />
         )}
       </details>

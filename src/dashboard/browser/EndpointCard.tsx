@@ -94,7 +94,9 @@ export const EndpointCard = (props: {
         <Fact name="Last delivery">
           {endpoint.lastDeliveredAt === null ? "None yet" : <Ago at={endpoint.lastDeliveredAt} />}
         </Fact>
-        <Fact name="Listening">{endpoint.listening ? "Yes" : "No answer yet"}</Fact>
+        <Fact name="Responds">
+          {endpoint.listening ? "Yes" : endpoint.health === "failing" ? "No" : "Not yet"}
+        </Fact>
       </Facts>
       <Problem error={props.sendTest.error} />
       <May roles={developers}>
@@ -151,8 +153,8 @@ export const EndpointCard = (props: {
         >
           <p>
             Pending deliveries are cancelled, and no settlement events are sent until you register another
-            endpoint. If you do so within a day, the cancelled deliveries go there. You can send the events of
-            other payments later under Webhooks.
+            endpoint. If you register one within a day, it receives the cancelled deliveries. You can send the
+            events of other payments later under Webhooks.
           </p>
         </Confirm>
       ) : null}

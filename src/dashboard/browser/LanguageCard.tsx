@@ -36,8 +36,8 @@ export const LanguageCard = () => {
             ))}
           </select>
           <p id="locale-about" class="hint">
-            The service writes to you in this language. Dates and numbers have its format. The dashboard
-            itself is in English.
+            Emails to you are in this language. Dates and numbers use its format. The dashboard itself is in
+            English.
           </p>
         </div>
       </Form>

@@ -66,7 +66,7 @@ const Choices = ({ onClose }: { readonly onClose: () => void }) => {
           event.preventDefault()
         }}
       />
-      <div id={id} role="listbox" aria-label="Where to" tabIndex={-1}>
+      <div id={id} role="listbox" aria-label="Results" tabIndex={-1}>
         {choices.map((choice, index) => (
           <a
             key={choice.to}
@@ -118,7 +118,7 @@ export const Palette = () => {
         </Dialog>
       ) : null}
       {open === "keys" ? (
-        <Dialog title="Keys" onClose={close}>
+        <Dialog title="Keyboard shortcuts" onClose={close}>
           <dl class="facts">
             {pressedKeys.map(([key, does]) => (
               <div key={key}>

@@ -98,7 +98,7 @@ export const Refunds = (props: {
         </ul>
       )}
       {part.hasMore ? (
-        <p class="soft">These are the newest {part.refunds.length}; the export of refunds has the rest.</p>
+        <p class="soft">These are the newest {part.refunds.length}; the refunds export contains the rest.</p>
       ) : null}
       {asking && part.payer !== null ? (
         <RefundForm

@@ -186,7 +186,7 @@ const Sessions = ({ data, reload }: Part) => {
             key={id}
             title={
               <>
-                {browser} {current ? <Badge tone="good">This one</Badge> : null}
+                {browser} {current ? <Badge tone="good">This session</Badge> : null}
               </>
             }
             about={

@@ -198,7 +198,7 @@ export const SendRefund = (props: {
               ? refund.transactionId === undefined
                 ? "Waiting for the transfer. You can close this dialog."
                 : "Waiting for confirmation. You can close this dialog."
-              : "This refund is not being sent."}
+              : "This refund has ended. Nothing more is expected for it."}
         </p>
         {status !== "pending" ? null : page.data?.received === false ? (
           <p>

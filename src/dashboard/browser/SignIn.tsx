@@ -20,7 +20,7 @@ const Forgotten = ({ onBack }: { readonly onBack: () => void }) => {
     <SignedOutLayout title="Forgotten password">
       {sent ? (
         <p role="status">
-          If the address has an account, a link is on its way to it. The link works for an hour.
+          If there is an account with this address, we are sending it a link. The link works for an hour.
         </p>
       ) : (
         <Form submit="Send a link" action={ask} primary>

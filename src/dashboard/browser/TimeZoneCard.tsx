@@ -33,11 +33,11 @@ export const TimeZoneCard = ({
             value={data.timeZone}
             required
             placeholder="Europe/Berlin"
-            hint="Days begin in this time zone: in the overview, filters, statements, exports and the weekly summary. Times on these pages follow your browser."
+            hint="Days start and end in this time zone in the overview, filters, statements, exports and the weekly summary. Times on these pages follow your browser."
           />
         </Form>
       ) : (
-        <p class="soft">The merchant's days begin in {data.timeZone}.</p>
+        <p class="soft">The merchant's time zone is {data.timeZone}.</p>
       )}
     </Card>
   )

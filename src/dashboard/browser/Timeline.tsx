@@ -181,7 +181,7 @@ const entryOf = (
     case "attempt": {
       const running = event.durationMs === null && event.failure === null
       const outcome = running
-        ? "is being sent"
+        ? "being sent"
         : event.responseStatus === null
           ? event.failure === null
             ? "failed"

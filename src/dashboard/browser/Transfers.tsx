@@ -72,8 +72,8 @@ const RequestRemainder = (props: {
     </>
   ) : (
     <span>
-      Send the buyer this link for {usd(link.amount ?? props.remainder)}, and mark the transfer as handled.
-      This transfer has one such link.
+      Send the buyer this link for {usd(link.amount ?? props.remainder)}, and mark the transfer as handled. A
+      transfer can have only one such link at a time.
       <br />
       <Code text={link.url} what="the link" />
     </span>

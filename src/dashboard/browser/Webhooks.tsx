@@ -28,7 +28,7 @@ const lastWords = ({ attempts }: DeliverySummary): string => {
   const last = attempts.at(-1)
   if (last === undefined) return "–"
   if (last.responseStatus !== null) return `HTTP ${last.responseStatus}`
-  return last.failure === null ? "is being sent" : failureWords[last.failure]
+  return last.failure === null ? "Being sent" : failureWords[last.failure]
 }
 
 const tookWords = ({ attempts }: DeliverySummary): string => {
@@ -55,7 +55,7 @@ const Deliveries = ({ deliveries }: { readonly deliveries: ReadonlyArray<Deliver
         },
         { name: "Status", cell: ({ status }) => <StatusBadge.Delivery status={status} /> },
         { name: "Attempts", class: "number", cell: ({ attempts }) => attempts.length },
-        { name: "Last answer", cell: lastWords },
+        { name: "Last response", cell: lastWords },
         { name: "Took", class: "number soft", cell: tookWords },
         { name: "Created", class: "soft", cell: ({ createdAt }) => <Time at={createdAt} /> }
       ]}
@@ -140,8 +140,8 @@ export const Webhooks = () => {
               {deliveries.length === 0 ? (
                 <Empty icon="webhooks" title="No deliveries yet">
                   <p>
-                    The service sends each settlement to your endpoint. Until it answers 2xx, a delivery makes
-                    up to {attemptsInWords(retryDelays)}.
+                    The service sends each settlement to your endpoint. Until the endpoint responds with 2xx,
+                    a delivery makes up to {attemptsInWords(retryDelays)}.
                   </p>
                 </Empty>
               ) : (

@@ -8,7 +8,7 @@ let path = ""
 let isOpen = false
 let lastSignAt = 0
 
-/** The server sends a sign of life every eight seconds; a connection without one is dead. */
+/** The server sends a heartbeat every eight seconds; a connection without one is dead. */
 const silenceMillis = 20_000
 
 const notify = () => {

@@ -51,5 +51,5 @@ export const pressedKeys: ReadonlyArray<readonly [key: string, does: string]> = 
   ["/", "Search on this page"],
   ["↓ ↑, j k", "Move between rows"],
   ["Enter", "Open the row"],
-  ["?", "These keys"]
+  ["?", "Show keyboard shortcuts"]
 ]

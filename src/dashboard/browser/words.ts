@@ -47,7 +47,7 @@ export const isPendingVerdict = (verdict: VerdictReason | "unknown"): boolean =>
 export const failureWords: Readonly<Record<AttemptFailure, string>> = {
   dns: "The host name does not resolve",
   blocked: "The address is not public",
-  connect: "Connection refused",
+  connect: "The connection failed",
   tls: "TLS handshake failed or the certificate is not trusted",
   timeout: "No response within 15 seconds",
   response: "The response is not HTTP",

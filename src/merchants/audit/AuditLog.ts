@@ -47,7 +47,7 @@ export interface Change {
 }
 
 interface News {
-  /** None for service-wide news. */
+  /** None for service-wide changes. */
   readonly tenant: Option.Option<Tenant>
   readonly message: string
   readonly at: Date

@@ -28,7 +28,7 @@ export const refusal = (access: Access, principal: Principal) => {
       details: [
         {
           path: "authorization",
-          message: "Another kind of key calls this endpoint.",
+          message: "This endpoint requires another kind of key.",
           expected: kinds.join(" or "),
           actual: principal.kind
         }

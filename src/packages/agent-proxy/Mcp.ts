@@ -13,7 +13,7 @@ const fetchTimeoutMillis = 120_000
 const answerWithinMillis = 50_000
 
 const brokenOff =
-  "The resource was paid and its response broke off. Fetch again with the same requestId: it sends this payment again and makes no other."
+  "The resource was paid and its response broke off. Fetch again with the same requestId: it sends this payment again, and no other payment is made."
 
 /** The reason why a tool did nothing. */
 const Refused = Schema.Struct({ code: Schema.String, message: Schema.String })
@@ -43,7 +43,7 @@ const Fetch = Tool.make("fetch", {
 })
 
 const Balance = Tool.make("balance", {
-  description: "The agent's wallet, what it holds, its caps, and what is left of the last 24 hours.",
+  description: "The agent's wallet, its balances, its caps, and what is left of the last 24 hours.",
   parameters: Tool.EmptyParams,
   success: Schema.Unknown,
   failure: Refused

@@ -15,7 +15,7 @@ import { envValue, readSettings, storeSettings } from "./settings.ts"
 const promptForKey = (): Promise<string> => {
   if (process.stdin.isTTY !== true)
     throw new CommandRefused("Pass the key with --key, or set QUITTANCE_KEY: there is no terminal.")
-  return askSecret("Secret key (sk_test_…), which is not shown: ")
+  return askSecret("Secret key (sk_test_…, hidden as you type): ")
 }
 
 const login: Command = {
@@ -55,7 +55,7 @@ const payments: Command = {
 }
 
 const resend: Command = {
-  summary: "Deliver an event again",
+  summary: "Resend an event",
   usage: "webhooks resend EVENT",
   options: {},
   words: 1,
@@ -77,7 +77,7 @@ const resent = async (quittance: Quittance, id: string): Promise<string> => {
 }
 
 const replay: Command = {
-  summary: "Deliver every event again that failed or had no endpoint, oldest first",
+  summary: "Resend every event that failed or had no endpoint, oldest first",
   usage: "webhooks replay [--after EVENT]",
   options: { after: { type: "string" } },
   run: async ({ flags, print }) => {

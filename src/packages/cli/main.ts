@@ -19,11 +19,11 @@ const shared = {
 
 const overview = () =>
   [
-    "quittance: payments of a shop, by its secret key.",
+    "quittance: a shop's payments and webhooks, with a secret key.",
     "",
     ...Object.entries(all).map(([name, { summary }]) => `  ${name.padEnd(26)}${summary}`),
     "",
-    "Each command accepts --json, and --url and --key; without them, QUITTANCE_URL and QUITTANCE_KEY, or what login stored.",
+    "Every command accepts --json, --url and --key. Defaults: QUITTANCE_URL and QUITTANCE_KEY, then what `login` stored.",
     "`quittance COMMAND --help` describes one command."
   ].join("\n")
 

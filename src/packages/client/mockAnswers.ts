@@ -29,7 +29,7 @@ export const placeAfter = (ids: ReadonlyArray<string>, cursor: string | null): n
 }
 
 export const unknownCursor = (name: string) =>
-  refuse(400, "INVALID_REQUEST", `\`${name}\` names nothing; pass the last id of the page before.`)
+  refuse(400, "INVALID_REQUEST", `\`${name}\` names nothing. Pass the last id of the previous page.`)
 
 /** The amount with at least two decimals. */
 export const shown = (amount: string) => {

@@ -10,7 +10,7 @@ import { type BookRow, BooksRepo, type ExportKind, type PageEnd } from "./BooksR
 import { type DecimalMark, type ExportFormat, makeExportText } from "./exportText.ts"
 import type { BookAddress, BookSums, ReadUntil } from "./TransferSumsSql.ts"
 
-/** Rows per statement. This bounds an export's memory, whatever its length. */
+/** Rows per SQL statement. This bounds an export's memory, whatever its length. */
 const pageRows = 1_000
 /** A balance at a block of this age is stored, because no reorganisation reaches it. */
 const settledMillis = 3_600_000

@@ -92,7 +92,7 @@ const movedOf = (sql: SqlClient.SqlClient, { env, merchantId }: Tenant, until: b
   return {
     own: (addresses: ReadonlyArray<BookAddress>, within: Day) =>
       movedAt(sql`t.merchant_id = ${merchantId}`, addresses, within),
-    /** Other merchants' transfers in the period: those of the time when an address was theirs are in their books. */
+    /** Transfers in the period from before an address became this merchant's; they are in its former owners' books. */
     others: Effect.fnUntraced(function* (addresses: ReadonlyArray<BookAddress>, within: Day) {
       const came = yield* decodeAddresses(
         yield* sql`

@@ -1,4 +1,4 @@
-// The books on the wire.
+// The books as the APIs return them.
 import { Effect, Option } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { parseAddress } from "../../chain/Address.ts"

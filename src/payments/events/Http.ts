@@ -57,7 +57,7 @@ export const eventHandlers = Effect.fnUntraced(function* <R>(caller: Effect.Effe
             {
               path: "query.after",
               message:
-                "No event with this id exists; pass the last id of the page before, or nothing to start from the first."
+                "No event with this id exists. Pass the last id of the previous page, or omit `after` to start at the beginning."
             }
           ]
         })

@@ -261,7 +261,7 @@ export class Links extends Context.Service<
           if (startingAfter !== undefined && before === undefined)
             return yield* refused(
               "query.startingAfter",
-              "No payment link with this id exists; pass the last id of the page before."
+              "No payment link with this id exists. Pass the last id of the previous page."
             )
           const rows = yield* repo.list(tenant, { limit: limit + 1, before })
           const links = rows.slice(0, limit)

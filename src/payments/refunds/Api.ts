@@ -1,4 +1,4 @@
-// The contract of refunds: a resource beside the payment, whose statuses are closed.
+// The contract of refunds: a separate resource, because a payment has a fixed set of statuses.
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Address, Env, TransactionHash } from "../../domain/Chain.ts"

@@ -38,7 +38,7 @@ export const refundHandlers = Effect.fnUntraced(function* <R>(caller: Effect.Eff
           details: [
             {
               path: "query.startingAfter",
-              message: "No refund with this id exists; pass the last id of the page before."
+              message: "No refund with this id exists. Pass the last id of the previous page."
             }
           ]
         })

@@ -349,8 +349,8 @@ export class Refunds extends Context.Service<
   Refunds,
   {
     /**
-     * A pending refund; with a transaction, a refund that the chain has not refused. `created` is false if the same
-     * request created it before; its transaction is then reported.
+     * Creates a refund: pending, or proven if its transaction already proves it. `created` is false if the same request
+     * created it before; its transaction is then reported.
      */
     readonly create: (
       tenant: Tenant,

@@ -3,7 +3,7 @@ import { isTest, networks } from "../../domain/networks.ts"
 import type { RefundView } from "./Api.ts"
 import type { Refund } from "./RefundRepo/RefundStore.ts"
 
-/** A refund on the wire. */
+/** A refund as the API returns it. */
 export const refundView = (refund: Refund): RefundView => {
   const { chainId, usdc } = networks[refund.env]
   const { amount, recipient, status } = refund

@@ -1,7 +1,7 @@
 // The number of processes that WORKERS requests, and this process's index. It is read before the service is loaded, so
 // it has few imports.
 
-/** The least connections per process: with fewer, its transactions would wait for each other. */
+/** The minimum number of connections per process: with fewer, its transactions would wait for each other. */
 export const minConnections = 4
 export const defaultConnections = 16
 export const maxProcesses = 64

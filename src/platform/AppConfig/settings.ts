@@ -48,7 +48,7 @@ const mnemonicSetting = ({ wallets }: Network, origin = "") =>
     `a BIP-39 mnemonic of 12 to 24 English words${origin}`
   )
 const weiFormat = "an amount in wei"
-/** The longest duration before today that Postgres can store as a year. */
+/** At most about a thousand years, so that Postgres can store a time that long ago. */
 const lasting = codecs.duration(Duration.seconds(1), Duration.days(365_000))
 const lastingFormat = "a duration in d, h, m or s, from 1s to 365000d"
 

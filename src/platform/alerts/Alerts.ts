@@ -21,7 +21,7 @@ const make = Effect.gen(function* () {
     resolve: Effect.fn("Alerts.resolve")(function* (kind, subject, raisedBefore) {
       const closed = yield* repo.close(kind, subject, yield* DateTime.nowAsDate, raisedBefore)
       if (closed) {
-        yield* Effect.logInfo(`Alert resolved: ${kind} of ${subject}`).pipe(
+        yield* Effect.logInfo(`Alert resolved: ${kind} about ${subject}`).pipe(
           Effect.annotateLogs({ alert: kind, subject })
         )
       }

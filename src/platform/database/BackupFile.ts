@@ -20,7 +20,7 @@ const because = (what: string) => (error: unknown) =>
     ? error
     : new CopyFailed({ message: `${what}: ${error instanceof Error ? error.message : String(error)}` })
 
-/** A partial file this old is abandoned: in a running backup, each write and each read ends in time. */
+/** A partial file this old is abandoned: no write or read of a running backup takes this long. */
 const abandonedMillis = 3_600_000
 
 /** Removes the partial files of killed backups to this path. */

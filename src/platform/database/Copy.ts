@@ -197,7 +197,7 @@ export const copyInto = Effect.fn("Database.copyInto")(
             const sum = yield* sumOf(expected.table)
             if (sum.rows !== expected.rows || sum.checksum !== expected.checksum)
               return yield* new CopyFailed({
-                message: `${expected.table} has ${sum.rows} rows with checksum ${sum.checksum}, where ${expected.rows} with ${expected.checksum} were read. Nothing is kept.`
+                message: `${expected.table} has ${sum.rows} rows with checksum ${sum.checksum}, but ${expected.rows} rows with checksum ${expected.checksum} were read. The copy was rolled back.`
               })
           }
         }).pipe(Effect.mapError(failed("The copy cannot be proven")), onTarget)

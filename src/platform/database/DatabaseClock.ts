@@ -48,8 +48,8 @@ const make = Effect.gen(function* () {
   )
 })
 
-/** `Clock` for everything that is built on it. */
+/** Provides the database's time as `Clock`. */
 export const layer = Layer.effect(Clock.Clock, make).pipe(Layer.provide(ClockRepo.layer))
 
-/** This machine's own clock, under `layer`. */
+/** Provides this machine's own time as `Clock`, for what must not use the database's. */
 export const layerMachine = Layer.succeed(Clock.Clock, Context.get(Context.empty(), Clock.Clock))

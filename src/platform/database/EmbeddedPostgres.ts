@@ -66,7 +66,10 @@ export const joinEmbeddedPostgres = Effect.fnUntraced(function* (
         last.close()
       })
     )
-  /** Waiting for others is interruptible. A server that is started here has a user, who stops it. */
+  /**
+   * Runs `work` under start.lock. Only waiting for the lock can be interrupted, so every server that is started here
+   * also gets a user that stops it.
+   */
   const startedAlone = (work: Effect.Effect<boolean, DatabaseRefusal>) =>
     Effect.uninterruptibleMask((restore) => Effect.scoped(Effect.andThen(restore(alone), work)))
   const untilDone = (work: Effect.Effect<boolean, DatabaseRefusal>) =>

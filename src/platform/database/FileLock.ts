@@ -51,7 +51,7 @@ export const waitAlone = (path: string): Effect.Effect<void, never, Scope.Scope>
   return Effect.gen(function* () {
     if (yield* wait(100)) return
     yield* Effect.logWarning(
-      `Waiting for ${path}: ${holderOf(path)} has it, to start or stop the embedded database. If it is suspended, resume it or stop it.`
+      `Waiting for ${path}: ${holderOf(path)} holds it, to start or stop the embedded database. If it is suspended, resume it or stop it.`
     )
     yield* wait(Number.POSITIVE_INFINITY)
   })

@@ -12,7 +12,7 @@ import { loggedSocket } from "./statementLog.ts"
 
 /** A read that takes longer than this on the pool starts again as a long read. */
 const shortRead = "500ms"
-/** Ends before the client gives up the connection for its silence. */
+/** The time limit of a long read; it ends before the client abandons the connection as silent. */
 const longRead = "25s"
 /** A server that is silent for this long is abandoned together with its connection. */
 const silenceMillis = 27_000

@@ -89,13 +89,13 @@ const missingCapabilities = (): ReadonlyArray<string> => {
   )
 }
 
-/** The reason why this process may not run another as that user. A directory is no program, so nothing runs. */
+/** The reason why this process may not run programs as that user. Tries it with a directory, which cannot run. */
 const whyNotBecome = (runAs: RunAs): string | undefined => {
   const missing = missingCapabilities()
   if (missing.length > 0) return `it lacks ${missing.map((name) => `CAP_${name}`).join(", ")}`
   const { error } = spawnSync("/", [], { ...runAs, cwd: "/" })
   const code = error !== undefined && "code" in error ? error.code : undefined
-  // Forbidden, or no user of this user namespace.
+  // EPERM: forbidden. EINVAL: the user does not exist in this user namespace.
   return code === "EPERM" || code === "EINVAL" ? code : undefined
 }
 

@@ -115,7 +115,7 @@ const make = Effect.fnUntraced(function* (address: string, maxConnections: numbe
       ),
       ([one]) => one
     )
-  /** The reason why it may not be read, once logged. */
+  /** The reason, logged last, why the replica may not be used. */
   let logged: string | undefined
   const unfit = (why: string) =>
     Effect.gen(function* () {
@@ -134,7 +134,7 @@ const make = Effect.fnUntraced(function* (address: string, maxConnections: numbe
       if (wait > 0) yield* Effect.sleep(wait)
       const found = yield* stateAt(wanted.position)
       if (found.cluster !== wanted.cluster)
-        return yield* unfit(`is no replica of this database (${found.cluster}, not ${wanted.cluster})`)
+        return yield* unfit(`is not a replica of this database (${found.cluster}, not ${wanted.cluster})`)
       if (!found.follows) return yield* unfit("is no longer a standby")
       if (found.timeline !== wanted.timeline)
         return yield* unfit(
@@ -165,7 +165,7 @@ const make = Effect.fnUntraced(function* (address: string, maxConnections: numbe
   return shape
 })
 
-/** The configured replica, beside the database. */
+/** The configured replica; undefined without `DATABASE_REPLICA_URL`. */
 export const layer = Layer.effect(
   Replica,
   Effect.flatMap(AppConfig, ({ connections, replicaUrl }) =>

@@ -37,7 +37,6 @@ export const connectionOf = Effect.fnUntraced(function* (
       message: "DATABASE_URL must be a Postgres address, postgres://user:password@host:port/database"
     })
   const { first, servers } = parsed
-  // Each of several servers is tried.
   const tries = { times: servers.length, apart: 0 }
   return { url: Redacted.make(first), connector: makeConnector(servers), tries }
 })
@@ -75,7 +74,7 @@ export const onPrimary = (connector: Connector, silence: Effect.Effect<unknown> 
 const silenceMillis = 1_600
 const connectTimeout = "1500 millis"
 
-/** In pieces: a process that was suspended has waited for only one of them. */
+/** Slept in four parts: if the process is suspended, only the part in progress ends early, and the others follow. */
 const silence = Effect.repeat(Effect.sleep(silenceMillis / 4), { times: 4 })
 
 /** Over TLS, the connector detects neither a silent server nor a standby, so a statement checks. */
@@ -106,7 +105,7 @@ export const pool = (
     stream: () => loggedSocket(connector.open(silenceMillis)),
     connectTimeout,
     multiplex: true,
-    // Commits that wait for the disk on separate connections are synced together: 2.6 times the settlements.
+    // Commits on separate connections that wait for the disk are synced together: 2.6 times as many settlements.
     multiplexConcurrency: 4,
     maxConnections,
     minConnections: 1,

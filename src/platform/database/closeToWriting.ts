@@ -23,7 +23,7 @@ const strangers = Effect.gen(function* () {
   )
   if (sessions.length > 0)
     return yield* new CopyFailed({
-      message: `${sessions.map(({ pid, role }) => `process ${pid} of role ${role}`).join(", ")} could go on writing, and this role may not end it. End it, or run this as a superuser`
+      message: `${sessions.map(({ pid, role }) => `process ${pid} of role ${role}`).join(", ")} could keep writing, and this role may not terminate such sessions. Terminate them, or run this as a superuser`
     })
 })
 

@@ -12,7 +12,7 @@ const majorIn = (directory: string): string | undefined => {
 }
 
 const notOurs = (directory: string, major: string) =>
-  `DATA_DIR: ${directory} is a Postgres ${major} or PGlite database that this service has not made. ${unchanged}; to use that database, start its own server and set DATABASE_URL.`
+  `DATA_DIR: ${directory} is a Postgres ${major} or PGlite database that this service did not create. ${unchanged}; to use that database, start its own server and set DATABASE_URL.`
 
 /** The reason why nothing may be written in this directory: it is a cluster, or within one. */
 export const whyNotWithin = (dataDir: string): string | undefined => {

@@ -6,7 +6,7 @@ import { SqlClient } from "effect/sql"
 /** A copy's server that is silent for this long is abandoned. */
 export const copySilenceMillis = 20_000
 
-/** Inside a transaction: the server ends it, with its locks, half a minute after this process's last sign of life. */
+/** Inside a transaction: the server ends it, with its locks, half a minute after this process's last statement. */
 export const endedWithoutSigns = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) => sql`

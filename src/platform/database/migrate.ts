@@ -7,7 +7,7 @@ import { DatabaseRefusal } from "./DatabaseRefusal.ts"
 
 type Change = Effect.Effect<unknown, unknown, SqlClient.SqlClient>
 
-/** Additive, so that the previous release keeps running beside it. */
+/** A change of the schema. It is additive, so that the previous release keeps running beside it. */
 export interface Migration {
   readonly up: Change
   /** By name: indexes on tables that already have rows, built while others write. */
@@ -103,7 +103,7 @@ export const migratingAlone = <A, E, R>(work: Effect.Effect<A, E, R>, where: str
     )
   })
 
-/** A transaction whose connection is lost dies in its rollback: it fails with the lost connection instead. */
+/** If a lost connection makes the rollback a defect, fails with the lost connection instead. */
 const failingWhereLost = <A, E, R>(transaction: Effect.Effect<A, E, R>) =>
   Effect.catchCause(transaction, (cause): Effect.Effect<A, E | SqlError.SqlError> => {
     const lost = cause.reasons
@@ -113,7 +113,7 @@ const failingWhereLost = <A, E, R>(transaction: Effect.Effect<A, E, R>) =>
     return lost === undefined ? Effect.failCause(cause) : Effect.fail(lost)
   })
 
-/** Waits for locks no longer than others can bear, and is tried again while others hold them. */
+/** Runs a change that waits for locks only briefly, and tries it again while others hold them. */
 export const withShortLocks = <A, E, R>(change: Effect.Effect<A, E, R>) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     sql
@@ -148,7 +148,7 @@ export const migrate = Effect.fn("Database.migrate")(function* (
     isConnectionLost(error)
       ? error
       : new DatabaseRefusal({
-          message: `The database ${where} cannot be used: migration ${name} fails, and nothing of it is kept: ${causeOf(error)}. Restore a backup, or undo by hand what it finds in its way.`
+          message: `The database ${where} cannot be used: migration ${name} failed and was rolled back: ${causeOf(error)}. Restore a backup, or remove by hand what conflicts with it.`
         })
 
   const all = Effect.gen(function* () {

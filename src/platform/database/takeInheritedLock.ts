@@ -9,7 +9,7 @@ const atOnce = 4
 const library = process.platform === "darwin" ? "libSystem.B.dylib" : "libc.so.6"
 let flock: ((descriptor: number, operation: number) => number) | undefined
 
-/** An open descriptor to pass to children and then to close; undefined if anyone else holds the file. */
+/** An open descriptor to pass to children and then to close; undefined if another process holds the lock. */
 export const takeInheritedLock = (path: string): number | undefined => {
   flock ??= dlopen(library, { flock: { args: ["i32", "i32"], returns: "i32" } }).symbols.flock
   const descriptor = openSync(path, "a", 0o600)

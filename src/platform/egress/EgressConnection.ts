@@ -124,7 +124,7 @@ const secure = (
     const secured = connectTls({
       socket,
       host: serverName,
-      // An address is no server name (RFC 6066 3). Only allowed hosts use one.
+      // An address is not a server name (RFC 6066 3). Only allowed hosts use one.
       ...(isIP(serverName) === 0 && { servername: serverName }),
       ALPNProtocols: ["http/1.1"],
       minVersion: "TLSv1.2",

@@ -24,7 +24,7 @@ export const layerReady: Layer.Layer<never, never, HttpRouter.HttpRouter | SqlCl
     Effect.gen(function* () {
       const { stopping } = yield* Readiness
       const states = yield* Networks
-      /** By the setting that opens each network, unless it is closed. */
+      /** The state of each network that is not closed, by the setting that opens it. */
       const opened = Object.fromEntries(
         envs.flatMap((env) => {
           const [{ execution }, state] = [networks[env], stateOf(states, env)]

@@ -9,7 +9,7 @@ import { Answers, BodyRules } from "./RequestRules.ts"
 // biome-ignore lint/suspicious/noExplicitAny: the shape of a service does not matter to picking it
 type AnyKey = Context.Key<any, any>
 
-/** Present only if configured: the networks that execute, and the clock, logs and traces of the code inside. */
+/** Present only if configured: the open and closing networks, and the clock, logs and traces of the code inside. */
 const configured = [
   Networks,
   Clock.Clock,

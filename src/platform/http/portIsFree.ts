@@ -3,9 +3,7 @@ import { Effect, Schedule } from "effect"
 /** The time for which the first process waits for processes of a killed supervisor to exit. */
 const leftBehind = { times: 100, schedule: Schedule.spaced("100 millis") }
 
-/**
- * A port that several processes share may still belong to another program, which holds it exclusively or shares it.
- */
+/** Dies if another program has the port, whether it holds the port exclusively or shares it. */
 export const portIsFree = ({ hostname, port }: { readonly port: number; readonly hostname: string }) => {
   const taken = (reusePort: boolean) =>
     Effect.try({

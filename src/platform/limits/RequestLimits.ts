@@ -1,4 +1,4 @@
-// A limit, and its keeper: this process or Redis.
+// A request limit, and the interface of what counts requests against it: this process or Redis.
 import type { Effect } from "effect"
 
 export interface Limit {

@@ -30,7 +30,7 @@ const make = Effect.gen(function* () {
 
   return {
     insert: Effect.fn("MailRepo.insert")(function* (id: string, mail: Mail, at: Date) {
-      // Without waiting: this transaction may hold locks for which another one waits that deletes the same rows.
+      // Skips locked rows: another transaction that deletes the same rows may be waiting for a lock of this one.
       yield* sql`
         WITH swept AS (
           DELETE FROM mails WHERE id IN (

@@ -12,9 +12,9 @@ import { MailRepo, type QueuedMail } from "./MailRepo.ts"
 
 /** A server that is silent for this long is abandoned. */
 const silenceMillis = 10_000
-/** Emails that are sent at once: this many urgent ones, and this many others. */
+/** The number of emails that are sent concurrently: this many urgent ones, and this many others. */
 const together = 4
-/** Somebody waits for it, and its link is valid for an hour. */
+/** The attempts to send an urgent email: somebody is waiting for it, and its link is valid for an hour. */
 const urgentRetryPolicy = afterDelays(...Array.from({ length: 60 }, () => "1 minute" as const))
 /** The attempts to send an email span about a day. */
 export const MailRetryPolicy = Context.Reference<RetrySchedule>("quittance/platform/MailRetryPolicy", {

@@ -7,7 +7,7 @@ import { buildLateLibraries, withLateLibraries } from "./lateLibraries.ts"
 const sources = join(import.meta.dir, "../..")
 const programs = join(sources, "app")
 
-/** Only modules have `import.meta`, from which Effect also reads the environment. */
+/** Removes Effect's read of `import.meta.env`, which is not valid in the CommonJS bundles. */
 const withoutModuleEnvironment: BunPlugin = {
   name: "without import.meta.env",
   setup: (build) => {

@@ -18,7 +18,7 @@ const make = Effect.gen(function* () {
   yield* Effect.acquireRelease(
     Effect.sync(() => {
       process.on("disconnect", stop)
-      // A terminal that closes sends it to every process: the supervisor stops them.
+      // A closing terminal sends SIGHUP to every process; the supervisor stops them.
       process.on("SIGHUP", ignore)
       if (!process.connected) stop()
     }),

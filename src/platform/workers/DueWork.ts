@@ -24,7 +24,7 @@ export type Queue = (typeof queues)[number]
 export interface DueWork {
   /** Completes when a row of the queue may be due; without a database, after `pace`. */
   readonly next: (queue: Queue, pace: Duration.Input) => Effect.Effect<void>
-  /** False while no payment on the network waits to be paid, or the network does not execute. */
+  /** False while no payment on the network waits to be paid, or the network is closed. */
   readonly isAwaited: (env: Env) => boolean
 }
 

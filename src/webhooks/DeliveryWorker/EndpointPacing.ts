@@ -23,7 +23,7 @@ const forgetMillis = 60_000
 
 interface Endpoint {
   window: number
-  /** Claimed and not answered yet. */
+  /** The number of claimed deliveries without an outcome. */
   running: number
   /** Deliveries that were claimed ahead, in order. */
   readonly ahead: Array<Deferred.Deferred<void>>

@@ -74,7 +74,7 @@ export const judgeKnown = (
   judgeAmount(payment, requirements) ??
   judgeToken(network, requirements)
 
-/** The reference's reason if the terms specify another token. The caller checks for code. */
+/** The reference's reason if the terms specify another token. The caller checks that the contract has code. */
 export const judgeToken = (network: Network, requirements: Requirements): InvalidReason | undefined => {
   if (requirements.asset !== network.usdc.address) return "invalid_exact_evm_eip3009_not_supported"
   if (requirements.domain?.name !== network.usdc.domainName) return "invalid_exact_evm_token_name_mismatch"

@@ -136,7 +136,7 @@ export class RelayerRepo extends Context.Service<
             AND (s.opens_payment OR NOT EXISTS (
               SELECT 1 FROM payments p
               WHERE p.id = s.payment_id AND ${hasOwnTransfer(sql, toBytes(settlement.payer))}))
-            -- Nor while a person attaches a transfer, of any sender, to the payment.
+            -- Nothing is sent either while a person attaches a transfer, of any sender, to the payment.
             AND NOT EXISTS (
               SELECT 1 FROM incoming_transfers t
               WHERE t.attached_to = s.payment_id AND t.payment_id IS NULL AND t.match_at IS NOT NULL

@@ -269,7 +269,8 @@ export class SettlementRepo extends Context.Service<
             ), updated AS (
               UPDATE x402_settlements s SET transaction_id = ${newId} FROM previous b WHERE s.id = b.id
             )
-            -- Nor was the previous one the payer's own transfer. If it returns, the authorization shows it.
+            -- The previous transaction was not the payer's own transfer, so its report is no longer checked. If the
+            -- transaction returns, the use of the authorization shows it.
             UPDATE payment_reports r SET next_check_at = NULL FROM previous b
             WHERE r.payment_id = b.payment_id AND r.payer_address = b.payer AND r.next_check_at IS NOT NULL
               AND r.transaction_id = b.transaction_id AND r.transaction_id <> ${newId}`

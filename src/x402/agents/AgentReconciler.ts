@@ -37,7 +37,7 @@ const make = Effect.gen(function* () {
     const again = repo.checkAgain(payment.id, new Date(at.getTime() + againMillis))
     switch (standing) {
       case "used": {
-        // After a database restore, a use may precede its reservation: searches since the payment opened.
+        // After a database restore, a use may precede its reservation, so the search starts PAYMENT_EXPIRY earlier.
         const since = new Date(payment.createdAt.getTime() - Duration.toMillis(paymentExpiry))
         const use = yield* chain.findUse(agent.env, agent.address, nonce, since)
         if (Option.isNone(use)) return yield* again

@@ -121,7 +121,7 @@ export class AgentApi extends endpointGroup("agent")(
       success: [
         SignedPaymentAnswer.pipe(HttpApiSchema.status(201)),
         SignedPaymentAnswer.annotate({
-          description: "True if the same request id signed this payment before."
+          description: "The payment that an earlier request with the same id signed."
         })
       ],
       error: [

@@ -110,7 +110,7 @@ export interface ResourceHost {
   /** The host in the form of the allow list. */
   readonly host: string
   readonly hostname: string
-  /** The owner of the remembered payee: the host name without its port or, on this machine, each port. */
+  /** What a payee is remembered for: the host name without its port or, for loopback, with its port. */
   readonly owner: string
   /** True if the connection is private: TLS, or loopback. */
   readonly isPrivate: boolean

@@ -38,7 +38,7 @@ liveEffect("`run chain --network live` prints the settings, and `doctor --live` 
     const words = asked.output()
     expect(words).toMatch(/It answers 32 requests in \d+ ms/)
     expect(words).toMatch(/Safe \d+ s and finalized \d+ s behind its newest block/)
-    expect(words).toContain("It returns the logs of 10000 blocks at once")
+    expect(words).toContain("It returns the logs of 10000 blocks per request")
     expect(words).toMatch(/2 of 2 nodes of Arbitrum One show the same block \d+/)
     expect(words).toMatch(/0x[0-9a-fA-F]{40} is not on USDC's blacklist on Arbitrum One/)
     expect(words).toContain("1 receiving address on Arbitrum One checked; none is on USDC's blacklist")

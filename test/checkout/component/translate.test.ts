@@ -59,7 +59,7 @@ describe("Messages", () => {
   test("a wait has the plural of its number, and is in hours from two hours on", () => {
     const wait = (tag: string, minutes: number) =>
       translation([tag]).text("noticeFaucetLimit", { minutes: String(minutes) })
-    expect(wait("en", 1)).toBe("The limit for test funds is reached. Try again in 1 minute.")
+    expect(wait("en", 1)).toBe("The limit for test funds has been reached. Try again in 1 minute.")
     expect(wait("en", 5)).toEndWith("Try again in 5 minutes.")
     expect(wait("en", 1_440)).toEndWith("Try again in 24 hours.")
     expect(wait("de", 1)).toEndWith("in 1 Minute erneut.")

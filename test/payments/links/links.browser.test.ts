@@ -74,7 +74,7 @@ describe("Payment links", () => {
     expect(await reference(first)).toBe(await reference(second))
     await payOn(first, "$10.00")
     await second.reload()
-    await second.getByText("This payment link is paid.").waitFor()
+    await second.getByText("This payment link has been paid.").waitFor()
     for (const page of pages) expect(await page.getByLabel("Amount in USD").isVisible()).toBeFalse()
     await looks(second, "link-paid")
     expect((await transfers(one)) + (await transfers(other))).toBe(1)

@@ -37,7 +37,7 @@ test("without them the start is refused, with everything at once, in sentences t
   const said = await refusals({ BASE_URL: "http://pay.example.com" })
   expect(said).toHaveLength(2)
   expect(said[0]).toStartWith("BASE_URL must be https")
-  expect(said[1]).toStartWith("ARBITRUM_RPC_URLS must name two nodes of Arbitrum One or more")
+  expect(said[1]).toStartWith("ARBITRUM_RPC_URLS must name at least two nodes of Arbitrum One")
   // The public endpoint does not count as one's own, and one provider counts once, however it is spelt.
   const own = "https://one.example.com/KEY"
   for (const other of [
@@ -52,7 +52,7 @@ test("without them the start is refused, with everything at once, in sentences t
     expect({
       other,
       refused: await refusals({ BASE_URL: "https://pay.example.com", ARBITRUM_RPC_URLS: `${own},${other}` })
-    }).toEqual({ other, refused: [expect.stringContaining("must name two nodes")] })
+    }).toEqual({ other, refused: [expect.stringContaining("must name at least two nodes")] })
 })
 
 test("a rehearsal on this machine needs no certificate", async () => {

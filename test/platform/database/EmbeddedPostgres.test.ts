@@ -431,11 +431,11 @@ describe("the embedded Postgres", () => {
   for (const [what, at, version, env, words] of [
     ["a PGlite database of an earlier release", "postgres/pgdata", "17", {}, ["PGlite", "earlier release"]],
     ["a database of another major version", "postgres/data", "17", {}, ["Postgres 17", "reads 18"]],
-    ["a foreign cluster", ".", "18", {}, ["Postgres 18", "has not made"]],
+    ["a foreign cluster", ".", "18", {}, ["Postgres 18", "did not create"]],
     ["a foreign cluster, with a DATABASE_URL", ".", "18", { DATABASE_URL: "postgres://127.0.0.1:9/x" }, []],
-    ["a foreign cluster with the name of the service's directory", "postgres", "18", {}, ["has not made"]],
-    ["a foreign cluster in the service's place", "postgres/data", "18", {}, ["has not made"]],
-    ["a directory in a foreign cluster", "..", "18", {}, ["has not made"]]
+    ["a foreign cluster with the name of the service's directory", "postgres", "18", {}, ["did not create"]],
+    ["a foreign cluster in the service's place", "postgres/data", "18", {}, ["did not create"]],
+    ["a directory in a foreign cluster", "..", "18", {}, ["did not create"]]
   ] as const) {
     liveEffect(`${what} is reported, and not touched`, () =>
       Effect.gen(function* () {

@@ -111,7 +111,7 @@ describe("the database as a file", () => {
         0,
         expect.stringContaining("bun run cli restore --from")
       ])
-      // The settings that docs/operating.md says to keep.
+      // The settings that docs/runbook.md says to keep.
       for (const kept of [
         "ENCRYPTION_KEYS",
         "AGENT_WALLET_MNEMONIC",
@@ -205,7 +205,7 @@ describe("the database as a file", () => {
       const cases: ReadonlyArray<readonly [string, Uint8Array | string, string]> = [
         ["cut", readFileSync(file).subarray(0, -40), "cannot be read"],
         ["without its end", gzipSync(text.replace(/#end .*\n/, "")), "is incomplete"],
-        ["changed", gzipSync(text.replace('"Shop"', '"Sh0p"')), "Nothing is kept"],
+        ["changed", gzipSync(text.replace('"Shop"', '"Sh0p"')), "The copy was rolled back"],
         ["of a later release", gzipSync(text.replace("0001_initial", "9999_later")), "later release"],
         ["something else", "hello", "cannot be read"],
         ["another gzip", gzipSync("hello\n"), "is not a backup"]

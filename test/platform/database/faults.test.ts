@@ -275,9 +275,9 @@ describe("migrations", () => {
       yield* Effect.promise(() => sql.close())
       yield* Effect.promise(async () => {
         const end = Date.now() + 10_000
-        while (!child.output().includes("Quittance listens") && Date.now() < end) await Bun.sleep(50)
+        while (!child.output().includes("Quittance is listening") && Date.now() < end) await Bun.sleep(50)
       })
-      expect(child.output()).toContain("Quittance listens")
+      expect(child.output()).toContain("Quittance is listening")
     })
   )
 })

@@ -149,7 +149,7 @@ liveEffect("another database is not used as a replica: lists are right, and the 
   Effect.gen(function* () {
     const [own, other] = [yield* ownDatabase(), yield* ownDatabase()]
     const { rounds, service } = yield* shop({ DATABASE_URL: own, DATABASE_REPLICA_URL: other })
-    const said = "is no replica of this database"
+    const said = "is not a replica of this database"
     // On a busy machine it may be too slow at first, and is then not used for five seconds.
     for (let tries = 0; tries < 20 && !service.output().includes(said); tries++) {
       yield* rounds(5)

@@ -102,7 +102,7 @@ describe("a database over TLS", () => {
       const { server } = yield* encrypted
       const service = yield* started(`${server}?sslmode=require`)
       expect(yield* service.exited).toBe(1)
-      expect(service.output()).toContain("set NODE_EXTRA_CA_CERTS to the file of its authority's certificate")
+      expect(service.output()).toContain("set NODE_EXTRA_CA_CERTS to its authority's certificate file")
     })
   )
 })

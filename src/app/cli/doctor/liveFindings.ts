@@ -56,9 +56,9 @@ const ofNode = Effect.fnUntraced(function* (network: Network, url: string) {
       : width < 1_000n
         ? warning(
             about,
-            `It returns the logs of ${width} blocks at once: after an outage, reading takes long.`
+            `It returns the logs of at most ${width} blocks per request, so catching up after an outage takes long.`
           )
-        : ok(about, `It returns the logs of ${width} blocks at once`)
+        : ok(about, `It returns the logs of ${width} blocks per request`)
   ]
   return { findings, finalized: finalized._tag === "Some" ? finalized.value.number : undefined, node }
 })

@@ -1,6 +1,6 @@
 // The fragment of a heading.
 
-/** Codes keep their letters: errors link to them. */
+/** Error codes keep their case, because error responses link to them. */
 export const idOf = (heading: string): string =>
   /^[A-Z0-9_]+$/.test(heading)
     ? heading

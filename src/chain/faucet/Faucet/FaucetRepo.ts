@@ -44,7 +44,7 @@ const decodeLimit = Schema.decodeUnknownEffect(LimitRow)
 export class FaucetRepo extends Context.Service<
   FaucetRepo,
   {
-    /** The limit that currently blocks a request, if any. Takes nothing. */
+    /** The limit that currently blocks a request, if any. Reserves nothing. */
     readonly held: (request: GrantRequest, at: Date) => Effect.Effect<Held | undefined>
     /** Takes all three limits and the nonces in one step, or returns the limit that blocks and its wait. */
     readonly reserve: (reservation: GrantReservation) => Effect.Effect<Reserved>

@@ -87,7 +87,7 @@ const make = Effect.fnUntraced(function* (
   const emptyAlert = makeEmptyAlert(alerts, "faucet_empty", faucetNetwork.env, wallet)
   const alertEmpty = (asset: string) =>
     emptyAlert.raise(`The faucet's wallet ${wallet.address} is out of ${asset}. Fund it on Base Sepolia.`)
-  /** An earlier process may have had no wallet, and raised this alert. */
+  /** Resolves, once, the alert that an earlier process without a wallet may have raised. */
   const configured = yield* Effect.cached(
     Effect.ignoreCause(alerts.resolve("faucet_not_configured", "faucet"))
   )

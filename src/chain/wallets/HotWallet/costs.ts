@@ -22,8 +22,8 @@ export const maxWeiOf = (raw: Hex): bigint => {
 
 export const makeCosts = ({ env, l1FeeOracle }: Network, pool: RpcPool["Service"]) => ({
   /**
-   * The most wei that the underlying chain charges beside gas for a transaction with this much data. 0 if gas includes
-   * it, or if no node shows the oracle, as on a local chain. An unreadable oracle is a failure.
+   * The most wei that the parent chain charges in addition to gas for a transaction with this much data. 0 if gas
+   * includes it, or if no node shows the oracle, as on a local chain. An unreadable oracle is a failure.
    */
   l1Fee: Effect.fnUntraced(function* (bytes: number) {
     if (l1FeeOracle === undefined) return 0n

@@ -1,6 +1,6 @@
 import { lockName } from "../attempt.ts"
 
-/** An abandoned prompt releases the lock first; otherwise this tab would wait for itself. */
+/** Lets an abandoned prompt release the lock first; otherwise this tab would wait for itself. */
 const nextTask = () => new Promise((resolve) => setTimeout(resolve, 0))
 
 /** Lets only one tab at a time request money from its wallet. */

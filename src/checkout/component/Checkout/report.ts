@@ -14,7 +14,7 @@ const messageOf = (answer: ReportAnswer): Message =>
     : { type: "StillPending", payment: answer.payment, retryAfter: answer.retryAfter }
 
 /**
- * A report without a verdict says nothing about the payment, which may have settled anyway: the service watches the
+ * Reads the payment after a report without a verdict: it may have settled anyway, because the service watches the
  * chain for announced transfers. Undefined if the payment cannot be read, or is pending for a reason that the service
  * returned.
  */

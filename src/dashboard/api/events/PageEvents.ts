@@ -9,12 +9,12 @@ import { PageChangesRepo, versionKey, type Watcher, watcherKey } from "./PageCha
 const maxWatchers = 5_000
 /** The number of streams of one session; the oldest ends. A browser opens one for each visible tab. */
 const maxOfSession = 10
-/** The number of queries between two signs of life, which keep proxies and the server from closing a silent stream. */
+/** The number of queries between two heartbeats, which keep proxies and the server from closing a silent stream. */
 const looksBetweenSigns = 8
 
 /**
- * In the format of `text/event-stream`: a message without a name, and an event that shows pages that the stream is
- * alive.
+ * In the format of `text/event-stream`: a message without a name, and the heartbeat, an event that shows pages that the
+ * stream is alive.
  */
 const changed = "data: changed\n\n"
 const alive = "event: alive\ndata: alive\n\n"

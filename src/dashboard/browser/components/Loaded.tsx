@@ -26,7 +26,6 @@ export const Failure = ({ error, retry }: { readonly error: ApiError; readonly r
   </Empty>
 )
 
-/** A page while it loads, after it failed, and with its data. */
 export const Loaded = <T,>(props: {
   readonly page: {
     readonly data: T | undefined

@@ -60,7 +60,8 @@ export const orderedTables = Effect.gen(function* () {
     const next = [...waiting].filter(
       (name) => !links.some(({ child, parent }) => child === name && waiting.has(parent))
     )
-    if (next.length === 0) return yield* new CopyFailed({ message: "Tables refer to each other in a circle" })
+    if (next.length === 0)
+      return yield* new CopyFailed({ message: "The foreign keys of the tables form a cycle" })
     for (const name of next) {
       waiting.delete(name)
       ordered.push(name)

@@ -31,14 +31,14 @@ import { takeInheritedLock } from "../takeInheritedLock.ts"
 
 /** The longest path of a socket's address, without its terminator (Linux 107 bytes, macOS 103). */
 const longestSocketPath = 103
-/** How long a server that ends immediately is started again: a killed one may still be ending. */
+/** How long the start of a server that ends immediately is retried: a killed server may still be ending. */
 const retryMillis = 10_000
 const stopMillis = 15_000
 const logLimitBytes = 10_000_000
 /** The prefix of a data directory that is being created. */
 const partialPrefix = "data.new."
 
-/** For a small machine: unused settings cost nothing. */
+/** For a small machine; features that the service does not use are off. */
 const settings = {
   listen_addresses: "",
   port: "5432",
@@ -100,7 +100,7 @@ export class Cluster {
     return this.program
   }
 
-  /** If the service is root on Linux, the other user reaches the data only through its working directory. */
+  /** If the service is root on Linux, Postgres's user can reach the data only through its working directory. */
   private options(cwd: string) {
     const { directory, runAs } = this.found()
     return {
@@ -113,7 +113,7 @@ export class Cluster {
   /** Creates the data directory, completely or not at all. */
   private initialise(): void {
     const { runAs } = this.found()
-    // Under its own name, because the processes of a killed start clear their directory when they end.
+    // Created under a unique name: the processes of a killed start delete their directory when they end.
     for (const name of readdirSync(this.directory))
       if (name.startsWith(partialPrefix)) rmSync(join(this.directory, name), { recursive: true, force: true })
     const partial = mkdtempSync(join(this.directory, partialPrefix))
@@ -124,7 +124,7 @@ export class Cluster {
       [
         ...["-D", named, "-U", "postgres", "-A", "reject", "-E", "UTF8"],
         ...["--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C", "-c", "jit=off"],
-        // One call for a thousand files, where the system has it.
+        // Syncs a thousand files in one call, on systems that support it.
         ...(process.platform === "linux" ? ["--sync-method=syncfs"] : [])
       ],
       { ...spawnOptions, encoding: "utf8" }
@@ -132,7 +132,7 @@ export class Cluster {
     if (error !== undefined || status !== 0) {
       rmSync(partial, { recursive: true, force: true })
       const why = error?.message ?? (stderr.trim() === "" ? stdout : stderr).trim().split("\n").join(" ")
-      throw new Error(`DATA_DIR: the embedded database could not be made in ${this.directory}: ${why}`)
+      throw new Error(`DATA_DIR: the embedded database could not be created in ${this.directory}: ${why}`)
     }
     renameSync(partial, this.data)
   }
@@ -145,7 +145,10 @@ export class Cluster {
     return Number.isNaN(pid) ? undefined : { pid, isReady: lines[7]?.trim() === "ready" }
   }
 
-  /** Each failing statement adds a line. The file is truncated in place, because a running server appends to it. */
+  /**
+   * Empties the log at its size limit: each failing statement adds a line. It is truncated in place, because a running
+   * server appends to it.
+   */
   boundLog(): void {
     if (existsSync(this.log) && statSync(this.log).size > logLimitBytes) truncateSync(this.log)
   }
@@ -160,9 +163,9 @@ export class Cluster {
   }
 
   /**
-   * Call it with the server's lock held. After a restart of the machine or its container, the number in the files may
-   * belong to another program or another Postgres; a power cut may leave the files empty. Postgres treats its own
-   * parent's number as stale, and still checks for its own shared memory.
+   * Makes Postgres ignore stale pid files. Call it with the server's lock held. After a restart of the machine or its
+   * container, the number in the files may belong to another program or another Postgres; a power cut may leave the
+   * files empty. Postgres treats its own parent's number as stale, and still checks for its own shared memory.
    */
   private disownFiles(): void {
     const pid = this.pidFile()?.pid
@@ -183,7 +186,7 @@ export class Cluster {
     return lock === undefined
   }
 
-  /** Undefined if a server that does not respond has the data already, perhaps in another container. */
+  /** Undefined if a server that does not respond holds the data already, perhaps in another container. */
   private spawn(): ChildProcess | undefined {
     const lock = takeInheritedLock(join(this.directory, "postgres.lock"))
     if (lock === undefined) return undefined
@@ -216,7 +219,7 @@ export class Cluster {
     return child
   }
 
-  /** In single-user mode, which requires no password. False if another server has the data. */
+  /** Sets the password in single-user mode, which requires none. False if another server holds the data. */
   private setPassword(password: string): boolean {
     const lock = takeInheritedLock(join(this.directory, "postgres.lock"))
     if (lock === undefined) return false
@@ -242,7 +245,7 @@ export class Cluster {
 
   /**
    * Creates the cluster if there is none, and makes it require the password in the file, which clusters of an earlier
-   * release did not. Left for a later start while others use it. False while another, silent server has the data.
+   * release did not. If others use the cluster, a later start does this. False while a silent server holds the data.
    */
   async secure(isUsed: boolean): Promise<boolean> {
     if (!existsSync(join(this.data, "PG_VERSION"))) this.initialise()
@@ -267,7 +270,7 @@ export class Cluster {
         const why = error instanceof Error ? error.message : String(error)
         if (Date.now() > end)
           throw new Error(
-            `DATA_DIR: the embedded database in ${this.directory} takes no password: ${why}. Nothing of what it holds was changed.`
+            `DATA_DIR: the password of the embedded database in ${this.directory} could not be set: ${why}. Its data was not changed.`
           )
         await sleep(200)
       }
@@ -286,7 +289,7 @@ export class Cluster {
     return readFileSync(this.log, "utf8").trim().split("\n").slice(-3).join(" ")
   }
 
-  /** True if a server runs and responds; starts one if there is none. False while a silent server has the data. */
+  /** True if a server runs and responds; starts one if there is none. False while a silent server holds the data. */
   async ensure(): Promise<boolean> {
     if (!existsSync(join(this.data, "PG_VERSION")))
       throw new Error(`DATA_DIR: the embedded database in ${this.directory} is gone. Restore a backup.`)
@@ -323,7 +326,7 @@ export class Cluster {
     process.kill(pid, "SIGINT")
     const end = Date.now() + stopMillis
     while (isAlive(pid) && Date.now() < end) await sleep(10)
-    // Acknowledged data is in its log, which the next start reads.
+    // Committed data is in the write-ahead log, which the next start replays.
     if (isAlive(pid)) process.kill(pid, "SIGQUIT")
   }
 }

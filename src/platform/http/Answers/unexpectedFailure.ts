@@ -18,5 +18,8 @@ export const unexpectedFailure = (
             Effect.logWarning("Request failed: the database is unavailable", cause),
             new ServiceUnavailable({ retryAfter })
           )
-        : Effect.as(Effect.logError("Request failed unexpectedly; it got a 500", cause), new InternalError())
+        : Effect.as(
+            Effect.logError("Request failed unexpectedly; responded with 500", cause),
+            new InternalError()
+          )
   ).pipe(Effect.annotateLogs({ requestId, ...annotations }))

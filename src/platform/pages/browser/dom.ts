@@ -14,7 +14,7 @@ export const input = (id: string): HTMLInputElement => {
 }
 
 /**
- * Puts the document into the reader's language. `data-text` is the key of an element's text, `data-label` of its
+ * Translates the document into the reader's language. `data-text` is the key of an element's text, `data-label` of its
  * label.
  */
 export const translated = <K extends string>(catalogues: Catalogues<K>): Translation<K> => {

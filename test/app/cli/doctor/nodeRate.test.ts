@@ -14,7 +14,7 @@ for (const [what, allowed, finding] of [
     {
       level: "warning",
       message: expect.stringContaining(
-        "It refuses 20 of 32 requests at once: 12/second request limit reached (-32007)"
+        "It rejects 20 of 32 concurrent requests: 12/second request limit reached (-32007)"
       )
     }
   ]
