@@ -5,9 +5,9 @@ import { checkoutEventDetail } from "./checkoutEventDetail.ts"
 import { followableUrl } from "./followableUrl.ts"
 
 const element = (id: string): HTMLElement => {
-  const found = document.getElementById(id)
-  if (found === null) throw new Error(`no #${id}`)
-  return found
+  const node = document.getElementById(id)
+  if (node === null) throw new Error(`no #${id}`)
+  return node
 }
 
 const main = document.querySelector("main")
@@ -19,9 +19,13 @@ const key = fragment.get("key") ?? ""
 // Another link pasted into the same tab is another payment.
 addEventListener("hashchange", () => location.reload())
 
-const showMessage = (text: string) => {
+const showMessage = (title: string, advice = "") => {
+  const heading = document.createElement("strong")
+  heading.textContent = title
+  const text = document.createElement("p")
+  text.textContent = advice
+  message.replaceChildren(heading, ...(advice === "" ? [] : [text]))
   message.hidden = false
-  message.textContent = text
 }
 
 /** Exchanges a scanned code for its token, and puts the token into the URL, so that a reload shows the outcome. */
@@ -37,13 +41,11 @@ const resumed = async (resumeCode: string): Promise<string> => {
     history.replaceState(null, "", `#${new URLSearchParams({ token, key })}`)
     return token
   }
-  showMessage(
-    response?.status === 409
-      ? "This payment has ended. Look at the screen that showed the code."
-      : response?.status === 404
-        ? "This code belongs to no open payment. Scan it again, or go back to the shop."
-        : "The payment service does not answer. Check your connection and reload the page."
-  )
+  if (response?.status === 409)
+    showMessage("This payment has ended.", "Look at the screen that showed the code.")
+  else if (response?.status === 404)
+    showMessage("This code belongs to no open payment.", "Scan it again, or go back to the shop.")
+  else showMessage("The payment service does not respond.", "Check your connection and reload the page.")
   return ""
 }
 
@@ -74,7 +76,7 @@ const show = (token: string, main: HTMLElement) => {
 const code = fragment.get("c")
 const given = fragment.get("token") ?? ""
 if (main === null || key === "" || (code === null && given === ""))
-  showMessage("This payment link is incomplete. Go back to the shop and start again.")
+  showMessage("This payment link is incomplete.", "Go back to the shop and start again.")
 else if (code === null) show(given, main)
 else
   void resumed(code).then((token) => {

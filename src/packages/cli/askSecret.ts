@@ -7,8 +7,9 @@ import { CommandRefused } from "./CommandRefused.ts"
 const nowhere = () => new Writable({ write: (_chunk, _encoding, done) => done() })
 
 export const askSecret = async (question: string): Promise<string> => {
-  process.stderr.write(question)
+  // The terminal's echo is off before the question appears.
   const asking = createInterface({ input: process.stdin, output: nowhere(), terminal: true, historySize: 0 })
+  process.stderr.write(question)
   try {
     return await new Promise<string>((resolve, reject) => {
       asking.on("line", (line) => resolve(line.trim()))

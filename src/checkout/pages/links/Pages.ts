@@ -5,7 +5,7 @@ import { Links } from "../../../payments/links/Links.ts"
 import { AppConfig } from "../../../platform/AppConfig.ts"
 import { makeAddressLimit } from "../../../platform/http/makeAddressLimit.ts"
 import type { RateLimiter } from "../../../platform/limits/RateLimiter.ts"
-import { browserBundle, bundleAnswer } from "../../../platform/pages/BrowserBundle.ts"
+import { browserBundle, bundleResponse } from "../../../platform/pages/BrowserBundle.ts"
 import tokens from "../../../platform/pages/browser/tokens.css" with { type: "text" }
 import { pageHeaders, policyOf } from "../../../platform/pages/pageHeaders.ts"
 import shared from "../../../platform/pages/pages.css" with { type: "text" }
@@ -52,8 +52,8 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig 
         Effect.gen(function* () {
           const { id = "" } = yield* HttpRouter.params
           if ((yield* waitOf("link pages")) > 0) return answer(html, connect, 200)
-          const found = yield* Effect.exit(links.read(id))
-          const isUnknown = Exit.isFailure(found) && Cause.hasFails(found.cause)
+          const exit = yield* Effect.exit(links.read(id))
+          const isUnknown = Exit.isFailure(exit) && Cause.hasFails(exit.cause)
           return answer(html, connect, isUnknown ? 404 : 200)
         })
       yield* router.add("GET", "/link/:id", ofLink(linkDocument, walletConnectOrigins(config)))
@@ -71,6 +71,10 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig 
         ["/poster.js", "checkout/pages/links/poster.ts", {}],
         ["/counter.js", "checkout/pages/links/counter.ts", { QUITTANCE_BASE_URL: baseUrl }]
       ] as const)
-        yield* router.add("GET", path, bundleAnswer(browserBundle(entry, constants), { crossOrigin: false }))
+        yield* router.add(
+          "GET",
+          path,
+          bundleResponse(browserBundle(entry, constants), { crossOrigin: false })
+        )
     })
   )

@@ -71,7 +71,7 @@ const has = (value: unknown, names: ReadonlyArray<string>) =>
 const isSale = (value: unknown): value is Sale =>
   has(value, ["amount", "intentToken", "paymentId", "publishableKey"])
 const isCancelled = (value: unknown): value is ReadonlyArray<CancelledSale> =>
-  Array.isArray(value) && value.every((one) => isSale(one) && has(one, ["cancelledAt"]))
+  Array.isArray(value) && value.every((sale) => isSale(sale) && has(sale, ["cancelledAt"]))
 const isDay = (value: unknown): value is Day => has(value, ["date", "count", "atomic"])
 
 const dayNow = (): Day => {
@@ -87,7 +87,7 @@ const showTotal = () => {
 }
 
 const show = (part: HTMLElement) => {
-  for (const one of [form, waiting, paid]) one.hidden = one !== part
+  for (const section of [form, waiting, paid]) section.hidden = section !== part
 }
 
 const askAmount = () => {
@@ -210,7 +210,7 @@ const charge = async () => {
   // With a one-time link, somebody may be paying another amount.
   const { amount: due, id: paymentId } = await paymentOf(opened)
   const sale: Sale = { ...opened, amount: due, paymentId }
-  storeCancelled(cancelledSales().filter((one) => one.paymentId !== paymentId))
+  storeCancelled(cancelledSales().filter((sale) => sale.paymentId !== paymentId))
   localStorage.setItem(saleKey, JSON.stringify(sale))
   wait(sale)
 }
@@ -251,17 +251,17 @@ element("cancel").addEventListener("click", cancel)
 element("next").addEventListener("click", askAmount)
 
 readLink(id)
-  .then((known) => {
-    link = known
-    element("merchant").textContent = known.merchant
-    element("mode").hidden = !isTest(known.env)
-    document.title = text("counterOf", { merchant: known.merchant })
+  .then((opened) => {
+    link = opened
+    element("merchant").textContent = opened.merchant
+    element("mode").hidden = !isTest(opened.env)
+    document.title = text("counterOf", { merchant: opened.merchant })
     showTotal()
     void lookAtCancelled()
     const sale = read(saleKey, isSale)
     if (sale !== undefined) wait(sale)
-    else if (known.state === "open") askAmount()
-    else message.textContent = closedWords[known.state] ?? ""
+    else if (opened.state === "open") askAmount()
+    else message.textContent = closedWords[opened.state] ?? ""
   })
   .catch(() => {
     message.textContent = text("openCounter")

@@ -4,7 +4,7 @@ import { HttpRouter, HttpServerResponse } from "effect/http"
 import { ReceiptMails } from "../../../payments/receipts/ReceiptMails.ts"
 import { Receipts } from "../../../payments/receipts/Receipts.ts"
 import { AppConfig } from "../../../platform/AppConfig.ts"
-import { browserBundle, bundleAnswer } from "../../../platform/pages/BrowserBundle.ts"
+import { browserBundle, bundleResponse } from "../../../platform/pages/BrowserBundle.ts"
 import tokens from "../../../platform/pages/browser/tokens.css" with { type: "text" }
 import { pageHeaders, policyOf } from "../../../platform/pages/pageHeaders.ts"
 import shared from "../../../platform/pages/pages.css" with { type: "text" }
@@ -107,6 +107,6 @@ export const layer: Layer.Layer<never, never, AppConfig | HttpRouter.HttpRouter 
         ["/receipt.js", browserBundle("checkout/pages/receipts/receipt.ts")],
         ["/verify-receipt.js", verifier]
       ] as const)
-        yield* router.add("GET", path, bundleAnswer(bundle, { crossOrigin: false }))
+        yield* router.add("GET", path, bundleResponse(bundle, { crossOrigin: false }))
     })
   )

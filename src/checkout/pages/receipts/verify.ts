@@ -51,18 +51,18 @@ if (
   form.addEventListener("submit", (event) => {
     event.preventDefault()
     const jws = text.value
-    void check(jws).then((found) => {
+    void check(jws).then((receipt) => {
       if (text.value !== jws) return
-      if (found === undefined || found === "unknown key") {
+      if (receipt === undefined || receipt === "unknown key") {
         outcome.className = "verified bad"
-        outcome.textContent = t(found === undefined ? "notGenuine" : "unknownKey")
+        outcome.textContent = t(receipt === undefined ? "notGenuine" : "unknownKey")
         facts.replaceChildren()
         return
       }
       outcome.className = "verified good"
-      const genuine = t("genuine", { merchant: found.merchant })
-      outcome.textContent = !isTest(found.env) ? genuine : `${genuine} ${t("testPayment")}`
-      showFacts(facts, found, true)
+      const genuine = t("genuine", { merchant: receipt.merchant })
+      outcome.textContent = !isTest(receipt.env) ? genuine : `${genuine} ${t("testPayment")}`
+      showFacts(facts, receipt, true)
     })
   })
 }
